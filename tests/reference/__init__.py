@@ -1,0 +1,12 @@
+"""Plain-Python oracle: every algorithm of the library once more, slow and easy to read.
+
+The fast code is tested against these files, so they share nothing with it. Symbols and tokens are ints;
+ids below `alphabet_size` are symbols, learned ids follow from `alphabet_size` on.
+
+- `fit.py`: learning merges, all adjacent pairs recounted in every round; pair replacement; idf.
+- `unique.py`: merging one text until no pair occurs twice.
+- `trim.py`: reordering a table by weight and cutting it, in four variants; closedness of a table.
+- `encode_pairs.py`: encoding with a pair table, by rank and by the several-pairs-a-pass rule.
+- `encode_paths.py`: encoding with flat sequences, by tf-idf (exhaustive and top-n) and by fewest tokens.
+- `decode.py`: flat sequences of a pair table, and decoding with them.
+"""

@@ -1,0 +1,397 @@
+"""`Alphabet` against a dictionary from symbols to ids."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ubpe_numba.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.documents import as_document, as_documents
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
+from ubpe_numba.ragged import Ragged
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+NEAR = st.integers(-300, 300)  # symbols that come again, and fit a table
+EDGE = st.sampled_from([-(2**63), -(2**63) + 1, -1, 0, 1, 2**31 - 1, 2**31, 2**63 - 2, 2**63 - 1])
+ANY = NEAR | EDGE | INT64
+
+
+def wide(symbols: list[int]) -> Alphabet:
+    return Alphabet.from_symbols(np.array(symbols, np.int64), "int")
+
+
+# --- making one
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "kind", "symbols", "found"),
+    [
+        (3, None, [0, 1, 2], "int"),
+        (np.int16(3), "bytes", [0, 1, 2], "bytes"),
+        (2, "str", [0, 1], "str"),
+        ([5, -3], None, [5, -3], "int"),
+        (range(2, 4), "int", [2, 3], "int"),
+        (np.array([7, 2], ">u2"), None, [7, 2], "int"),
+        (iter([7, 2]), None, [7, 2], "int"),
+        ({-1: 1, 10**12: 0}, None, [10**12, -1], "int"),
+        ("ba", None, [98, 97], "str"),
+        (["b", "\ud800"], "str", [98, 0xD800], "str"),
+        (np.array(["b", "a"]), None, [98, 97], "str"),
+        (np.array(["b", "a"], object), None, [98, 97], "str"),
+        ({"a": 1, "b": 0}, None, [98, 97], "str"),
+        (b"ba", None, [98, 97], "bytes"),
+        ([b"b", b"a"], "bytes", [98, 97], "bytes"),
+        ([98, 97], "bytes", [98, 97], "bytes"),
+        ({97: 1, 98: 0}, "bytes", [98, 97], "bytes"),
+        ({b"a": np.int8(1), b"b": 0}, None, [98, 97], "bytes"),
+    ],
+)
+def test_from_user(alphabet: Any, kind: str | None, symbols: list[int], found: str) -> None:
+    made = Alphabet.from_user(alphabet, kind)
+    assert (made.kind, made.size, made.symbols.tolist()) == (found, len(symbols), symbols)
+    assert made.is_identity == (symbols == list(range(len(symbols))))
+    widest = np.int64 if max(symbols) >= 2**31 else np.int32
+    assert made.symbols.dtype == {"int": widest, "str": np.uint32, "bytes": np.uint8}[found]
+    assert not made.symbols.flags.writeable
+    assert made.lookup(np.array(symbols)).tolist() == list(range(len(symbols)))
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "kind", "error", "message"),
+    [
+        (0, None, ValueError, f"alphabet: expected 1..{MAX_SIZE} symbols for kind 'int', got 0"),
+        (-1, None, ValueError, "alphabet: expected 1.."),
+        (
+            2**31 - 2,
+            None,
+            ValueError,
+            "alphabet: expected 1..2147483645 symbols for kind 'int', got 2147483646",
+        ),
+        (257, "bytes", ValueError, "alphabet: expected 1..256 symbols for kind 'bytes', got 257"),
+        (0x110001, "str", ValueError, "alphabet: expected 1..1114112 symbols for kind 'str', got 1114113"),
+        ([], None, ValueError, "alphabet: expected 1.."),
+        ("", None, ValueError, "alphabet: expected 1.."),
+        (True, None, TypeError, "alphabet: expected a size, a sequence or a mapping, got True (bool)"),
+        (4.0, None, TypeError, "alphabet: expected a size, a sequence or a mapping, got 4.0 (float)"),
+        (None, None, TypeError, "alphabet: expected a size, a sequence or a mapping, got None"),
+        ({1, 2}, None, TypeError, "alphabet: expected a size, a sequence or a mapping, got set"),
+        (object(), None, TypeError, "alphabet: expected a size, a sequence or a mapping, got object"),
+        (3, "text", ValueError, "kind: expected 'int', 'str' or 'bytes', got 'text'"),
+        ([1, 2, 1], None, ValueError, "alphabet: symbol 1 is there twice, as entry 0 and entry 2"),
+        ("abca", None, ValueError, "alphabet: symbol 'a' is there twice, as entry 0 and entry 3"),
+        ([0, 256], "bytes", ValueError, "alphabet: entry 1: expected 0..255, got 256"),
+        ([-1], "bytes", ValueError, "alphabet: entry 0: expected 0..255, got -1"),
+        (["a", "bc"], None, ValueError, "alphabet: entry 1: expected str of length 1, got 'bc'"),
+        ([b"a", b""], None, ValueError, "alphabet: entry 1: expected bytes of length 1, got b''"),
+        (["a", 1], None, TypeError, "alphabet: entry 1: expected str of length 1, got 1"),
+        ([1, "a"], None, TypeError, "alphabet, position 1: expected an integer, got 'a' (str)"),
+        ([1, True], None, TypeError, "alphabet, position 1: expected an integer, got True (bool)"),
+        ([1, 2.0], None, TypeError, "alphabet, position 1: expected an integer, got 2.0 (float)"),
+        ([2**63], None, ValueError, "alphabet, position 0: expected an integer that fits int64"),
+        (np.array([[1]]), None, ValueError, "alphabet: expected a 1-D integer array"),
+        ("ab", "int", TypeError, "alphabet: expected integers, got characters"),
+        ([1, 2], "str", TypeError, "alphabet: expected characters, got integers"),
+        (b"ab", "str", TypeError, "alphabet: expected characters, got bytes"),
+        ({"a": 0, "b": 2}, None, ValueError, "alphabet: symbol 'b' has id 2, expected 0..1, each once"),
+        ({"a": 0, "b": -1}, None, ValueError, "alphabet: symbol 'b' has id -1, expected 0..1, each once"),
+        ({5: 1, 6: 0, 7: 1}, None, ValueError, "alphabet: symbols 5 and 7 have the same id 1"),
+        ({"a": 0.0}, None, TypeError, "alphabet: ids, position 0: expected an integer, got 0.0 (float)"),
+        ({"a": False}, None, TypeError, "alphabet: ids, position 0: expected an integer, got False (bool)"),
+        ({"a": "b"}, None, TypeError, "alphabet: ids, position 0: expected an integer, got 'b' (str)"),
+        ({}, None, ValueError, "alphabet: expected 1.."),
+    ],
+)
+def test_from_user_refuses(alphabet: Any, kind: str | None, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        Alphabet.from_user(alphabet, kind)
+
+
+def test_dense_and_from_symbols_refuse() -> None:
+    with pytest.raises(TypeError, match=re.escape("size: expected an integer, got 1.0 (float)")):
+        Alphabet.dense(1.0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=re.escape("size: expected an integer, got True (bool)")):
+        Alphabet.dense(True)
+    with pytest.raises(ValueError, match="size: expected 1..256 symbols for kind 'bytes', got 0"):
+        Alphabet.dense(0, "bytes")
+    with pytest.raises(ValueError, match="symbols: entry 0: expected 0..1114111, got 1114112"):
+        Alphabet.from_symbols([0x110000], "str")
+    with pytest.raises(TypeError, match="symbols: expected bytes, got characters"):
+        Alphabet.from_symbols("a", "bytes")
+
+
+def test_the_largest_alphabet_takes_no_memory() -> None:
+    largest = Alphabet.dense(MAX_SIZE)
+    assert largest.lookup(np.array([MAX_SIZE - 1, MAX_SIZE, -1])).tolist() == [MAX_SIZE - 1, -1, -1]
+    assert pickle.loads(pickle.dumps(largest)) == largest and largest.state()["symbols"] is None
+
+
+# --- learning one
+
+
+@pytest.mark.parametrize(
+    ("docs", "kind", "symbols"),
+    [
+        ([], "int", [0]),
+        ([[], []], "int", [0]),
+        (["", ""], "str", [0]),
+        ([b""], "bytes", [*range(256)]),
+        ([b"ab"], "bytes", [*range(256)]),
+        (["ba", "\ud800b"], "str", [97, 98, 0xD800]),
+        ([[3, 1]], "int", [0, 1, 2, 3]),
+        ([[65535]], "int", [*range(65536)]),
+        ([[65536, 2]], "int", [2, 65536]),
+        ([[3, -1, 3]], "int", [-1, 3]),
+        ([[2**63 - 1, -(2**63)]], "int", [-(2**63), 2**63 - 1]),
+        (np.array([200, 7], np.uint8), "int", [*range(201)]),
+        (np.array([-128, 127, 5], np.int8), "int", [-128, 5, 127]),
+    ],
+)
+def test_learn(docs: Any, kind: str, symbols: list[int]) -> None:
+    learned = Alphabet.learn(as_documents(docs))
+    assert (learned.kind, learned.symbols.tolist()) == (kind, symbols)
+
+
+def test_learn_counts_symbols_and_stays_inside_the_offsets() -> None:
+    many = np.full(20_000, 79_999, np.int32)
+    assert Alphabet.learn(as_documents(many)) == Alphabet.dense(80_000)
+    assert Alphabet.learn(as_documents(many[1:])) == wide([79_999])
+    assert Alphabet.learn(as_documents([-9, 1, 2, -9], offsets=[1, 3])) == Alphabet.dense(3)
+    far = many.astype(np.int64) * np.arange(20_000) * 1000
+    assert np.array_equal(Alphabet.learn(as_documents(far)).symbols, np.unique(far))
+
+
+@given(
+    st.lists(st.lists(ANY, max_size=6), max_size=4) | st.lists(st.text(max_size=4), min_size=1, max_size=4)
+)
+@settings(deadline=None)
+def test_learned_alphabet_knows_its_corpus(docs: list[Any]) -> None:
+    documents = as_documents(docs)
+    learned = Alphabet.learn(documents)
+    ids = learned.to_ids(documents)
+    back = [learned.output(learned.to_symbols(row)) for row in ids]
+    assert [row if isinstance(row, str) else row.tolist() for row in back] == docs  # type: ignore[union-attr]
+
+
+# --- using one
+
+
+@given(st.lists(ANY, min_size=1, max_size=20, unique=True), st.lists(ANY, max_size=20))
+@settings(deadline=None)
+def test_lookup(symbols: list[int], values: list[int]) -> None:
+    ids = {symbol: i for i, symbol in enumerate(symbols)}
+    given_values = np.array(values + symbols, np.int64)
+    found = wide(symbols).lookup(given_values)
+    assert found.dtype == np.int32 and found.tolist() == [ids.get(v, -1) for v in given_values.tolist()]
+
+
+@pytest.mark.parametrize("dtype", [f"{kind}{width}" for kind in "iu" for width in (1, 2, 4, 8)])
+@pytest.mark.parametrize("symbols", [[*range(100)], [*range(128)], [*range(300)], [5, -3, 300], [10**9, 4]])
+def test_lookup_in_any_dtype(dtype: str, symbols: list[int]) -> None:
+    info = np.iinfo(dtype)
+    values = np.array([0, 4, 5, 99, 100, 127, info.min, min(int(info.max), 2**63 - 1)], dtype)
+    expected = [symbols.index(v) if v in symbols else -1 for v in values.tolist()]
+    before = values.copy()
+    assert wide(symbols).lookup(values).tolist() == expected
+    assert np.array_equal(values, before)
+
+
+def test_lookup_in_chunks() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.integers(-5, 5, 100_000)
+    for symbols in ([3, -2, 1], [3, -2, 1, 2**40]):
+        table = {symbol: i for i, symbol in enumerate(symbols)}
+        assert wide(symbols).lookup(values).tolist() == [table.get(v, -1) for v in values.tolist()]
+
+
+def test_lookup_refuses_what_int64_cannot_hold() -> None:
+    with pytest.raises(ValueError, match="values, position 0: expected an integer that fits int64"):
+        wide([-1]).lookup(np.array([2**64 - 1], np.uint64))
+
+
+def test_memory_is_shared_only_if_it_may_be_written_to() -> None:
+    dense, values = Alphabet.dense(4), np.array([3, 0, 1], np.int32)
+    assert dense.lookup(values) is values or np.shares_memory(dense.lookup(values), values)
+    assert np.shares_memory(dense.to_ids(as_document(values)).values, values)
+    assert np.shares_memory(dense.to_symbols(values), values)
+    values.setflags(write=False)
+    ids = dense.to_ids(as_document(values)).values
+    assert ids.flags.carray and ids.tolist() == [3, 0, 1]
+
+
+UNKNOWN = [
+    (Alphabet.dense(3), [[0], [], [1, 7, 2, -1], [9]], (2, 1, 7), ", 0..2"),
+    (wide([7, 0]), [[0], [], [7, 1, 0, -1], [9]], (2, 1, 1), " of 2 symbols"),
+    (Alphabet.from_user("ba"), ["a", "", "bxa\ud800", "é"], (2, 1, "x"), " of 2 symbols"),
+    (Alphabet.from_user(b"ba"), [b"a", b"", b"bxa\0", b"c"], (2, 1, 120), " of 2 symbols"),
+    (Alphabet.dense(256, "bytes"), [[1], [], [255, 256, 0, -1], [999]], (2, 1, 256), ", 0..255"),
+]
+
+
+@pytest.mark.parametrize(("alphabet", "docs", "where", "hint"), UNKNOWN)
+def test_unknown_symbols(alphabet: Alphabet, docs: list[Any], where: tuple[Any, ...], hint: str) -> None:
+    documents = as_documents(docs)
+    spans = pairwise(documents.offsets.tolist())
+    known = [alphabet.lookup(documents.values[start:stop]) for start, stop in spans]
+    document, position, symbol = where
+    message = f"document {document}, position {position}: symbol {symbol!r} is not in the alphabet{hint}"
+    with pytest.raises(UnknownSymbolError, match=re.escape(message) + "$") as caught:
+        alphabet.to_ids(documents)
+    assert (caught.value.document, caught.value.position, caught.value.symbol) == where
+    assert type(caught.value.document) is type(caught.value.position) is int
+    skipped, replaced = alphabet.to_ids(documents, "skip"), alphabet.to_ids(documents, np.int8(1))  # type: ignore[arg-type]
+    assert skipped.to_lists() == [row[row >= 0].tolist() for row in known]
+    assert replaced.to_lists() == [np.where(row < 0, 1, row).tolist() for row in known]
+    for ids in (skipped, replaced):
+        assert Ragged(ids.values, ids.offsets) == ids and ids.offsets.flags.carray
+    # The same corpus, cut out of a longer one with unknown symbols around it.
+    part = as_documents([docs[-1], *docs[:-1], docs[-1]])
+    part = part._replace(offsets=part.offsets[1:-1])
+    with pytest.raises(UnknownSymbolError, match=re.escape(message)):
+        alphabet.to_ids(part)
+    assert alphabet.to_ids(part, "skip") == skipped[:-1]
+    assert alphabet.to_ids(part, 1) == replaced[:-1]
+
+
+def test_replacing_leaves_the_users_array_alone() -> None:
+    values = np.array([0, 7], np.int32)
+    assert Alphabet.dense(2).to_ids(as_document(values), 1).values.tolist() == [0, 1]
+    assert values.tolist() == [0, 7]
+
+
+@pytest.mark.parametrize(
+    ("unknown", "error", "message"),
+    [
+        (True, TypeError, "unknown: expected 'raise', 'skip' or an id, got True (bool)"),
+        (0.0, TypeError, "unknown: expected 'raise', 'skip' or an id, got 0.0 (float)"),
+        (None, TypeError, "unknown: expected 'raise', 'skip' or an id, got None"),
+        ("drop", ValueError, "unknown: expected 'raise', 'skip' or 0..2, got 'drop'"),
+        (3, ValueError, "unknown: expected 'raise', 'skip' or 0..2, got 3"),
+        (-1, ValueError, "unknown: expected 'raise', 'skip' or 0..2, got -1"),
+    ],
+)
+def test_unknown_refuses(unknown: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        Alphabet.dense(3).to_ids(as_document([0]), unknown)
+
+
+@pytest.mark.parametrize(
+    ("kind", "doc", "got"),
+    [
+        ("int", "a", "str"),
+        ("bytes", "a", "str"),
+        ("str", b"a", "bytes"),
+        ("str", [1], "sequences of integers"),
+    ],
+)
+def test_kinds_that_do_not_mix(kind: str, doc: Any, got: str) -> None:
+    fitted = {"int": "sequences of integers"}.get(kind, kind)
+    message = f"corpus: the tokenizer was fitted on {fitted}, expected the same, got {got}"
+    with pytest.raises(TypeError, match=re.escape(message)):
+        Alphabet.dense(256, kind).to_ids(as_document(doc), name="corpus")
+
+
+def test_kinds_that_mix() -> None:
+    assert Alphabet.dense(256, "bytes").to_ids(as_documents([[1, 255]])).to_lists() == [[1, 255]]
+    assert Alphabet.dense(256).to_ids(as_documents([b"a"])).to_lists() == [[97]]
+    assert wide([97, 300]).to_ids(as_document(b"a")).to_lists() == [[0]]
+    for kind in ("int", "str", "bytes"):
+        for nothing in ([], [[]], [""], [b""]):
+            ids = Alphabet.dense(5, kind).to_ids(as_documents(nothing))
+            assert len(ids) == len(nothing) and ids.total == 0 and ids.values.dtype == np.int32
+
+
+def test_output() -> None:
+    for alphabet, doc in [
+        (Alphabet.from_user("\ud800é"), "é\ud800é"),
+        (Alphabet.dense(128, "str"), "ab\0"),
+        (Alphabet.from_user(b"ba"), b"abba"),
+        (Alphabet.dense(256, "bytes"), b"\0\xff"),
+        (Alphabet.from_user("ab"), ""),
+    ]:
+        ids = alphabet.to_ids(as_document(doc))[0]
+        assert alphabet.output(alphabet.to_symbols(ids)) == doc
+    ints = wide([5, 10**12])
+    symbols = ints.to_symbols(np.array([1, 0], np.int32))
+    assert ints.output(symbols) is symbols and symbols.dtype == np.int64 and symbols.tolist() == [10**12, 5]
+
+
+# --- keeping one
+
+EVERY = [Alphabet.dense(9), Alphabet.dense(256, "bytes"), wide([5, -3]), wide([2**40, 0])]
+EVERY += [
+    Alphabet.from_user("b\ud800"),
+    Alphabet.from_user(b"ba"),
+    Alphabet.dense(9, "str"),
+    Alphabet.dense(8),
+]
+
+
+def test_equality_hash_and_pickle() -> None:
+    for i, one in enumerate(EVERY):
+        one.lookup(np.array([1]))  # a look-up table is no part of it
+        state = one.state()
+        listed = None if state["symbols"] is None else state["symbols"].tolist()
+        for again in (
+            pickle.loads(pickle.dumps(one)),
+            Alphabet.from_state(**state),
+            Alphabet.from_state(one.kind, one.size, listed),
+            Alphabet.from_symbols(one.symbols, one.kind),
+        ):
+            assert again == one and hash(again) == hash(one) and again.symbols.dtype == one.symbols.dtype
+        assert [one == other for other in EVERY] == [j == i for j in range(len(EVERY))]
+    assert wide([5, -3]) != wide([-3, 5])
+    assert EVERY[0].__eq__(9) is NotImplemented
+
+
+def test_repr() -> None:
+    assert repr(Alphabet.dense(9)) == "Alphabet(kind='int', size=9)"
+    assert repr(wide([5, -3])) == "Alphabet(kind='int', size=2, symbols=[5, -3])"
+    assert repr(Alphabet.from_user(b"ba")) == "Alphabet(kind='bytes', size=2, symbols=b'ba')"
+    assert repr(Alphabet.from_user("bcdefghij")) == "Alphabet(kind='str', size=9, symbols='bcdefghi'...)"
+
+
+def test_frozen() -> None:
+    one = wide([5, -3])
+    with pytest.raises(AttributeError, match="an Alphabet is frozen: cannot set 'size'"):
+        one.size = 3
+    with pytest.raises(AttributeError, match="an Alphabet is frozen: cannot delete 'kind'"):
+        del one.kind
+    with pytest.raises(ValueError, match="read-only"):
+        one.symbols[0] = 1
+    source = np.array([5, -3], np.int32)
+    made = Alphabet.from_user(source)
+    source[0] = 6
+    assert made == one
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (("text", 3, None), "alphabet: kind: expected 'int', 'str' or 'bytes', got 'text'"),
+        ((["int"], 3, None), "alphabet: kind: expected 'int', 'str' or 'bytes', got ['int']"),
+        (("int", 0, None), "alphabet: alphabet size: expected 1..2147483645 symbols"),
+        (("int", 2**40, None), "alphabet: alphabet size: expected 1..2147483645 symbols"),
+        (("int", 3.0, None), "alphabet: alphabet size: expected an integer, got 3.0 (float)"),
+        (("int", "3", None), "alphabet: alphabet size: expected an integer, got str"),
+        (("int", 3, [5, 6]), "alphabet: symbols: expected 3, the size, got 2"),
+        (("int", 2, [5, 5]), "alphabet: symbols: symbol 5 is there twice, as entry 0 and entry 1"),
+        (("int", 2, [5, 6.0]), "alphabet: symbols, position 1: expected an integer, got 6.0 (float)"),
+        (("int", 2, {"5": 6}), "alphabet: symbols: expected one document"),
+        (("int", 1, [2**70]), "alphabet: symbols, position 0: expected an integer that fits int64"),
+        (("int", 1, np.zeros((1, 1), int)), "alphabet: symbols: expected a 1-D integer array"),
+        (("int", 2, "ab"), "alphabet: symbols: expected integers, got characters"),
+        (("str", 1, [-1]), "alphabet: symbols: entry 0: expected 0..1114111, got -1"),
+        (("bytes", 1, [256]), "alphabet: symbols: entry 0: expected 0..255, got 256"),
+        (("bytes", 1, []), "alphabet: symbols: expected 1..256 symbols for kind 'bytes', got 0"),
+    ],
+)
+def test_from_state_refuses(state: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ModelFormatError, match=re.escape(message)):
+        Alphabet.from_state(*state)

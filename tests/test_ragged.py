@@ -1,0 +1,238 @@
+"""`Ragged` against plain lists of lists."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ubpe_numba.ragged import Ragged
+
+INT32 = st.integers(-(2**31), 2**31 - 1)
+LISTS = st.lists(st.lists(INT32, max_size=5), max_size=8)
+
+
+def values(*items: int) -> np.ndarray:
+    return np.array(items, np.int32)
+
+
+def offsets(*items: int) -> np.ndarray:
+    return np.array(items, np.int64)
+
+
+def sliced() -> Ragged:
+    """[[2, 3], []] inside of larger arrays."""
+    return Ragged(values(1, 2, 3, 4), offsets(1, 3, 3))
+
+
+def test_constructor_shares_memory() -> None:
+    v, o = values(1, 2, 3), offsets(0, 2, 3)
+    batch = Ragged(v, o)
+    assert np.shares_memory(batch.values, v) and np.shares_memory(batch.offsets, o)
+    view = batch[0]
+    assert np.shares_memory(view, v)
+    view[0] = 9
+    assert v[0] == 9
+    assert (batch.total, len(batch), batch.lengths.tolist()) == (3, 2, [2, 1])
+    assert repr(batch) == "Ragged(2 documents, 3 values)"
+
+
+def test_strided_and_unaligned_values_are_copied_once() -> None:
+    strided = Ragged(np.arange(6, dtype=np.int32)[::2], offsets(0, 3))
+    assert strided.values.flags.c_contiguous and strided.to_lists() == [[0, 2, 4]]
+    unaligned = np.frombuffer(b"\0" + values(7, 8).tobytes(), np.int32, offset=1)
+    assert not unaligned.flags.aligned
+    assert Ragged(unaligned, offsets(0, 2)).values.flags.aligned
+
+
+@pytest.mark.parametrize(
+    ("v", "o", "error", "message"),
+    [
+        ([1], offsets(0, 1), TypeError, "values: expected a 1-D array of int32, got list"),
+        (np.array([1]), offsets(0, 1), TypeError, "int32, got an array of int64, shape (1,)"),
+        (values(1).astype(">i4"), offsets(0, 1), TypeError, "int32, got an array of >i4"),
+        (values(1), values(0, 1), TypeError, "offsets: expected a 1-D array of int64, got an array of int32"),
+        (values(1)[None], offsets(0, 1), ValueError, "values: expected a 1-D array, got an array of int32"),
+        (values(1), offsets(0, 1)[None], ValueError, "offsets: expected a 1-D array"),
+        (values(1), offsets(), ValueError, "offsets: expected at least one entry"),
+        (values(1), offsets(-1, 1), ValueError, "offsets: expected 0 or more at the start, got -1"),
+        (values(1, 2), offsets(0, 2, 1), ValueError, "document 1 ends before it starts: 2, then 1"),
+        (values(1), offsets(0, -(2**63), 2**63 - 1), ValueError, "document 0 ends before it starts"),
+        (values(1), offsets(0, 2), ValueError, "expected at most 1, the number of values, got 2"),
+    ],
+)
+def test_constructor_refuses(v: object, o: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        Ragged(v, o)  # type: ignore[arg-type]
+
+
+def test_frozen_and_unhashable() -> None:
+    batch = sliced()
+    with pytest.raises(AttributeError, match="a Ragged is frozen: cannot set 'values'"):
+        batch.values = values()
+    with pytest.raises(AttributeError, match="a Ragged is frozen: cannot delete 'offsets'"):
+        del batch.offsets
+    with pytest.raises(AttributeError, match="cannot set 'other'"):
+        batch.other = 1  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(batch)
+
+
+@given(LISTS)
+@settings(deadline=None)
+def test_lists_round_trip(lists: list[list[int]]) -> None:
+    batch = Ragged.from_lists(lists)
+    assert batch.values.dtype == np.int32 and batch.offsets.dtype == np.int64
+    assert batch.to_lists() == lists == [view.tolist() for view in batch]
+    assert batch.lengths.tolist() == list(map(len, lists))
+    assert batch == Ragged.from_lengths(batch.values, list(map(len, lists)))
+    for clone in (pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch)):
+        assert clone == batch and clone is not batch
+
+
+def test_from_lists_takes_any_sequence_of_integers() -> None:
+    rows = (row for row in [(1, 2), range(3), [np.uint8(4)], np.array([5]), np.array([])])
+    assert Ragged.from_lists(rows).to_lists() == [[1, 2], [0, 1, 2], [4], [5], []]
+
+
+@pytest.mark.parametrize(
+    ("lists", "error", "message"),
+    [
+        ([[1], [2, 3.0]], TypeError, "lists: document 1, position 1: expected an integer, got 3.0 (float)"),
+        ([[], [True]], TypeError, "lists: document 1, position 0: expected an integer, got True (bool)"),
+        ([np.array([0.5])], TypeError, "document 0, position 0: expected an integer, got 0.5 (float)"),
+        ([[1], 2], TypeError, "lists: document 1: expected a list of integers, got 2 (int)"),
+        (["ab"], TypeError, "lists: document 0: expected a list of integers, got str"),
+        ([[0], [1, 2**31]], ValueError, "document 1, position 1: 2147483648 does not fit int32"),
+        ([[0, 2**63]], ValueError, "document 0, position 1: expected an integer that fits int64"),
+    ],
+)
+def test_from_lists_refuses(lists: list[list[int]], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        Ragged.from_lists(lists)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "error", "message"),
+    [
+        (
+            [1, -1, 3],
+            ValueError,
+            "lengths: document 1: expected a length in 0..3, the size of values, got -1",
+        ),
+        ([2**62] * 4, ValueError, "lengths: document 0: expected a length in 0..3"),
+        ([1, 1], ValueError, "lengths: expected a sum of 3, the size of values, got 2"),
+        ([1.0, 2.0], TypeError, "lengths: expected a 1-D sequence of integers, got list"),
+        (np.array([True]), TypeError, "lengths: expected a 1-D sequence of integers, got an array of bool"),
+        ([[3]], TypeError, "lengths: expected a 1-D"),
+    ],
+)
+def test_from_lengths_refuses(lengths: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        Ragged.from_lengths(values(1, 2, 3), lengths)  # type: ignore[arg-type]
+
+
+def test_from_lengths_of_nothing() -> None:
+    assert len(Ragged.from_lengths(values(), [])) == 0
+    with pytest.raises(TypeError, match="values: expected a 1-D array of int32, got list"):
+        Ragged.from_lengths([1], [1])  # type: ignore[arg-type]
+
+
+@given(LISTS, st.slices(8))
+@settings(deadline=None)
+def test_slices(lists: list[list[int]], window: slice) -> None:
+    batch = Ragged.from_lists(lists)
+    part = batch[window]
+    assert part.to_lists() == lists[window] and part.total == sum(map(len, lists[window]))
+    assert part == Ragged.from_lists(lists[window])
+    assert pickle.loads(pickle.dumps(part)) == part
+    if window.step in (None, 1) and part.total:
+        assert np.shares_memory(part.values, batch.values)
+        assert np.shares_memory(part.offsets, batch.offsets)
+
+
+@given(LISTS.filter(len), st.data())
+@settings(deadline=None)
+def test_take_and_mask(lists: list[list[int]], data: st.DataObject) -> None:
+    n = len(lists)
+    batch = Ragged.from_lists([[0], *lists])[1:]  # offsets[0] above 0
+    some = data.draw(st.lists(st.integers(-n, n - 1)))
+    mask = data.draw(st.lists(st.booleans(), min_size=n, max_size=n))
+    expected = [lists[i] for i in some]
+    assert batch[some].to_lists() == batch[np.array(some, np.int8)].to_lists() == expected
+    masked = [row for row, keep in zip(lists, mask, strict=True) if keep]
+    assert batch[mask].to_lists() == batch.take(np.array(mask)).to_lists() == masked
+    for i in range(-n, n):
+        assert batch[i].tolist() == batch[np.int64(i)].tolist() == lists[i]
+
+
+@pytest.mark.parametrize(
+    ("index", "error", "message"),
+    [
+        (2, IndexError, "index: expected a document in -2..1, got 2"),
+        (-3, IndexError, "index: expected a document in -2..1, got -3"),
+        ("a", TypeError, "index: expected an integer, a slice, integers or a mask, got str"),
+        ((0, 1), TypeError, "index: expected an integer, a slice, integers or a mask, got tuple"),
+        (1.0, TypeError, "index: expected an integer, a slice, integers or a mask, got 1.0 (float)"),
+        ([0, 2], IndexError, "indices: expected documents in -2..1, got 2"),
+        ([True], IndexError, "indices: expected 1-D integers or a mask of 2, got an array of bool"),
+        ([[0]], IndexError, "indices: expected 1-D integers or a mask of 2"),
+        ([0.5], TypeError, "indices: expected integers or a mask, got an array of float64"),
+    ],
+)
+def test_index_refuses(index: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        sliced()[index]  # type: ignore[call-overload]
+
+
+def test_equality_looks_at_documents_only() -> None:
+    assert sliced() == Ragged.from_lists([[2, 3], []])
+    assert sliced() != Ragged.from_lists([[2], [3]])
+    assert sliced() != Ragged.from_lists([[2, 4], []])
+    assert (sliced() == [[2, 3], []]) is False
+    assert sliced().__eq__([]) is NotImplemented
+
+
+def test_compact() -> None:
+    whole = sliced().compact()
+    assert whole.values.tolist() == [2, 3] and whole.offsets.tolist() == [0, 2, 2]
+    assert whole.compact() is whole
+
+
+def test_pickle_leaves_the_rest_behind() -> None:
+    big = Ragged.from_lengths(np.zeros(100_000, np.int32), [1] * 100_000)
+    assert len(pickle.dumps(big[5:6])) < 1000
+
+
+def test_to_padded() -> None:
+    batch = Ragged.from_lists([[9], [1, 2], [], [3]])[1:]
+    padded = batch.to_padded()
+    assert padded.dtype == np.int32 and padded.tolist() == [[1, 2], [-1, -1], [3, -1]]
+    assert batch.to_padded(fill=0, length=3).tolist() == [[1, 2, 0], [0, 0, 0], [3, 0, 0]]
+    assert Ragged.from_lists([]).to_padded().shape == (0, 0)
+    with pytest.raises(ValueError, match="length: document 0 has 2 values, more than 1"):
+        batch.to_padded(length=1)
+    with pytest.raises(ValueError, match="length: expected 0 or more, got -1"):
+        batch.to_padded(length=-1)
+    with pytest.raises(ValueError, match="fill: expected an integer that fits int32, got 2147483648"):
+        batch.to_padded(fill=2**31)
+
+
+def test_to_arrow_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=re.escape("to_arrow needs pyarrow: pip install ubpe-numba[arrow]")):
+        sliced().to_arrow()
+
+
+def test_to_arrow_shares_memory() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    batch = sliced()
+    array = batch.to_arrow()
+    assert array.type == pyarrow.large_list(pyarrow.int32()) and array.to_pylist() == [[2, 3], []]
+    assert array.values.buffers()[1].address == batch.values.ctypes.data
+    assert array.offsets.buffers()[1].address == batch.offsets.ctypes.data

@@ -1,0 +1,28 @@
+"""Byte-pair encoding for anything that is a sequence of integers."""
+
+from ubpe_numba.alphabet import Alphabet
+from ubpe_numba.bpe import BPE, UBPEClassic
+from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownSymbolError, UnknownTokenError
+from ubpe_numba.ragged import Ragged
+from ubpe_numba.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
+from ubpe_numba.ubpe import UBPE
+from ubpe_numba.vocabulary import Vocabulary
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ARTICLE",
+    "BPE",
+    "PUBLISHED_0_2",
+    "PUBLISHED_0_3",
+    "UBPE",
+    "Alphabet",
+    "FitRules",
+    "ModelFormatError",
+    "NotFittedError",
+    "Ragged",
+    "UBPEClassic",
+    "UnknownSymbolError",
+    "UnknownTokenError",
+    "Vocabulary",
+]

@@ -1,0 +1,50 @@
+"""Progress of long work: tqdm where it is installed, one line on standard error elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+
+class Progress:
+    """A bar over the ids of a growing vocabulary, with the count of the pair merged last.
+
+    `mode` is ``"auto"`` (shown on a terminal), True (always) or False (never). Anything else is a ValueError.
+    """
+
+    def __init__(self, mode: bool | str = "auto", what: str = "fit") -> None:
+        if mode not in ("auto", True, False):
+            raise ValueError(f"progress: expected 'auto', True or False, got {mode!r}")
+        self.what = what
+        self.shown = sys.stderr is not None and (sys.stderr.isatty() if mode == "auto" else bool(mode))
+        self.bar: Any = None
+
+    def start(self, done: int, total: int) -> None:
+        """Begin at `done` of `total` ids."""
+        self.done, self.total, self.began = done, total, time.monotonic()
+        if self.shown:
+            try:
+                from tqdm import tqdm
+            except ImportError:
+                return
+            self.bar = tqdm(total=total, initial=done, desc=self.what, unit="token", leave=True)
+
+    def update(self, done: int, count: int) -> None:
+        """Tell that `done` ids exist and how often the last pair occurred."""
+        if self.bar is not None:
+            self.bar.set_postfix(count=count, refresh=False)
+            self.bar.update(done - self.done)
+        elif self.shown:
+            rate = (done - self.done) / max(time.monotonic() - self.began, 1e-9)
+            print(f"\r{self.what}: {done}/{self.total} tokens, {rate:.0f}/s, count {count} ", end="", file=sys.stderr)
+            return
+        self.done = done
+
+    def finish(self, done: int) -> None:
+        """Close the bar at `done` ids."""
+        if self.bar is not None:
+            self.bar.update(done - self.done)
+            self.bar.close()
+        elif self.shown:
+            print(f"\r{self.what}: {done} tokens, {time.monotonic() - self.began:.1f} s" + " " * 20, file=sys.stderr)

@@ -1,0 +1,96 @@
+"""Threads over documents: how many, how the work is cut, and the pool that does it.
+
+Kernels release the GIL, so plain threads use every core. One lazy pool per process and size, made anew after a fork (threads do
+not survive one) and never fed from one of its own threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+SERIAL_BELOW = 200_000  # symbols; a hand-off costs ~16 µs, as much as encoding ~300
+_CHUNKS_PER_THREAD = 4  # so that no thread is left alone with a slow rest
+
+_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
+_lock = threading.Lock()
+_worker = threading.local()
+
+
+def resolve(n_threads: int | None) -> int:
+    """The number of threads: the argument, else UBPE_NUM_THREADS, NUMBA_NUM_THREADS, else the CPUs this process may use.
+
+    Raises TypeError or ValueError naming the source of a value that is not a positive integer.
+    """
+    if n_threads is not None:
+        if isinstance(n_threads, bool) or not isinstance(n_threads, (int, np.integer)):
+            raise TypeError(f"n_threads: expected an int or None, got {n_threads!r}")
+        if n_threads < 1:
+            raise ValueError(f"n_threads: expected at least 1, got {n_threads}")
+        return int(n_threads)
+    for name in ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        if text := os.environ.get(name):
+            if not text.isdigit() or int(text) < 1:
+                raise ValueError(f"environment variable {name}: expected a positive integer, got {text!r}")
+            return int(text)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def chunks_of(offsets: np.ndarray, n_threads: int | None) -> list[tuple[int, int]]:
+    """Ranges of whole documents for `run`, balanced by symbols; a single one where threads would only cost.
+
+    >>> chunks_of(np.array([0, 10, 20]), 2)
+    [(0, 2)]
+    """
+    n = offsets.size - 1
+    threads = resolve(n_threads)
+    if threads == 1 or n < 2 or offsets[-1] - offsets[0] < SERIAL_BELOW:
+        return [(0, n)]
+    targets = np.linspace(offsets[0], offsets[-1], threads * _CHUNKS_PER_THREAD + 1)[1:-1]
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, targets), [n]]))
+    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+
+
+def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_threads: int | None) -> list[T]:
+    """`function(begin, end)` of every chunk, in their order; the first exception is raised once all have ended."""
+    if len(chunks) == 1 or getattr(_worker, "busy", False):
+        return [function(*chunk) for chunk in chunks]
+    pool = _pool(min(resolve(n_threads), len(chunks)))
+    futures = [pool.submit(_marked, function, chunk) for chunk in chunks]
+    return [future.result() for future in futures]
+
+
+def _marked(function: Callable[[int, int], T], chunk: tuple[int, int]) -> T:
+    _worker.busy = True
+    try:
+        return function(*chunk)
+    finally:
+        _worker.busy = False
+
+
+def _pool(size: int) -> ThreadPoolExecutor:
+    key = (os.getpid(), size)
+    with _lock:
+        for pid, other in [k for k in _pools if k[0] != key[0]]:
+            del _pools[pid, other]  # of the parent: its threads are not here
+        if key not in _pools:
+            _pools[key] = ThreadPoolExecutor(size, thread_name_prefix="ubpe")
+        return _pools[key]
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)

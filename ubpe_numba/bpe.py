@@ -1,0 +1,114 @@
+"""The two tokenizers that substitute pairs: `BPE`, one merge a round, and `UBPEClassic`, many."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ubpe_numba.alphabet import Alphabet
+from ubpe_numba.encode import PairEncoder
+from ubpe_numba.ragged import Ragged
+from ubpe_numba.rules import FitRules
+from ubpe_numba.tokenizer import Tokenizer
+from ubpe_numba.vocabulary import Vocabulary
+
+__all__ = ["BPE", "UBPEClassic"]
+
+Self = TypeVar("Self", bound="_PairTokenizer")
+
+
+class _PairTokenizer(Tokenizer):
+    """What `BPE` and `UBPEClassic` share: a table of pairs, and encoding by rank or by the batch rule."""
+
+    _encoder: PairEncoder
+
+    def _make_encoder(self, vocabulary: Vocabulary) -> PairEncoder:
+        return PairEncoder(vocabulary, (self.rules or FitRules()).encode == "batch")
+
+    def _encode_ids(self, documents: Ragged) -> Ragged:
+        return self._encoder.encode(documents, self.n_threads)
+
+    @classmethod
+    def from_merges(cls: type[Self], merges: Any, alphabet: Any, weights: Any = None, **params: Any) -> Self:
+        """A tokenizer from a table of pairs: pair i, of ids, makes the id ``len(alphabet) + i`` and has rank i.
+
+        `alphabet` as for the constructor, `weights` float64[m] (idf, 0 by default), `params` further constructor arguments.
+        ModelFormatError for a table that is not valid.
+
+        >>> BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").encode("ababa").tolist()
+        [2, 3]
+        """
+        symbols = Alphabet.from_user(alphabet)
+        vocabulary = Vocabulary.from_merges(symbols.size, np.asarray(merges), weights)
+        tokenizer = cls(len(vocabulary), alphabet=alphabet, **params)
+        tokenizer._settings()
+        tokenizer._set(symbols, vocabulary)
+        return tokenizer
+
+
+class BPE(_PairTokenizer):
+    """Byte-pair encoding over any alphabet: the most frequent pair is merged again and again; encoding is by merge rank.
+
+    What minbpe, Hugging Face and tiktoken mean by BPE (P. Gage, 1994; R. Sennrich et al., 2016).
+
+    Parameters
+    ----------
+    n_tokens
+        Size of the vocabulary, alphabet included. None: merge until no pair occurs twice.
+    alphabet
+        None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1.
+    rules
+        A `FitRules`; None for the defaults.
+    n_threads
+        Threads for batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
+
+    Examples
+    --------
+    >>> tok = BPE(n_tokens=9).fit(["hug pug pun bun hugs"])
+    >>> ids = tok.encode("hug bugs")
+    >>> tok.decode(ids)
+    'hug bugs'
+    """
+
+    def __init__(
+        self,
+        n_tokens: int | None = 4096,
+        *,
+        alphabet: Any = None,
+        rules: FitRules | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.n_tokens = n_tokens
+        self.alphabet = alphabet
+        self.rules = rules
+        self.n_threads = n_threads
+
+
+class UBPEClassic(_PairTokenizer):
+    """Universal BPE, classic form: up to `n_candidates` pairs are merged a round, encoding is by substitution.
+
+    Parameters are those of `BPE`, and `n_candidates`: of how many most frequent pairs a round keeps those that do not get in each
+    other's way. Source: UBPE tokenizers, parts 1 and 2.
+
+    Examples
+    --------
+    >>> tok = UBPEClassic(n_tokens=12, n_candidates=4).fit([[0, 1, 2, 0, 1, 2, 3], [1, 2, 3, 3]], progress=False)
+    >>> tok.decode(tok.encode([0, 1, 2, 3])).tolist()
+    [0, 1, 2, 3]
+    """
+
+    def __init__(
+        self,
+        n_tokens: int | None = 4096,
+        n_candidates: int = 50,
+        *,
+        alphabet: Any = None,
+        rules: FitRules | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.n_tokens = n_tokens
+        self.n_candidates = n_candidates
+        self.alphabet = alphabet
+        self.rules = rules
+        self.n_threads = n_threads

@@ -1,0 +1,64 @@
+"""The errors of the library, each a subclass of the builtin that it specialises."""
+
+from __future__ import annotations
+
+__all__ = ["ModelFormatError", "NotFittedError", "UnknownSymbolError", "UnknownTokenError"]
+
+
+class NotFittedError(ValueError, AttributeError):
+    """The tokenizer was used before `fit`, `load` or another way of giving it a vocabulary.
+
+    A `ValueError` and an `AttributeError`, as in scikit-learn.
+    """
+
+
+class ModelFormatError(ValueError):
+    """A model file or table that is not valid: the message names the field and what is wrong with it."""
+
+
+class UnknownSymbolError(ValueError):
+    """A document holds a symbol that the alphabet does not.
+
+    Attributes
+    ----------
+    document, position
+        Where: the index of the document, and the position inside it.
+    symbol
+        What: an `int`, or a one-character `str`.
+    """
+
+    def __init__(self, document: int, position: int, symbol: int | str, hint: str = "") -> None:
+        self.document = document
+        self.position = position
+        self.symbol = symbol
+        self.hint = hint
+        super().__init__(
+            f"document {document}, position {position}: symbol {symbol!r} is not in the alphabet{hint}"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.document, self.position, self.symbol, self.hint)
+
+
+class UnknownTokenError(ValueError):
+    """A sequence to decode holds an id that the vocabulary does not.
+
+    Attributes
+    ----------
+    document, position
+        Where: the index of the document, and the position inside it.
+    token
+        The id.
+    """
+
+    def __init__(self, document: int, position: int, token: int, size: int) -> None:
+        self.document = document
+        self.position = position
+        self.token = token
+        self.size = size
+        super().__init__(
+            f"document {document}, position {position}: token id {token} is outside the vocabulary, 0..{size - 1}"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.document, self.position, self.token, self.size)

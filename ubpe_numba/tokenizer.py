@@ -1,0 +1,344 @@
+"""What the three tokenizers share: fitting, encoding in batches, decoding, files, and the manners of scikit-learn."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import inspect
+import os
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from ubpe_numba import _threads
+from ubpe_numba import fit as fitting
+from ubpe_numba._progress import Progress
+from ubpe_numba.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.decode import Decoder
+from ubpe_numba.documents import as_document, as_documents
+from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
+from ubpe_numba.io import model as files
+from ubpe_numba.io import published
+from ubpe_numba.ragged import Ragged
+from ubpe_numba.rules import FitRules
+from ubpe_numba.trim import keep_by_weight, renumber
+from ubpe_numba.vocabulary import Vocabulary, idf
+
+Self = TypeVar("Self", bound="Tokenizer")
+
+
+class Tokenizer:
+    """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
+
+    The constructor only stores its arguments. `fit`, `load` and the other ways to a vocabulary set `alphabet_` and
+    `vocabulary_`; from then on the object is only read, may be shared between threads, and pickles as arrays.
+    """
+
+    #: Whether the vocabulary has to know pairs.
+    _pairs: ClassVar[bool] = True
+    n_tokens: int | None
+    alphabet: Any
+    rules: FitRules | None
+    n_threads: int | None
+    alphabet_: Alphabet
+    vocabulary_: Vocabulary
+
+    # ---------------------------------------------------------------------------------------------- fitting
+
+    def fit(
+        self: Self, docs: Any, y: None = None, *, offsets: Any = None, progress: bool | str = "auto"
+    ) -> Self:
+        """Learn a vocabulary from documents; what was fitted before is replaced, but only when all went well.
+
+        Parameters
+        ----------
+        docs
+            A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of one kind), a 2-D integer
+            array (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, or a single `str`,
+            `bytes` or 1-D array, which is one document.
+        y
+            Ignored; scikit-learn passes it.
+        offsets
+            int64[d + 1], for a flat array: document i is ``docs[offsets[i]:offsets[i + 1]]``.
+        progress
+            ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
+
+        Raises
+        ------
+        UnknownSymbolError
+            For a symbol outside the given alphabet.
+        TypeError, ValueError
+            For documents that are not sequences of integers, or arguments out of range, naming them.
+
+        Ctrl-C stops a fit within a fraction of a second and leaves the tokenizer as it was.
+        """
+        n_tokens, n_candidates, rules = self._settings()
+        bar = Progress(progress)
+        corpus = as_documents(docs, offsets)
+        alphabet = Alphabet.learn(corpus) if self.alphabet is None else Alphabet.from_user(self.alphabet, corpus.kind)
+        if n_tokens < alphabet.size:
+            raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {n_tokens}")
+        learned = fitting.fit(corpus, alphabet, n_tokens, n_candidates, rules, bar)
+        vocabulary = Vocabulary.from_merges(
+            alphabet.size,
+            learned.pairs,
+            idf(learned.n_documents, learned.documents),
+            learned.counts,
+            learned.documents,
+            learned.n_documents,
+            learned.n_symbols,
+            max_symbols=1 << 40,
+        )
+        if rules.order == "idf":
+            vocabulary = self._rearranged(vocabulary, n_tokens, rules.trim)
+        self._set(alphabet, vocabulary)
+        return self
+
+    def _settings(self) -> tuple[int, int, FitRules]:
+        """The validated constructor arguments that decide a fit."""
+        n_tokens = MAX_SIZE if self.n_tokens is None else _positive(self.n_tokens, "n_tokens")
+        if n_tokens > MAX_SIZE:
+            raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
+        rules = FitRules() if self.rules is None else self.rules
+        if not isinstance(rules, FitRules):
+            raise TypeError(f"rules: expected a FitRules or None, got {rules!r}")
+        _threads.resolve(self.n_threads)
+        return n_tokens, _positive(getattr(self, "n_candidates", 1), "n_candidates"), rules
+
+    def _rearranged(self, vocabulary: Vocabulary, n_tokens: int, trim: str) -> Vocabulary:
+        """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
+        n = vocabulary.n_alphabet
+        merges = vocabulary.merges if self._pairs else None
+        stay = keep_by_weight(vocabulary.weights[n:], merges, n, n_tokens, trim)
+        if merges is None:
+            return vocabulary.select(stay, None)
+        pairs, dangling = renumber(merges, n, stay)
+        if dangling:
+            raise ValueError(
+                f"rules: trim={trim!r} leaves {dangling} parts of pairs that point to removed tokens, as the original does; "
+                "such a vocabulary cannot decode: use trim='closed', or order='creation'"
+            )
+        return vocabulary.select(stay, pairs)
+
+    def _set(self, alphabet: Alphabet, vocabulary: Vocabulary) -> None:
+        """Become fitted, or refitted. What was derived from an older vocabulary goes."""
+        encoder, decoder = self._make_encoder(vocabulary), Decoder(vocabulary, alphabet)
+        self.alphabet_, self.vocabulary_, self._encoder, self._decoder = alphabet, vocabulary, encoder, decoder
+
+    def _make_encoder(self, vocabulary: Vocabulary) -> Any:
+        raise NotImplementedError
+
+    def _encode_ids(self, documents: Ragged) -> Ragged:
+        raise NotImplementedError
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The fitted `Vocabulary`. NotFittedError before there is one."""
+        self._check_fitted()
+        return self.vocabulary_
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all that decides encoding and decoding; equal for equal models on any machine and thread count."""
+        self._check_fitted()
+        state = self.alphabet_.state()
+        h = hashlib.sha256(f"{type(self).__name__}{state['kind']}{state['size']}{self._encode_params()}".encode())
+        if state["symbols"] is not None:
+            h.update(state["symbols"].astype("<i8").tobytes())
+        return hashlib.sha256((h.hexdigest() + self.vocabulary_.fingerprint).encode()).hexdigest()[:32]
+
+    def _encode_params(self) -> dict[str, Any]:
+        """The constructor arguments that change how it encodes."""
+        return {"encode": (self.rules or FitRules()).encode}
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "vocabulary_"):
+            raise NotFittedError(f"this {type(self).__name__} has no vocabulary yet: call fit or load first")
+
+    # ---------------------------------------------------------------------------------------------- encoding
+
+    def encode(self, doc: Any, *, unknown: str | int = "raise") -> np.ndarray:
+        """Encode one document (an integer array or list, `str` or `bytes`) to int32 ids.
+
+        `unknown` says what becomes of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names the position,
+        ``"skip"`` them, or put the alphabet id given here. TypeError for a document of another kind than was fitted.
+        """
+        self._check_fitted()
+        return self._encode_ids(self.alphabet_.to_ids(as_document(doc), unknown, name="doc")).values
+
+    def encode_batch(self, docs: Any, offsets: Any = None, *, unknown: str | int = "raise") -> Ragged:
+        """Encode documents, given as to `fit`, on `n_threads` threads; the result does not depend on how many."""
+        self._check_fitted()
+        return self._encode_ids(self.alphabet_.to_ids(as_documents(docs, offsets), unknown))
+
+    def transform(self, docs: Any) -> Ragged:
+        """`encode_batch`, by the name that scikit-learn uses."""
+        return self.encode_batch(docs)
+
+    def fit_transform(self, docs: Any, y: None = None) -> Ragged:
+        """`fit`, then `encode_batch` of the same documents."""
+        docs = list(docs) if hasattr(docs, "__next__") else docs
+        return self.fit(docs).encode_batch(docs)
+
+    # ---------------------------------------------------------------------------------------------- decoding
+
+    def decode(self, ids: Any) -> np.ndarray | str | bytes:
+        """Decode the ids of one document to what was fitted: an integer array, `str` or `bytes`.
+
+        UnknownTokenError for an id outside the vocabulary, naming its position.
+        """
+        self._check_fitted()
+        symbols, _ = self._decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)
+        return self.alphabet_.output(symbols)
+
+    def decode_batch(self, batch: Any, offsets: Any = None) -> Ragged | list[Any]:
+        """Decode documents of ids: a `Ragged` for integers (a list of int64 arrays where int32 is too small), else a list."""
+        self._check_fitted()
+        symbols, ends = self._decoder.decode(self._ids(as_documents(batch, offsets, name="batch")), self.n_threads)
+        if symbols.dtype == np.int32:
+            return Ragged(symbols, ends)
+        return [self.alphabet_.output(symbols[a:b]) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+
+    def inverse_transform(self, batch: Any) -> Ragged | list[Any]:
+        """`decode_batch`, by the name that scikit-learn uses."""
+        return self.decode_batch(batch)
+
+    def _ids(self, documents: Any) -> Ragged:
+        """Ids given by the user as int32; an id that does not even fit is unknown like any other."""
+        values, offsets, kind = documents
+        if kind == "str":
+            raise TypeError("ids: expected integers, got str")
+        if values.dtype == np.int32:
+            return Ragged._trusted(values, offsets)
+        size = len(self.vocabulary_)
+        bad = np.flatnonzero((values < 0) | (values >= size))
+        bad = bad[(bad >= offsets[0]) & (bad < offsets[-1])]
+        if bad.size:
+            document = int(np.searchsorted(offsets, bad[0], side="right")) - 1
+            raise UnknownTokenError(document, int(bad[0] - offsets[document]), int(values[bad[0]]), size)
+        return Ragged._trusted(values.astype(np.int32), offsets)
+
+    # ---------------------------------------------------------------------------------------------- vocabularies and files
+
+    def truncate(self: Self, n_tokens: int, by: str = "creation") -> Self:
+        """A new tokenizer with the smaller vocabulary of `n_tokens` ids, alphabet included.
+
+        ``by="creation"`` keeps the lowest ids, which is the tokenizer that a shorter fit would have given. ``by="idf"`` orders
+        by idf and drops the lowest, and with it all that is built on it, as in the articles; it keeps the rarest tokens, so
+        it usually encodes to more of them. ValueError if `n_tokens` is below the alphabet, or the lowest ids of a
+        rearranged pair table are not closed.
+        """
+        self._check_fitted()
+        vocabulary = self.vocabulary_
+        n = vocabulary.n_alphabet
+        if by not in ("creation", "idf"):
+            raise ValueError(f"by: expected 'creation' or 'idf', got {by!r}")
+        if _positive(n_tokens, "n_tokens") < n:
+            raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
+        if by == "idf":
+            shorter = self._rearranged(vocabulary, n_tokens, "closed")
+        else:
+            stay = np.arange(min(n_tokens - n, vocabulary.n_learned))
+            merges = None if vocabulary.merges is None else vocabulary.merges[stay]
+            if merges is not None and merges.size and merges.max() >= n + stay.size:
+                raise ValueError("by: the ids of this vocabulary are not in order of creation; use by='idf'")
+            shorter = vocabulary.select(stay, merges)
+        other = type(self)(**self.get_params())
+        other.n_tokens = n_tokens
+        other._set(self.alphabet_, shorter)
+        return other
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to `path`: readable for ``.json``, flat arrays for ``.npz``. Atomic: the old file or the new one."""
+        self._check_fitted()
+        params: dict[str, Any] = {k: v for k, v in self.get_params().items() if k not in ("alphabet", "n_threads")}
+        params["rules"] = dataclasses.asdict(self.rules or FitRules())
+        model = {
+            "tokenizer": type(self).__name__,
+            "params": params,
+            "alphabet": self.alphabet_.state(),
+            "vocabulary": self.vocabulary_.state(),
+        }
+        files.save(path, model)
+
+    @classmethod
+    def load(cls: type[Self], path: str | os.PathLike[str], *, n_threads: int | None = None, **limits: int) -> Self:
+        """Read a model that `save` wrote. ModelFormatError says what is wrong with any other file.
+
+        ``max_symbols=`` admits a vocabulary whose tokens stand for more than 2**27 symbols in all.
+        """
+        model = files.load(path)
+        where = os.fspath(path)
+        if model["tokenizer"] != cls.__name__:
+            raise ModelFormatError(f"{where}: a {model['tokenizer']}, not a {cls.__name__}: use {model['tokenizer']}.load")
+        try:
+            params, vocabulary = dict(model["params"]), dict(model["vocabulary"])
+            params["rules"] = FitRules(**params.get("rules", {}))
+            tokenizer = cls(**params, n_threads=n_threads)
+            tokenizer._settings()
+            alphabet = Alphabet.from_state(**model["alphabet"])
+            if "merges" in vocabulary:
+                table = Vocabulary.from_merges(**vocabulary, **limits)
+            else:
+                table = Vocabulary.from_sequences(**vocabulary)
+            if table.n_alphabet != alphabet.size:
+                raise ModelFormatError(f"vocabulary: {table.n_alphabet} symbols, but an alphabet of {alphabet.size}")
+            tokenizer._set(alphabet, table)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(f"{where}: {error}") from error
+        return tokenizer
+
+    @classmethod
+    def from_published(cls: type[Self], text: str, kind: str | None = None) -> Self:
+        """Read the dump (`dumps()`) of the package ubpe 0.2 or 0.3: of its UBPE here for `UBPE`, of UBPEClassic otherwise.
+
+        `kind` says what the symbols are, ``"int"`` or ``"str"``; None takes them for integers if all of them look like one.
+        """
+        n_tokens, alphabet, vocabulary = published.read(text, kind, cls._pairs)
+        tokenizer = cls(n_tokens, rules=FitRules(encode="batch"))
+        tokenizer._set(alphabet, vocabulary)
+        return tokenizer
+
+    def to_published(self) -> str:
+        """The dump that ubpe 0.2 and 0.3 load (`loads`, with `token_type=str` for characters)."""
+        self._check_fitted()
+        return published.write(len(self.vocabulary_), self.alphabet_, self.vocabulary_, self._pairs)
+
+    # ---------------------------------------------------------------------------------------------- manners
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor arguments, as scikit-learn's `clone` asks for them."""
+        return {name: getattr(self, name) for name in list(inspect.signature(type(self).__init__).parameters)[1:]}
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Change constructor arguments by name; ValueError for one that does not exist."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"{name}: not a parameter of {type(self).__name__}; there are {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k not in ("_encoder", "_decoder")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "vocabulary_" in state:
+            self._set(self.alphabet_, self.vocabulary_)
+
+    def __repr__(self) -> str:
+        params = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v is not None and k != "alphabet")
+        size = f": {len(self.vocabulary_)} tokens" if hasattr(self, "vocabulary_") else ""
+        return f"{type(self).__name__}({params}){size}"
+
+
+def _positive(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name}: expected at least 1, got {value}")
+    return int(value)
+
+
+__all__ = ["Tokenizer"]
