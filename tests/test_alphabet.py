@@ -167,9 +167,7 @@ def test_learn_counts_symbols_and_stays_inside_the_offsets() -> None:
     assert np.array_equal(Alphabet.learn(as_documents(far)).symbols, np.unique(far))
 
 
-@given(
-    st.lists(st.lists(ANY, max_size=6), max_size=4) | st.lists(st.text(max_size=4), min_size=1, max_size=4)
-)
+@given(st.lists(st.lists(ANY, max_size=6), max_size=4) | st.lists(st.text(max_size=4), min_size=1, max_size=4))
 @settings(deadline=None)
 def test_learned_alphabet_knows_its_corpus(docs: list[Any]) -> None:
     documents = as_documents(docs)
@@ -257,6 +255,12 @@ def test_unknown_symbols(alphabet: Alphabet, docs: list[Any], where: tuple[Any, 
         alphabet.to_ids(part)
     assert alphabet.to_ids(part, "skip") == skipped[:-1]
     assert alphabet.to_ids(part, 1) == replaced[:-1]
+
+
+def test_unknown_symbol_at_the_start_of_a_document() -> None:
+    for docs, document in (([[9]], 0), ([[], [9]], 1), ([[1], [], [9, 9], []], 2)):
+        with pytest.raises(UnknownSymbolError, match=f"document {document}, position 0: symbol 9 "):
+            Alphabet.dense(3).to_ids(as_documents(docs))
 
 
 def test_replacing_leaves_the_users_array_alone() -> None:

@@ -57,9 +57,7 @@ def test_any_integer_dtype_is_normalised_to_its_own_width(dtype: str) -> None:
     assert rows(as_documents(flat.reshape(2, 3).T)) == [[0, 3], [1, 4], [2, 5]]
 
 
-@pytest.mark.parametrize(
-    "dtypes", [("u1", "i1"), ("u1", "i4"), ("u8", "i8"), ("u8", "u1"), ("u8", "i1", "f8"), ("u1", "f8")]
-)
+@pytest.mark.parametrize("dtypes", [("u1", "i1"), ("u1", "i4"), ("u8", "i8"), ("u8", "u1"), ("u8", "i1", "f8"), ("u1", "f8")])
 def test_different_dtypes_meet_in_one_that_holds_all(dtypes: tuple[str, ...]) -> None:
     arrays = [np.zeros(0) if dtype == "f8" else np.array([1, 100], dtype) for dtype in dtypes]
     documents = as_documents(arrays)
@@ -97,9 +95,7 @@ def test_read_only_offsets_are_copied() -> None:
     assert rows(as_documents(flat, cuts)) == rows(as_documents(Ragged(flat, cuts))) == [[0], [1]]
 
 
-@pytest.mark.parametrize(
-    "cuts", [[1, 1, 3], (1, 1, 3), np.array([1, 1, 3], np.uint8), np.array([1, 1, 3], ">u8")]
-)
+@pytest.mark.parametrize("cuts", [[1, 1, 3], (1, 1, 3), np.array([1, 1, 3], np.uint8), np.array([1, 1, 3], ">u8")])
 def test_flat_with_offsets(cuts: Any) -> None:
     assert rows(as_documents(np.arange(5), offsets=cuts)) == [[], [1, 2]]
     assert rows(as_documents([0, 1, 2, 3], offsets=cuts)) == [[], [1, 2]]

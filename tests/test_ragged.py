@@ -62,7 +62,7 @@ def test_strided_and_unaligned_values_are_copied_once() -> None:
         (values(1), offsets(), ValueError, "offsets: expected at least one entry"),
         (values(1), offsets(-1, 1), ValueError, "offsets: expected 0 or more at the start, got -1"),
         (values(1, 2), offsets(0, 2, 1), ValueError, "document 1 ends before it starts: 2, then 1"),
-        (values(1), offsets(0, -(2**63), 2**63 - 1), ValueError, "document 0 ends before it starts"),
+        (values(1), offsets(0, 2**63 - 1, -(2**63)), ValueError, "document 1 ends before it starts"),
         (values(1), offsets(0, 2), ValueError, "expected at most 1, the number of values, got 2"),
     ],
 )
@@ -154,6 +154,11 @@ def test_slices(lists: list[list[int]], window: slice) -> None:
     if window.step in (None, 1) and part.total:
         assert np.shares_memory(part.values, batch.values)
         assert np.shares_memory(part.offsets, batch.offsets)
+
+
+def test_slice_that_ends_before_it_starts() -> None:
+    batch = Ragged.from_lists([[1], [2], [3]])
+    assert batch[2:0].to_lists() == batch[3:1].to_lists() == batch[9:].to_lists() == []
 
 
 @given(LISTS.filter(len), st.data())

@@ -89,7 +89,7 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
 
 
 class _Impl(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = [_Locator]
+    _locator_classes = (_Locator,)
 
 
 class _Files:

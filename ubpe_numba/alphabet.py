@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba._arrays import describe
 from ubpe_numba.documents import Documents, as_document, text_of
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
-from ubpe_numba.ragged import Ragged, describe
+from ubpe_numba.ragged import Ragged
+from ubpe_numba.symbols import CHUNK, TABLE_SPAN, SymbolTable, order_by_id, read_symbols
 
 __all__ = ["MAX_SIZE", "Alphabet"]
 
@@ -20,8 +22,6 @@ _ELEMENTS = {"int": "integers", "str": "characters", "bytes": "bytes"}
 _DOCUMENTS = {"int": "sequences of integers", "str": "str", "bytes": "bytes"}
 _DTYPES: dict[str, type[np.integer[Any]]] = {"int": np.int32, "str": np.uint32, "bytes": np.uint8}
 _DENSE = 65536  # integer alphabets up to here have no gaps: ids are then the symbols, without a table
-_TABLE_SPAN = 2**21  # symbols up to here apart are looked up in a table: 8 MB at most, all of Unicode fits
-_CHUNK = 2**15  # symbols in flight: their temporary arrays stay in the cache
 
 
 class Alphabet:
@@ -53,7 +53,7 @@ class Alphabet:
     size: int
     is_identity: bool
     _symbols: NDArray[Any] | None  # of the identity only once asked for: it may be large
-    _finder: _Finder | None  # made at the first look-up
+    _finder: SymbolTable | None  # made at the first look-up
 
     def __init__(self, kind: str, size: int, symbols: NDArray[Any] | None = None) -> None:
         """Store without a check; `symbols` is `None` for the identity."""
@@ -126,7 +126,8 @@ class Alphabet:
             The number of symbols; or the symbols in the order of their ids (integers, characters, bytes; a
             `str` or `bytes` of them); or a mapping of the symbols onto 0..size-1.
         kind
-            What the documents are made of; by default what the symbols are. Integers do for `"bytes"` too.
+            What the documents are made of; by default what the symbols are. Integers do for `"bytes"` too, and bytes for
+            integers.
 
         Raises
         ------
@@ -148,11 +149,11 @@ class Alphabet:
             raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(alphabet)}")
         if isinstance(alphabet, (int, np.integer)):
             return cls._dense(alphabet, kind or "int", "alphabet")
-        values, _, found = _codes(list(alphabet) if isinstance(alphabet, Mapping) else alphabet)
-        if kind not in (None, found) and (kind, found) != ("bytes", "int"):
+        values, _, found = read_symbols(list(alphabet) if isinstance(alphabet, Mapping) else alphabet)
+        if kind not in (None, found) and "str" in (kind, found):
             raise TypeError(f"alphabet: expected {_ELEMENTS[str(kind)]}, got {_ELEMENTS[found]}")
         if isinstance(alphabet, Mapping):
-            values = values[_by_id(alphabet)]
+            values = values[order_by_id(alphabet)]
         return cls._from_values(values, kind or found, "alphabet")
 
     @classmethod
@@ -173,11 +174,11 @@ class Alphabet:
         low, high = int(values.min()), int(values.max())
         if kind == "int" and low >= 0 and high < min(max(_DENSE, 4 * values.size), MAX_SIZE):
             return cls(kind, high + 1)
-        if high - low >= max(_TABLE_SPAN, 4 * values.size):
+        if high - low >= max(TABLE_SPAN, 4 * values.size):
             return cls._from_distinct(np.unique(values), kind)
         seen = np.zeros(high - low + 1, bool)  # no sorting: linear
-        for start in range(0, values.size, _CHUNK):
-            seen[values[start : start + _CHUNK].astype(np.int64) - low] = True
+        for start in range(0, values.size, CHUNK):
+            seen[values[start : start + CHUNK].astype(np.int64) - low] = True
         return cls._from_distinct(np.flatnonzero(seen) + low, kind)
 
     @property
@@ -258,7 +259,7 @@ class Alphabet:
         if values.dtype == np.uint64:
             values = as_document(values, name="values").values
         if not self.is_identity:
-            finder = self._finder or _Finder.of(self.symbols)
+            finder = self._finder or SymbolTable.of(self.symbols)
             object.__setattr__(self, "_finder", finder)  # two threads may both make it, the same twice
             ids = finder(values)
             return ids, int(ids.min(initial=0)) >= 0
@@ -336,43 +337,6 @@ class Alphabet:
         return f"Alphabet(kind={self.kind!r}, size={self.size}, symbols={shown}{'...' * (self.size > 8)})"
 
 
-class _Finder(NamedTuple):
-    """From symbols to ids: a table for a narrow span, else binary search."""
-
-    low: int
-    table: NDArray[np.int32]  # -1, the ids from symbol `low` on, -1
-    keys: NDArray[np.int64]  # the sorted symbols, if there is no table
-    order: NDArray[np.int32]  # the ids of these
-
-    @classmethod
-    def of(cls, symbols: NDArray[Any]) -> _Finder:
-        """Make it from the symbols in the order of their ids."""
-        low, span = int(symbols.min()), int(symbols.max()) - int(symbols.min()) + 1
-        ids = np.arange(symbols.size, dtype=np.int32)
-        if span <= _TABLE_SPAN:
-            table = np.full(span + 2, -1, np.int32)
-            table[symbols.astype(np.int64) - low + 1] = ids
-            return cls(low, table, np.zeros(0, np.int64), ids[:0])
-        order = np.argsort(symbols).astype(np.int32)
-        return cls(low, ids[:0], symbols[order].astype(np.int64), order)
-
-    def __call__(self, values: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the ids of integers (not uint64), -1 for unknown."""
-        ids = np.empty(values.size, np.int32)
-        for start in range(0, values.size, _CHUNK):
-            part, out = values[start : start + _CHUNK].astype(np.int64), ids[start : start + _CHUNK]
-            if self.table.size:
-                # Clipped to the -1 at the ends. Where this wraps around, it cannot land on the table: that
-                # would take a symbol 2**64 away.
-                part -= self.low
-                part += 1
-                self.table.take(part, out=out, mode="clip")
-            else:
-                at = np.minimum(np.searchsorted(self.keys, part), self.keys.size - 1)
-                out[:] = np.where(self.keys[at] == part, self.order[at], -1)
-        return ids
-
-
 def _limit(kind: object) -> int:
     """Return the largest size of an alphabet of this kind."""
     if not isinstance(kind, str) or kind not in _LIMITS:
@@ -393,41 +357,3 @@ def _window(documents: Documents) -> NDArray[Any]:
 
 def _shown(symbol: Any, kind: str) -> int | str:
     return chr(symbol) if kind == "str" else int(symbol)
-
-
-def _codes(symbols: Any) -> Documents:
-    """Read a sequence of symbols as one document."""
-    if isinstance(symbols, np.ndarray) and symbols.dtype.kind in "OUST":
-        symbols = symbols.tolist()
-    if isinstance(symbols, (str, bytes, bytearray, memoryview)) or hasattr(type(symbols), "__array__"):
-        return as_document(symbols, name="alphabet")
-    try:
-        items = list(symbols)
-    except TypeError:
-        raise TypeError(
-            f"alphabet: expected a size, a sequence or a mapping, got {describe(symbols)}"
-        ) from None
-    cls = next((cls for cls in (str, bytes) if items and isinstance(items[0], cls)), None)
-    if cls is None:
-        return as_document(items, name="alphabet")
-    for i, item in enumerate(items):
-        if not isinstance(item, cls) or len(item) != 1:
-            error = ValueError if isinstance(item, cls) else TypeError
-            raise error(f"alphabet: entry {i}: expected {cls.__name__} of length 1, got {item!r:.40}")
-    return as_document(cls().join(items), name="alphabet")
-
-
-def _by_id(alphabet: Mapping[Any, int]) -> NDArray[np.int64]:
-    """Return the number of the entry with each id, after checking that the ids are 0..size-1."""
-    keys, n = list(alphabet), len(alphabet)
-    ids = as_document(list(alphabet.values()), name="alphabet: ids").values
-    if (at := np.flatnonzero((ids < 0) | (ids >= n))).size:
-        key, i = keys[at[0]], ids[at[0]]
-        raise ValueError(f"alphabet: symbol {key!r} has id {i}, expected 0..{n - 1}, each once")
-    order = np.argsort(ids, kind="stable")
-    if (at := np.flatnonzero(ids[order[1:]] == ids[order[:-1]])).size:
-        first, second = order[at[0]], order[at[0] + 1]
-        raise ValueError(
-            f"alphabet: symbols {keys[first]!r} and {keys[second]!r} have the same id {ids[first]}"
-        )
-    return order

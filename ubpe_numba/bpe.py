@@ -41,7 +41,8 @@ class _PairTokenizer(Tokenizer):
         """
         symbols = Alphabet.from_user(alphabet)
         vocabulary = Vocabulary.from_merges(symbols.size, np.asarray(merges), weights)
-        tokenizer = cls(len(vocabulary), alphabet=alphabet, **params)
+        make: Any = cls  # the constructors differ
+        tokenizer: Self = make(len(vocabulary), alphabet=alphabet, **params)
         tokenizer._settings()
         tokenizer._set(symbols, vocabulary)
         return tokenizer

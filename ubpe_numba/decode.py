@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba import _threads
-from ubpe_numba._views import writable
+from ubpe_numba._arrays import writable
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.kernels import arena

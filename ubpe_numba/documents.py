@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.ragged import Ragged, check_offsets, describe, flatten_ints, offsets_of, plain
+from ubpe_numba._arrays import check_offsets, describe, flatten_ints, offsets_of, plain
+from ubpe_numba.ragged import Ragged
 
 __all__ = ["Documents", "as_document", "as_documents", "code_points", "text_of"]
 
@@ -93,9 +94,7 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
     elif _is_array(type(doc)):
         values = _integers(np.asanyarray(doc), name)
     else:
-        raise TypeError(
-            f"{name}: expected one document (an integer array or list, str or bytes), got {describe(doc)}"
-        )
+        raise TypeError(f"{name}: expected one document (an integer array or list, str or bytes), got {describe(doc)}")
     offsets = np.zeros(2, np.int64)
     offsets[1] = values.size
     return Documents(values, offsets, kind)
@@ -205,9 +204,7 @@ def _from_array(array: NDArray[Any], name: str) -> Documents:
     if array.ndim == 1:
         return as_document(array, name=name)
     if array.ndim != 2:
-        raise ValueError(
-            f"{name}: expected a 1-D array (one document) or 2-D (a document a row), got {describe(array)}"
-        )
+        raise ValueError(f"{name}: expected a 1-D array (one document) or 2-D (a document a row), got {describe(array)}")
     n, width = array.shape
     offsets = np.arange(n + 1, dtype=np.int64) * width
     return Documents(_integers(array, name, 2).reshape(-1), offsets, "int")
@@ -290,9 +287,7 @@ def _from_arrow(docs: Any, name: str) -> Documents:
     if not str(docs.type).startswith(("list<", "large_list<")):
         return _from_items(docs.to_pylist(), name)  # texts, mostly
     if docs.null_count:
-        raise ValueError(
-            f"{name}: document {docs.is_null().to_pylist().index(True)} is null; drop nulls first"
-        )
+        raise ValueError(f"{name}: document {docs.is_null().to_pylist().index(True)} is null; drop nulls first")
     if hasattr(docs, "chunks"):
         parts = [_from_arrow(chunk, f"{name}: chunk {i}") for i, chunk in enumerate(docs.chunks)]
         if len(parts) == 1:

@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ubpe_numba import _threads
-from ubpe_numba._views import writable
-from ubpe_numba.kernels import lattice, nbest, pair_encode, rank_encode, shortest, trie
+from ubpe_numba._arrays import writable
+from ubpe_numba.kernels import automaton, lattice, nbest, pair_encode, rank_encode, shortest, trie
 from ubpe_numba.kernels.pairtable import EMPTY
 from ubpe_numba.kernels.pairtable import enter as enter_pairs
 from ubpe_numba.ragged import Ragged
@@ -23,17 +23,6 @@ SCALE = 2.0**24  # fixed point of path weights
 _MAX_NODES = 2**31 - 1  # of the tree of tails in an n-best search
 
 _Kernel = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
-
-
-class _Trie:
-    """The trie of a vocabulary as the kernels take it."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        learned = int(vocabulary.offsets[-1]) - vocabulary.n_alphabet
-        self.entries = np.full(2 << max(4, (2 * learned).bit_length()), -1, np.int64)
-        _, self.longest, self.nested = trie.build(
-            vocabulary.n_alphabet, writable(vocabulary.arena), writable(vocabulary.offsets), self.entries
-        )
 
 
 class PairEncoder:
@@ -56,14 +45,15 @@ class PairEncoder:
         self.batch = batch
         self.linear = vocabulary.in_order_of_creation and not batch
         if self.linear:
-            self.trie = _Trie(vocabulary)
+            self.trie = np.full(_capacity(vocabulary), -1, np.int64)
+            trie.build(n, arena, offsets, self.trie)
             self.lengths = np.diff(vocabulary.offsets)
             self.stable = np.empty(n + m, np.uint8)
             rank_encode.stable_tokens(self.pairs, self.left, self.right, n, self.stable)
             # a later duplicate of a token hides it in the trie: enter the stable ones last
-            rank_encode.prefer_stable(self.trie.entries, arena, offsets, n, self.stable)
+            rank_encode.prefer_stable(self.trie, arena, offsets, n, self.stable)
             self.prefixes = np.empty(n + m, np.int32)
-            rank_encode.stable_prefixes(self.trie.entries, arena, offsets, n, self.stable, self.prefixes)
+            rank_encode.stable_prefixes(self.trie, arena, offsets, n, self.stable, self.prefixes)
         else:
             self.conflicts = np.empty(m, np.int32)
             pair_encode.next_conflicts(self.left, self.right, n + m, self.conflicts)
@@ -74,7 +64,7 @@ class PairEncoder:
 
     def _linear(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
         n = rank_encode.encode_rank(
-            symbols, offsets, self.pairs, self.left, self.right, self.vocabulary.n_alphabet, self.trie.entries,
+            symbols, offsets, self.pairs, self.left, self.right, self.vocabulary.n_alphabet, self.trie,
             self.stable, self.prefixes, self.lengths, out, out_offsets,
         )  # fmt: skip
         return int(n)
@@ -92,9 +82,16 @@ class PathEncoder:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self.trie = _Trie(vocabulary)
+        arena, offsets = writable(vocabulary.arena), writable(vocabulary.offsets)
+        self.edges = np.full(_capacity(vocabulary), -1, np.int64)
+        states = np.empty((vocabulary.arena.size, 4), np.int32)
+        n_states = automaton.build(vocabulary.n_alphabet, arena, offsets, self.edges, states)
+        self.states = states[:n_states].copy()
+        self.longest = int(np.diff(vocabulary.offsets).max())
         self.scaled_idf = vocabulary.weights * SCALE
         self.values = np.rint(self.scaled_idf)
+        #: Whether any token weighs anything.
+        self.weighs = bool(vocabulary.weights.any())
         self.logs = np.array([0.0] + [1.0 + math.log(c) for c in range(1, 4096)])
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
@@ -104,13 +101,13 @@ class PathEncoder:
     def _tfidf(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
         weights = np.empty(offsets.size - 1)
         n = lattice.best_paths(
-            symbols, offsets, self.trie.entries, self.trie.longest, self.trie.nested, self.scaled_idf, self.logs,
+            symbols, offsets, self.edges, self.states, self.longest, self.scaled_idf, self.logs,
             out, out_offsets, weights,
         )  # fmt: skip
         return int(n)
 
     def _shortest(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-        return int(shortest.shortest_paths(symbols, offsets, self.trie.entries, self.values, out, out_offsets))
+        return int(shortest.shortest_paths(symbols, offsets, self.edges, self.states, self.values, out, out_offsets))
 
     def n_best(self, document: np.ndarray, n_best: int) -> tuple[Ragged, np.ndarray]:
         """The n best paths of one document of alphabet ids, best first, and their tf-idf weights."""
@@ -122,7 +119,7 @@ class PathEncoder:
         weights, n_tokens = np.empty(n_best), np.empty(n_best, np.int64)
         parent, token = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
         found = nbest.n_best_paths(
-            document, self.trie.entries, self.trie.longest, self.trie.nested, self.scaled_idf, self.logs, n_best,
+            document, self.edges, self.states, self.longest, self.scaled_idf, self.logs, n_best,
             weights, n_tokens, parent, token,
         )  # fmt: skip
         offsets = np.zeros(found + 1, np.int64)
@@ -130,6 +127,12 @@ class PathEncoder:
         paths = np.empty(offsets[-1], np.int32)
         nbest.read_paths(parent, token, offsets, paths)
         return Ragged(paths, offsets), weights[:found] / SCALE
+
+
+def _capacity(vocabulary: Vocabulary) -> int:
+    """Size of a hash table, key and value side by side, for every symbol of the learned tokens at half load."""
+    learned = int(vocabulary.offsets[-1]) - vocabulary.n_alphabet
+    return 4 << max(4, learned.bit_length())
 
 
 def _over_documents(kernel: _Kernel, documents: Ragged, n_threads: int | None) -> Ragged:
@@ -149,5 +152,5 @@ def _over_documents(kernel: _Kernel, documents: Ragged, n_threads: int | None) -
         return Ragged._trusted(values.copy() if values.size < documents.values.size // 2 else values, offsets)
     values = np.concatenate([part for part, _ in parts])
     starts = np.cumsum([0] + [part.size for part, _ in parts])
-    offsets = [part_offsets[:-1] + start for (_, part_offsets), start in zip(parts, starts[:-1], strict=True)]
-    return Ragged._trusted(values, np.concatenate([*offsets, starts[-1:]]))
+    shifted = [part_offsets[:-1] + start for (_, part_offsets), start in zip(parts, starts[:-1], strict=True)]
+    return Ragged._trusted(values, np.concatenate([*shifted, starts[-1:]]))

@@ -32,9 +32,7 @@ class UnknownSymbolError(ValueError):
         self.position = position
         self.symbol = symbol
         self.hint = hint
-        super().__init__(
-            f"document {document}, position {position}: symbol {symbol!r} is not in the alphabet{hint}"
-        )
+        super().__init__(f"document {document}, position {position}: symbol {symbol!r} is not in the alphabet{hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.document, self.position, self.symbol, self.hint)
@@ -56,9 +54,7 @@ class UnknownTokenError(ValueError):
         self.position = position
         self.token = token
         self.size = size
-        super().__init__(
-            f"document {document}, position {position}: token id {token} is outside the vocabulary, 0..{size - 1}"
-        )
+        super().__init__(f"document {document}, position {position}: token id {token} is outside the vocabulary, 0..{size - 1}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.document, self.position, self.token, self.size)

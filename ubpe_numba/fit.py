@@ -9,6 +9,7 @@ The text is held once, as int32 cells (4 bytes a symbol), plus the positions of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -45,9 +46,7 @@ class Merges(NamedTuple):
     n_documents: int
 
 
-def fit(
-    corpus: Documents, alphabet: Alphabet, n_tokens: int, n_candidates: int, rules: FitRules, progress: Progress
-) -> Merges:
+def fit(corpus: Documents, alphabet: Alphabet, n_tokens: int, n_candidates: int, rules: FitRules, progress: Progress) -> Merges:
     """Learn merges until the vocabulary holds `n_tokens` ids, alphabet included, or no pair is frequent enough.
 
     Raises UnknownSymbolError for a symbol outside the alphabet, ValueError for a corpus past the size of a shard. Ctrl-C is
@@ -59,9 +58,7 @@ def fit(
 class _Fit:
     """The arrays of one fit and the steps that Python takes between rounds."""
 
-    def __init__(
-        self, corpus: Documents, alphabet: Alphabet, n_tokens: int, n_candidates: int, rules: FitRules
-    ) -> None:
+    def __init__(self, corpus: Documents, alphabet: Alphabet, n_tokens: int, n_candidates: int, rules: FitRules) -> None:
         self.alphabet_size = alphabet.size
         self.n_documents = corpus.offsets.size - 1
         self.n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
@@ -140,7 +137,7 @@ class _Fit:
             def count(threshold: int) -> int:
                 nonlocal found
                 found = index.count_sorted(self.shard, n_tokens, ends, total, threshold, floor, pairs, counts)
-                return found[0]
+                return int(found[0])
 
             n = self._lower_threshold(total // 1000, count, None)
             pairs, counts = pairs[:n].copy(), counts[:n].copy()
@@ -148,7 +145,7 @@ class _Fit:
             index.index_sorted(self.shard, n_tokens, ends, total, pairs, counts, slots)
             state[d.BELOW] = found[1]
 
-    def _lower_threshold(self, first: int, count, existing: int | None) -> int:  # type: ignore[no-untyped-def]
+    def _lower_threshold(self, first: int, count: Callable[[int], int], existing: int | None) -> int:
         """Set the threshold, `first` in the first epoch, so low that two rounds' worth of candidates reach it."""
         state = self.driver.state
         floor = int(state[d.MIN_COUNT])
@@ -237,7 +234,7 @@ def _allocate_task(n: int, merges: int) -> d.Task:
         left=np.zeros(merges, i32),
         right=np.zeros(merges, i32),
         slot=np.zeros(merges, i64),
-        count=np.zeros(merges, i64),
+        counts=np.zeros(merges, i64),
         new_token=np.empty(n + 2, i32),
         new_slot=np.empty(n + 2, i32),
         new_count=np.empty(n + 2, i64),

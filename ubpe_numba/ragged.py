@@ -5,13 +5,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Ragged", "check_offsets", "describe", "flatten_ints", "offsets_of", "plain"]
+from ubpe_numba._arrays import check_offsets, describe, flatten_ints, offsets_of, place_of, plain
+
+__all__ = ["Ragged"]
 
 
 class Ragged:
@@ -87,7 +89,7 @@ class Ragged:
         values, offsets = flatten_ints(rows, "lists")
         narrow = values.astype(np.int32)
         if (at := np.flatnonzero(narrow != values)).size:
-            raise ValueError(f"{_where('lists', offsets, int(at[0]))}: {values[at[0]]} does not fit int32")
+            raise ValueError(f"{place_of('lists', offsets, int(at[0]))}: {values[at[0]]} does not fit int32")
         return cls._trusted(narrow, offsets)
 
     @classmethod
@@ -107,8 +109,7 @@ class Ragged:
         size = np.size(values)
         if (at := np.flatnonzero((counts < 0) | (counts > size))).size:
             raise ValueError(
-                f"lengths: document {at[0]}: expected a length in 0..{size}, the size of values, "
-                f"got {counts[at[0]]}"
+                f"lengths: document {at[0]}: expected a length in 0..{size}, the size of values, got {counts[at[0]]}"
             )
         offsets = offsets_of(counts)
         if offsets[-1] != size:
@@ -163,9 +164,7 @@ class Ragged:
         try:
             i = operator.index(index)
         except TypeError:
-            raise TypeError(
-                f"index: expected an integer, a slice, integers or a mask, got {describe(index)}"
-            ) from None
+            raise TypeError(f"index: expected an integer, a slice, integers or a mask, got {describe(index)}") from None
         n = len(self)
         if not -n <= i < n:
             raise IndexError(f"index: expected a document in {-n}..{n - 1}, got {i}")
@@ -254,72 +253,3 @@ class Ragged:
         except ImportError as error:
             raise ImportError("to_arrow needs pyarrow: pip install ubpe-numba[arrow]") from error
         return pyarrow.LargeListArray.from_arrays(pyarrow.array(self.offsets), pyarrow.array(self.values))
-
-
-def describe(value: object) -> str:
-    """Say what a refused argument is, for a message: `an array of float64, shape (2,)`, `list`, ..."""
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype}, shape {value.shape}"
-    if value is None or isinstance(value, (bool, int, float, complex, np.generic)):
-        return f"{value} ({type(value).__name__})" if value is not None else "None"
-    return type(value).__name__
-
-
-def plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Bring to a contiguous, aligned base-class array of native byte order, without a copy if it is one."""
-    array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-    return array if array.flags.aligned else array.copy()
-
-
-def offsets_of(lengths: NDArray[Any]) -> NDArray[np.int64]:
-    """int64[n + 1] from n lengths: `[2, 0, 1]` -> `[0, 2, 2, 3]`."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:], dtype=np.int64)
-    return offsets
-
-
-def check_offsets(offsets: NDArray[np.int64], size: int, name: str = "offsets") -> None:
-    """Raise `ValueError` unless 1-D int64 `offsets` cut an array of `size` values into documents."""
-    if offsets.size == 0:
-        raise ValueError(f"{name}: expected at least one entry (n + 1 for n documents), got none")
-    if offsets[0] < 0:
-        raise ValueError(f"{name}: expected 0 or more at the start, got {offsets[0]}")
-    # Compared, not subtracted: the difference of two wild offsets may wrap around.
-    if (at := np.flatnonzero(offsets[1:] < offsets[:-1])).size:
-        i = int(at[0])
-        raise ValueError(f"{name}: document {i} ends before it starts: {offsets[i]}, then {offsets[i + 1]}")
-    if offsets[-1] > size:
-        raise ValueError(f"{name}: expected at most {size}, the number of values, got {offsets[-1]}")
-
-
-def flatten_ints(
-    rows: Sequence[Sequence[int]], name: str, first: int | None = 0
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Flatten lists, tuples or ranges of integers: int64 values, int64 offsets; no Python code an item.
-
-    `first` is the number of `rows[0]` in messages, `None` if it is the only document there is. Raises
-    `TypeError` for anything but integers, `ValueError` beyond int64.
-    """
-    flat: list[Any] = list(chain.from_iterable(rows))
-    offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
-    types = set(map(type, flat))
-    if not types <= {int}:
-        wrong = {t for t in types if t is bool or not issubclass(t, (int, np.integer))}
-        for position, item in enumerate(flat if wrong else ()):
-            if type(item) in wrong:
-                shown = f"{item!r:.40} ({type(item).__name__})"
-                raise TypeError(f"{_where(name, offsets, position, first)}: expected an integer, got {shown}")
-        flat = list(map(operator.index, flat))  # an np.uint64 would wrap below
-    try:
-        return np.array(flat, np.int64), offsets
-    except OverflowError:
-        position = next(i for i, item in enumerate(flat) if not -(2**63) <= item < 2**63)
-        where = _where(name, offsets, position, first)
-        raise ValueError(f"{where}: expected an integer that fits int64, got {flat[position]}") from None
-
-
-def _where(name: str, offsets: NDArray[np.int64], at: int, first: int | None = 0) -> str:
-    """Name document and position of the flat index `at`, counted from `offsets[0] == 0`."""
-    document = int(np.searchsorted(offsets, at, side="right")) - 1
-    place = f", position {at - offsets[document]}"
-    return f"{name}{place}" if first is None else f"{name}: document {first + document}{place}"

@@ -45,9 +45,7 @@ class Tokenizer:
 
     # ---------------------------------------------------------------------------------------------- fitting
 
-    def fit(
-        self: Self, docs: Any, y: None = None, *, offsets: Any = None, progress: bool | str = "auto"
-    ) -> Self:
+    def fit(self: Self, docs: Any, y: None = None, *, offsets: Any = None, progress: bool | str = "auto") -> Self:
         """Learn a vocabulary from documents; what was fitted before is replaced, but only when all went well.
 
         Parameters
@@ -75,7 +73,11 @@ class Tokenizer:
         n_tokens, n_candidates, rules = self._settings()
         bar = Progress(progress)
         corpus = as_documents(docs, offsets)
-        alphabet = Alphabet.learn(corpus) if self.alphabet is None else Alphabet.from_user(self.alphabet, corpus.kind)
+        if self.alphabet is None:
+            alphabet = Alphabet.learn(corpus)
+        else:  # documents without any symbol are of any kind
+            kind = corpus.kind if corpus.offsets[-1] > corpus.offsets[0] else None
+            alphabet = Alphabet.from_user(self.alphabet, kind)
         if n_tokens < alphabet.size:
             raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {n_tokens}")
         learned = fitting.fit(corpus, alphabet, n_tokens, n_candidates, rules, bar)
@@ -274,7 +276,8 @@ class Tokenizer:
         try:
             params, vocabulary = dict(model["params"]), dict(model["vocabulary"])
             params["rules"] = FitRules(**params.get("rules", {}))
-            tokenizer = cls(**params, n_threads=n_threads)
+            make: Any = cls  # the constructors differ
+            tokenizer: Self = make(**params, n_threads=n_threads)
             tokenizer._settings()
             alphabet = Alphabet.from_state(**model["alphabet"])
             if "merges" in vocabulary:
@@ -295,7 +298,8 @@ class Tokenizer:
         `kind` says what the symbols are, ``"int"`` or ``"str"``; None takes them for integers if all of them look like one.
         """
         n_tokens, alphabet, vocabulary = published.read(text, kind, cls._pairs)
-        tokenizer = cls(n_tokens, rules=FitRules(encode="batch"))
+        make: Any = cls  # the constructors differ
+        tokenizer: Self = make(n_tokens, rules=FitRules(encode="batch"))
         tokenizer._set(alphabet, vocabulary)
         return tokenizer
 

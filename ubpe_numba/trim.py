@@ -9,9 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def keep_by_weight(
-    weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: int, n_tokens: int, trim: str
-) -> np.ndarray:
+def keep_by_weight(weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: int, n_tokens: int, trim: str) -> np.ndarray:
     """Indices of the learned tokens that stay, in their new order: weight descending, later created first among equals.
 
     weights float64[m]; pairs int32[m, 2], or None for a table of flat sequences, where nothing depends on anything; `n_tokens`
@@ -25,7 +23,7 @@ def keep_by_weight(
     if pairs is None:
         return ascending[surplus:][::-1]
     gone, listed = _removals(ascending, pairs, n_alphabet, surplus, trim)
-    stay = ascending[::-1]
+    stay: np.ndarray = ascending[::-1]
     stay = stay[~gone[stay]]
     if trim.startswith("published"):
         # these packages count what they listed twice twice, and drop as many more from the end
@@ -33,9 +31,7 @@ def keep_by_weight(
     return stay
 
 
-def _removals(
-    ascending: np.ndarray, pairs: np.ndarray, n_alphabet: int, surplus: int, trim: str
-) -> tuple[np.ndarray, int]:
+def _removals(ascending: np.ndarray, pairs: np.ndarray, n_alphabet: int, surplus: int, trim: str) -> tuple[np.ndarray, int]:
     """Which tokens leave, and how many entries the rule's list of removals has (repetitions included)."""
     rank = np.empty(ascending.size, np.int64)
     rank[ascending] = np.arange(ascending.size)

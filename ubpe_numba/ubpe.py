@@ -41,7 +41,7 @@ class UBPE(Tokenizer):
     -----
     The search by tf-idf keeps the best tail at every position, as the article has it. Since weights do not add up along a path
     that is not always the best path: of short documents one in four to one in ten is up to 0.6 % below the true best.
-    With a single document every idf is 0, and the objective falls back to ``"shortest"`` with a UserWarning.
+    Fitted on a single document every idf is 0, and the objective falls back to ``"shortest"`` with a UserWarning.
 
     Examples
     --------
@@ -84,9 +84,9 @@ class UBPE(Tokenizer):
     def fit(self, docs: Any, y: None = None, *, offsets: Any = None, progress: bool | str = "auto") -> UBPE:
         """Learn a vocabulary from documents; see `Tokenizer.fit`. Warns if there is a single document."""
         super().fit(docs, y, offsets=offsets, progress=progress)
-        if self.vocabulary_.n_documents == 1 and self.vocabulary_.n_learned and self.objective == "tfidf":
+        if self.vocabulary_.n_learned and self.objective == "tfidf" and not self._encoder.weighs:
             warnings.warn(
-                "UBPE was fitted on one document: every idf is 0, so it encodes to the fewest tokens "
+                "every idf is 0, as it is when UBPE is fitted on one document, so it encodes to the fewest tokens "
                 "(objective='shortest'); fit on several documents for tf-idf",
                 UserWarning,
                 stacklevel=2,
@@ -97,8 +97,8 @@ class UBPE(Tokenizer):
         return PathEncoder(vocabulary)
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
-        flat = self.vocabulary_.n_documents == 1  # nothing to weigh
-        return self._encoder.encode(documents, "shortest" if flat else self.objective, self.n_threads)
+        objective = self.objective if self._encoder.weighs else "shortest"
+        return self._encoder.encode(documents, objective, self.n_threads)
 
     def encode_nbest(self, doc: Any, n: int, *, unknown: str | int = "raise") -> tuple[Ragged, np.ndarray]:
         """The `n` best segmentations of one document by tf-idf, best first, and their weights (float64).

@@ -99,9 +99,7 @@ def best_path(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float])
     return tuple(token for token, _ in best)
 
 
-def encode_top(
-    doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], top_n: int
-) -> list[tuple[Path, int]]:
+def encode_top(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], top_n: int) -> list[tuple[Path, int]]:
     """Up to `top_n` paths with their weights, the best first, searched from the end of the document.
 
     At each position only the best `top_n` tails are kept and lengthened further. Weights of tokens do not

@@ -126,8 +126,7 @@ def select(candidates: list[Pair], counts: Counter[Pair]) -> list[Pair]:
         count = counts[left, right]
         shares_token = any(left in pair or right in pair for pair in kept)
         borders_are_rarer = all(
-            counts[right, kept_left] < count and counts[kept_right, left] < count
-            for kept_left, kept_right in kept
+            counts[right, kept_left] < count and counts[kept_right, left] < count for kept_left, kept_right in kept
         )
         if not kept or (not shares_token and borders_are_rarer):
             kept.append((left, right))

@@ -25,9 +25,7 @@ def holders(index: int, sequences: list[Sequence], alphabet_size: int) -> list[i
     return [other for other, sequence in enumerate(sequences) if alphabet_size + index in sequence]
 
 
-def deletions_closed(
-    sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int
-) -> list[int]:
+def deletions_closed(sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int) -> list[int]:
     """From the lowest weight up, delete a token and all that is built on it, however far.
 
     Token 3 is built on 2, and 4 on 3, so all three go at once although one was asked for:
@@ -48,9 +46,7 @@ def deletions_closed(
     return deleted
 
 
-def deletions_one_level(
-    sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int
-) -> list[int]:
+def deletions_one_level(sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int) -> list[int]:
     """From the lowest weight up, delete a token and those of higher weight that hold it themselves.
 
     Token 4, built on 3, stays and dangles:
@@ -76,9 +72,7 @@ def deletions_one_level(
     return deleted
 
 
-def deletions_with_stack(
-    sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int
-) -> list[int]:
+def deletions_with_stack(sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int) -> list[int]:
     """From the lowest weight up, delete a token and all that is built on it, by a last-in-first-out stack.
 
     A token is stacked unless it is listed already, so one that waits in the stack may be stacked once
@@ -144,9 +138,7 @@ def rearrange(
         staying = staying[: max(0, len(sequences) - len(deleted))]
 
     new_ids = {alphabet_size + index: alphabet_size + place for place, index in enumerate(staying)}
-    return [
-        (tuple(new_ids.get(token, token) for token in sequences[index]), weights[index]) for index in staying
-    ]
+    return [(tuple(new_ids.get(token, token) for token in sequences[index]), weights[index]) for index in staying]
 
 
 def keep_oldest(sequences: list[Sequence], n: int) -> list[Sequence]:

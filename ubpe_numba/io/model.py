@@ -65,7 +65,7 @@ def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]
 def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     """Check the head and put the arrays back."""
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise ModelFormatError(f"not a model of this library: no \"format\": \"{FORMAT}\"")
+        raise ModelFormatError(f'not a model of this library: no "format": "{FORMAT}"')
     if head.get("version") != VERSION:
         raise ModelFormatError(f"version {head.get('version')!r}; this library reads version {VERSION}")
     model: dict[str, Any] = {}
@@ -99,7 +99,7 @@ def _to_json(model: dict[str, Any]) -> bytes:
     head, arrays = _split(model)
     for name, array in arrays.items():
         part, _, field = name.partition(".")
-        if name == "alphabet.symbols" and head["alphabet"]["kind"] == "str":
+        if name == "alphabet.symbols" and head["alphabet"]["kind"] == "str" and not _has_surrogates(array):
             head[part][field] = "".join(map(chr, array.tolist()))
         else:
             head[part][field] = array.tolist()
@@ -107,6 +107,11 @@ def _to_json(model: dict[str, Any]) -> bytes:
     fields = [f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in head["vocabulary"].items()]
     lines.append('"vocabulary": {\n' + ",\n".join(fields) + "\n }")
     return ("{\n " + ",\n ".join(lines) + "\n}\n").encode()
+
+
+def _has_surrogates(points: np.ndarray) -> bool:
+    """Whether JSON could not keep the characters apart: two surrogates side by side become one character."""
+    return bool(((points >= 0xD800) & (points < 0xE000)).any())
 
 
 def _from_json(data: bytes) -> dict[str, Any]:

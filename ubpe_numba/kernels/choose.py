@@ -46,11 +46,7 @@ def _settle_root(state, entries, slots, counts, ties, pairs, shard):
             tie = tie & ~np.int64(1) if rule == FIRST_SEEN else np.int64(0)
         elif rule == FIRST_SEEN and tie & 1 == 0:
             tie = 2 * first_occurrence(shard, slots[i], np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF)) + 1
-        elif (
-            rule == FEWEST_DOCUMENTS
-            and tie == 0
-            and ((n > 1 and counts[1] == count) or (n > 2 and counts[2] == count))
-        ):
+        elif rule == FEWEST_DOCUMENTS and tie == 0 and ((n > 1 and counts[1] == count) or (n > 2 and counts[2] == count)):
             tie = count_documents(shard, slots[i], np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF))
         else:
             return i
@@ -114,13 +110,11 @@ def choose(driver, shard, task):
             used[right] = stamp
             task_left[kept] = left
             task_right[kept] = right
-            task.count[kept] = count
+            task.counts[kept] = count
             task.slot[kept] = slots[find(entries, pair)]
             kept += 1
         else:
-            state[HEAP_SIZE] = heap_push(
-                counts, ties, pairs, state[HEAP_SIZE], count, candidates[i, 1], order
-            )
+            state[HEAP_SIZE] = heap_push(counts, ties, pairs, state[HEAP_SIZE], count, candidates[i, 1], order)
     for i in range(kept):
         remove(entries, slots, find(entries, pair_of(task_left[i], task_right[i])))
     state[N_PAIRS] -= kept

@@ -67,7 +67,7 @@ class Task(NamedTuple):
     left: np.ndarray  # int32[R]
     right: np.ndarray
     slot: np.ndarray  # int64[R]
-    count: np.ndarray
+    counts: np.ndarray
     new_token: np.ndarray  # int32: neighbours with which merge i created a frequent pair, left ones first
     new_slot: np.ndarray  # int32
     new_count: np.ndarray  # int64
@@ -123,9 +123,7 @@ def seed(driver, pairs, counts, new_slots):
     state, entries, slots, free = driver.state, driver.entries, driver.slots, driver.free
     heap_counts, heap_ties, heap_pairs = driver.heap_counts, driver.heap_ties, driver.heap_pairs
     for i in range(pairs.size):
-        new_slots[i] = _create(
-            state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pairs[i], counts[i]
-        )
+        new_slots[i] = _create(state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pairs[i], counts[i])
 
 
 @helper
@@ -160,7 +158,7 @@ def account(driver, task, shard):
         twins = shard.merged_twins[i]
         driver.left[new] = a
         driver.right[new] = b
-        driver.counts[new] = task.count[i]
+        driver.counts[new] = task.counts[i]
         driver.documents[new] = shard.merged_documents[i]
         driver.merged[new] = shard.merged[i]
         free[state[N_FREE]] = task.slot[i]
@@ -185,7 +183,5 @@ def account(driver, task, shard):
                     n_new += 1
             new_end[2 * i + 1 + side] = n_new
         pair = pair_of(new, new)
-        task.twin_slot[i] = _create(
-            state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pair, twins
-        )
+        task.twin_slot[i] = _create(state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pair, twins)
         state[NEXT_ID] += 1

@@ -44,9 +44,7 @@ def heap_sink(counts, ties, pairs, n, i, count, tie, pair):
         child = 2 * i + 1
         if child >= n:
             break
-        if child + 1 < n and _before(
-            counts, ties, pairs, child + 1, counts[child], ties[child], pairs[child]
-        ):
+        if child + 1 < n and _before(counts, ties, pairs, child + 1, counts[child], ties[child], pairs[child]):
             child += 1
         if not _before(counts, ties, pairs, child, count, tie, pair):
             break

@@ -8,16 +8,16 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 
-def _address(context, builder, array_type, index_type, array, index):  # type: ignore[no-untyped-def]
+def _address(context, builder, array_type, index_type, array, index):
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [context.cast(builder, index, index_type, types.intp)])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def prefetch(typingctx, array, index):  # type: ignore[no-untyped-def]
+@intrinsic
+def prefetch(typingctx, array, index):
     """Ask for the cache line of `array[index]`; any index is safe. The fit waits for memory without it: worth 30 %."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         pointer = _address(context, builder, *signature.args, *args)
         byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
         pointer = builder.bitcast(pointer, byte)
@@ -29,11 +29,11 @@ def prefetch(typingctx, array, index):  # type: ignore[no-untyped-def]
     return types.void(array, index), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def copy32(typingctx, target, to, source, start):  # type: ignore[no-untyped-def]
+@intrinsic
+def copy32(typingctx, target, to, source, start):
     """Copy 32 bytes, unaligned: `target[to:to + 32] = source[start:start + 32]`, both uint8. No bounds are checked."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         target_type, to_type, source_type, start_type = signature.args
         wide = ir.VectorType(ir.IntType(8), 32).as_pointer()
         into = builder.bitcast(_address(context, builder, target_type, to_type, args[0], args[1]), wide)
@@ -44,11 +44,11 @@ def copy32(typingctx, target, to, source, start):  # type: ignore[no-untyped-def
     return types.void(target, to, source, start), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typingctx, word):  # type: ignore[no-untyped-def]
+@intrinsic
+def trailing_zeros(typingctx, word):
     """Number of zero bits below the lowest set bit of a uint64 that is not 0: one instruction."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         return builder.cttz(args[0], ir.IntType(1)(0))
 
     return types.uint64(types.uint64), codegen

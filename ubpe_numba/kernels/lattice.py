@@ -6,8 +6,7 @@ end; it is exact for that recursion, which is not always the true best path.
 
 What makes it linear: the best tails form a tree (every position points to where the tail goes on), and the tails that are still
 reachable from the left soon share a common suffix. The counts in that suffix lie in one dense array, and a question "how often
-does this tail hold token t" walks only the few nodes before it. Matches are made forward in blocks, the search runs backward
-over each block.
+does this tail hold token t" walks only the few nodes before it.
 
 Weights are in fixed point, rint(idf * 2**24 * (1 + ln count)) held in float64, so that equal multisets weigh equally.
 Source: UBPE tokenizers, part 2.
@@ -20,9 +19,8 @@ import math
 import numpy as np
 
 from ubpe_numba._jit import helper, kernel
-from ubpe_numba.kernels.trie import match, reach
+from ubpe_numba.kernels.automaton import DEPTH, LONGEST, TOKEN, advance, longest_match
 
-BLOCK = 1024  # starts matched at once; the buffers stay in the cache
 _LONG_WALK = 24  # steps after which the answer is worth remembering
 _CUT = np.int32(1 << 30)  # child count of a node that left the tree
 
@@ -43,42 +41,24 @@ def gain_of(scaled_idf, count, logs):
     return weight_of(scaled_idf, count + 1, logs) - weight_of(scaled_idf, count, logs)
 
 
-@helper
-def match_block(trie, document, begin, end, tokens, ends, first, reached, longest):
-    """Matches of the starts `begin..end - 1`: those of start s lie at `first[s - begin] : first[s - begin + 1]`.
-
-    `reached[s - begin]` gets how far any token goes that starts at s or before. O((end - begin + longest) * depth).
-    """
-    far = begin
-    for s in range(max(0, begin - longest), begin):
-        far = max(far, reach(trie, document, s))
-    n = np.int64(0)
-    for s in range(begin, end):
-        first[s - begin] = n
-        n = match(trie, document, s, tokens, ends, n)
-        far = max(far, np.int64(ends[n - 1]) if n > first[s - begin] else s + 1)
-        reached[s - begin] = far
-    first[end - begin] = n
-
-
 @kernel
-def best_paths(symbols, offsets, trie, longest, nested, scaled_idf, logs, out, out_offsets, weights):
+def best_paths(symbols, offsets, edges, states, longest, scaled_idf, logs, out, out_offsets, weights):
     """The best path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; trie, longest, nested as trie.py builds them; scaled_idf float64[V], 0
-    for symbols; logs float64; out int32, room for all symbols; out_offsets int64[d + 1]; weights float64[d], fixed point. At a
-    position the heavier tail wins, then fewer tokens, then the shorter first token. O(symbols * matches at a position) and the
-    short walks; 16 B a symbol of the longest document.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states as automaton.py builds them, `longest` the symbols of the
+    longest token; scaled_idf float64[V], 0 for symbols; logs float64; out int32, room for all symbols; out_offsets int64[d + 1];
+    weights float64[d], fixed point. At a position the heavier tail wins, then fewer tokens, then the shorter first token.
+    O(symbols + matches) and the short walks; 16 B a symbol of the longest document.
     """
     longest_document = np.int64(0)
     for d in range(offsets.size - 1):
         longest_document = max(longest_document, offsets[d + 1] - offsets[d])
-    block = min(max(np.int64(BLOCK), longest), np.int64(1 << 16))
     ring = np.int64(1)
     while ring < longest + 2:
         ring <<= 1
-    weight = np.zeros(ring, np.float64)  # of the best tail of the positions within reach
-    n_tokens = np.zeros(ring, np.int32)
+    ring -= 1
+    weight = np.zeros(ring + 1, np.float64)  # of the best tail of the positions within reach
+    n_tokens = np.zeros(ring + 1, np.int32)
     following = np.empty(longest_document + 1, np.int32)  # the tree: where the best tail goes on, and with which token
     token = np.empty(longest_document + 1, np.int32)
     children = np.empty(longest_document + 1, np.int32)
@@ -86,10 +66,6 @@ def best_paths(symbols, offsets, trie, longest, nested, scaled_idf, logs, out, o
     common = np.zeros(scaled_idf.size, np.int32)  # counts in the suffix that all live tails share
     asked_at = np.full(scaled_idf.size, -1, np.int64)  # per token a node of a long walk, and the count from there on:
     asked = np.zeros(scaled_idf.size, np.int32)  # without it periodic text, whose tails never meet, is quadratic
-    match_token = np.empty(block * nested + 1, np.int32)
-    match_end = np.empty(block * nested + 1, np.int32)
-    first = np.empty(block + 1, np.int64)
-    reached = np.empty(block, np.int64)
     w = np.int64(0)
     out_offsets[0] = 0
     for d in range(offsets.size - 1):
@@ -98,74 +74,74 @@ def best_paths(symbols, offsets, trie, longest, nested, scaled_idf, logs, out, o
         root = np.int64(n)  # the common suffix starts here
         children[n] = 0
         child_xor[n] = 0
-        weight[n & (ring - 1)] = 0.0
-        n_tokens[n & (ring - 1)] = 0
+        weight[n & ring] = 0.0
+        n_tokens[n & ring] = 0
         alive = np.int64(n)  # nodes above this position left the tree unless they carry others
-        end = np.int64(n)
-        while end > 0:
-            begin = max(np.int64(0), end - block)
-            match_block(trie, document, begin, end, match_token, match_end, first, reached, longest)
-            for s in range(end - 1, begin - 1, -1):
-                best_end = np.int64(s + 1)
-                best = weight[best_end & (ring - 1)]
-                best_n = n_tokens[best_end & (ring - 1)] + 1
-                best_token = document[s]
-                for q in range(first[s - begin], first[s - begin + 1]):
-                    t = match_token[q]
-                    e = np.int64(match_end[q])
-                    tail = weight[e & (ring - 1)]
-                    tail_n = n_tokens[e & (ring - 1)] + 1
+        state = np.int64(-1)
+        for s in range(n - 1, -1, -1):
+            symbol = document[s]
+            state = advance(edges, states, state, symbol)
+            best_end = np.int64(s + 1)
+            best = weight[best_end & ring]
+            best_n = n_tokens[best_end & ring] + 1
+            best_token = symbol
+            match = longest_match(states, state)
+            while match >= 0:  # longest first
+                t = states[match, TOKEN]
+                e = s + np.int64(states[match, DEPTH])
+                match = np.int64(states[match, LONGEST])
+                tail = weight[e & ring]
+                tail_n = n_tokens[e & ring] + 1
+                x = tail
+                if scaled_idf[t] > 0.0:
                     count = np.int64(common[t])
-                    x = tail
-                    if scaled_idf[t] > 0.0:
-                        # at most what it would add if the tail held it in the common part only, but for rounding
-                        x += gain_of(scaled_idf[t], count, logs)
-                        if x + 2.0 < best:
-                            continue
-                        v = e
-                        steps = 0
-                        known = asked_at[t] - offsets[d]
-                        while v != root:
-                            if v == known:
-                                count += asked[t] - common[t]
-                                break
-                            if token[v] == t:
-                                count += 1
-                            v = np.int64(following[v])
-                            steps += 1
-                        if steps > _LONG_WALK:
-                            asked_at[t] = e + offsets[d]
-                            asked[t] = count
-                        if count > common[t]:
-                            x = tail + gain_of(scaled_idf[t], count, logs)
-                    if x > best or (x == best and tail_n < best_n):
-                        best = x
-                        best_n = tail_n
-                        best_end = e
-                        best_token = t
-                weight[s & (ring - 1)] = best
-                n_tokens[s & (ring - 1)] = best_n
-                following[s] = best_end
-                token[s] = best_token
-                children[s] = 0
-                child_xor[s] = 0
-                children[best_end] += 1
-                child_xor[best_end] ^= np.int32(s)
-                # positions that nothing to the left can reach carry no tail of their own any more
-                far = max(reached[s - begin], np.int64(s))
-                while alive > far:
-                    v = alive
-                    alive -= 1
-                    while v != root and v > far and children[v] == 0:
-                        u = np.int64(following[v])
-                        children[u] -= 1
-                        child_xor[u] ^= np.int32(v)
-                        children[v] = _CUT
-                        v = u
-                while root > far and children[root] == 1:
-                    root = np.int64(child_xor[root])
-                    common[token[root]] += 1
-            end = begin
+                    # at most what it would add if the tail held it in the common part only, but for rounding
+                    x += gain_of(scaled_idf[t], count, logs)
+                    if x + 2.0 < best:
+                        continue
+                    v = e
+                    steps = 0
+                    known = asked_at[t] - offsets[d]
+                    while v != root:
+                        if v == known:
+                            count += asked[t] - common[t]
+                            break
+                        if token[v] == t:
+                            count += 1
+                        v = np.int64(following[v])
+                        steps += 1
+                    if steps > _LONG_WALK:
+                        asked_at[t] = e + offsets[d]
+                        asked[t] = count
+                    if count > common[t]:
+                        x = tail + gain_of(scaled_idf[t], count, logs)
+                if x > best or (x == best and (tail_n < best_n or (tail_n == best_n and e < best_end))):
+                    best = x
+                    best_n = tail_n
+                    best_end = e
+                    best_token = t
+            weight[s & ring] = best
+            n_tokens[s & ring] = best_n
+            following[s] = best_end
+            token[s] = best_token
+            children[s] = 0
+            child_xor[s] = 0
+            children[best_end] += 1
+            child_xor[best_end] ^= np.int32(s)
+            # positions that nothing to the left can reach carry no tail of their own any more
+            far = s + np.int64(states[state, DEPTH])
+            while alive > far:
+                v = alive
+                alive -= 1
+                while v != root and v > far and children[v] == 0:
+                    u = np.int64(following[v])
+                    children[u] -= 1
+                    child_xor[u] ^= np.int32(v)
+                    children[v] = _CUT
+                    v = u
+            while root > far and children[root] == 1:
+                root = np.int64(child_xor[root])
+                common[token[root]] += 1
         p = np.int64(0)
         while p < n:
             out[w] = token[p]

@@ -14,14 +14,15 @@ import numpy as np
 
 from ubpe_numba._jit import kernel
 from ubpe_numba.kernels.lattice import gain_of
-from ubpe_numba.kernels.trie import match
+from ubpe_numba.kernels.automaton import DEPTH, LONGEST, TOKEN, advance, longest_match
 
 
 @kernel
-def n_best_paths(document, trie, longest, nested, scaled_idf, logs, n_best, weights, n_tokens, parent, token):
+def n_best_paths(document, edges, states, longest, scaled_idf, logs, n_best, weights, n_tokens, parent, token):
     """The n best paths of one document; returns how many there are.
 
-    document int32[n] of alphabet ids; trie, longest, nested as trie.py builds them; scaled_idf float64[V]; logs float64.
+    document int32[n] of alphabet ids; edges, states as automaton.py builds them, `longest` the symbols of the
+    longest token; scaled_idf float64[V]; logs float64.
     Results: weights float64[n_best], n_tokens int64[n_best], and the tree parent int32[(n + 1) * n_best], token likewise, where
     path k starts at node k and a node without parent ends it. Node p * n_best + k is tail k of position p.
     O(n * matches * n_best) walks.
@@ -37,8 +38,6 @@ def n_best_paths(document, trie, longest, nested, scaled_idf, logs, n_best, weig
     nodes_of = np.zeros(scaled_idf.size, np.int64)
     asked_at = np.full(scaled_idf.size, -1, np.int64)
     asked = np.zeros(scaled_idf.size, np.int64)
-    match_token = np.empty(nested + 1, np.int32)
-    match_end = np.empty(nested + 1, np.int32)
     best_weight = np.empty(n_best, np.float64)
     best_n = np.empty(n_best, np.int64)
     best_rank = np.empty(n_best, np.int64)  # of the tail behind the first token
@@ -51,14 +50,14 @@ def n_best_paths(document, trie, longest, nested, scaled_idf, logs, n_best, weig
     tail_n[n & (ring - 1), 0] = 0
     parent[end_node] = -1
     token[end_node] = -1
+    state = np.int64(-1)
     for p in range(n - 1, -1, -1):
-        match_token[0] = document[p]
-        match_end[0] = p + 1
-        n_matches = match(trie, document, p, match_token, match_end, np.int64(1))
+        state = advance(edges, states, state, document[p])
+        match = longest_match(states, state)
         found = 0
-        for q in range(n_matches):
-            t = match_token[q]
-            e = np.int64(match_end[q])
+        while True:  # longest first; the symbol alone is last
+            t = states[match, TOKEN] if match >= 0 else document[p]
+            e = p + np.int64(states[match, DEPTH]) if match >= 0 else np.int64(p + 1)
             at = e & (ring - 1)
             for k in range(kept[at]):
                 count = np.int64(0)
@@ -80,14 +79,11 @@ def n_best_paths(document, trie, longest, nested, scaled_idf, logs, n_best, weig
                         asked[t] = count
                 x = tail_weight[at, k] + gain_of(scaled_idf[t], count, logs)
                 m = tail_n[at, k] + 1
-                # insertion into the sorted list: candidates come with the shorter first token first
+                # insertion into the sorted list; among equals this one goes first, having the shorter first token
                 i = found
                 while i > 0 and (
                     best_weight[i - 1] < x
-                    or (
-                        best_weight[i - 1] == x
-                        and (best_n[i - 1] > m or (best_n[i - 1] == m and best_rank[i - 1] > k))
-                    )
+                    or (best_weight[i - 1] == x and (best_n[i - 1] > m or (best_n[i - 1] == m and best_rank[i - 1] >= k)))
                 ):
                     i -= 1
                 if i == n_best:
@@ -107,6 +103,9 @@ def n_best_paths(document, trie, longest, nested, scaled_idf, logs, n_best, weig
                 best_end[i] = e
                 best_token[i] = t
                 best_own[i] = count + 1
+            if match < 0:
+                break
+            match = np.int64(states[match, LONGEST])
         at = p & (ring - 1)
         kept[at] = found
         for i in range(found):

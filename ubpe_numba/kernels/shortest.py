@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba._jit import kernel
-from ubpe_numba.kernels.trie import NONE, step
+from ubpe_numba.kernels.automaton import DEPTH, LONGEST, TOKEN, advance, longest_match
 
 
 @kernel
-def shortest_paths(symbols, offsets, trie, values, out, out_offsets):
+def shortest_paths(symbols, offsets, edges, states, values, out, out_offsets):
     """The shortest path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; trie as trie.py builds it; values float64[V], whole numbers; out int32,
-    room for all symbols; out_offsets int64[d + 1]. Ties: the larger sum of values, then the longest first token. O(symbols *
-    depth of the trie); 20 B a symbol of the longest document.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states as automaton.py builds them; values float64[V], whole numbers; out int32,
+    room for all symbols; out_offsets int64[d + 1]. Ties: the larger sum of values, then the longest first token. O(symbols +
+    matches); 20 B a symbol of the longest document.
     """
     longest = np.int64(0)
     for d in range(offsets.size - 1):
@@ -30,23 +30,21 @@ def shortest_paths(symbols, offsets, trie, values, out, out_offsets):
         n = document.size
         n_tokens[n] = 0
         total[n] = 0.0
+        state = np.int64(-1)
         for s in range(n - 1, -1, -1):
-            node = np.int64(document[s])
-            e = s + 1
-            best_token = np.int32(node)
-            best_end = e
-            best_n = n_tokens[e]
-            best_total = total[e] + values[best_token]
-            while e < n:
-                payload = step(trie, node, document[e])
-                if payload < 0:
-                    break
-                node = payload & 0xFFFFFFFF
-                e += 1
-                t = np.int32(payload >> 32)
-                if t != NONE and n_tokens[e] <= best_n:
+            state = advance(edges, states, state, document[s])
+            best_token = document[s]
+            best_end = s + 1
+            best_n = n_tokens[best_end]
+            best_total = total[best_end] + values[best_token]
+            match = longest_match(states, state)
+            while match >= 0:  # longest first
+                t = states[match, TOKEN]
+                e = s + states[match, DEPTH]
+                match = np.int64(states[match, LONGEST])
+                if n_tokens[e] <= best_n:
                     x = total[e] + values[t]
-                    if n_tokens[e] < best_n or x >= best_total:
+                    if n_tokens[e] < best_n or x > best_total or (x == best_total and e > best_end):
                         best_n = n_tokens[e]
                         best_total = x
                         best_end = e

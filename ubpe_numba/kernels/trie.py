@@ -37,14 +37,12 @@ def build(n_alphabet, arena, offsets, entries):
     """Enter the tokens n_alphabet, n_alphabet + 1, ... of two symbols or more.
 
     entries int64[2 * capacity], filled with -1, capacity a power of two of at least twice the symbols. Returns the number of
-    nodes, the longest token, and the most tokens that can start at one position (its symbol not counted). O(symbols).
+    nodes. O(symbols).
     """
     mask = (entries.size >> 1) - 1
     n_nodes = np.int64(n_alphabet)
-    longest = np.int64(1)
     for t in range(n_alphabet, offsets.size - 1):
         node = np.int64(arena[offsets[t]])
-        longest = max(longest, offsets[t + 1] - offsets[t])
         for j in range(offsets[t] + 1, offsets[t + 1]):
             i = slot_of_edge(entries, mask, node, arena[j])
             if entries[2 * i] == -1:
@@ -54,49 +52,4 @@ def build(n_alphabet, arena, offsets, entries):
             node = entries[2 * i + 1] & 0xFFFFFFFF
             if j == offsets[t + 1] - 1:
                 entries[2 * i + 1] = (np.int64(t) << 32) | node
-    nested = np.int64(0)
-    for t in range(n_alphabet, offsets.size - 1):
-        node = np.int64(arena[offsets[t]])
-        n = np.int64(0)
-        for j in range(offsets[t] + 1, offsets[t + 1]):
-            payload = step(entries, node, arena[j])
-            node = payload & 0xFFFFFFFF
-            if payload >> 32 != NONE:
-                n += 1
-        nested = max(nested, n)
-    return n_nodes - n_alphabet, longest, nested
-
-
-@helper
-def match(entries, document, start, tokens, ends, n):
-    """Append all tokens of two symbols or more that start at `start`, shortest first; returns the new `n`. O(depth)."""
-    node = np.int64(document[start])
-    e = start + 1
-    while e < document.size:
-        payload = step(entries, node, document[e])
-        if payload < 0:
-            break
-        node = payload & 0xFFFFFFFF
-        e += 1
-        if payload >> 32 != NONE:
-            tokens[n] = np.int32(payload >> 32)
-            ends[n] = np.int32(e)
-            n += 1
-    return n
-
-
-@helper
-def reach(entries, document, start):
-    """End of the longest token that starts at `start` (its symbol at least). O(depth)."""
-    node = np.int64(document[start])
-    e = start + 1
-    longest = e
-    while e < document.size:
-        payload = step(entries, node, document[e])
-        if payload < 0:
-            break
-        node = payload & 0xFFFFFFFF
-        e += 1
-        if payload >> 32 != NONE:
-            longest = e
-    return longest
+    return n_nodes - n_alphabet

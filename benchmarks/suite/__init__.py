@@ -1,0 +1,6 @@
+"""The asv suite. asv drops PYTHONPATH: where the package is not installed, the checkout that this file lies in serves."""
+
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))

@@ -1,0 +1,50 @@
+"""The kernels again with bounds checks, compiled into a fresh cache in a process of their own."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+SCRIPT = """
+import numpy as np
+from ubpe_numba import BPE, FitRules, Ragged, UBPE, UBPEClassic
+from ubpe_numba import fit as fitting
+
+rng = np.random.default_rng(2)
+n = 30_000
+corpora = [
+    np.minimum(rng.zipf(1.3, n), 300), rng.integers(0, 4, n), np.tile([0, 1], n // 2), np.zeros(n, int),
+    np.minimum(rng.zipf(1.15, n), 5000),
+]
+for values in corpora:
+    docs = Ragged.from_lists(np.split(values, np.sort(rng.integers(0, n, 60))))
+    for ties in ("smallest", "first_seen", "fewest_documents"):
+        for cls, args in ((BPE, ()), (UBPEClassic, (30,)), (UBPE, (30,))):
+            for encode in ("rank", "batch"):
+                size = int(values.max()) + 1
+                rules = FitRules(ties=ties, min_count=1 if ties == "first_seen" else 2, encode=encode)
+                tok = cls(size + 700, *args, alphabet=size, rules=rules).fit(docs, progress=False)
+                assert tok.decode_batch(tok.encode_batch(docs)) == docs
+    for order in ("creation", "idf"):
+        for objective in ("tfidf", "shortest"):
+            tok = UBPE(size + 400, 20, alphabet=size, rules=FitRules(order=order), objective=objective)
+            tok.fit(docs, progress=False)
+            assert tok.decode_batch(tok.encode_batch(docs)) == docs
+            tok.encode_nbest(docs[1][:300], 5)
+        tok = UBPEClassic(size + 400, 20, alphabet=size, rules=FitRules(order=order)).fit(docs, progress=False)
+        assert tok.decode_batch(tok.encode_batch(docs)) == docs
+print("clean")
+"""
+
+
+def test_kernels_stay_in_bounds(tmp_path: pathlib.Path) -> None:
+    root = pathlib.Path(__file__).parent.parent
+    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "UBPE_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(root)}
+    done = subprocess.run([sys.executable, "-W", "error", "-c", SCRIPT], capture_output=True, text=True, env=environment)
+    assert done.stdout == "clean\n", done.stderr
+    # the fresh cache was really used, and is private
+    assert list((tmp_path / "cache").glob("rounds.run.*.nbc"))
+    if os.name == "posix":
+        assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700

@@ -1,0 +1,111 @@
+"""Which tokens start at a position, reading a document from its end: an Aho-Corasick automaton over reversed tokens.
+
+The search for the best path runs from the end, so the text is read that way too: one transition a symbol, however long the
+tokens, where a trie walked from every position costs its depth (a run of one symbol, with tokens of 2**k of it, is 20 times
+slower that way). The states are the suffixes of tokens. After the symbols at s and beyond have been read, the state is the
+longest suffix of a token that starts at s; two things follow:
+
+* the tokens that start at s are the state, if it is a token, and those along its chain of `longest` links;
+* no token that starts before s and covers it ends beyond s + depth, since what it covers from s on is a state too. So nothing
+  to the left of s will ever ask for a position beyond `reach`, without having looked there.
+
+State s < n_alphabet is the symbol s. An edge (state, symbol) is an entry of an open addressing hash table, int64[2 * capacity]:
+`state << 31 | symbol`, and the next state. Source: A. Aho and M. Corasick, 1975.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba._jit import helper, kernel
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+# columns of `states`
+FAIL, DEPTH, LONGEST, TOKEN = range(4)
+
+
+@helper
+def _edge(edges, state, symbol):
+    """Index of an edge, or of the empty entry where it would go. O(1) expected."""
+    mask = (edges.size >> 1) - 1
+    key = (np.int64(state) << 31) | np.int64(symbol)
+    h = np.uint64(key) * _MULTIPLIER
+    i = np.int64((h ^ (h >> np.uint64(32))) & np.uint64(mask))
+    while edges[2 * i] != key and edges[2 * i] != -1:
+        i = (i + 1) & mask
+    return i
+
+
+@helper
+def advance(edges, states, state, symbol):
+    """The state after one more symbol to the left; from -1, the empty state, it is the symbol's own. Amortised O(1)."""
+    while state >= 0:
+        following = edges[2 * _edge(edges, state, symbol) + 1]
+        if following >= 0:
+            return np.int64(following)
+        state = np.int64(states[state, FAIL])
+    return np.int64(symbol)
+
+
+@helper
+def longest_match(states, state):
+    """The state of the longest token of two symbols or more that starts here, or -1; its LONGEST is the next shorter. O(1)."""
+    if states[state, TOKEN] >= 0 and states[state, DEPTH] > 1:
+        return state
+    return np.int64(states[state, LONGEST])
+
+
+@kernel
+def build(n_alphabet, arena, offsets, edges, states):
+    """Build the automaton of all tokens of a vocabulary; returns the number of states.
+
+    arena int32, offsets int64[V + 1]; edges int64[2 * capacity] filled with -1, capacity a power of two of at least twice the
+    symbols of the learned tokens; states int32[n_alphabet + those symbols, 4]. Of tokens with the same symbols the later one is
+    found, as published. O(symbols).
+    """
+    for s in range(n_alphabet):
+        states[s, FAIL] = -1
+        states[s, DEPTH] = 1
+        states[s, TOKEN] = s
+        states[s, LONGEST] = -1
+    n = n_alphabet
+    deepest = np.int64(1)
+    for t in range(n_alphabet, offsets.size - 1):
+        state = np.int64(arena[offsets[t + 1] - 1])
+        for j in range(offsets[t + 1] - 2, offsets[t] - 1, -1):
+            i = _edge(edges, state, arena[j])
+            if edges[2 * i] == -1:
+                edges[2 * i] = (state << 31) | np.int64(arena[j])
+                edges[2 * i + 1] = n
+                states[n, DEPTH] = states[state, DEPTH] + 1
+                states[n, TOKEN] = -1
+                states[n, FAIL] = state  # the parent, for now
+                states[n, LONGEST] = arena[j]  # and its symbol
+                n += 1
+            state = edges[2 * i + 1]
+        states[state, TOKEN] = t
+        deepest = max(deepest, offsets[t + 1] - offsets[t])
+    # by depth: a state fails to a shallower one
+    ends = np.zeros(deepest + 2, np.int64)
+    for state in range(n):
+        ends[states[state, DEPTH] + 1] += 1
+    for d in range(deepest + 1):
+        ends[d + 1] += ends[d]
+    order = np.empty(n, np.int32)
+    for state in range(n):
+        order[ends[states[state, DEPTH]]] = state
+        ends[states[state, DEPTH]] += 1
+    for i in range(n_alphabet, n):
+        state = np.int64(order[i])
+        parent = np.int64(states[state, FAIL])
+        symbol = states[state, LONGEST]
+        fail = advance(edges, states, np.int64(states[parent, FAIL]), symbol)
+        states[state, FAIL] = fail
+        # the longest token of two symbols or more that is a proper prefix of what the state stands for
+        if states[fail, DEPTH] == 1:
+            states[state, LONGEST] = -1
+        elif states[fail, TOKEN] >= 0:
+            states[state, LONGEST] = fail
+        else:
+            states[state, LONGEST] = states[fail, LONGEST]
+    return n
