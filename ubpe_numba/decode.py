@@ -19,7 +19,7 @@ class Decoder:
     def __init__(self, vocabulary: Vocabulary, alphabet: Alphabet) -> None:
         symbols = np.ascontiguousarray(alphabet.to_symbols(vocabulary.arena))
         self.dtype = symbols.dtype
-        self.lengths = np.diff(vocabulary.offsets)
+        self.lengths = np.diff(vocabulary.offsets).astype(np.int32)  # no token is longer than a document
         self.offsets = vocabulary.offsets * symbols.itemsize
         self.arena = np.zeros(symbols.nbytes + arena.SLACK, np.uint8)
         self.arena[: symbols.nbytes] = symbols.view(np.uint8)

@@ -94,6 +94,7 @@ class _Fit:
                     state[d.THRESHOLD] = max(state[d.MIN_COUNT], state[d.THRESHOLD] // _STEP)
                 if why in (rounds.THIN, rounds.FULL):
                     s.compact(self.shard, int(state[d.NEXT_ID]))
+                    s.index_documents(self.shard)
                     self._count()
                 elif why == rounds.GROW:
                     self._grow(int(state[d.NEED]))
@@ -205,6 +206,7 @@ def _allocate_shard(n: int, documents: int, tokens: int, slots: int, merges: int
         state=np.array([n + documents + 1, 0, documents, 0], i64),
         cells=np.empty(n + documents + 1, i32),
         separators=np.empty(documents + 1, i32),
+        document_of_block=np.empty((n + documents >> s.BLOCK) + 1, i32),
         arena=np.empty(5 * n // 2 + 16, i32),
         before=np.empty(n // 2 + 1, i32),
         after=np.empty(n // 2 + 1, i32),
@@ -275,3 +277,4 @@ def _load(shard: s.Shard, corpus: Documents, alphabet: Alphabet) -> None:
         if ids.min() < 0:
             alphabet.to_ids(corpus)  # raises, naming document, position and symbol
         document = s.load(shard.cells, ids, first, corpus.offsets, document)
+    s.index_documents(shard)

@@ -1,4 +1,4 @@
-"""The asv suite. asv drops PYTHONPATH: where the package is not installed, the checkout that this file lies in serves."""
+"""The asv suite. As asv drops PYTHONPATH, the checkout serves where the package is not installed."""
 
 import pathlib
 import sys

@@ -1,7 +1,8 @@
-"""Corpora, and what the benchmarks share. Append only: a changed seed or slice makes all earlier results incomparable."""
+"""Corpora, and what the benchmarks share. Append only: a changed seed makes old results useless."""
 
 from __future__ import annotations
 
+import functools
 import gzip
 import importlib.resources
 import os
@@ -18,7 +19,7 @@ import numpy as np
 
 import ubpe_numba
 
-#: One switch for whole corpora instead of their first `SHORT` symbols, and for all that takes longer than seconds.
+#: The one switch for slow cases: whole corpora instead of their first `SHORT` symbols.
 SLOW = bool(os.environ.get("UBPE_BENCH_SLOW"))
 SHORT = 500_000
 CORPORA = ["ecg", "wav", "dna", "text"]
@@ -45,7 +46,7 @@ class Corpus(NamedTuple):
         return self._replace(values=self.values[: offsets[-1]], offsets=offsets)
 
     def cut(self, length: int | None = None) -> Corpus:
-        """The same symbols as one document, or as documents of `length` symbols each (a shorter rest is dropped)."""
+        """The same symbols as one document, or as documents of `length` symbols each (rest dropped)."""
         n = self.values.size
         if length is None or length > n:
             return self._replace(offsets=np.array([0, n]))
@@ -54,17 +55,28 @@ class Corpus(NamedTuple):
 
 def load(name: str) -> Corpus:
     """A corpus by name, from the folder UBPE_BENCH_DATA, else from what ships with the package and Python."""
-    path = pathlib.Path(os.environ.get("UBPE_BENCH_DATA", "")) / _FILES[name]
-    found = "UBPE_BENCH_DATA" in os.environ and path.is_file()
     if name == "text":
-        text = gzip.decompress(path.read_bytes()) if found else stdlib_text(4_300_000)
-        return lines(text, path.name if found else "standard library sources (stand-in)")
-    if not found and name != "ecg":
+        return lines(*text())
+    path = _file(name)
+    if path is None and name != "ecg":
         return _synthetic_dna() if name == "dna" else _synthetic_wav()
-    file = path if found else importlib.resources.files("ubpe_numba") / "data" / "ecg.npz"
+    file = path or importlib.resources.files("ubpe_numba") / "data" / "ecg.npz"
     with file.open("rb") as f, np.load(f) as data:
-        source = path.name if found else "ECG record of the package"
+        source = path.name if path else "ECG record of the package"
         return Corpus(data["values"], data["offsets"], int(data["alphabet_size"]), source)
+
+
+def text() -> tuple[bytes, str]:
+    """ASCII text, and where it comes from."""
+    if path := _file("text"):
+        return gzip.decompress(path.read_bytes()), path.name
+    return stdlib_text(4_300_000), "standard library sources (stand-in)"
+
+
+def _file(name: str) -> pathlib.Path | None:
+    folder = os.environ.get("UBPE_BENCH_DATA")
+    path = pathlib.Path(folder or "", _FILES[name])
+    return path if folder and path.is_file() else None
 
 
 def lines(text: bytes, source: str) -> Corpus:
@@ -75,10 +87,11 @@ def lines(text: bytes, source: str) -> Corpus:
     return Corpus(values.astype(np.uint8), offsets, distinct.size, source)
 
 
-def stdlib_text(n_bytes: int, skip: str = "site-packages") -> bytes:
-    """ASCII sources of the standard library, in a seeded order; from the beginning again where they do not suffice."""
+@functools.cache
+def stdlib_text(n_bytes: int) -> bytes:
+    """ASCII sources of the standard library, in a seeded order; over again where they do not suffice."""
     root = pathlib.Path(sysconfig.get_paths()["stdlib"])
-    files = np.array(sorted(path for path in root.rglob("*.py") if skip not in path.parts))
+    files = np.array(sorted(path for path in root.rglob("*.py") if "site-packages" not in path.parts))
     parts, total = [], 0
     for path in np.random.default_rng(20_240_501).permutation(files):
         if total < n_bytes and (part := path.read_bytes()).isascii():
@@ -109,13 +122,15 @@ def _synthetic_wav(n: int = 547_200) -> Corpus:
 
 
 class Corpora:
-    """Base of the benchmarks: writes the corpora once a run, so that a benchmark reads only the one that it needs."""
+    """Base of the benchmarks: writes the corpora once a run, so that a benchmark reads only its own."""
 
     def setup_cache(self) -> None:
         for name in CORPORA:
             corpus = load(name)
             corpus = corpus if SLOW else corpus.head(SHORT)
-            print(f"{name}: {corpus.values.size} symbols, {corpus.offsets.size - 1} documents, {corpus.source}")
+            print(
+                f"{name}: {corpus.values.size} symbols, {corpus.offsets.size - 1} documents, {corpus.source}"
+            )
             np.savez(f"{name}.npz", **corpus._asdict())
 
     def read(self, name: str) -> Corpus:
@@ -159,8 +174,10 @@ print(imported)
 
 
 def fresh_process(cache: str, *tokenizer: str) -> tuple[float, float]:
-    """Seconds of a new process that imports, or with a tokenizer's name also fits, encodes and decodes the ECG (from .npy files
-    in the working directory): of all of it, and of the import alone. `cache` is the directory of compiled kernels.
+    """Seconds of a new process: all of it, and its import.
+
+    Given the name of a tokenizer, it also fits, encodes and decodes what `write_ecg` wrote. `cache` is the directory
+    of compiled kernels.
     """
     package = str(pathlib.Path(ubpe_numba.__file__).parents[1])
     env = {**os.environ, "UBPE_CACHE_DIR": cache, "PYTHONPATH": package}

@@ -72,17 +72,25 @@ def fill_arena(left, right, n_alphabet, order, offsets, arena):
 
 @kernel
 def decoded_lengths(ids, offsets, token_lengths, lengths):
-    """Decoded length of every document into `lengths` int64[d]. ids int32, offsets int64[d + 1], token_lengths int64[V].
+    """Decoded length of every document into `lengths` int64[d]. ids int32, offsets int64[d + 1], token_lengths int32[V].
 
-    Returns -1, or the index in `ids` of the first one outside 0..V-1. O(ids).
+    Returns -1, or the index in `ids` of the first one outside 0..V-1. Two loops, since a check alone takes eight ids at once:
+    half the time of both in one. O(ids).
     """
+    size = np.uint32(token_lengths.size)
+    every = ids[offsets[0] : offsets[-1]]
+    outside = False
+    for i in range(every.size):
+        outside |= np.uint32(every[i]) >= size  # a negative id is a large one
+    if outside:
+        for i in range(every.size):
+            if np.uint32(every[i]) >= size:
+                return offsets[0] + i
     for d in range(offsets.size - 1):
+        document = ids[offsets[d] : offsets[d + 1]]
         n = np.int64(0)
-        for i in range(offsets[d], offsets[d + 1]):
-            t = ids[i]
-            if t < 0 or t >= token_lengths.size:
-                return np.int64(i)
-            n += token_lengths[t]
+        for i in range(document.size):
+            n += token_lengths[np.uint32(document[i])]  # unsigned: no test for an index from the end
         lengths[d] = n
     return np.int64(-1)
 
@@ -96,8 +104,9 @@ def decode(ids, offsets, arena, out):
     """
     w = np.int64(0)
     for i in range(ids.size):
-        begin = offsets[ids[i]]
-        n = offsets[ids[i] + 1] - begin
+        t = np.uint64(ids[i])  # unsigned: no test for an index from the end
+        begin = offsets[t]
+        n = offsets[t + np.uint64(1)] - begin
         copy32(out, w, arena, begin)
         done = np.int64(32)
         while done < n:

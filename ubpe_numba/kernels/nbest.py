@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba._jit import kernel
-from ubpe_numba.kernels.lattice import gain_of
 from ubpe_numba.kernels.automaton import DEPTH, LONGEST, TOKEN, advance, longest_match
+from ubpe_numba.kernels.lattice import gain_of
 
 
 @kernel

@@ -25,6 +25,8 @@ from ubpe_numba._jit import kernel
 SEPARATOR = -1
 DEAD = np.int32(-(2**31))  # a cell in the middle of a token
 
+BLOCK = 4  # cells >> BLOCK is the block of a cell
+
 # state
 N_CELLS, ARENA_TOP, N_DOCUMENTS, ARENA_FULL, N_STATE = 0, 1, 2, 3, 4
 
@@ -35,6 +37,7 @@ class Shard(NamedTuple):
     state: np.ndarray  # int64[N_STATE]
     cells: np.ndarray  # int32[n + d + 1]
     separators: np.ndarray  # int32[d + 1]: cell of the separator before each document, and after the last
+    document_of_block: np.ndarray  # int32[cells / 16 + 1]: document that holds the first cell of each block, or begins with it
     arena: np.ndarray  # int32[2.5 n]: positions; grows from the front, sorting buffer at the end
     before: np.ndarray  # int32[n]: left neighbour of each occurrence merged in the current round, or -1
     after: np.ndarray  # int32[n]: right neighbour
@@ -67,6 +70,16 @@ def load(cells, ids, first, offsets, document):
             document += 1
         cells[first + j - offsets[0] + document + 1] = ids[j]
     return document
+
+
+@kernel
+def index_documents(shard):
+    """Note for every block of cells the document at its first cell. O(cells / 16 + documents)."""
+    d = 0
+    for block in range((shard.state[N_CELLS] - 1 >> BLOCK) + 1):
+        while d < shard.state[N_DOCUMENTS] - 1 and shard.separators[d + 1] <= block << BLOCK:
+            d += 1
+        shard.document_of_block[block] = d
 
 
 @kernel

@@ -6,28 +6,20 @@ import numpy as np
 
 from ubpe_numba._jit import helper
 from ubpe_numba.kernels.intrinsics import prefetch
-from ubpe_numba.kernels.shard import ARENA_FULL, ARENA_TOP, DEAD, N_DOCUMENTS
+from ubpe_numba.kernels.shard import ARENA_FULL, ARENA_TOP, BLOCK, DEAD
 from ubpe_numba.kernels.shard_index import AHEAD
 
 
 @helper
-def next_document(separators, n_documents, d, p):
-    """The document, `d` or later, that holds cell `p`. Galloping: O(log of the documents passed)."""
-    if separators[d + 1] > p:
-        return d
-    low = d
-    step = 1
-    while low + step <= n_documents and separators[low + step] < p:
-        low += step
-        step <<= 1
-    high = min(low + step, n_documents)
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if separators[middle] < p:
-            low = middle
-        else:
-            high = middle
-    return low
+def document_at(separators, document_of_block, p):
+    """The document that holds cell `p`. O(1 + documents that start in the 16 cells around it).
+
+    A search in `separators` instead took half the time of merging the King James Bible by verses.
+    """
+    d = document_of_block[p >> BLOCK]
+    while separators[d + 1] < p:
+        d += 1
+    return d
 
 
 @helper
@@ -41,8 +33,7 @@ def merge(shard, task):
     """
     cells, arena, width, separators = shard.cells, shard.arena, shard.width, shard.separators
     before, after, left, right, seen = shard.before, shard.after, shard.left, shard.right, shard.scratch
-    delta_token, delta_count = shard.delta_token, shard.delta_count
-    n_documents = shard.state[N_DOCUMENTS]
+    delta_token, delta_count, document_of_block = shard.delta_token, shard.delta_count, shard.document_of_block
     w = np.int64(0)
     n_delta = np.int64(0)
     shard.delta_end[0] = 0
@@ -60,8 +51,7 @@ def merge(shard, task):
         twins = np.int64(0)
         n_right = 0
         first_delta = n_delta
-        document = 0
-        document_end = np.int64(-1)
+        document = np.int32(-1)
         documents = np.int64(0)
         for j in range(begin, end):
             prefetch(cells, arena[min(j + AHEAD, end - 1)])
@@ -99,10 +89,9 @@ def merge(shard, task):
                     left[x] += 1
             n += 1
             w += 1
-            if p > document_end:
-                documents += 1
-                document = next_document(separators, n_documents, document, p)
-                document_end = np.int64(separators[document + 1])
+            d = document_at(separators, document_of_block, p)
+            documents += d != document
+            document = d
         for j in range(first_delta, n_delta):
             x = delta_token[j]
             delta_count[j] = left[x]
@@ -191,13 +180,12 @@ def first_occurrence(shard, slot, a, b):
 def count_documents(shard, slot, a, b):
     """How many documents hold the pair. O(length of its slice)."""
     cells, arena, separators = shard.cells, shard.arena, shard.separators
-    document = 0
-    document_end = np.int64(-1)
+    document = np.int32(-1)
     n = np.int64(0)
     for j in range(shard.start[slot], shard.start[slot] + shard.length[slot]):
         p = arena[j]
-        if p > document_end and cells[p] == a and cells[p + shard.width[a]] == b:
-            n += 1
-            document = next_document(separators, shard.state[N_DOCUMENTS], document, p)
-            document_end = np.int64(separators[document + 1])
+        if cells[p] == a and cells[p + shard.width[a]] == b:
+            d = document_at(separators, shard.document_of_block, p)
+            n += d != document
+            document = d
     return n

@@ -12,9 +12,9 @@ from ubpe_numba.kernels.automaton import DEPTH, LONGEST, TOKEN, advance, longest
 def shortest_paths(symbols, offsets, edges, states, values, out, out_offsets):
     """The shortest path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states as automaton.py builds them; values float64[V], whole numbers; out int32,
-    room for all symbols; out_offsets int64[d + 1]. Ties: the larger sum of values, then the longest first token. O(symbols +
-    matches); 20 B a symbol of the longest document.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states as automaton.py builds them; values float64[V], whole
+    numbers; out int32, room for all symbols; out_offsets int64[d + 1]. Ties: the larger sum of values, then the longest first
+    token. O(symbols + matches); 20 B a symbol of the longest document.
     """
     longest = np.int64(0)
     for d in range(offsets.size - 1):

@@ -1,0 +1,202 @@
+"""Runs the jobs of `peers.py`, ours and a peer's in turn; collects the rows of a table and notes below it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+from suite import common
+from suite.common import Corpus
+
+import ubpe_numba
+
+OURS = "ubpe-numba"
+NONE = math.nan
+Goals = dict[str, tuple[float, float]]  # peer: first goal, moonshot
+_ENVIRONMENT = {
+    **dict.fromkeys(("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"),
+    "TOKENIZERS_PARALLELISM": "false",
+    "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1]),
+}
+_JOB = {
+    **{"tokenizer": "UBPE", "n_tokens": 1024, "n_candidates": 50, "alphabet_size": 256, "top_n": 1},
+    **{"form": "arrays", "model": "", "out": "", "repeat": 5, "budget": 5.0},
+}
+
+
+class Data(NamedTuple):
+    """Documents on disk, how many symbols a rate counts, and words for it."""
+
+    stem: str
+    n_symbols: int
+    label: str = ""
+
+
+@dataclasses.dataclass
+class Result:
+    """What one job, or the same job several times, gave."""
+
+    n_symbols: int
+    seconds: list[float] = dataclasses.field(default_factory=list)
+    bytes: int = 0
+    version: str = ""
+    error: str = ""
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds) if self.seconds else NONE
+
+    @property
+    def rate(self) -> float:
+        return self.n_symbols / self.median
+
+    def cell(self, unit: str = "sym/s") -> str:
+        """The rate in words, and the memory of large fits; what went wrong instead."""
+        if self.error or not self.seconds:
+            return self.error
+        scale, prefix = (1e6, "M") if self.rate >= 1e6 else (1e3, "k")
+        return f"{self.rate / scale:.3g} {prefix}{unit}"
+
+
+class Bench:
+    """Works in the current directory, which is temporary."""
+
+    def __init__(self, quick: bool, native_python: str) -> None:
+        self.quick, self.native_python = quick, native_python
+        self.timeout = 60 if quick else 300
+        self.rows: list[tuple[str, ...]] = []
+        self.notes: dict[str, None] = {}
+        self._corpora: dict[str, Corpus] = {}
+
+    def corpus(self, name: str) -> Corpus:
+        if name not in self._corpora:
+            self._corpora[name] = corpus = common.load(name)
+            size = f"{corpus.values.size} symbols, {corpus.offsets.size - 1} documents"
+            self.note(f"{name}: {corpus.source}, {size}")
+        return self._corpora[name]
+
+    def put(self, name: str, documents: Any, label: str = "", n_symbols: int = 0) -> Data:
+        """Write documents (values, offsets) where jobs find them."""
+        np.save(f"{name}.values.npy", documents.values)
+        np.save(f"{name}.offsets.npy", np.asarray(documents.offsets, np.int64))
+        return Data(name, n_symbols or documents.values.size, label)
+
+    def model(self, name: str, tokenizer: Any) -> str:
+        """Write a tokenizer in every form that the adapters read."""
+        table = tokenizer.vocabulary
+        tokenizer.save(f"{name}.npz")
+        np.save(f"{name}.arena.npy", table.arena)
+        np.save(f"{name}.ends.npy", table.offsets)
+        if isinstance(tokenizer, ubpe_numba.UBPE):
+            pathlib.Path(f"{name}.json").write_text(tokenizer.to_published())
+        return name
+
+    def note(self, text: str) -> None:
+        self.notes[text] = None
+        print("  " + text, file=sys.stderr, flush=True)
+
+    def run(self, peer: str, action: str, data: Data, **options: Any) -> Result:
+        """One job in a process of its own; what goes wrong becomes `error`."""
+        job = _JOB | options | {"peer": peer, "action": action, "data": data.stem}
+        pathlib.Path("job.json").write_text(json.dumps(job))
+        python = self.native_python if peer == "ubpe-native" else sys.executable
+        command = [python, str(pathlib.Path(__file__).with_name("peers.py")), "job.json"]
+        print(f"  {action} {peer} {data.stem}", file=sys.stderr, flush=True)
+        environment = os.environ | _ENVIRONMENT
+        try:
+            done = subprocess.run(command, env=environment, timeout=self.timeout, capture_output=True)
+        except FileNotFoundError:
+            return Result(data.n_symbols, error="not installed")
+        except subprocess.TimeoutExpired:
+            return Result(data.n_symbols, error=f"more than {self.timeout} s")
+        if done.returncode:
+            print(done.stderr.decode(errors="replace")[-2000:], file=sys.stderr)
+            return Result(data.n_symbols, error=f"failed ({done.returncode})")
+        return Result(data.n_symbols, **json.loads(done.stdout.splitlines()[-1]))
+
+    def duel(self, peer: str, action: str, ours: Data, theirs: Data, **options: Any) -> list[Result]:
+        """Ours and the peer's in turn, three times if the peer is quick."""
+        totals = [Result(ours.n_symbols), Result(theirs.n_symbols)]
+        for _ in range(3):
+            for i, (who, data) in enumerate(((OURS, ours), (peer, theirs))):
+                new = self.run(who, action, data, **options, out=who)
+                new.seconds, new.bytes = totals[i].seconds + new.seconds, totals[i].bytes or new.bytes
+                totals[i] = new
+            if totals[0].error or totals[1].error or totals[1].median > 2:
+                break
+        return totals
+
+    def compare(
+        self,
+        what: str,
+        action: str,
+        data: list[Data],
+        goals: Goals,
+        *,
+        unit: str = "sym/s",
+        same: str = "",
+        weights: np.ndarray | None = None,
+        peer_data: Data | None = None,
+        **options: Any,
+    ) -> list[Result]:
+        """A row for each peer, on the same data unless `peer_data` says otherwise.
+
+        `data` is the whole, then slices for a peer that fails on it or is too slow; --quick takes the last.
+        `same` names what both give and is compared document by document; with `weights` of the tokens, the
+        weights of paths are too. Returns the results of the last row, ours first.
+        """
+        for peer, goal in goals.items():
+            for piece in data[-1:] if self.quick else data:
+                ours, theirs = self.duel(peer, action, piece, peer_data or piece, **options)
+                if theirs.seconds or theirs.error == "not installed":
+                    break
+            cell = ours.cell(unit)
+            if piece is not data[0]:
+                cell += f" ({data[0].label}: {self.run(OURS, action, data[0], **options).cell(unit)})"
+            label = f"{what}, {piece.label}".removesuffix(", ")
+            self.row(
+                label, cell, f"{peer} {theirs.version}: {theirs.cell(unit)}", ours.rate / theirs.rate, *goal
+            )
+            if same and theirs.seconds and ours.seconds:
+                self.note(f"{label}: {same} like those of {peer}: {_equal(OURS, peer, weights)}")
+            if action == "fit" and theirs.seconds and piece.n_symbols >= 500_000:
+                memory = [f"{who} {r.bytes / r.n_symbols:.0f}" for who, r in ((OURS, ours), (peer, theirs))]
+                self.note(f"{label}: memory beyond the input, B/symbol: {', '.join(memory)}")
+        return [ours, theirs]
+
+    def row(
+        self, what: str, ours: str, peer: str, value: float, first: float, moonshot: float, unit: str = "x"
+    ) -> None:
+        """A line of the table. `value` is what the goals are about, NaN if unknown: high if in x, low if not."""
+        sign, reached = ("≥", np.greater_equal) if unit == "x" else ("≤", np.less_equal)
+        met = "moonshot" if reached(value, moonshot) else "first goal" if reached(value, first) else "no"
+        goals = ("-" if math.isnan(goal) else f"{sign} {goal:.3g} {unit}" for goal in (first, moonshot))
+        unknown = math.isnan(value)
+        self.rows.append(
+            (what, ours, peer, "-" if unknown else f"{value:.3g} {unit}", *goals, "-" if unknown else met)
+        )
+        print("| " + " | ".join(self.rows[-1]) + " |", file=sys.stderr, flush=True)
+
+
+def _equal(a: str, b: str, weights: np.ndarray | None) -> str:
+    """How many documents of two results are equal, and weigh the same."""
+    documents = [np.split(np.load(f"{x}.values.npy"), np.load(f"{x}.offsets.npy")[1:-1]) for x in (a, b)]
+    pairs = list(zip(*documents, strict=False))
+    text = f"{sum(np.array_equal(*pair) for pair in pairs)} of {max(map(len, documents))}"
+    if weights is None:
+        return text
+    close = sum(math.isclose(_weight(x, weights), _weight(y, weights), rel_tol=1e-6) for x, y in pairs)
+    return f"{text}; of the same weight: {close}"
+
+
+def _weight(path: np.ndarray, weights: np.ndarray) -> float:
+    tokens, counts = np.unique(path, return_counts=True)
+    return float(((1 + np.log(counts)) * weights[tokens]).sum())
