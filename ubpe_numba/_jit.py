@@ -75,3 +75,8 @@ def helper(function: F) -> F:
     Inlined always: a real call that takes arrays pays two atomic reference counts per array, ~150 ns for a dozen.
     """
     return njit(nogil=True, forceinline=True, pipeline_class=_Compiler)(function)  # type: ignore[no-any-return]
+
+
+def section(function: F) -> F:
+    """A part of one kernel that is written apart: its code is put in place of the call before anything is compiled."""
+    return njit(inline="always")(function)  # type: ignore[no-any-return]

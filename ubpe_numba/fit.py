@@ -93,8 +93,7 @@ class _Fit:
                 if why == rounds.THIN:
                     state[d.THRESHOLD] = max(state[d.MIN_COUNT], state[d.THRESHOLD] // _STEP)
                 if why in (rounds.THIN, rounds.FULL):
-                    s.compact(self.shard, int(state[d.NEXT_ID]))
-                    s.index_documents(self.shard)
+                    self._compact()
                     self._count()
                 elif why == rounds.GROW:
                     self._grow(int(state[d.NEED]))
@@ -110,6 +109,15 @@ class _Fit:
             self.n_documents,
         )
 
+    def _compact(self) -> None:
+        """One cell a token again."""
+        shard = self.shard
+        state = shard.state
+        state[s.N_CELLS] = s.compact(int(state[s.N_CELLS]), shard.cells, shard.separators, shard.width)
+        state[s.ARENA_FULL] = 0
+        shard.width[:] = 1
+        s.index_documents(int(state[s.N_CELLS]), shard.separators, shard.document_of_block)
+
     def _count(self) -> None:
         """A new epoch: count all pairs of the compacted text, choose the threshold, list the frequent ones."""
         state = self.driver.state
@@ -118,33 +126,38 @@ class _Fit:
         self.driver.entries.fill(EMPTY)
         n_tokens = int(state[d.NEXT_ID])
         floor = int(state[d.MIN_COUNT])
+        cells, arena = self.shard.cells[: self.shard.state[s.N_CELLS]], self.shard.arena
         if n_tokens <= index.DENSE:
             counts = np.zeros(n_tokens * n_tokens, np.int64)
-            index.count_dense(self.shard, n_tokens, counts)
+            index.count_dense(cells, n_tokens, counts)
             existing = int(np.count_nonzero(counts >= floor))
             n = self._lower_threshold(int(counts.max()) // _STEP, lambda t: int(np.count_nonzero(counts >= t)), existing)
             frequent = np.flatnonzero(counts >= state[d.THRESHOLD])
             slots = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
             slot_of = np.full(counts.size, -1, np.int32)
             slot_of[frequent] = slots
-            index.index_dense(self.shard, n_tokens, counts, slot_of)
+            start, length = self.shard.start, self.shard.length  # after _seed, which may replace them
+            top = index.index_dense(cells, arena, start, length, n_tokens, counts, slot_of)
             state[d.BELOW] = existing - n
         else:
             ends = np.empty(n_tokens + 1, np.int64)
-            total = index.sort_by_left(self.shard, n_tokens, ends)
+            total = int(index.sort_by_left(cells, arena, n_tokens, ends))
             pairs, counts = np.empty(total, np.int64), np.empty(total, np.int64)
-            found = (0, 0)
+            right, seen = self.shard.right, self.shard.scratch
+            below = 0
 
             def count(threshold: int) -> int:
-                nonlocal found
-                found = index.count_sorted(self.shard, n_tokens, ends, total, threshold, floor, pairs, counts)
-                return int(found[0])
+                nonlocal below
+                n, below = index.count_sorted(cells, arena, right, seen, n_tokens, ends, total, threshold, floor, pairs, counts)
+                return int(n)
 
             n = self._lower_threshold(total // 1000, count, None)
             pairs, counts = pairs[:n].copy(), counts[:n].copy()
-            slots = self._seed(pairs, counts)  # may replace self.shard
-            index.index_sorted(self.shard, n_tokens, ends, total, pairs, counts, slots)
-            state[d.BELOW] = found[1]
+            slots = self._seed(pairs, counts)
+            start, length, right_at = self.shard.start, self.shard.length, self.shard.right_at
+            top = index.index_sorted(cells, arena, start, length, right_at, n_tokens, ends, total, pairs, counts, slots)
+            state[d.BELOW] = below
+        self.shard.state[s.ARENA_TOP] = top
 
     def _lower_threshold(self, first: int, count: Callable[[int], int], existing: int | None) -> int:
         """Set the threshold, `first` in the first epoch, so low that two rounds' worth of candidates reach it."""
@@ -161,7 +174,8 @@ class _Fit:
     def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
         self._grow(pairs.size)
         slots = np.empty(pairs.size, np.int32)
-        d.seed(self.driver, pairs, counts, slots)
+        out = self.driver
+        d.seed(out.state, out.entries, out.slots, out.free, out.heap_counts, out.heap_ties, out.heap_pairs, pairs, counts, slots)
         return slots
 
     def _grow(self, need: int) -> None:
@@ -203,7 +217,7 @@ def _allocate_shard(n: int, documents: int, tokens: int, slots: int, merges: int
     """Arrays sized by the text are `np.empty`: memory that is never touched is never used."""
     i32, i64 = np.int32, np.int64
     return s.Shard(
-        state=np.array([n + documents + 1, 0, documents, 0], i64),
+        state=np.array([n + documents + 1, 0, 0], i64),
         cells=np.empty(n + documents + 1, i32),
         separators=np.empty(documents + 1, i32),
         document_of_block=np.empty((n + documents >> s.BLOCK) + 1, i32),
@@ -277,4 +291,4 @@ def _load(shard: s.Shard, corpus: Documents, alphabet: Alphabet) -> None:
         if ids.min() < 0:
             alphabet.to_ids(corpus)  # raises, naming document, position and symbol
         document = s.load(shard.cells, ids, first, corpus.offsets, document)
-    s.index_documents(shard)
+    s.index_documents(int(shard.state[s.N_CELLS]), shard.separators, shard.document_of_block)

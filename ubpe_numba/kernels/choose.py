@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba._jit import helper
+from ubpe_numba._jit import helper, section
 from ubpe_numba.kernels.driver import (
     BELOW,
     FEWEST_DOCUMENTS,
@@ -22,8 +22,8 @@ from ubpe_numba.kernels.pairtable import find, pair_of, remove
 from ubpe_numba.kernels.shard_merge import count_documents, first_occurrence
 
 
-@helper
-def _settle_root(state, entries, slots, counts, ties, pairs, shard):
+@section
+def _settle_root(state, entries, slots, counts, ties, pairs, cells, width, arena, start, length, separators, document_of_block):
     """Correct the root of the heap until it is exact; returns its index in the table, or -1 if no pair is left.
 
     Tie keys, smaller is better, are computed only for pairs that come to the root with their true count:
@@ -45,9 +45,13 @@ def _settle_root(state, entries, slots, counts, ties, pairs, shard):
         if count != counts[0]:
             tie = tie & ~np.int64(1) if rule == FIRST_SEEN else np.int64(0)
         elif rule == FIRST_SEEN and tie & 1 == 0:
-            tie = 2 * first_occurrence(shard, slots[i], np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF)) + 1
+            left, right = np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF)
+            tie = 2 * first_occurrence(cells, width, arena, start, length, slots[i], left, right) + 1
         elif rule == FEWEST_DOCUMENTS and tie == 0 and ((n > 1 and counts[1] == count) or (n > 2 and counts[2] == count)):
-            tie = count_documents(shard, slots[i], np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF))
+            left, right = np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF)
+            begin = start[slots[i]]
+            end = begin + length[slots[i]]
+            tie = count_documents(cells, width, arena, begin, end, separators, document_of_block, left, right)
         else:
             return i
         heap_sink(counts, ties, pairs, n, 0, count, tie, order)
@@ -61,7 +65,7 @@ def _count_of(entries, pair):
     return entries[2 * i + 1] if i >= 0 else np.int64(0)
 
 
-@helper
+@section
 def choose(driver, shard, task):
     """Fill the task with the next merges; returns how many, 0 if the table is too thin or empty.
 
@@ -71,6 +75,8 @@ def choose(driver, shard, task):
     """
     state, entries, slots, used = driver.state, driver.entries, driver.slots, driver.used
     counts, ties, pairs, candidates = driver.heap_counts, driver.heap_ties, driver.heap_pairs, driver.candidates
+    cells, width, arena, start, length = shard.cells, shard.width, shard.arena, shard.start, shard.length
+    separators, document_of_block = shard.separators, shard.document_of_block
     task_left, task_right = task.left, task.right
     wanted = candidates.shape[0]
     room = state[LIMIT] - state[NEXT_ID]
@@ -78,7 +84,9 @@ def choose(driver, shard, task):
         room = wanted
     n = 0
     while n < wanted:
-        i = _settle_root(state, entries, slots, counts, ties, pairs, shard)
+        i = _settle_root(
+            state, entries, slots, counts, ties, pairs, cells, width, arena, start, length, separators, document_of_block
+        )
         if i < 0:
             break
         candidates[n, 0] = counts[0]

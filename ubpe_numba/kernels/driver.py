@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba._jit import helper, kernel
+from ubpe_numba._jit import helper, kernel, section
 from ubpe_numba.kernels.heap import heap_push
 from ubpe_numba.kernels.intrinsics import prefetch
 from ubpe_numba.kernels.pairtable import find, home, pair_of, put, remove
@@ -118,15 +118,13 @@ def _create(state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pai
 
 
 @kernel
-def seed(driver, pairs, counts, new_slots):
+def seed(state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pairs, counts, new_slots):
     """Create the pairs of a new epoch; `new_slots` int32 gets their slots. O(pairs log pairs)."""
-    state, entries, slots, free = driver.state, driver.entries, driver.slots, driver.free
-    heap_counts, heap_ties, heap_pairs = driver.heap_counts, driver.heap_ties, driver.heap_pairs
     for i in range(pairs.size):
         new_slots[i] = _create(state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pairs[i], counts[i])
 
 
-@helper
+@section
 def has_room(driver, need, n_slots):
     """Whether table, heap and slots can take `need` more pairs. O(1)."""
     state = driver.state
@@ -137,7 +135,7 @@ def has_room(driver, need, n_slots):
     )
 
 
-@helper
+@section
 def account(driver, task, shard):
     """Carry the counts of a merged round: pairs that lost occurrences, pairs that appeared. O(distinct neighbours).
 

@@ -28,7 +28,7 @@ DEAD = np.int32(-(2**31))  # a cell in the middle of a token
 BLOCK = 4  # cells >> BLOCK is the block of a cell
 
 # state
-N_CELLS, ARENA_TOP, N_DOCUMENTS, ARENA_FULL, N_STATE = 0, 1, 2, 3, 4
+N_CELLS, ARENA_TOP, ARENA_FULL, N_STATE = 0, 1, 2, 3
 
 
 class Shard(NamedTuple):
@@ -73,33 +73,29 @@ def load(cells, ids, first, offsets, document):
 
 
 @kernel
-def index_documents(shard):
+def index_documents(n_cells, separators, document_of_block):
     """Note for every block of cells the document at its first cell. O(cells / 16 + documents)."""
     d = 0
-    for block in range((shard.state[N_CELLS] - 1 >> BLOCK) + 1):
-        while d < shard.state[N_DOCUMENTS] - 1 and shard.separators[d + 1] <= block << BLOCK:
+    for block in range((n_cells - 1 >> BLOCK) + 1):
+        while d < separators.size - 2 and separators[d + 1] <= block << BLOCK:
             d += 1
-        shard.document_of_block[block] = d
+        document_of_block[block] = d
 
 
 @kernel
-def compact(shard, n_tokens):
-    """Rewrite the text with one cell a token; all slices become void. O(cells)."""
-    cells = shard.cells
-    w = 0
-    p = 0
+def compact(n_cells, cells, separators, width):
+    """Rewrite the text with one cell a token; all slices become void. Returns the number of cells. O(cells)."""
+    w = np.int64(0)
+    p = np.int64(0)
     d = 0
-    while p < shard.state[N_CELLS]:
+    while p < n_cells:
         token = cells[p]
         cells[w] = token
         if token == SEPARATOR:
-            shard.separators[d] = w
+            separators[d] = w
             d += 1
             p += 1
         else:
-            p += shard.width[token]
+            p += width[token]
         w += 1
-    shard.state[N_CELLS] = w
-    shard.state[ARENA_TOP] = 0
-    shard.state[ARENA_FULL] = 0
-    shard.width[:n_tokens] = 1
+    return w

@@ -11,18 +11,16 @@ import numpy as np
 from ubpe_numba._jit import kernel
 from ubpe_numba.kernels.intrinsics import prefetch
 from ubpe_numba.kernels.pairtable import pair_of
-from ubpe_numba.kernels.shard import ARENA_TOP, N_CELLS
 
 DENSE = 1024  # 8 MB of counts: still within the cache
 AHEAD = 24  # how far to prefetch; flat between 16 and 32
 
 
 @kernel
-def count_dense(shard, n_tokens, counts):
+def count_dense(cells, n_tokens, counts):
     """Add the count of every adjacent pair to `counts`, int64[V * V] of zeros, at left * V + right. O(cells)."""
-    cells = shard.cells
     x = cells[0]
-    for p in range(1, shard.state[N_CELLS]):
+    for p in range(1, cells.size):
         y = cells[p]
         if (x | y) >= 0:
             counts[np.int64(x) * n_tokens + y] += 1
@@ -30,21 +28,23 @@ def count_dense(shard, n_tokens, counts):
 
 
 @kernel
-def index_dense(shard, n_tokens, counts, slot_of):
-    """List the occurrences of the pairs with a slot; `slot_of` int32[V * V] is -1 elsewhere. `counts` is used up. O(cells)."""
-    cells, arena = shard.cells, shard.arena
-    top = 0
+def index_dense(cells, arena, start, length, n_tokens, counts, slot_of):
+    """List the occurrences of the pairs with a slot; `slot_of` int32[V * V] is -1 elsewhere. `counts` is used up.
+
+    Returns how much of the arena is in use. O(cells).
+    """
+    top = np.int64(0)
     for i in range(n_tokens * n_tokens):
         s = slot_of[i]
         if s >= 0:
-            shard.start[s] = top
-            shard.length[s] = counts[i]
+            start[s] = top
+            length[s] = counts[i]
             top += counts[i]
-            counts[i] = shard.start[s]
+            counts[i] = start[s]
         else:
             counts[i] = -1
     x = cells[0]
-    for p in range(1, shard.state[N_CELLS]):
+    for p in range(1, cells.size):
         y = cells[p]
         if (x | y) >= 0:
             k = np.int64(x) * n_tokens + y
@@ -53,18 +53,17 @@ def index_dense(shard, n_tokens, counts, slot_of):
                 arena[at] = p - 1
                 counts[k] = at + 1
         x = y
-    shard.state[ARENA_TOP] = top
+    return top
 
 
 @kernel
-def sort_by_left(shard, n_tokens, ends):
+def sort_by_left(cells, arena, n_tokens, ends):
     """Sort the pair starts by left token into the last cells of the arena; `ends` int64[V + 1] gets where each bucket ends.
 
     The arena is at least twice as long as the text, so what is indexed at its front never meets what is still to be read.
     Returns the number of pair starts. O(cells + V).
     """
-    cells = shard.cells
-    n = shard.state[N_CELLS]
+    n = cells.size
     ends[:] = 0
     for p in range(n - 1):
         if (cells[p] | cells[p + 1]) >= 0:
@@ -72,7 +71,7 @@ def sort_by_left(shard, n_tokens, ends):
     for t in range(n_tokens):
         ends[t + 1] += ends[t]
     total = ends[n_tokens]
-    starts = shard.arena[shard.arena.size - total :]
+    starts = arena[arena.size - total :]
     for p in range(n - 1):
         t = cells[p]
         if (t | cells[p + 1]) >= 0:
@@ -82,13 +81,12 @@ def sort_by_left(shard, n_tokens, ends):
 
 
 @kernel
-def count_sorted(shard, n_tokens, ends, total, threshold, floor, pairs, counts):
+def count_sorted(cells, arena, right, seen, n_tokens, ends, total, threshold, floor, pairs, counts):
     """Pairs with count >= threshold, by left token ascending, into `pairs` and `counts` (int64, room for all).
 
-    Returns how many there are, and how many others reach `floor`. O(total + V).
+    right, seen int32[V]: scratch, right zero. Returns how many there are, and how many others reach `floor`. O(total + V).
     """
-    cells, right, seen = shard.cells, shard.right, shard.scratch
-    starts = shard.arena[shard.arena.size - total :]
+    starts = arena[arena.size - total :]
     n = 0
     below = 0
     begin = np.int64(0)
@@ -117,10 +115,12 @@ def count_sorted(shard, n_tokens, ends, total, threshold, floor, pairs, counts):
 
 
 @kernel
-def index_sorted(shard, n_tokens, ends, total, pairs, counts, slots):
-    """List the occurrences of `pairs` (by left token ascending, with exact `counts`) into `slots`. O(total + V)."""
-    cells, arena, right_at = shard.cells, shard.arena, shard.right_at
-    starts = shard.arena[shard.arena.size - total :]
+def index_sorted(cells, arena, start, length, right_at, n_tokens, ends, total, pairs, counts, slots):
+    """List the occurrences of `pairs` (by left token ascending, with exact `counts`) into `slots`. right_at int64[V]: scratch.
+
+    Returns how much of the arena is in use. O(total + V).
+    """
+    starts = arena[arena.size - total :]
     top = np.int64(0)
     begin = np.int64(0)
     i = 0
@@ -129,8 +129,8 @@ def index_sorted(shard, n_tokens, ends, total, pairs, counts, slots):
         end = ends[left]
         first = i
         while i < pairs.size and (pairs[i] >> 32) == left:
-            shard.start[slots[i]] = top
-            shard.length[slots[i]] = counts[i]
+            start[slots[i]] = top
+            length[slots[i]] = counts[i]
             right_at[pairs[i] & 0xFFFFFFFF] = top
             top += counts[i]
             i += 1
@@ -145,4 +145,4 @@ def index_sorted(shard, n_tokens, ends, total, pairs, counts, slots):
             for j in range(first, i):
                 right_at[pairs[j] & 0xFFFFFFFF] = -1
         begin = end
-    shard.state[ARENA_TOP] = top
+    return top

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba._jit import helper
+from ubpe_numba._jit import helper, section
 from ubpe_numba.kernels.intrinsics import prefetch
 from ubpe_numba.kernels.shard import ARENA_FULL, ARENA_TOP, BLOCK, DEAD
 from ubpe_numba.kernels.shard_index import AHEAD
@@ -22,7 +22,7 @@ def document_at(separators, document_of_block, p):
     return d
 
 
-@helper
+@section
 def merge(shard, task):
     """Replace the pairs of the round, in order, left to right: merge `i` makes token `task.first_id[0] + i`.
 
@@ -110,7 +110,7 @@ def merge(shard, task):
         shard.merged_documents[i] = documents
 
 
-@helper
+@section
 def fill(shard, task):
     """Write the slices of the pairs that the finished round created, of which the driver kept the frequent ones.
 
@@ -165,27 +165,25 @@ def fill(shard, task):
 
 
 @helper
-def first_occurrence(shard, slot, a, b):
+def first_occurrence(cells, width, arena, start, length, slot, a, b):
     """Cell of the first occurrence of a pair that has one; the stale ones before it are forgotten. Amortised O(1)."""
-    cells, arena = shard.cells, shard.arena
-    j = shard.start[slot]
-    while cells[arena[j]] != a or cells[arena[j] + shard.width[a]] != b:
+    j = start[slot]
+    while cells[arena[j]] != a or cells[arena[j] + width[a]] != b:
         j += 1
-    shard.length[slot] -= j - shard.start[slot]
-    shard.start[slot] = j
+    length[slot] -= j - start[slot]
+    start[slot] = j
     return np.int64(arena[j])
 
 
 @helper
-def count_documents(shard, slot, a, b):
-    """How many documents hold the pair. O(length of its slice)."""
-    cells, arena, separators = shard.cells, shard.arena, shard.separators
+def count_documents(cells, width, arena, begin, end, separators, document_of_block, a, b):
+    """How many documents hold the pair, whose slice is `arena[begin:end]`. O(end - begin)."""
     document = np.int32(-1)
     n = np.int64(0)
-    for j in range(shard.start[slot], shard.start[slot] + shard.length[slot]):
+    for j in range(begin, end):
         p = arena[j]
-        if cells[p] == a and cells[p + shard.width[a]] == b:
-            d = document_at(separators, shard.document_of_block, p)
+        if cells[p] == a and cells[p + width[a]] == b:
+            d = document_at(separators, document_of_block, p)
             n += d != document
             document = d
     return n
