@@ -62,7 +62,7 @@ class Result:
         """The rate in words, and the memory of large fits; what went wrong instead."""
         if self.error or not self.seconds:
             return self.error
-        scale, prefix = (1e6, "M") if self.rate >= 1e6 else (1e3, "k")
+        scale, prefix = (1e9, "G") if self.rate >= 1e9 else (1e6, "M") if self.rate >= 1e6 else (1e3, "k")
         return f"{self.rate / scale:.3g} {prefix}{unit}"
 
 
@@ -122,11 +122,11 @@ class Bench:
             return Result(data.n_symbols, error=f"failed ({done.returncode})")
         return Result(data.n_symbols, **json.loads(done.stdout.splitlines()[-1]))
 
-    def duel(self, peer: str, action: str, ours: Data, theirs: Data, **options: Any) -> list[Result]:
+    def duel(self, peer: str, action: str, data: Data, **options: Any) -> list[Result]:
         """Ours and the peer's in turn, three times if the peer is quick."""
-        totals = [Result(ours.n_symbols), Result(theirs.n_symbols)]
+        totals = [Result(data.n_symbols), Result(data.n_symbols)]
         for _ in range(3):
-            for i, (who, data) in enumerate(((OURS, ours), (peer, theirs))):
+            for i, who in enumerate((OURS, peer)):
                 new = self.run(who, action, data, **options, out=who)
                 new.seconds, new.bytes = totals[i].seconds + new.seconds, totals[i].bytes or new.bytes
                 totals[i] = new
@@ -144,10 +144,9 @@ class Bench:
         unit: str = "sym/s",
         same: str = "",
         weights: np.ndarray | None = None,
-        peer_data: Data | None = None,
         **options: Any,
     ) -> list[Result]:
-        """A row for each peer, on the same data unless `peer_data` says otherwise.
+        """A row for each peer, on the same data.
 
         `data` is the whole, then slices for a peer that fails on it or is too slow; --quick takes the last.
         `same` names what both give and is compared document by document; with `weights` of the tokens, the
@@ -155,16 +154,15 @@ class Bench:
         """
         for peer, goal in goals.items():
             for piece in data[-1:] if self.quick else data:
-                ours, theirs = self.duel(peer, action, piece, peer_data or piece, **options)
+                ours, theirs = self.duel(peer, action, piece, **options)
                 if theirs.seconds or theirs.error == "not installed":
                     break
             cell = ours.cell(unit)
             if piece is not data[0]:
                 cell += f" ({data[0].label}: {self.run(OURS, action, data[0], **options).cell(unit)})"
             label = f"{what}, {piece.label}".removesuffix(", ")
-            self.row(
-                label, cell, f"{peer} {theirs.version}: {theirs.cell(unit)}", ours.rate / theirs.rate, *goal
-            )
+            peer_cell = f"{peer} {theirs.version}: {theirs.cell(unit)}"
+            self.row(label, cell, peer_cell, ours.rate / theirs.rate, *goal)
             if same and theirs.seconds and ours.seconds:
                 self.note(f"{label}: {same} like those of {peer}: {_equal(OURS, peer, weights)}")
             if action == "fit" and theirs.seconds and piece.n_symbols >= 500_000:
@@ -173,17 +171,26 @@ class Bench:
         return [ours, theirs]
 
     def row(
-        self, what: str, ours: str, peer: str, value: float, first: float, moonshot: float, unit: str = "x"
+        self,
+        what: str,
+        ours: str,
+        peer: str,
+        value: float,
+        first: float,
+        moonshot: float,
+        unit: str = "x",
     ) -> None:
-        """A line of the table. `value` is what the goals are about, NaN if unknown: high if in x, low if not."""
+        """A line of the table. `value` is what the goals are about: NaN unknown, high if in x, else low."""
         sign, reached = ("≥", np.greater_equal) if unit == "x" else ("≤", np.less_equal)
         met = "moonshot" if reached(value, moonshot) else "first goal" if reached(value, first) else "no"
-        goals = ("-" if math.isnan(goal) else f"{sign} {goal:.3g} {unit}" for goal in (first, moonshot))
-        unknown = math.isnan(value)
-        self.rows.append(
-            (what, ours, peer, "-" if unknown else f"{value:.3g} {unit}", *goals, "-" if unknown else met)
-        )
+        goals = ("-" if math.isnan(x) else f"{sign} {_number(x)} {unit}".strip() for x in (first, moonshot))
+        figure, met = ("-", "-") if math.isnan(value) else (f"{_number(value)} {unit}".strip(), met)
+        self.rows.append((what, ours, peer, figure, *goals, met))
         print("| " + " | ".join(self.rows[-1]) + " |", file=sys.stderr, flush=True)
+
+
+def _number(x: float) -> str:
+    return f"{x:,.0f}" if x >= 1000 else f"{x:.3g}"
 
 
 def _equal(a: str, b: str, weights: np.ndarray | None) -> str:
@@ -193,8 +200,9 @@ def _equal(a: str, b: str, weights: np.ndarray | None) -> str:
     text = f"{sum(np.array_equal(*pair) for pair in pairs)} of {max(map(len, documents))}"
     if weights is None:
         return text
-    close = sum(math.isclose(_weight(x, weights), _weight(y, weights), rel_tol=1e-6) for x, y in pairs)
-    return f"{text}; of the same weight: {close}"
+    heavy = np.array([[_weight(path, weights) for path in pair] for pair in pairs])
+    same, (x, y) = np.isclose(*heavy.T, rtol=1e-6).sum(), heavy.sum(axis=0)
+    return f"{text}; of the same weight: {same}; all weights, ours / theirs: {x / y:.6f}"
 
 
 def _weight(path: np.ndarray, weights: np.ndarray) -> float:

@@ -1,8 +1,8 @@
 """One small adapter per package: `python peers.py job.json` runs a job with it and prints a line of JSON.
 
-In a process of its own, because a peer may need another Python, crash or take too long, and for its memory. An
-adapter says how documents (values, offsets) become what the package takes (`convert`, not timed), what is timed
-(`run`), and how the result becomes arrays again (`unpack`, for the checks). It needs numpy and the package.
+In a process of its own, because a peer may need another Python, crash or take too long, and for its memory.
+An adapter says how documents (values, offsets) become what the package takes (`convert`, not timed), what is
+timed (`run`), and how the result becomes arrays again (`unpack`, for the checks).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def ragged(documents: Iterable[Any]) -> Arrays:
 
 
 def ours(job: Job) -> Adapter:
-    """ubpe-numba on one thread; documents as `form`: "arrays" (values, offsets), lists of "str" or "bytes"."""
+    """ubpe-numba on one thread; documents as "arrays" (values, offsets), lists of "str" or "bytes"."""
     import ubpe_numba
 
     cls = getattr(ubpe_numba, job["tokenizer"])
@@ -92,11 +92,11 @@ def ours(job: Job) -> Adapter:
     if job["action"] == "decode" and job["form"] == "bytes":  # a single document
         return Adapter(lambda values, _: values, tokenizer.decode, lambda text: ragged([text]))
     if job["action"] == "decode":
-        return Adapter(
-            convert, lambda docs: tokenizer.decode_batch(*docs), lambda out: (out.values, out.offsets)
-        )
+        return Adapter(ubpe_numba.Ragged, tokenizer.decode_batch, lambda out: (out.values, out.offsets))
     return Adapter(
-        convert, lambda docs: tokenizer.encode_batch(**given(docs)), lambda out: (out.values, out.offsets)
+        convert,
+        lambda docs: tokenizer.encode_batch(**given(docs)),
+        lambda out: (out.values, out.offsets),
     )
 
 
@@ -209,14 +209,13 @@ def _memory(field: str) -> int:
 
 
 def _reset_peak() -> None:
-    with contextlib.suppress(
-        OSError
-    ):  # else VmHWM holds earlier peaks too, and memory is over-, not understated
+    # where it fails, VmHWM holds earlier peaks too: memory is overstated
+    with contextlib.suppress(OSError):
         pathlib.Path("/proc/self/clear_refs").write_text("5")
 
 
 def measure(job: Job) -> dict[str, Any]:
-    """Run a job: once for memory (the peak, beyond what is held before), then `repeat` times in `budget` seconds.
+    """Run a job: once for memory (the peak beyond what is held), then `repeat` times in `budget` seconds.
 
     The first run counts only if it is the only one, which it is when it takes a second; runs below 20 ms are
     timed by the dozen. Ours is warmed on the first twentieth before, which loads its kernels.
@@ -241,9 +240,8 @@ def measure(job: Job) -> dict[str, Any]:
     del result
     number = int(0.02 / first) + 1
     seconds: list[float] = []
-    while (
-        first < job["budget"] / 5 and len(seconds) < job["repeat"] and sum(seconds) * number < job["budget"]
-    ):
+    repeat = job["repeat"] if first < job["budget"] / 5 else 0
+    while len(seconds) < repeat and sum(seconds) * number < job["budget"]:
         seconds.append(sum(_timed(adapter, docs)[1] for _ in range(number)) / number)
     return {"seconds": seconds or [first], "bytes": grown, "version": _version(job["peer"])}
 

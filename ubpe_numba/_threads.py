@@ -37,7 +37,7 @@ def resolve(n_threads: int | None) -> int:
         return int(n_threads)
     for name in ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"):
         if text := os.environ.get(name):
-            if not text.isdigit() or int(text) < 1:
+            if not (text.isascii() and text.isdigit()) or int(text) < 1:
                 raise ValueError(f"environment variable {name}: expected a positive integer, got {text!r}")
             return int(text)
     if hasattr(os, "sched_getaffinity"):

@@ -22,6 +22,7 @@ _ELEMENTS = {"int": "integers", "str": "characters", "bytes": "bytes"}
 _DOCUMENTS = {"int": "sequences of integers", "str": "str", "bytes": "bytes"}
 _DTYPES: dict[str, type[np.integer[Any]]] = {"int": np.int32, "str": np.uint32, "bytes": np.uint8}
 _DENSE = 65536  # integer alphabets up to here have no gaps: ids are then the symbols, without a table
+_DENSE_MOST = 2**22  # nor up to here where the corpus is large: every id of a vocabulary costs 36 bytes
 
 
 class Alphabet:
@@ -161,8 +162,8 @@ class Alphabet:
         """Choose the alphabet for a corpus.
 
         Bytes: all 256. Characters: those that occur, sorted. Integers: 0..max, if none is negative and max is
-        below 65536 or below four times the number of symbols (so that gaps cost little); otherwise those that
-        occur, sorted. A corpus without any symbol gets an alphabet of one, 0 or U+0000.
+        below 65536, or below 2**22 and four times the number of symbols (so that gaps cost little); otherwise
+        those that occur, sorted. A corpus without any symbol gets an alphabet of one, 0 or U+0000.
 
         >>> from ubpe_numba.documents import as_documents
         >>> Alphabet.learn(as_documents([[-5, 10**12]])).symbols
@@ -172,7 +173,7 @@ class Alphabet:
         if kind == "bytes" or values.size == 0:
             return cls(kind, 256 if kind == "bytes" else 1)
         low, high = int(values.min()), int(values.max())
-        if kind == "int" and low >= 0 and high < min(max(_DENSE, 4 * values.size), MAX_SIZE):
+        if kind == "int" and low >= 0 and high < min(max(_DENSE, 4 * values.size), _DENSE_MOST):
             return cls(kind, high + 1)
         if high - low >= max(TABLE_SPAN, 4 * values.size):
             return cls._from_distinct(np.unique(values), kind)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-import numpy as np
-
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.encode import PairEncoder
 from ubpe_numba.ragged import Ragged
@@ -24,9 +22,15 @@ class _PairTokenizer(Tokenizer):
     _encoder: PairEncoder
 
     def _make_encoder(self, vocabulary: Vocabulary) -> PairEncoder:
-        return PairEncoder(vocabulary, (self.rules or FitRules()).encode == "batch")
+        return PairEncoder(vocabulary, self._batch)
+
+    @property
+    def _batch(self) -> bool:
+        return (self.rules or FitRules()).encode == "batch"
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
+        if self._encoder.batch != self._batch:  # the rule was changed since
+            self._encoder = self._make_encoder(self.vocabulary_)
         return self._encoder.encode(documents, self.n_threads)
 
     @classmethod
@@ -40,7 +44,7 @@ class _PairTokenizer(Tokenizer):
         [2, 3]
         """
         symbols = Alphabet.from_user(alphabet)
-        vocabulary = Vocabulary.from_merges(symbols.size, np.asarray(merges), weights)
+        vocabulary = Vocabulary.from_merges(symbols.size, merges, weights)
         make: Any = cls  # the constructors differ
         tokenizer: Self = make(len(vocabulary), alphabet=alphabet, **params)
         tokenizer._settings()

@@ -23,6 +23,10 @@ class Decoder:
         self.offsets = vocabulary.offsets * symbols.itemsize
         self.arena = np.zeros(symbols.nbytes + arena.SLACK, np.uint8)
         self.arena[: symbols.nbytes] = symbols.view(np.uint8)
+        self.sizes = self.lengths * np.int32(symbols.itemsize)
+        self.slots = np.zeros(self.lengths.size * arena.SLOT, np.uint8)
+        arena.fill_slots(self.offsets, self.arena, self.slots)
+        self._tables = (self.sizes, self.slots, self.offsets, self.arena)
 
     def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """The symbols of all documents, and int64 offsets of the documents in them.
@@ -49,10 +53,10 @@ class Decoder:
             tokens = values[starts[begin] : starts[end]]
             first, last = int(offsets[begin]) * size, int(offsets[end]) * size
             if len(chunks) == 1:
-                arena.decode(tokens, self.offsets, self.arena, out)
+                arena.decode(tokens, *self._tables, out)
                 return
             part = np.empty(last - first + arena.SLACK, np.uint8)  # the slack must not reach into a neighbour's part
-            arena.decode(tokens, self.offsets, self.arena, part)
+            arena.decode(tokens, *self._tables, part)
             out[first:last] = part[: last - first]
 
         _threads.run(copy, chunks, n_threads)

@@ -62,7 +62,7 @@ class _Fit:
         self.alphabet_size = alphabet.size
         self.n_documents = corpus.offsets.size - 1
         self.n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
-        self.n_candidates = n_candidates
+        self.n_candidates = n_candidates = min(n_candidates, max(1, self.n_symbols))  # there are no more pairs
         self.threshold_known = False
         n_cells = self.n_symbols + self.n_documents + 1
         if n_cells >= 2**31 - 1:

@@ -22,7 +22,7 @@ from ubpe_numba.io import published
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
 from ubpe_numba.trim import keep_by_weight, renumber
-from ubpe_numba.vocabulary import Vocabulary, idf
+from ubpe_numba.vocabulary import Vocabulary, check_fields, idf
 
 Self = TypeVar("Self", bound="Tokenizer")
 
@@ -251,10 +251,16 @@ class Tokenizer:
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to `path`: readable for ``.json``, flat arrays for ``.npz``. Atomic: the old file or the new one."""
+        """Write the model to `path`: readable for ``.json``, flat arrays for ``.npz``. Atomic: the old file or the new one.
+
+        ValueError for another suffix, OSError from the disk; the old file is then still there.
+        """
         self._check_fitted()
+        n_tokens, n_candidates, rules = self._settings()
         params: dict[str, Any] = {k: v for k, v in self.get_params().items() if k not in ("alphabet", "n_threads")}
-        params["rules"] = dataclasses.asdict(self.rules or FitRules())
+        params |= {"n_tokens": None if self.n_tokens is None else n_tokens, "rules": dataclasses.asdict(rules)}
+        if "n_candidates" in params:
+            params["n_candidates"] = n_candidates
         model = {
             "tokenizer": type(self).__name__,
             "params": params,
@@ -264,29 +270,42 @@ class Tokenizer:
         files.save(path, model)
 
     @classmethod
-    def load(cls: type[Self], path: str | os.PathLike[str], *, n_threads: int | None = None, **limits: int) -> Self:
+    def load(
+        cls: type[Self],
+        path: str | os.PathLike[str],
+        *,
+        n_threads: int | None = None,
+        max_symbols: int | None = None,
+    ) -> Self:
         """Read a model that `save` wrote. ModelFormatError says what is wrong with any other file.
 
-        ``max_symbols=`` admits a vocabulary whose tokens stand for more than 2**27 symbols in all.
+        A few hundred bytes can claim gigabytes, so the tokens may stand for 2**20 symbols in all, the alphabet may have 2**22,
+        and both 64 more for each byte of the file; `max_symbols` replaces these limits.
         """
-        model = files.load(path)
+        make: Any = cls  # the constructors differ
+        tokenizer: Self = make(n_threads=n_threads)
+        tokenizer._settings()  # complains of n_threads, or of the environment
+        model, n_bytes = files.load(path)
         where = os.fspath(path)
         if model["tokenizer"] != cls.__name__:
             raise ModelFormatError(f"{where}: a {model['tokenizer']}, not a {cls.__name__}: use {model['tokenizer']}.load")
+        at_most = (
+            [2**20 + 64 * n_bytes, 2**22 + 64 * n_bytes] if max_symbols is None else [_positive(max_symbols, "max_symbols")] * 2
+        )
         try:
-            params, vocabulary = dict(model["params"]), dict(model["vocabulary"])
-            params["rules"] = FitRules(**params.get("rules", {}))
-            make: Any = cls  # the constructors differ
-            tokenizer: Self = make(**params, n_threads=n_threads)
+            params, state = model["params"], model["alphabet"]
+            check_fields(params, [name for name in tokenizer.get_params() if name not in ("alphabet", "n_threads")], "params")
+            rules = params["rules"]
+            if not isinstance(rules, dict):
+                raise ModelFormatError("rules: expected an object")
+            check_fields(rules, [field.name for field in dataclasses.fields(FitRules)], "rules")
+            tokenizer.set_params(**{**params, "rules": FitRules(**rules)})
             tokenizer._settings()
-            alphabet = Alphabet.from_state(**model["alphabet"])
-            if "merges" in vocabulary:
-                table = Vocabulary.from_merges(**vocabulary, **limits)
-            else:
-                table = Vocabulary.from_sequences(**vocabulary)
-            if table.n_alphabet != alphabet.size:
-                raise ModelFormatError(f"vocabulary: {table.n_alphabet} symbols, but an alphabet of {alphabet.size}")
-            tokenizer._set(alphabet, table)
+            check_fields(state, ("kind", "size", "symbols"), "alphabet")
+            alphabet = Alphabet.from_state(**state)
+            if alphabet.size > at_most[1]:
+                raise ModelFormatError(f"alphabet: more than {at_most[1]} symbols; pass a larger max_symbols")
+            tokenizer._set(alphabet, Vocabulary.from_state(model["vocabulary"], alphabet.size, at_most[0]))
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{where}: {error}") from error
         return tokenizer
@@ -332,7 +351,8 @@ class Tokenizer:
             self._set(self.alphabet_, self.vocabulary_)
 
     def __repr__(self) -> str:
-        params = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v is not None and k != "alphabet")
+        shown = {k: v for k, v in self.get_params().items() if k == "n_tokens" or (v is not None and k != "alphabet")}
+        params = ", ".join(f"{k}={v!r}" for k, v in shown.items())
         size = f": {len(self.vocabulary_)} tokens" if hasattr(self, "vocabulary_") else ""
         return f"{type(self).__name__}({params}){size}"
 

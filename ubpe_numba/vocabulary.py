@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,9 @@ from ubpe_numba.kernels import arena as arena_kernels
 
 __all__ = ["Vocabulary"]
 
-#: A table whose tokens stand for more symbols than this in all is refused, since 30 pairs can claim 2**30: 512 MB of arena.
+#: Pairs that stand for more symbols than this in all are refused unless `max_symbols` says otherwise: 30 can claim 2**30.
 MAX_SYMBOLS = 1 << 27
+_KNOWN = ("weights", "counts", "document_frequencies")
 
 
 class Vocabulary:
@@ -145,6 +148,21 @@ class Vocabulary:
         known = _known(n_alphabet, sizes.size, weights, counts, document_frequencies, n_documents, n_symbols)
         return cls(n_alphabet, None, arena, offsets, **known)
 
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_alphabet: int, max_symbols: int) -> Vocabulary:
+        """Make it again from what `state()` returned, where arrays may have become lists.
+
+        Raises ModelFormatError, before anything large is allocated, if a field is missing or unexpected, the alphabet is not of
+        `n_alphabet` symbols, or as `from_merges` and `from_sequences` do.
+        """
+        what = ("merges",) if "merges" in state else ("symbols", "lengths")
+        check_fields(state, ("n_alphabet", "n_documents", "n_symbols", *what, *_KNOWN), "vocabulary")
+        if type(state["n_alphabet"]) is not int or state["n_alphabet"] != n_alphabet:
+            raise ModelFormatError(f"n_alphabet: expected an alphabet of {n_alphabet}, got {state['n_alphabet']!r}")
+        if "merges" in state:
+            return cls.from_merges(**state, max_symbols=max_symbols)
+        return cls.from_sequences(**state)
+
     def __len__(self) -> int:
         """The number of ids, alphabet included."""
         return self.offsets.size - 1
@@ -170,7 +188,7 @@ class Vocabulary:
     def select(self, stay: np.ndarray, merges: np.ndarray | None) -> Vocabulary:
         """The vocabulary of the learned tokens `stay` (indices from 0), in that order, with `merges` already renumbered."""
         tokens = self.n_alphabet + np.asarray(stay, np.int64)
-        known: dict[str, Any] = {n: getattr(self, n)[tokens] for n in ("weights", "counts", "document_frequencies")}
+        known: dict[str, Any] = {n: getattr(self, n)[tokens] for n in _KNOWN}
         known |= {"n_documents": self.n_documents, "n_symbols": self.n_symbols}
         if merges is not None:
             return Vocabulary.from_merges(self.n_alphabet, merges, **known)
@@ -188,7 +206,7 @@ class Vocabulary:
         else:
             out["symbols"] = self.arena[self.offsets[self.n_alphabet] :]
             out["lengths"] = np.diff(self.offsets)[learned]
-        return out | {n: getattr(self, n)[learned] for n in ("weights", "counts", "document_frequencies")}
+        return out | {n: getattr(self, n)[learned] for n in _KNOWN}
 
     @property
     def fingerprint(self) -> str:
@@ -243,18 +261,52 @@ def _size(value: object, name: str, least: int) -> None:
         raise ModelFormatError(f"{name}: expected an integer of at least {least}, got {value!r}")
 
 
+def check_fields(part: dict[str, Any], names: Iterable[str], what: str) -> None:
+    """Raise ModelFormatError unless `part` has exactly these fields."""
+    for name in names:
+        if name not in part:
+            raise ModelFormatError(f"{what}: the field {name!r} is missing")
+    for name in part:
+        if name not in names:
+            raise ModelFormatError(f"{what}: unexpected field {name!r}")
+
+
 def _integers(values: Any, name: str) -> np.ndarray:
+    """An integer array of one or two dimensions, from an array or from lists of nothing but `int`."""
+    if not isinstance(values, np.ndarray):
+        rows = [v.tolist() if isinstance(v, np.ndarray) else v for v in values] if isinstance(values, (list, tuple)) else [None]
+        nested = all(isinstance(row, (list, tuple)) for row in rows)
+        wrong = set(map(type, chain.from_iterable(rows) if nested else rows)) - {int}
+        wrong = {t for t in wrong if not issubclass(t, np.integer)}
+        if wrong or (nested and len(set(map(len, rows))) > 1):
+            found = ", ".join(sorted(t.__name__ for t in wrong)) or "rows of different lengths"
+            raise ModelFormatError(f"{name}: expected integers, got {found}")
+        try:
+            return np.array(rows, np.int64)
+        except OverflowError as error:
+            raise ModelFormatError(f"{name}: expected integers that fit int64 ({error})") from error
+    if values.size == 0:
+        return values.astype(np.int64)
+    if values.dtype.kind not in "iu":
+        raise ModelFormatError(f"{name}: expected integers, got dtype {values.dtype}")
+    if values.dtype == np.uint64 and int(values.max()) >= 2**63:
+        raise ModelFormatError(f"{name}: expected less than 2**63, got {int(values.max())}")
+    return values
+
+
+def _numbers(values: Any, name: str) -> np.ndarray:
+    """A float64 array from an array of floats or integers, or from a list of `int` and `float`."""
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind not in "fiu":
+            raise ModelFormatError(f"{name}: expected numbers, got dtype {values.dtype}")
+        return values.astype(np.float64)
+    wrong = set(map(type, values)) - {int, float} if isinstance(values, (list, tuple)) else {type(values)}
+    if wrong := {t for t in wrong if not issubclass(t, (np.integer, np.floating))}:
+        raise ModelFormatError(f"{name}: expected numbers, got {', '.join(sorted(t.__name__ for t in wrong))}")
     try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ModelFormatError(f"{name}: expected integers, all of one shape ({error})") from error
-    if array.size == 0:
-        return array.astype(np.int64)
-    if array.dtype.kind not in "iu":
-        raise ModelFormatError(f"{name}: expected integers, got dtype {array.dtype}")
-    if array.dtype == np.uint64 and int(array.max()) >= 2**63:
-        raise ModelFormatError(f"{name}: expected less than 2**63, got {int(array.max())}")
-    return array
+        return np.array(values, np.float64)
+    except OverflowError as error:
+        raise ModelFormatError(f"{name}: expected numbers that fit float64 ({error})") from error
 
 
 def _offsets(lengths: np.ndarray, n_alphabet: int, limit: int) -> np.ndarray:
@@ -281,10 +333,7 @@ def _known(
         if (bad := np.flatnonzero(array < 0)).size:
             raise ModelFormatError(f"{name}[{bad[0]}]: expected at least 0, got {array[bad[0]]}")
         out[name] = np.concatenate([np.zeros(n_alphabet, np.int64), array.astype(np.int64)])
-    try:
-        values = np.zeros(m) if weights is None else np.asarray(weights, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ModelFormatError(f"weights: expected numbers ({error})") from error
+    values = np.zeros(m) if weights is None else _numbers(weights, "weights")
     if values.shape != (m,):
         raise ModelFormatError(f"weights: expected {m} values, got shape {values.shape}")
     if (bad := np.flatnonzero(~np.isfinite(values) | (values < 0) | (values > 1e6))).size:

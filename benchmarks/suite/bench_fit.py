@@ -33,7 +33,7 @@ class Fit(Corpora):
 class FitOneDocument(Corpora):
     """BPE of 4096 tokens on one document, the corpus repeated to fill it: shows growth."""
 
-    params = (["dna", "text"], [SHORT // 10, SHORT, *([20_000_000] if SLOW else [])], THREADS)
+    params = (CORPORA[2:], [SHORT // 10, SHORT, *([20_000_000] if SLOW else [])], THREADS)
     param_names = ("corpus", "n_symbols", "n_threads")
 
     def setup(self, corpus: str, n_symbols: int, n_threads: int) -> None:

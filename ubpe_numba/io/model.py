@@ -32,12 +32,12 @@ def save(path: str | os.PathLike[str], model: dict[str, Any]) -> None:
     write_atomically(path, _to_json(model) if suffix == ".json" else _to_npz(model))
 
 
-def load(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a model. ModelFormatError names the file and what is wrong with it; OSError if it cannot be read."""
+def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
+    """Read a model; returns it and the bytes of the file. ModelFormatError names the file and what is wrong with it; OSError if it cannot be read."""
     suffix = _suffix(path)
     data = pathlib.Path(path).read_bytes()
     try:
-        return _from_json(data) if suffix == ".json" else _from_npz(data)
+        return (_from_json(data) if suffix == ".json" else _from_npz(data)), len(data)
     except ModelFormatError as error:
         raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
 
@@ -66,7 +66,7 @@ def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     """Check the head and put the arrays back."""
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ModelFormatError(f'not a model of this library: no "format": "{FORMAT}"')
-    if head.get("version") != VERSION:
+    if type(head.get("version")) is not int or head["version"] != VERSION:
         raise ModelFormatError(f"version {head.get('version')!r}; this library reads version {VERSION}")
     model: dict[str, Any] = {}
     for part in _PARTS:
@@ -150,9 +150,14 @@ def _from_npz(data: bytes) -> dict[str, Any]:
 def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
     """An .npy member: its header must say exactly what follows it."""
     stream = io.BytesIO(data)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ModelFormatError(f"npz: {name}: expected format 1.0")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    try:
+        if np.lib.format.read_magic(stream) != (1, 0):
+            raise ModelFormatError(f"npz: {name}: expected format 1.0")
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    except ModelFormatError:
+        raise
+    except Exception as error:  # NumPy parses the header as Python text, and lets out whatever the parser raises
+        raise ModelFormatError(f"npz: {name}: not a valid array header: {error}") from error
     n = 1
     for size in shape:
         n *= size

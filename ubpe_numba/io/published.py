@@ -76,7 +76,10 @@ def _alphabet(mapping: dict[str, Any], kind: str | None) -> Alphabet:
     if kind is None:
         kind = "int" if all(_is_integer(k) for k in mapping) else "str"
     try:
-        return Alphabet.from_user({int(k) if kind == "int" else k: v for k, v in mapping.items()}, kind)
+        symbols = {int(k) if kind == "int" else k: v for k, v in mapping.items()}
+        if len(symbols) < len(mapping):
+            raise ValueError("alphabet: two keys stand for the same symbol")
+        return Alphabet.from_user(symbols, kind)
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error)) from error
 
@@ -104,4 +107,7 @@ def _weights(weights: dict[str, Any], first: int, n: int) -> np.ndarray:
     _ids_from(weights, first, "weights")
     if len(weights) != n or not all(type(w) in (int, float) for w in weights.values()):
         raise ModelFormatError(f"weights: expected {n} numbers, one for each id of mapper")
-    return np.array(list(weights.values()), np.float64)
+    try:
+        return np.array(list(weights.values()), np.float64)
+    except OverflowError as error:
+        raise ModelFormatError(f"weights: expected numbers that fit float64 ({error})") from error
