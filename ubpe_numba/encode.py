@@ -29,12 +29,11 @@ class PairEncoder:
     """Encoding by substitution of pairs, in order of rank or by the articles' batch rule.
 
     In order of creation and by rank there is a linear search without any merging; every other case goes through the linked
-    list of pairs. Raises ValueError if the vocabulary knows no pairs.
+    list of pairs. The vocabulary has to know pairs.
     """
 
     def __init__(self, vocabulary: Vocabulary, batch: bool) -> None:
-        if vocabulary.merges is None:
-            raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
+        assert vocabulary.merges is not None  # Tokenizer._set sees to that
         n, m = vocabulary.n_alphabet, vocabulary.n_learned
         self.vocabulary = vocabulary
         arena, offsets = writable(vocabulary.arena), writable(vocabulary.offsets)

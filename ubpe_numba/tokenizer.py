@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import inspect
 import os
+import warnings
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -123,12 +124,19 @@ class Tokenizer:
         return vocabulary.select(stay, pairs)
 
     def _set(self, alphabet: Alphabet, vocabulary: Vocabulary) -> None:
-        """Become fitted, or refitted. What was derived from an older vocabulary goes."""
-        encoder, decoder = self._make_encoder(vocabulary), Decoder(vocabulary, alphabet)
-        self.alphabet_, self.vocabulary_, self._encoder, self._decoder = alphabet, vocabulary, encoder, decoder
+        """Become fitted, or refitted. ValueError if the vocabulary does not have what encoding needs."""
+        if self._pairs and vocabulary.merges is None:
+            raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
+        self.alphabet_, self.vocabulary_ = alphabet, vocabulary
 
-    def _make_encoder(self, vocabulary: Vocabulary) -> Any:
-        raise NotImplementedError
+    # The tables of encoding and decoding are made when first needed: two threads may both make them, the same.
+
+    @property
+    def _decoder(self) -> Decoder:
+        made: Decoder | None = self.__dict__.get("_decoder_")
+        if made is None or made.vocabulary is not self.vocabulary_:
+            made = self._decoder_ = Decoder(self.vocabulary_, self.alphabet_)
+        return made
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
         raise NotImplementedError
@@ -267,7 +275,9 @@ class Tokenizer:
             "alphabet": self.alphabet_.state(),
             "vocabulary": self.vocabulary_.state(),
         }
-        files.save(path, model)
+        n_bytes = files.save(path, model)
+        if (most := max(self.alphabet_.size, self.vocabulary_.arena.size)) > files.claimable(n_bytes):
+            warnings.warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}", UserWarning, stacklevel=2)
 
     @classmethod
     def load(
@@ -279,8 +289,8 @@ class Tokenizer:
     ) -> Self:
         """Read a model that `save` wrote. ModelFormatError says what is wrong with any other file.
 
-        A few hundred bytes can claim gigabytes, so the tokens may stand for 2**20 symbols in all, the alphabet may have 2**22,
-        and both 64 more for each byte of the file; `max_symbols` replaces these limits.
+        A few hundred bytes can claim gigabytes, so the alphabet may have 2**22 symbols and the tokens stand for as many in all,
+        and 64 more for each byte of the file; `max_symbols` replaces this limit. `save` warns if a model needs that.
         """
         make: Any = cls  # the constructors differ
         tokenizer: Self = make(n_threads=n_threads)
@@ -289,9 +299,7 @@ class Tokenizer:
         where = os.fspath(path)
         if model["tokenizer"] != cls.__name__:
             raise ModelFormatError(f"{where}: a {model['tokenizer']}, not a {cls.__name__}: use {model['tokenizer']}.load")
-        at_most = (
-            [2**20 + 64 * n_bytes, 2**22 + 64 * n_bytes] if max_symbols is None else [_positive(max_symbols, "max_symbols")] * 2
-        )
+        at_most = files.claimable(n_bytes) if max_symbols is None else _positive(max_symbols, "max_symbols")
         try:
             params, state = model["params"], model["alphabet"]
             check_fields(params, [name for name in tokenizer.get_params() if name not in ("alphabet", "n_threads")], "params")
@@ -303,9 +311,9 @@ class Tokenizer:
             tokenizer._settings()
             check_fields(state, ("kind", "size", "symbols"), "alphabet")
             alphabet = Alphabet.from_state(**state)
-            if alphabet.size > at_most[1]:
-                raise ModelFormatError(f"alphabet: more than {at_most[1]} symbols; pass a larger max_symbols")
-            tokenizer._set(alphabet, Vocabulary.from_state(model["vocabulary"], alphabet.size, at_most[0]))
+            if alphabet.size > at_most:
+                raise ModelFormatError(f"alphabet: more than {at_most} symbols; pass a larger max_symbols")
+            tokenizer._set(alphabet, Vocabulary.from_state(model["vocabulary"], alphabet.size, at_most))
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{where}: {error}") from error
         return tokenizer
@@ -343,12 +351,10 @@ class Tokenizer:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_encoder", "_decoder")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_encoder_", "_decoder_")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if "vocabulary_" in state:
-            self._set(self.alphabet_, self.vocabulary_)
 
     def __repr__(self) -> str:
         shown = {k: v for k, v in self.get_params().items() if k == "n_tokens" or (v is not None and k != "alphabet")}

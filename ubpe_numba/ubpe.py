@@ -12,7 +12,6 @@ from ubpe_numba.encode import PathEncoder
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
 from ubpe_numba.tokenizer import Tokenizer, _positive
-from ubpe_numba.vocabulary import Vocabulary
 
 __all__ = ["UBPE"]
 
@@ -57,7 +56,6 @@ class UBPE(Tokenizer):
     """
 
     _pairs = False
-    _encoder: PathEncoder
 
     def __init__(
         self,
@@ -77,26 +75,34 @@ class UBPE(Tokenizer):
         self.n_threads = n_threads
 
     def _settings(self) -> tuple[int, int, FitRules]:
+        self._check_objective()
+        return super()._settings()
+
+    def _check_objective(self) -> None:
         if self.objective not in ("tfidf", "shortest"):
             raise ValueError(f"objective: expected 'tfidf' or 'shortest', got {self.objective!r}")
-        return super()._settings()
 
     def fit(self, docs: Any, y: None = None, *, offsets: Any = None, progress: bool | str = "auto") -> UBPE:
         """Learn a vocabulary from documents; see `Tokenizer.fit`. Warns if there is a single document."""
         super().fit(docs, y, offsets=offsets, progress=progress)
-        if self.vocabulary_.n_learned and self.objective == "tfidf" and not self._encoder.weighs:
+        if self.vocabulary_.n_learned and self.objective == "tfidf" and not self.vocabulary_.weights.any():
             warnings.warn(
-                "every idf is 0, as it is when UBPE is fitted on one document, so it encodes to the fewest tokens "
-                "(objective='shortest'); fit on several documents for tf-idf",
+                "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
+                "(objective='shortest'); fit on several different documents for tf-idf",
                 UserWarning,
                 stacklevel=2,
             )
         return self
 
-    def _make_encoder(self, vocabulary: Vocabulary) -> PathEncoder:
-        return PathEncoder(vocabulary)
+    @property
+    def _encoder(self) -> PathEncoder:
+        made: PathEncoder | None = self.__dict__.get("_encoder_")
+        if made is None or made.vocabulary is not self.vocabulary_:
+            made = self._encoder_ = PathEncoder(self.vocabulary_)
+        return made
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
+        self._check_objective()
         objective = self.objective if self._encoder.weighs else "shortest"
         return self._encoder.encode(documents, objective, self.n_threads)
 

@@ -274,7 +274,9 @@ def check_fields(part: dict[str, Any], names: Iterable[str], what: str) -> None:
 def _integers(values: Any, name: str) -> np.ndarray:
     """An integer array of one or two dimensions, from an array or from lists of nothing but `int`."""
     if not isinstance(values, np.ndarray):
-        rows = [v.tolist() if isinstance(v, np.ndarray) else v for v in values] if isinstance(values, (list, tuple)) else [None]
+        if not isinstance(values, (list, tuple)):
+            raise ModelFormatError(f"{name}: expected integers, got {type(values).__name__}")
+        rows: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
         nested = all(isinstance(row, (list, tuple)) for row in rows)
         wrong = set(map(type, chain.from_iterable(rows) if nested else rows)) - {int}
         wrong = {t for t in wrong if not issubclass(t, np.integer)}

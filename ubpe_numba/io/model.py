@@ -26,20 +26,36 @@ _ARRAYS = {
 }  # fmt: skip
 
 
-def save(path: str | os.PathLike[str], model: dict[str, Any]) -> None:
-    """Write a model; the suffix, .json or .npz, decides the format. ValueError for another suffix, OSError from the disk."""
+def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
+    """Write a model; the suffix, .json or .npz, decides the format. Returns the bytes of the file.
+
+    ValueError for another suffix, OSError from the disk.
+    """
     suffix = _suffix(path)
-    write_atomically(path, _to_json(model) if suffix == ".json" else _to_npz(model))
+    data = _to_json(model) if suffix == ".json" else _to_npz(model)
+    write_atomically(path, data)
+    return len(data)
 
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
-    """Read a model; returns it and the bytes of the file. ModelFormatError names the file and what is wrong with it; OSError if it cannot be read."""
+    """Read a model; returns it and the bytes of the file.
+
+    ModelFormatError names the file and what is wrong with it; OSError if it cannot be read.
+    """
     suffix = _suffix(path)
     data = pathlib.Path(path).read_bytes()
     try:
         return (_from_json(data) if suffix == ".json" else _from_npz(data)), len(data)
     except ModelFormatError as error:
         raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
+
+
+def claimable(n_bytes: int) -> int:
+    """How many symbols a file may claim, for its alphabet or all its tokens: a small one must not cost gigabytes.
+
+    30 pairs can mean 2**30 symbols. A real vocabulary has a handful for each of the 10 to 40 bytes that a token takes.
+    """
+    return 2**22 + 64 * n_bytes
 
 
 def _suffix(path: str | os.PathLike[str]) -> str:
@@ -163,6 +179,6 @@ def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
         n *= size
     if dtype.kind not in kinds or dtype.hasobject or fortran or len(shape) not in (1, 2):
         raise ModelFormatError(f"npz: {name}: unexpected dtype {dtype} or shape {shape}")
-    if n * dtype.itemsize != len(data) - stream.tell():
+    if not all(type(size) is int and size >= 0 for size in shape) or n * dtype.itemsize != len(data) - stream.tell():
         raise ModelFormatError(f"npz: {name}: shape {shape} does not match {len(data) - stream.tell()} bytes")
     return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape)

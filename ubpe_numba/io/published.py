@@ -14,7 +14,7 @@ import numpy as np
 
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.io.model import parse_json
+from ubpe_numba.io.model import claimable, parse_json
 from ubpe_numba.vocabulary import Vocabulary
 
 _REFUSED = ("known_words", "break_tokens", "regex_str", "stop_tokens")
@@ -45,7 +45,7 @@ def read(text: str, kind: str | None, classic: bool) -> tuple[int, Alphabet, Voc
             raise ModelFormatError(
                 f"mapper[{alphabet.size + bad}]: expected a pair, got {len(sequences[bad])} ids; is it a universal tokenizer?"
             )
-        return n_tokens, alphabet, Vocabulary.from_merges(alphabet.size, sequences, weights)
+        return n_tokens, alphabet, Vocabulary.from_merges(alphabet.size, sequences, weights, max_symbols=claimable(len(text)))
     flat = [t for s in sequences for t in s]
     if (bad_id := next((t for t in flat if t >= alphabet.size), None)) is not None:
         raise ModelFormatError(f"mapper: expected alphabet ids, got {bad_id}; is it a classic tokenizer?")
