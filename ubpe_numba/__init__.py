@@ -7,6 +7,7 @@ from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
 from ubpe_numba.ubpe import UBPE
 from ubpe_numba.vocabulary import Vocabulary
+from ubpe_numba.warmup import warmup
 
 __version__ = "0.1.0"
 
@@ -25,4 +26,5 @@ __all__ = [
     "UnknownSymbolError",
     "UnknownTokenError",
     "Vocabulary",
+    "warmup",
 ]

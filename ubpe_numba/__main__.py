@@ -1,4 +1,4 @@
-"""The command line: `python -m ubpe_numba demo`."""
+"""The command line: `python -m ubpe_numba demo` and `warmup`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ def main(arguments: list[str] | None = None) -> int:
     demo.add_argument("--tokens", type=int, default=1024, metavar="N", help="size of the vocabulary (default %(default)s)")
     demo.add_argument("--plot", metavar="FILE.png", help="also draw the signal coloured by token (needs the extra 'plot')")
     demo.add_argument("--quiet", action="store_true", help="no progress bar")
+    commands.add_parser("warmup", help="compile every kernel into the cache, for container images")
     options = parser.parse_args(arguments)
-
-    from ubpe_numba.demo import run  # here, so that --help does not wait for the compiler to be imported
-
+    # imported here, so that --help does not wait for the compiler to be imported
     try:
+        if options.command == "warmup":
+            from ubpe_numba.warmup import warmup
+
+            warmup()
+            return 0
+        from ubpe_numba.demo import run
+
         return run(options.tokens, options.plot, not options.quiet)
     except (ImportError, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -1,4 +1,9 @@
-"""Decoding: token ids back to symbols, through the arena, in two passes: lengths, then wide copies."""
+"""Decoding: token ids back to symbols, through the arena.
+
+One pass into a buffer of about the right size. A pass over the lengths first, to know the size, would take a third of the time;
+instead the size is estimated from some of the ids, and where the estimate was too small the rest is measured and the buffer
+replaced, once.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,10 @@ from ubpe_numba.kernels import arena
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.vocabulary import Vocabulary
 
+_SAMPLE = 1024  # ids that the size is estimated from
+_MARGIN = 1.0625  # and by how much the estimate is exceeded
+_SPARE = arena.BLOCK * arena.SLOT + arena.SLACK  # bytes that the kernel wants free at the end
+
 
 class Decoder:
     """The arena in the symbols of an alphabet: uint8 for bytes, uint32 code points for str, int32 or int64 for integers."""
@@ -20,45 +29,60 @@ class Decoder:
         self.vocabulary = vocabulary
         symbols = np.ascontiguousarray(alphabet.to_symbols(vocabulary.arena))
         self.dtype = symbols.dtype
-        self.lengths = np.diff(vocabulary.offsets).astype(np.int32)  # no token is longer than a document
-        self.offsets = vocabulary.offsets * symbols.itemsize
+        self.starts = vocabulary.offsets * symbols.itemsize
+        self.sizes = np.diff(self.starts).astype(np.int32)  # of a token in bytes: none is longer than a document
         self.arena = np.zeros(symbols.nbytes + arena.SLACK, np.uint8)
         self.arena[: symbols.nbytes] = symbols.view(np.uint8)
-        self.sizes = self.lengths * np.int32(symbols.itemsize)
-        self.slots = np.zeros(self.lengths.size * arena.SLOT, np.uint8)
-        arena.fill_slots(self.offsets, self.arena, self.slots)
-        self._tables = (self.sizes, self.slots, self.offsets, self.arena)
+        self.slots = np.zeros(self.sizes.size * arena.SLOT, np.uint8)
+        arena.fill_slots(self.starts, self.arena, self.slots)
 
     def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """The symbols of all documents, and int64 offsets of the documents in them.
 
         Raises UnknownTokenError for an id outside the vocabulary, naming document and position. O(ids + symbols).
         """
-        values, starts = writable(ids.values), writable(ids.offsets)
-        chunks = _threads.chunks_of(starts, n_threads)
-        lengths = np.empty(len(ids), np.int64)
+        values, offsets = writable(ids.values), writable(ids.offsets)
+        if (bad := int(arena.find_outside(values[offsets[0] : offsets[-1]], self.sizes.size))) >= 0:
+            at = int(offsets[0]) + bad
+            document = int(np.searchsorted(offsets, at, side="right")) - 1
+            raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size)
+        ends = np.zeros(len(ids) + 1, np.int64)
+        chunks = _threads.chunks_of(offsets, n_threads)
 
-        def measure(begin: int, end: int) -> int:
-            return int(arena.decoded_lengths(values, starts[begin : end + 1], self.lengths, lengths[begin:end]))
+        def one(begin: int, end: int) -> np.ndarray:
+            return self._decode(values, offsets[begin : end + 1], ends[begin + 1 : end + 1])
 
-        bad = [at for at in _threads.run(measure, chunks, n_threads) if at >= 0]
-        if bad:
-            document = int(np.searchsorted(starts, bad[0], side="right")) - 1
-            raise UnknownTokenError(document, bad[0] - int(starts[document]), int(values[bad[0]]), self.lengths.size)
-        offsets = np.zeros(len(ids) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        size = self.dtype.itemsize
-        out = np.empty(int(offsets[-1]) * size + arena.SLACK, np.uint8)
+        parts = _threads.run(one, chunks, n_threads)
+        out = parts[0]
+        if len(parts) > 1:
+            out = np.empty(sum(part.size for part in parts), np.uint8)
+            starts = np.cumsum([0] + [part.size for part in parts])
+            place = {chunk: (part, int(start)) for chunk, part, start in zip(chunks, parts, starts, strict=False)}
 
-        def copy(begin: int, end: int) -> None:
-            tokens = values[starts[begin] : starts[end]]
-            first, last = int(offsets[begin]) * size, int(offsets[end]) * size
-            if len(chunks) == 1:
-                arena.decode(tokens, *self._tables, out)
-                return
-            part = np.empty(last - first + arena.SLACK, np.uint8)  # the slack must not reach into a neighbour's part
-            arena.decode(tokens, *self._tables, part)
-            out[first:last] = part[: last - first]
+            def join(begin: int, end: int) -> None:
+                part, start = place[begin, end]
+                out[start : start + part.size] = part
+                ends[begin + 1 : end + 1] += start
 
-        _threads.run(copy, chunks, n_threads)
-        return out[: int(offsets[-1]) * size].view(self.dtype), offsets
+            _threads.run(join, chunks, n_threads)
+        return out.view(self.dtype), ends // self.dtype.itemsize
+
+    def _decode(self, values: np.ndarray, offsets: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """The bytes of some documents; `ends` gets where each ends. Ids in range."""
+        first, last = int(offsets[0]), int(offsets[-1])
+        some = values[first : last : max(1, (last - first) // _SAMPLE)]
+        guess = float(self.sizes[some].mean()) * (last - first) * _MARGIN if last > first else 0.0
+        out = np.empty(int(guess) + _SPARE, np.uint8)
+        tables = (self.sizes, self.slots, self.starts, self.arena)
+        done, size = arena.decode(values, offsets, first, *tables, out, 0, ends)
+        if done < last:
+            larger = np.empty(size + int(arena.decoded_size(values[done:last], self.sizes)) + _SPARE, np.uint8)
+            larger[:size] = out[:size]
+            out = larger
+            # documents before `done` are passed over, their ends written again: where this one starts, which is wrong for them
+            known = ends.copy()
+            document = int(np.searchsorted(offsets, done, side="right")) - 1
+            _, size = arena.decode(values, offsets, done, *tables, out, size, ends)
+            ends[:document] = known[:document]
+        # a view keeps the buffer alive: of a short document that would be mostly spare
+        return out[:size] if out.size - size <= size // 8 else out[:size].copy()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import inspect
 import os
 import warnings
 from typing import Any, ClassVar, TypeVar
@@ -20,15 +19,17 @@ from ubpe_numba.documents import as_document, as_documents
 from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
 from ubpe_numba.io import model as files
 from ubpe_numba.io import published
+from ubpe_numba.params import Parameters
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
 from ubpe_numba.trim import keep_by_weight, renumber
-from ubpe_numba.vocabulary import Vocabulary, check_fields, idf
+from ubpe_numba.validate import check_fields
+from ubpe_numba.vocabulary import Vocabulary, idf
 
 Self = TypeVar("Self", bound="Tokenizer")
 
 
-class Tokenizer:
+class Tokenizer(Parameters):
     """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
 
     The constructor only stores its arguments. `fit`, `load` and the other ways to a vocabulary set `alphabet_` and
@@ -335,32 +336,12 @@ class Tokenizer:
         self._check_fitted()
         return published.write(len(self.vocabulary_), self.alphabet_, self.vocabulary_, self._pairs)
 
-    # ---------------------------------------------------------------------------------------------- manners
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor arguments, as scikit-learn's `clone` asks for them."""
-        return {name: getattr(self, name) for name in list(inspect.signature(type(self).__init__).parameters)[1:]}
-
-    def set_params(self: Self, **params: Any) -> Self:
-        """Change constructor arguments by name; ValueError for one that does not exist."""
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"{name}: not a parameter of {type(self).__name__}; there are {', '.join(known)}")
-            setattr(self, name, value)
-        return self
-
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k not in ("_encoder_", "_decoder_")}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
     def __repr__(self) -> str:
-        shown = {k: v for k, v in self.get_params().items() if k == "n_tokens" or (v is not None and k != "alphabet")}
-        params = ", ".join(f"{k}={v!r}" for k, v in shown.items())
         size = f": {len(self.vocabulary_)} tokens" if hasattr(self, "vocabulary_") else ""
-        return f"{type(self).__name__}({params}){size}"
+        return super().__repr__() + size
 
 
 def _positive(value: Any, name: str) -> int:

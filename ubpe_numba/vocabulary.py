@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.kernels import arena as arena_kernels
+from ubpe_numba.validate import check_fields, check_size, integers_of, numbers_of
 
 __all__ = ["Vocabulary"]
 
@@ -88,8 +87,8 @@ class Vocabulary:
         that is there twice, a token built on itself, tokens of more than `max_symbols` symbols in all, weights that are not
         finite, or negative counts.
         """
-        _size(n_alphabet, "n_alphabet", 1)
-        pairs = _integers(merges, "merges")
+        check_size(n_alphabet, "n_alphabet", 1)
+        pairs = integers_of(merges, "merges")
         if pairs.size == 0:
             pairs = pairs.reshape(0, 2)
         if pairs.ndim != 2 or pairs.shape[1] != 2:
@@ -133,8 +132,8 @@ class Vocabulary:
         Raises ModelFormatError for a wrong shape or dtype, a symbol outside the alphabet, a token of fewer than two symbols,
         lengths that do not add up, weights that are not finite, or negative counts.
         """
-        _size(n_alphabet, "n_alphabet", 1)
-        flat, sizes = _integers(symbols, "symbols"), _integers(lengths, "lengths")
+        check_size(n_alphabet, "n_alphabet", 1)
+        flat, sizes = integers_of(symbols, "symbols"), integers_of(lengths, "lengths")
         if flat.ndim != 1 or sizes.ndim != 1:
             raise ModelFormatError(f"symbols and lengths: expected 1-D, got {flat.ndim}-D and {sizes.ndim}-D")
         if (bad := np.flatnonzero((sizes < 2) | (sizes > flat.size))).size:
@@ -256,61 +255,6 @@ def idf(n_documents: int, documents: np.ndarray) -> np.ndarray:
     return np.array([math.log((1 + n_documents) / (1 + d)) for d in values.tolist()], np.float64)[inverse]
 
 
-def _size(value: object, name: str, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ModelFormatError(f"{name}: expected an integer of at least {least}, got {value!r}")
-
-
-def check_fields(part: dict[str, Any], names: Iterable[str], what: str) -> None:
-    """Raise ModelFormatError unless `part` has exactly these fields."""
-    for name in names:
-        if name not in part:
-            raise ModelFormatError(f"{what}: the field {name!r} is missing")
-    for name in part:
-        if name not in names:
-            raise ModelFormatError(f"{what}: unexpected field {name!r}")
-
-
-def _integers(values: Any, name: str) -> np.ndarray:
-    """An integer array of one or two dimensions, from an array or from lists of nothing but `int`."""
-    if not isinstance(values, np.ndarray):
-        if not isinstance(values, (list, tuple)):
-            raise ModelFormatError(f"{name}: expected integers, got {type(values).__name__}")
-        rows: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
-        nested = all(isinstance(row, (list, tuple)) for row in rows)
-        wrong = set(map(type, chain.from_iterable(rows) if nested else rows)) - {int}
-        wrong = {t for t in wrong if not issubclass(t, np.integer)}
-        if wrong or (nested and len(set(map(len, rows))) > 1):
-            found = ", ".join(sorted(t.__name__ for t in wrong)) or "rows of different lengths"
-            raise ModelFormatError(f"{name}: expected integers, got {found}")
-        try:
-            return np.array(rows, np.int64)
-        except OverflowError as error:
-            raise ModelFormatError(f"{name}: expected integers that fit int64 ({error})") from error
-    if values.size == 0:
-        return values.astype(np.int64)
-    if values.dtype.kind not in "iu":
-        raise ModelFormatError(f"{name}: expected integers, got dtype {values.dtype}")
-    if values.dtype == np.uint64 and int(values.max()) >= 2**63:
-        raise ModelFormatError(f"{name}: expected less than 2**63, got {int(values.max())}")
-    return values
-
-
-def _numbers(values: Any, name: str) -> np.ndarray:
-    """A float64 array from an array of floats or integers, or from a list of `int` and `float`."""
-    if isinstance(values, np.ndarray):
-        if values.dtype.kind not in "fiu":
-            raise ModelFormatError(f"{name}: expected numbers, got dtype {values.dtype}")
-        return values.astype(np.float64)
-    wrong = set(map(type, values)) - {int, float} if isinstance(values, (list, tuple)) else {type(values)}
-    if wrong := {t for t in wrong if not issubclass(t, (np.integer, np.floating))}:
-        raise ModelFormatError(f"{name}: expected numbers, got {', '.join(sorted(t.__name__ for t in wrong))}")
-    try:
-        return np.array(values, np.float64)
-    except OverflowError as error:
-        raise ModelFormatError(f"{name}: expected numbers that fit float64 ({error})") from error
-
-
 def _offsets(lengths: np.ndarray, n_alphabet: int, limit: int) -> np.ndarray:
     """Offsets of the tokens; ModelFormatError if the learned ones claim more than `limit` symbols in all."""
     # float64 is exact enough for a limit, and 2**31 saturated lengths of 2**62 cannot overflow it
@@ -325,17 +269,17 @@ def _known(
     n_alphabet: int, m: int, weights: Any, counts: Any, document_frequencies: Any, n_documents: int, n_symbols: int
 ) -> dict[str, Any]:
     """Validate what is known about the learned tokens, and put the alphabet's zeros before it."""
-    _size(n_documents, "n_documents", 0)
-    _size(n_symbols, "n_symbols", 0)
+    check_size(n_documents, "n_documents", 0)
+    check_size(n_symbols, "n_symbols", 0)
     out: dict[str, Any] = {"n_documents": int(n_documents), "n_symbols": int(n_symbols)}
     for name, values in (("counts", counts), ("document_frequencies", document_frequencies)):
-        array = np.zeros(m, np.int64) if values is None else _integers(values, name)
+        array = np.zeros(m, np.int64) if values is None else integers_of(values, name)
         if array.shape != (m,):
             raise ModelFormatError(f"{name}: expected {m} values, got shape {array.shape}")
         if (bad := np.flatnonzero(array < 0)).size:
             raise ModelFormatError(f"{name}[{bad[0]}]: expected at least 0, got {array[bad[0]]}")
         out[name] = np.concatenate([np.zeros(n_alphabet, np.int64), array.astype(np.int64)])
-    values = np.zeros(m) if weights is None else _numbers(weights, "weights")
+    values = np.zeros(m) if weights is None else numbers_of(weights, "weights")
     if values.shape != (m,):
         raise ModelFormatError(f"weights: expected {m} values, got shape {values.shape}")
     if (bad := np.flatnonzero(~np.isfinite(values) | (values < 0) | (values > 1e6))).size:

@@ -1,0 +1,40 @@
+"""Compiling everything beforehand: for container images, and before a process forks."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ubpe_numba.bpe import BPE, UBPEClassic
+from ubpe_numba.rules import FitRules
+from ubpe_numba.ubpe import UBPE
+
+
+def warmup() -> None:
+    """Compile every kernel, or read it from the cache, so that no later call waits for the compiler.
+
+    Ten seconds without a cache, half a second with one. Call it before forking: a child must not start while another thread of
+    its parent compiles.
+
+    >>> warmup()
+    """
+    rng = np.random.default_rng(0)
+    # few symbols, and more of them than are counted in a dense table
+    for docs in ([rng.integers(0, 4, 200) for _ in range(4)], [rng.integers(0, 1200, 500) for _ in range(4)]):
+        size = 4 if int(docs[0].max()) < 4 else 1200
+        for rules in (FitRules(), FitRules(order="idf", encode="batch")):
+            for tokenizer in (BPE(size + 20, alphabet=size, rules=rules), UBPEClassic(size + 20, alphabet=size, rules=rules)):
+                tokenizer.fit(docs, progress=False)
+                tokenizer.decode_batch(tokenizer.encode_batch(docs))
+        universal = UBPE(size + 20, alphabet=size)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # documents may happen to hold the same pairs
+            universal.fit(docs, progress=False)
+        universal.decode(universal.encode(docs[0]))
+        universal.encode_nbest(docs[0][:20], 2)
+        universal.set_params(objective="shortest").encode(docs[0])
+    # what only large or uneven data comes to: a text that is laid out anew, a table that grows, a size guessed too small
+    zipf = [np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)]
+    BPE(1400, alphabet=301).fit(zipf, progress=False)
+    BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2).decode([0] * 4999 + [8] * 5000)
