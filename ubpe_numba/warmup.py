@@ -35,6 +35,8 @@ def warmup() -> None:
         universal.encode_nbest(docs[0][:20], 2)
         universal.set_params(objective="shortest").encode(docs[0])
     # what only large or uneven data comes to: a text that is laid out anew, a table that grows, a size guessed too small
-    zipf = [np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)]
-    BPE(1400, alphabet=301).fit(zipf, progress=False)
-    BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2).decode([0] * 4999 + [8] * 5000)
+    BPE(1400, alphabet=301).fit([np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)], progress=False)
+    BPE(300, alphabet=70).fit(list(rng.integers(0, 70, (3, 10_000))), progress=False)
+    uneven = [8] * 10_000
+    uneven[::9] = [0] * len(uneven[::9])  # those that the size is guessed from
+    BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2).decode(uneven)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.alphabet import Alphabet
+from ubpe_numba.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.io.model import claimable, parse_json
 from ubpe_numba.vocabulary import Vocabulary
@@ -35,7 +35,7 @@ def read(text: str, kind: str | None, classic: bool) -> tuple[int, Alphabet, Voc
         if dump.get(field):
             raise ModelFormatError(f"{field}: a dump that splits documents is not supported")
     n_tokens = dump.get("n_tokens")
-    if type(n_tokens) is not int or not 0 < n_tokens < 2**31:
+    if type(n_tokens) is not int or not 0 < n_tokens <= MAX_SIZE:
         raise ModelFormatError(f"n_tokens: expected a positive integer, got {n_tokens!r}")
     alphabet = _alphabet(dump["alphabet"], kind)
     sequences = _sequences(dump["mapper"], alphabet.size)

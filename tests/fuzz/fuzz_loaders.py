@@ -1,0 +1,118 @@
+"""Fuzzing of everything that reads a model: any bytes give a tokenizer that works, or a ModelFormatError.
+
+The first byte of an input chooses the loader, the rest is the file. `one_input` needs no atheris; `main` does.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import importlib.util
+import io
+import itertools
+import pathlib
+import shutil
+import sys
+import tempfile
+import warnings
+import zipfile
+from typing import Any
+
+CLASSES = ("BPE", "UBPEClassic", "UBPE")
+MEMBERS = (
+    "head", "alphabet.symbols", "vocabulary.merges", "vocabulary.symbols", "vocabulary.lengths", "vocabulary.weights",
+    "vocabulary.counts", "vocabulary.document_frequencies",
+)  # fmt: skip
+#: ``members`` are packed into an archive here, since hardly any mutation of an archive keeps its checksums right.
+FORMATS = ("json", "npz", "members", "published", "published int", "published str")
+#: What the first byte, modulo their number, chooses.
+LOADERS = tuple(itertools.product(CLASSES, FORMATS))
+MAX_DOCUMENT = 4096  # symbols that are encoded with what was loaded
+
+
+@functools.cache
+def _folder() -> pathlib.Path:
+    """A directory of this process, removed at its end."""
+    folder = tempfile.mkdtemp(prefix="ubpe-fuzz-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return pathlib.Path(folder)
+
+
+def to_members(members: dict[str, bytes]) -> bytes:
+    """The members of an archive as the input of the format "members": index, length in two bytes, content."""
+    return b"".join(bytes([MEMBERS.index(k)]) + len(v).to_bytes(2, "big") + v for k, v in members.items())
+
+
+def pack(data: bytes) -> bytes:
+    """The archive of what `to_members` made; the last member may be cut short."""
+    buffer, at = io.BytesIO(), 0
+    with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w") as archive:
+        warnings.simplefilter("ignore")  # a name that is there twice
+        while at + 3 <= len(data):
+            size = int.from_bytes(data[at + 1 : at + 3], "big")
+            archive.writestr(f"{MEMBERS[data[at] % len(MEMBERS)]}.npy", data[at + 3 : at + 3 + size])
+            at += 3 + size
+    return buffer.getvalue()
+
+
+def read(loader: tuple[str, str], data: bytes) -> Any:
+    """The tokenizer that a loader makes of a file."""
+    import ubpe_numba
+
+    name, form = loader
+    cls = getattr(ubpe_numba, name)
+    if form.startswith("published"):
+        return cls.from_published(data.decode("utf-8", "surrogateescape"), form.partition(" ")[2] or None)
+    path = _folder() / ("model.json" if form == "json" else "model.npz")
+    path.write_bytes(pack(data) if form == "members" else data)
+    return cls.load(path, n_threads=1)
+
+
+def check(tokenizer: Any) -> None:
+    """A small document of some symbols and tokens, encoded and decoded."""
+    import numpy as np
+
+    vocabulary, alphabet = tokenizer.vocabulary, tokenizer.alphabet_
+    n, size = vocabulary.n_alphabet, len(vocabulary)
+    tokens = [0, n - 1, n // 2, 0, 0, *range(n, min(n + 4, size)), *range(max(n, size - 4), size)]
+    ids = np.concatenate([vocabulary.sequence(t)[:MAX_DOCUMENT] for t in tokens])[:MAX_DOCUMENT].astype(np.int32)
+    for part in (ids, ids[::-1].copy(), ids[:0]):
+        document = alphabet.output(alphabet.to_symbols(part))
+        encoded = tokenizer.encode(document)
+        assert encoded.size <= part.size
+        again = tokenizer.decode(encoded)
+        assert type(again) is type(document) and np.array_equal(again, document), (document, encoded, again)
+
+
+def one_input(data: bytes) -> bool:
+    """Whether the input was read as a model; raises for a bug, which is all but ModelFormatError and a working model."""
+    from ubpe_numba import ModelFormatError
+
+    if not data:
+        return False
+    try:
+        tokenizer = read(LOADERS[data[0] % len(LOADERS)], data[1:])
+    except ModelFormatError:
+        return False
+    check(tokenizer)
+    return True
+
+
+def main() -> None:
+    """Run libFuzzer on `one_input`; the arguments are libFuzzer's."""
+    import atheris
+
+    warnings.simplefilter("ignore")
+    spec = importlib.util.find_spec("ubpe_numba")
+    assert spec is not None and spec.submodule_search_locations
+    root = pathlib.Path(spec.submodule_search_locations[0])
+    # numba reads the bytecode of kernels, so that has to stay as it is
+    kernels = [f"ubpe_numba.kernels.{path.stem}" for path in (root / "kernels").glob("*.py")]
+    with atheris.instrument_imports(include=["ubpe_numba"], exclude=["ubpe_numba.kernels", "ubpe_numba._jit", *kernels]):
+        import ubpe_numba  # noqa: F401
+    atheris.Setup(sys.argv, one_input)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,431 @@
+"""Whatever order the methods of a tokenizer are called in, its promises hold; and whatever a loader reads, so do its own."""
+
+from __future__ import annotations
+
+import json
+import math
+import pathlib
+import pickle
+import random
+import tempfile
+import warnings
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import numpy as np
+import pytest
+from fuzz.fuzz_loaders import one_input
+from fuzz.seeds import seeds
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, UBPEClassic, UnknownSymbolError, UnknownTokenError
+
+CLASSES: list[Any] = [BPE, UBPEClassic, UBPE]
+SYMBOLS: dict[str, list[Any]] = {
+    "dense": [0, 1, 2, 7],
+    "sparse": [-3, 5, 2**40, -(2**63)],
+    "str": ["a", "b", "ß", "\U0001f600"],
+    "bytes": [97, 98, 0, 255],
+}
+UNKNOWN: dict[str, Any] = {"dense": [0, 99], "sparse": [5, 6], "str": "az"}  # bytes have none
+BAD_DOCUMENTS: list[Any] = [None, 3, [0.5], [[0.5]], [[True]], [["a"]], [[0], "a"], [[0], None], [[2**64]], [0, 1], {0: 1}]
+
+INDICES = st.lists(st.sampled_from([(0,), (1,), (2,), (3,), (0, 1), (0, 1, 2), (2, 2), (0, 1, 0, 1)]), max_size=12).map(
+    lambda parts: [i for part in parts for i in part]
+)
+CORPORA = st.lists(INDICES, min_size=1, max_size=6)
+RULES = st.builds(
+    FitRules,
+    ties=st.sampled_from(["smallest", "first_seen", "fewest_documents"]),
+    min_count=st.sampled_from([2, 1]),
+    overshoot=st.booleans(),
+    order=st.sampled_from(["creation", "creation", "idf"]),
+    encode=st.sampled_from(["rank", "batch"]),
+)
+
+
+def plain(doc: Any) -> Any:
+    """A document that can be compared."""
+    return doc.tolist() if isinstance(doc, np.ndarray) else doc
+
+
+def deciding(tok: Any) -> tuple[Any, ...]:
+    """All that decides encoding and decoding, which is what the fingerprint promises to stand for."""
+    v, state = tok.vocabulary, tok.alphabet_.state()
+    return (
+        type(tok).__name__, state["kind"], state["size"], plain(state["symbols"]), v.n_alphabet,
+        None if v.merges is None else v.merges.tolist(), v.arena.tolist(), v.offsets.tolist(), v.weights.tolist(),
+        tok.objective if isinstance(tok, UBPE) else (tok.rules or FitRules()).encode,
+    )  # fmt: skip
+
+
+class TokenizerMachine(RuleBasedStateMachine):
+    """One tokenizer through all its methods; `others` are earlier ones, which nothing may change any more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.others: list[tuple[Any, str, Any, Any]] = []
+        self.docs: list[Any] = []
+
+    def teardown(self) -> None:
+        """Remove the files."""
+        self.folder.cleanup()
+
+    # --- helpers
+
+    def document(self, indices: list[int]) -> Any:
+        """A document of the kind of this tokenizer, of symbols that its alphabet may have."""
+        symbols = [SYMBOLS[self.kind][i] for i in indices]
+        if self.kind == "str":
+            return "".join(symbols)
+        return bytes(symbols) if self.kind == "bytes" else symbols
+
+    def known(self, indices: list[int]) -> Any:
+        """Likewise, of symbols that the alphabet has."""
+        have = set(self.tok.alphabet_.symbols.tolist())
+        symbols = [ord(s) if isinstance(s, str) else s for s in SYMBOLS[self.kind]]
+        return self.document([i for i in indices if symbols[i] in have])
+
+    def fitted(self, tok: Any, docs: list[Any]) -> Any:
+        """Fit without the warning of a vocabulary without weights."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "every idf is 0", UserWarning)
+            return tok.fit(docs, progress=False)
+
+    def note(self) -> None:
+        """Remember the fingerprint and what it stands for."""
+        self.print, self.state = self.tok.fingerprint, deciding(self.tok)
+
+    def keep(self, tok: Any, indices: list[int]) -> None:
+        """Remember a tokenizer that is not used any more, with an encoding that must stay."""
+        doc = self.known(indices)
+        self.others = [*self.others[-3:], (tok, tok.fingerprint, doc, tok.encode(doc).tolist())]
+
+    def adopt(self, other: Any, indices: list[int]) -> None:
+        """Go on with an equal tokenizer."""
+        doc = self.known(indices)
+        assert other is not self.tok
+        assert (other.fingerprint, deciding(other)) == (self.print, self.state)
+        assert other.vocabulary == self.tok.vocabulary and other.alphabet_ == self.tok.alphabet_
+        assert other.encode(doc).tolist() == self.tok.encode(doc).tolist()
+        self.keep(self.tok, indices)
+        self.tok = other
+
+    def refused(self, errors: Any, call: Any, *args: Any, **kwargs: Any) -> None:
+        """A call that must raise and change nothing."""
+        vocabulary, alphabet, params = self.tok.vocabulary_, self.tok.alphabet_, self.tok.get_params()
+        with pytest.raises(errors):
+            call(*args, **kwargs)
+        assert self.tok.vocabulary_ is vocabulary and self.tok.alphabet_ is alphabet
+        assert self.tok.get_params() == params
+
+    def weight(self, ids: list[int]) -> float:
+        """The sum over distinct tokens of (1 + ln count) * idf."""
+        weights = self.tok.vocabulary.weights
+        return math.fsum((1 + math.log(n)) * float(weights[t]) for t, n in Counter(ids).items())
+
+    # --- fitting
+
+    @initialize(
+        cls=st.sampled_from(CLASSES), kind=st.sampled_from(sorted(SYMBOLS)), extra=st.none() | st.integers(0, 25),
+        n_candidates=st.sampled_from([1, 2, 50]), rules=st.none() | RULES, given=st.booleans(),
+        objective=st.sampled_from(["tfidf", "tfidf", "shortest"]), corpus=CORPORA,
+    )  # fmt: skip
+    def start(
+        self, cls: Any, kind: str, extra: int | None, n_candidates: int, rules: Any, given: bool, objective: str, corpus: Any
+    ) -> None:
+        """Construct and fit."""
+        self.kind, self.given = kind, given and kind != "bytes"
+        params: dict[str, Any] = {"n_tokens": None if extra is None else (256 if kind == "bytes" else 8) + extra, "rules": rules}
+        if self.given:
+            params["alphabet"] = SYMBOLS[kind][::-1]
+        params |= {} if cls is BPE else {"n_candidates": n_candidates}
+        params |= {"objective": objective} if cls is UBPE else {}
+        self.tok = cls(**params)
+        self.docs = [self.document(indices) for indices in corpus]
+        assert self.fitted(self.tok, self.docs) is self.tok
+        self.as_fitted = True
+        self.note()
+
+    @rule(corpus=CORPORA, as_arrays=st.booleans())
+    def fit_again(self, corpus: Any, as_arrays: bool) -> None:
+        """Fit on other documents; the fingerprint changes if, and only if, what it stands for does."""
+        self.docs = [self.document(indices) for indices in corpus]
+        docs = [np.array(doc, np.int64) for doc in self.docs] if as_arrays and self.kind in ("dense", "sparse") else self.docs
+        if self.tok.n_tokens is not None:  # cut to an alphabet that may have been smaller
+            self.tok.set_params(n_tokens=max(self.tok.n_tokens, 256 if self.kind == "bytes" else 8))
+        self.fitted(self.tok, docs)
+        self.as_fitted = True
+        assert (self.tok.fingerprint == self.print) == (deciding(self.tok) == self.state)
+        self.note()
+
+    @rule(bad=st.sampled_from(BAD_DOCUMENTS))
+    def failed_fit(self, bad: Any) -> None:
+        """Documents that are none."""
+        self.refused((TypeError, ValueError), self.tok.fit, bad, progress=False)
+
+    @rule(bad=st.sampled_from([{"n_tokens": 1}, {"n_tokens": 0}, {"n_tokens": 2.5}, {"rules": "rank"}, {"n_threads": 0}]))
+    def failed_settings(self, bad: dict[str, Any]) -> None:
+        """Arguments out of range show at the fit."""
+        old = {name: self.tok.get_params()[name] for name in bad}
+        self.tok.set_params(**bad)
+        two = [self.document([0, 1, 2])]
+        self.refused((TypeError, ValueError), self.tok.fit, two, progress=False)
+        self.tok.set_params(**old)
+
+    @rule(n=st.sampled_from([None, 1, 2, 3]))
+    def set_threads(self, n: int | None) -> None:
+        """The number of threads is no part of the model; an unknown parameter is an error."""
+        assert self.tok.set_params(n_threads=n) is self.tok
+        self.refused(ValueError, self.tok.set_params, threads=n)
+
+    # --- encoding
+
+    @rule(indices=INDICES)
+    def encode_and_decode(self, indices: list[int]) -> None:
+        """There and back."""
+        doc = self.known(indices)
+        ids = self.tok.encode(doc)
+        assert ids.dtype == np.int32 and ids.size <= len(doc)
+        back = self.tok.decode(ids)
+        assert plain(back) == doc
+        assert plain(self.tok.decode(ids.tolist())) == doc
+
+    @rule(corpus=CORPORA | st.just([]))
+    def batch(self, corpus: Any) -> None:
+        """A batch is its documents one by one."""
+        docs = [self.known(indices) for indices in corpus]
+        out = self.tok.encode_batch(docs)
+        assert [ids.tolist() for ids in out] == [self.tok.encode(doc).tolist() for doc in docs]
+        assert [plain(doc) for doc in self.tok.decode_batch(out)] == docs
+        assert [ids.tolist() for ids in self.tok.transform(docs)] == [ids.tolist() for ids in out]
+
+    @rule(indices=INDICES)
+    def failed_encode(self, indices: list[int]) -> None:
+        """Symbols and ids that do not exist, and what is no document."""
+        doc = self.known(indices)
+        if self.kind in UNKNOWN:
+            bad = doc + UNKNOWN[self.kind][-1:]
+            self.refused(UnknownSymbolError, self.tok.encode, bad)
+            self.refused(UnknownSymbolError, self.tok.encode_batch, [doc, bad])
+            assert self.tok.encode(bad, unknown="skip").tolist() == self.tok.encode(doc).tolist()
+        self.refused(TypeError, self.tok.encode, None)
+        self.refused(TypeError, self.tok.encode, [0.5])
+        self.refused(TypeError, self.tok.encode, [0] if self.kind == "str" else "a")
+        for token in (-1, len(self.tok.vocabulary), 2**40):
+            self.refused(UnknownTokenError, self.tok.decode, [*self.tok.encode(doc).tolist(), token])
+
+    @precondition(lambda self: isinstance(self.tok, UBPE))
+    @rule(indices=INDICES, n=st.sampled_from([1, 2, 5, 40]))
+    def nbest(self, indices: list[int], n: int) -> None:
+        """Different segmentations, best first, with their weights."""
+        doc = self.known(indices)
+        top = self.tok.encode(doc).tolist()
+        found, weights = self.tok.encode_nbest(doc, n)
+        paths = [ids.tolist() for ids in found]
+        assert 1 <= len(paths) <= n and len({tuple(path) for path in paths}) == len(paths) == weights.size
+        assert all(plain(self.tok.decode(path)) == doc for path in paths)
+        assert (np.diff(weights) <= 0).all()
+        slack = 1e-6 * (1 + len(doc))  # the search is in fixed point
+        assert weights.tolist() == pytest.approx([self.weight(path) for path in paths], abs=slack)
+        by_weight = self.tok.objective == "tfidf" and self.tok.vocabulary.weights.any()
+        if n == 1 and by_weight:
+            assert paths == [top]
+        if len(paths) < n:  # nothing was dropped anywhere: these are all segmentations
+            assert weights[0] >= self.weight(top) - slack and top in paths
+        self.refused(ValueError, self.tok.encode_nbest, doc, 0)
+
+    @rule(corpus=CORPORA, lazily=st.booleans())
+    def threads(self, corpus: Any, lazily: bool) -> None:
+        """Four threads at once on one object, whose tables may not be made yet."""
+        docs = [self.known(indices) for indices in corpus]
+        want = [self.tok.encode(doc).tolist() for doc in docs]
+        tok = pickle.loads(pickle.dumps(self.tok)) if lazily else self.tok
+        barrier = Barrier(4)
+
+        def one(_: int) -> tuple[Any, Any, Any]:
+            barrier.wait(30)
+            single = [tok.encode(doc) for doc in docs]
+            return (
+                [ids.tolist() for ids in single],
+                [ids.tolist() for ids in tok.encode_batch(docs)],
+                list(map(tok.decode, single)),
+            )
+
+        with ThreadPoolExecutor(4) as pool:
+            for single, batch, back in pool.map(one, range(4)):
+                assert single == batch == want
+                assert list(map(plain, back)) == docs
+
+    # --- copies
+
+    @rule(n_less=st.integers(-2, 12), by=st.sampled_from(["creation", "idf"]), indices=INDICES, go_on=st.booleans())
+    def truncate(self, n_less: int, by: str, indices: list[int], go_on: bool) -> None:
+        """A smaller vocabulary leaves the larger as it was, and by creation is what a shorter fit gives."""
+        size, n_alphabet = len(self.tok.vocabulary), self.tok.vocabulary.n_alphabet
+        n = size - n_less
+        if n < n_alphabet:
+            self.refused(ValueError, self.tok.truncate, n, by)
+            return
+        rules = self.tok.rules or FitRules()
+        if by == "creation" and self.tok.vocabulary.merges is not None and not self.tok.vocabulary.in_order_of_creation:
+            try:  # the lowest ids may not be closed
+                short = self.tok.truncate(n, by)
+            except ValueError as error:
+                if "not in order of creation" not in str(error):
+                    raise
+                return
+        else:
+            short = self.tok.truncate(n, by)
+        assert type(short) is type(self.tok) and short.n_tokens == n
+        assert n_alphabet <= len(short.vocabulary) <= min(n, size)
+        if by == "creation" or isinstance(self.tok, UBPE):
+            assert len(short.vocabulary) == min(n, size)
+        doc = self.known(indices)
+        assert plain(short.decode(short.encode(doc))) == doc
+        exact = self.as_fitted and by == "creation" and rules.order == "creation" and not rules.overshoot
+        if exact:
+            again = self.fitted(type(self.tok)(**{**self.tok.get_params(), "n_tokens": n}), self.docs)
+            if n <= size:
+                assert again.fingerprint == short.fingerprint
+        if go_on:
+            self.keep(self.tok, indices)
+            self.tok, self.as_fitted = short, exact and n <= size
+            self.note()
+
+    @rule(suffix=st.sampled_from([".json", ".npz"]), indices=INDICES)
+    def save_and_load(self, suffix: str, indices: list[int]) -> None:
+        """Through a file; the same bytes when saved again."""
+        path, second = (pathlib.Path(self.folder.name, name + suffix) for name in ("model", "again"))
+        self.tok.save(path)
+        other = type(self.tok).load(path, n_threads=self.tok.n_threads)
+        other.save(second)
+        assert path.read_bytes() == second.read_bytes()
+        want = {**self.tok.get_params(), "rules": self.tok.rules or FitRules(), "alphabet": None}
+        assert other.get_params() == want
+        self.adopt(other, indices)
+        self.as_fitted = self.as_fitted and not self.given
+
+    @rule(suffix=st.sampled_from([".json", ".npz"]), at=st.floats(0, 1, exclude_max=True))
+    def failed_load(self, suffix: str, at: float) -> None:
+        """A file that is cut short is no model."""
+        path = pathlib.Path(self.folder.name, "cut" + suffix)
+        self.tok.save(path)
+        data = path.read_bytes().rstrip()
+        path.write_bytes(data[: int(at * len(data))])
+        self.refused(ModelFormatError, type(self.tok).load, path)
+
+    @rule(protocol=st.integers(2, pickle.HIGHEST_PROTOCOL), indices=INDICES)
+    def pickled(self, protocol: int, indices: list[int]) -> None:
+        """Through pickle."""
+        other = pickle.loads(pickle.dumps(self.tok, protocol))
+        assert other.get_params() == self.tok.get_params()
+        self.adopt(other, indices)
+
+    @rule(indices=INDICES)
+    def clone(self, indices: list[int]) -> None:
+        """As scikit-learn clones: the parameters only; fitted on the same documents it is the same."""
+        other = type(self.tok)(**self.tok.get_params())
+        assert other.get_params() == self.tok.get_params() and not hasattr(other, "vocabulary_")
+        if self.as_fitted:
+            self.adopt(self.fitted(other, self.docs), indices)
+
+    # --- always
+
+    @invariant()
+    def nothing_changes_by_itself(self) -> None:
+        """The fingerprint and what it stands for are those of the last change; earlier tokenizers are as they were."""
+        if not self.docs:
+            return
+        assert (self.tok.fingerprint, deciding(self.tok)) == (self.print, self.state)
+        for tok, fingerprint, doc, ids in self.others:
+            assert tok.fingerprint == fingerprint
+            assert tok.encode(doc).tolist() == ids and plain(tok.decode(ids)) == doc
+
+
+TestTokenizerMachine = TokenizerMachine.TestCase
+TestTokenizerMachine.settings = settings(
+    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+)
+
+
+# --- the harness of tests/fuzz
+
+
+def mutated(data: bytes, other: bytes, rng: random.Random) -> bytes:
+    """Some random changes, as a fuzzer makes them."""
+    out = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 8])):
+        at = rng.randrange(1, len(out) + 1)
+        how = rng.randrange(5)
+        if how == 0 and at < len(out):
+            out[at] ^= 1 << rng.randrange(8)
+        elif how == 1:
+            del out[at : at + rng.randrange(1, 9)]
+        elif how == 2:
+            out[at:at] = rng.choice([b"0", b"-", b"9" * 20, b"[", b"]", b"\xff" * 4, b"null", b'"', b"1e400"])
+        elif how == 3:
+            out[at : at + 4] = rng.randrange(2**32).to_bytes(4, "little")
+        elif len(other) > 1:
+            begin = rng.randrange(1, len(other))
+            out[at : at + 16] = other[begin : begin + 16]
+    return bytes(out)
+
+
+def is_valid(name: str) -> bool:
+    """Whether a seed is a model as it was written."""
+    return name.count(" ") == 2 and name.split()[1] in ("dense", "text", "bytes")
+
+
+@pytest.fixture(scope="module")
+def corpus() -> dict[str, bytes]:
+    return seeds()
+
+
+def complaints(inputs: dict[str, bytes]) -> dict[str, str]:
+    """What the harness found, by the name of the input."""
+    found = {}
+    for name, data in inputs.items():
+        try:
+            one_input(data)
+        except Exception as error:
+            found[name] = repr(error)
+    return found
+
+
+def test_seeds_of_the_fuzzer(corpus: dict[str, bytes]) -> None:
+    assert complaints(corpus) == {}
+
+
+def test_valid_seeds_load(corpus: dict[str, bytes]) -> None:
+    loaded = [name for name in corpus if is_valid(name)]
+    refused = [name for name in loaded if not one_input(corpus[name])]
+    assert len(loaded) >= 3 * 3 * 4
+    assert refused == []
+
+
+def test_mutations_of_the_seeds(corpus: dict[str, bytes]) -> None:
+    rng = random.Random(20240229)
+    names = [name for name in sorted(corpus) if len(corpus[name]) < 50_000 and "both sizes" not in name]
+    inputs = {}
+    valid = [name for name in names if is_valid(name)]
+    for i in range(300):
+        name, other = rng.choice(valid if i % 2 else names), rng.choice(names)
+        inputs[f"{name}, mutation {i}"] = mutated(corpus[name], corpus[other], rng)
+    assert complaints(inputs) == {}
+
+
+@pytest.mark.parametrize("n_tokens", [2**31 - 3, 2**31 - 2, 2**31 - 1])
+def test_what_from_published_reads_can_be_saved(n_tokens: int, tmp_path: pathlib.Path) -> None:
+    dump = json.loads(BPE(8).fit([[0, 1, 0, 1]], progress=False).to_published())
+    try:
+        tok = BPE.from_published(json.dumps({**dump, "n_tokens": n_tokens}))
+    except ModelFormatError:
+        return
+    tok.save(tmp_path / "model.json")
+    assert BPE.load(tmp_path / "model.json").fingerprint == tok.fingerprint
