@@ -6,11 +6,12 @@ of everything that the code depends on (all kernel sources, versions, processor,
 atomically, and every failure means "compile again", with one warning.
 
 Environment: `UBPE_CACHE_DIR` moves the cache, `UBPE_CACHE=0` turns it off. Compiled code is executed, so the directory is
-private to the user: mode 0700, and refused when somebody else owns it.
+private to the user: mode 0700, and refused when somebody else owns it or may write there.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import pathlib
@@ -37,10 +38,11 @@ def _stamp() -> str:
     return h.hexdigest()
 
 
+@functools.cache
 def directory() -> pathlib.Path:
-    """The directory of the cache, whether it exists or not."""
+    """The directory of the cache, whether it exists or not; the same for the life of the process."""
     if own := os.environ.get("UBPE_CACHE_DIR"):
-        return pathlib.Path(own)
+        return pathlib.Path(own).absolute()
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()
     elif sys.platform == "darwin":
@@ -53,8 +55,12 @@ def directory() -> pathlib.Path:
 def _private(path: pathlib.Path) -> None:
     """Create the directory, or check that it belongs to this user."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if hasattr(os, "getuid") and path.stat().st_uid != os.getuid():
-        raise PermissionError(f"{path} belongs to another user")
+    if hasattr(os, "getuid"):
+        status = path.stat()
+        if status.st_uid != os.getuid():
+            raise PermissionError(f"{path} belongs to another user")
+        if status.st_mode & 0o022:
+            raise PermissionError(f"{path} can be written to by others")
 
 
 def _warn(what: str, error: BaseException) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 import numpy as np
@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 SERIAL_BELOW = 200_000  # symbols; a hand-off costs ~16 µs, as much as encoding ~300
 _CHUNKS_PER_THREAD = 4  # so that no thread is left alone with a slow rest
+_MOST_POOLS = 4  # one for each number of threads that was asked for lately
 
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _lock = threading.Lock()
@@ -61,12 +62,28 @@ def chunks_of(offsets: np.ndarray, n_threads: int | None) -> list[tuple[int, int
 
 
 def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_threads: int | None) -> list[T]:
-    """`function(begin, end)` of every chunk, in their order; the first exception is raised once all have ended."""
+    """`function(begin, end)` of every chunk, in their order; the first exception is raised once all have ended.
+
+    Where no thread can be had (the interpreter is shutting down, or the system refuses), the caller's own does the work.
+    """
     if len(chunks) == 1 or getattr(_worker, "busy", False):
         return [function(*chunk) for chunk in chunks]
+    futures: list[Future[T]] = []
     pool = _pool(min(resolve(n_threads), len(chunks)))
-    futures = [pool.submit(_marked, function, chunk) for chunk in chunks]
-    return [future.result() for future in futures]
+    try:
+        try:
+            for chunk in chunks:
+                futures.append(pool.submit(_marked, function, chunk))
+        except RuntimeError:
+            _drop(pool)
+        here = [function(*chunk) for chunk in chunks[len(futures) :]]
+        wait(futures)
+        return [future.result() for future in futures] + here
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+        raise
 
 
 def _marked(function: Callable[[int, int], T], chunk: tuple[int, int]) -> T:
@@ -80,11 +97,21 @@ def _marked(function: Callable[[int, int], T], chunk: tuple[int, int]) -> T:
 def _pool(size: int) -> ThreadPoolExecutor:
     key = (os.getpid(), size)
     with _lock:
-        for pid, other in [k for k in _pools if k[0] != key[0]]:
-            del _pools[pid, other]  # of the parent: its threads are not here
+        for other in [k for k in _pools if k[0] != key[0]]:
+            del _pools[other]  # of the parent: its threads are not here
         if key not in _pools:
+            if len(_pools) == _MOST_POOLS:
+                _pools.pop(next(iter(_pools))).shutdown(wait=False)
             _pools[key] = ThreadPoolExecutor(size, thread_name_prefix="ubpe")
         return _pools[key]
+
+
+def _drop(pool: ThreadPoolExecutor) -> None:
+    """Forget a pool that could not start a thread; what it was given already is still done."""
+    with _lock:
+        for key in [k for k, v in _pools.items() if v is pool]:
+            del _pools[key]
+    pool.shutdown(wait=False)
 
 
 def _renew_lock() -> None:

@@ -9,8 +9,7 @@ longest suffix of a token that starts at s; two things follow:
 * no token that starts before s and covers it ends beyond s + depth, since what it covers from s on is a state too. So nothing
   to the left of s will ever ask for a position beyond `reach`, without having looked there.
 
-State s < n_alphabet is the symbol s. An edge (state, symbol) is an entry of an open addressing hash table, int64[2 * capacity]:
-`state << 31 | symbol`, and the next state. Source: A. Aho and M. Corasick, 1975.
+State s < n_alphabet is the symbol s. The value of an edge (edges.py) is the next state. Source: A. Aho and M. Corasick, 1975.
 """
 
 from __future__ import annotations
@@ -18,29 +17,17 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba._jit import helper, kernel
+from ubpe_numba.kernels.edges import edge_key, find_edge
 
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 # columns of `states`
 FAIL, DEPTH, LONGEST, TOKEN = range(4)
-
-
-@helper
-def _edge(edges, state, symbol):
-    """Index of an edge, or of the empty entry where it would go. O(1) expected."""
-    mask = (edges.size >> 1) - 1
-    key = (np.int64(state) << 31) | np.int64(symbol)
-    h = np.uint64(key) * _MULTIPLIER
-    i = np.int64((h ^ (h >> np.uint64(32))) & np.uint64(mask))
-    while edges[2 * i] != key and edges[2 * i] != -1:
-        i = (i + 1) & mask
-    return i
 
 
 @helper
 def advance(edges, states, state, symbol):
     """The state after one more symbol to the left; from -1, the empty state, it is the symbol's own. Amortised O(1)."""
     while state >= 0:
-        following = edges[2 * _edge(edges, state, symbol) + 1]
+        following = edges[2 * find_edge(edges, state, symbol) + 1]
         if following >= 0:
             return np.int64(following)
         state = np.int64(states[state, FAIL])
@@ -73,9 +60,9 @@ def build(n_alphabet, arena, offsets, edges, states):
     for t in range(n_alphabet, offsets.size - 1):
         state = np.int64(arena[offsets[t + 1] - 1])
         for j in range(offsets[t + 1] - 2, offsets[t] - 1, -1):
-            i = _edge(edges, state, arena[j])
+            i = find_edge(edges, state, arena[j])
             if edges[2 * i] == -1:
-                edges[2 * i] = (state << 31) | np.int64(arena[j])
+                edges[2 * i] = edge_key(state, arena[j])
                 edges[2 * i + 1] = n
                 states[n, DEPTH] = states[state, DEPTH] + 1
                 states[n, TOKEN] = -1

@@ -23,8 +23,9 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba._jit import helper, kernel
+from ubpe_numba.kernels.edges import find_edge
 from ubpe_numba.kernels.pairtable import find, pair_of
-from ubpe_numba.kernels.trie import NONE, slot_of_edge, step
+from ubpe_numba.kernels.trie import NONE, step
 
 _NEVER = np.int64(1) << 40
 
@@ -92,13 +93,12 @@ def stable_tokens(entries, left, right, n_alphabet, stable):
 @kernel
 def prefer_stable(trie, arena, offsets, n_alphabet, stable):
     """Let the trie hold the stable one of several tokens with the same symbols: at most one is. O(symbols)."""
-    mask = (trie.size >> 1) - 1
     for t in range(n_alphabet, offsets.size - 1):
         if stable[t]:
             node = np.int64(arena[offsets[t]])
             i = np.int64(0)
             for j in range(offsets[t] + 1, offsets[t + 1]):
-                i = slot_of_edge(trie, mask, node, arena[j])
+                i = find_edge(trie, node, arena[j])
                 node = trie[2 * i + 1] & 0xFFFFFFFF
             trie[2 * i + 1] = (np.int64(t) << 32) | node
 

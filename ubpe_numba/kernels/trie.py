@@ -1,8 +1,8 @@
 """The trie of all tokens: which tokens start at a position of a document.
 
-Node s < n_alphabet is the symbol s itself; further nodes are numbered as they are made. An edge (node, symbol) is an entry of an
-open addressing hash table, int64[2 * capacity]: the key `node << 31 | symbol`, and `token << 32 | child`, with NONE for a child
-that is no token. One cache line a step. Where two tokens stand for the same symbols the later one is found, as published.
+Node s < n_alphabet is the symbol s itself; further nodes are numbered as they are made. The value of an edge (edges.py) is
+`token << 32 | child`, with NONE for a child that is no token. Where two tokens stand for the same symbols the later one is found,
+as published.
 """
 
 from __future__ import annotations
@@ -10,26 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba._jit import helper, kernel
+from ubpe_numba.kernels.edges import edge_key, find_edge
 
 NONE = 0x7FFFFFFF
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-
-
-@helper
-def slot_of_edge(entries, mask, node, symbol):
-    """Index of an edge, or of the empty entry where it would go. O(1) expected."""
-    key = (node << 31) | np.int64(symbol)
-    h = np.uint64(key) * _MULTIPLIER
-    i = np.int64((h ^ (h >> np.uint64(32))) & np.uint64(mask))
-    while entries[2 * i] != key and entries[2 * i] != -1:
-        i = (i + 1) & mask
-    return i
 
 
 @helper
 def step(entries, node, symbol):
     """`token << 32 | child` of an edge, or -1 if there is none. O(1) expected."""
-    return entries[2 * slot_of_edge(entries, (entries.size >> 1) - 1, node, symbol) + 1]
+    return entries[2 * find_edge(entries, node, symbol) + 1]
 
 
 @kernel
@@ -39,14 +28,13 @@ def build(n_alphabet, arena, offsets, entries):
     entries int64[2 * capacity], filled with -1, capacity a power of two of at least twice the symbols. Returns the number of
     nodes. O(symbols).
     """
-    mask = (entries.size >> 1) - 1
     n_nodes = np.int64(n_alphabet)
     for t in range(n_alphabet, offsets.size - 1):
         node = np.int64(arena[offsets[t]])
         for j in range(offsets[t] + 1, offsets[t + 1]):
-            i = slot_of_edge(entries, mask, node, arena[j])
+            i = find_edge(entries, node, arena[j])
             if entries[2 * i] == -1:
-                entries[2 * i] = (node << 31) | np.int64(arena[j])
+                entries[2 * i] = edge_key(node, arena[j])
                 entries[2 * i + 1] = (np.int64(NONE) << 32) | n_nodes
                 n_nodes += 1
             node = entries[2 * i + 1] & 0xFFFFFFFF

@@ -1,0 +1,827 @@
+"""Processes, threads, forks, signals, limits, and the cache on disk: each situation in interpreters of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import pytest
+
+import ubpe_numba
+
+PACKAGE = pathlib.Path(ubpe_numba.__file__).parent
+POSIX = sys.platform != "win32"
+LINUX = sys.platform.startswith("linux")
+ROOT_USER = POSIX and os.getuid() == 0
+HANG = 60  # seconds: nothing here takes a quarter of it
+
+PRELUDE = """
+import hashlib, os, pathlib, pickle, signal, sys, threading, time, warnings
+import numpy as np
+from ubpe_numba import BPE, UBPE, UBPEClassic, ModelFormatError, UnknownSymbolError, UnknownTokenError
+from ubpe_numba import _threads
+
+def corpus(n=12_000, documents=30, top=40, seed=0):
+    x = np.minimum(np.random.default_rng(seed).zipf(1.4, n), top).astype(np.int64)
+    return np.array_split(x, documents)
+
+def three(**params):
+    return [BPE(200, **params), UBPEClassic(200, 20, **params), UBPE(200, 20, **params)]
+
+def digest(tokenizer, docs):
+    ids = tokenizer.encode_batch(docs)
+    back = tokenizer.decode_batch(ids)
+    assert np.array_equal(back.values, np.concatenate(docs)), "decoding does not give back what was encoded"
+    text = tokenizer.fingerprint.encode() + ids.values.tobytes() + ids.offsets.tobytes()
+    return hashlib.sha256(text).hexdigest()[:16]
+
+def small():
+    "A tokenizer without a fit: few kernels, soon compiled."
+    return BPE.from_merges([[0, 1], [2, 0], [3, 2]], alphabet="ab")
+
+def small_digest():
+    tokenizer = small()
+    ids = tokenizer.encode("abababbaab" * 20)
+    assert tokenizer.decode(ids) == "abababbaab" * 20
+    return hashlib.sha256(ids.tobytes()).hexdigest()[:16]
+
+def wait(pid, seconds=30):
+    "The exit code of a child; -1000 if it hangs, in which case it is killed."
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return -1000
+
+def child(function):
+    "Fork, call, exit 0; 1 and the error on standard error if it raises. Returns the pid."
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        function()
+        code = 0
+    except BaseException as error:
+        os.write(2, f"child: {error!r}".encode())
+    finally:
+        os._exit(code)
+"""
+
+
+class Warm(NamedTuple):
+    """The cache that most tests share, and what the process printed that filled it."""
+
+    cache: pathlib.Path
+    printed: str
+
+
+def start(script: str, cache: pathlib.Path | None, *, path: pathlib.Path = PACKAGE.parent, **extra: str) -> subprocess.Popen[str]:
+    """Start an interpreter on a script behind the prelude; warnings are errors, but for Python's word on forks."""
+    drop = ("UBPE_CACHE", "UBPE_CACHE_DIR", "UBPE_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMBA_BOUNDSCHECK")
+    environment = {k: v for k, v in os.environ.items() if k not in drop} | {"PYTHONPATH": str(path)}
+    if cache is not None:
+        environment["UBPE_CACHE_DIR"] = str(cache)
+    code = PRELUDE + textwrap.dedent(script)
+    command = [sys.executable, "-P", "-W", "error", "-W", "ignore:This process:DeprecationWarning", "-c", code]
+    return subprocess.Popen(command, env=environment | extra, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    """Wait for a process; what it printed. AssertionError if it failed, hung or had anything to complain of."""
+    try:
+        out, err = process.communicate(timeout=HANG)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError(f"hangs: {process.communicate()}") from None
+    assert (process.returncode, err) == (0, ""), f"exit code {process.returncode}\n{out[-2000:]}\n{err[-4000:]}"
+    return out.strip()
+
+
+def run(script: str, cache: pathlib.Path | None, *, path: pathlib.Path = PACKAGE.parent, **extra: str) -> str:
+    """Run a script to its end; what it printed."""
+    return finish(start(script, cache, path=path, **extra))
+
+
+def intact(cache: pathlib.Path) -> dict[str, bytes]:
+    """The checksums of all kernels in a cache; AssertionError for a damaged file or one that is no kernel."""
+    sums = {}
+    for file in cache.iterdir():
+        data = file.read_bytes()
+        assert file.suffix == ".nbc" and hashlib.sha256(data[32:]).digest() == data[:32], file.name
+        sums[file.name] = data[:32]
+    return sums
+
+
+EIGHT = """
+docs = corpus()
+found = [None] * 8
+gate = threading.Barrier(8)
+def work(i):
+    gate.wait()
+    found[i] = digest(three(n_threads=1 + i % 2)[i % 3].fit(docs), docs)
+threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+print(*found)
+"""
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Warm:
+    """A cache filled by eight threads that found it empty."""
+    cache = tmp_path_factory.mktemp("warm") / "cache"
+    process = start(EIGHT, cache)
+    out, err = process.communicate(timeout=2 * HANG)
+    return Warm(cache, out.strip() if process.returncode == 0 else f"exit code {process.returncode}: {err}")
+
+
+# -------------------------------------------------------------------------------------------------- threads
+
+
+def test_eight_threads_fit_and_encode_from_a_cold_cache_as_one_does(warm: Warm) -> None:
+    serial = run("docs = corpus()\nprint(*[digest(t.fit(docs), docs) for t in three(n_threads=1)])", warm.cache).split()
+    assert warm.printed.split() == [serial[i % 3] for i in range(8)]
+    assert len(set(serial)) == 3
+    intact(warm.cache)
+
+
+def test_the_number_of_threads_changes_nothing(warm: Warm) -> None:
+    out = run(
+        """
+        docs = corpus(240_000, 50)
+        for i in range(3):
+            found = set()
+            for n in (1, 2, 3, 8):
+                found.add(digest(three(n_threads=n)[i].fit(docs), docs))
+                os.environ["UBPE_NUM_THREADS"] = str(n)
+                found.add(digest(three()[i].fit(docs), docs))
+            assert len(found) == 1, found
+        print(sorted(size for _, size in _threads._pools))
+        """,
+        warm.cache,
+    )
+    assert out == "[2, 3, 8]"
+
+
+def test_an_exception_in_a_chunk_waits_for_the_others(warm: Warm) -> None:
+
+    out = run(
+        """
+        ended = []
+        def work(begin, end):
+            if begin == 0:
+                raise MemoryError("first")
+            time.sleep(0.3)
+            ended.append(begin)
+        try:
+            _threads.run(work, [(i, i + 1) for i in range(4)], 2)
+        except MemoryError:
+            print(len(ended))
+        """,
+        warm.cache,
+    )
+    assert out == "3"
+
+
+EXITS = {
+    "with the pool alive": "tokenizer.encode_batch(docs); print('done')",
+    "with work in a daemon": """
+        threading.Thread(target=lambda: [tokenizer.encode_batch(docs) for _ in range(3)], daemon=True).start()
+        print('done')
+    """,
+    "by sys.exit in a thread's work": """
+        threading.Thread(target=lambda: _threads.run(lambda a, b: time.sleep(0.2), [(0, 1), (1, 2)], 2), daemon=True).start()
+        time.sleep(0.1)
+        print('done')
+        sys.exit(0)
+    """,
+}
+
+
+@pytest.mark.parametrize("how", EXITS)
+def test_the_interpreter_exits_cleanly(warm: Warm, how: str) -> None:
+    setup = "docs = corpus(400_000, 50)\ntokenizer = BPE(100, n_threads=2).fit(docs[:5])\nthreading.excepthook = lambda _: None\n"
+    assert run(setup + textwrap.dedent(EXITS[how]), warm.cache) == "done"
+
+
+# bug: submitting to a pool at shutdown is a RuntimeError, where working in the calling thread would do
+@pytest.mark.parametrize("pool", ["before", "never"])
+@pytest.mark.parametrize("when", ["in a thread that outlives the main one", "atexit"])
+def test_a_batch_at_the_end_of_the_interpreter(warm: Warm, when: str, pool: str) -> None:
+    out = run(
+        f"""
+        import atexit
+        docs = corpus(400_000, 50)
+        tokenizer = BPE(100, n_threads=2).fit(docs[:5])
+        tokenizer.encode(docs[0])
+        expected = tokenizer.encode_batch(docs) if {pool == "before"} else None
+        def work():
+            if {when != "atexit"}:
+                threading.main_thread().join()
+            ids = tokenizer.encode_batch(docs)
+            print("done" if expected is None or ids == expected else "other ids", flush=True)
+        if {when == "atexit"}:
+            atexit.register(work)
+        else:
+            threading.Thread(target=work).start()
+        """,
+        warm.cache,
+    )
+    assert out == "done"
+
+
+# -------------------------------------------------------------------------------------------------- forks
+
+if POSIX:
+
+    def test_fork_after_the_pool_has_started(warm: Warm) -> None:
+        run(
+            """
+            docs = corpus(300_000, 40)
+            tokenizer = BPE(200, n_threads=2).fit(docs)
+            expected = tokenizer.encode_batch(docs)
+            assert _threads._pools
+            def work():
+                ids = tokenizer.encode_batch(docs)
+                assert np.array_equal(ids.values, expected.values) and np.array_equal(ids.offsets, expected.offsets)
+                assert list(_threads._pools) == [(os.getpid(), 2)]
+            def grandchild():
+                work()
+                assert wait(child(work)) == 0
+            assert wait(child(work)) == 0
+            assert wait(child(grandchild)) == 0
+            busy = threading.Thread(target=lambda: [tokenizer.encode_batch(docs) for _ in range(40)])
+            busy.start()  # forks while the pool works
+            codes = [wait(child(work)) for _ in range(6)]
+            busy.join()
+            assert codes == [0] * 6, codes
+            work()
+            """,
+            warm.cache,
+        )
+
+    def test_fork_of_a_used_tokenizer_while_a_thread_compiles(warm: Warm) -> None:
+        run(
+            """
+            import numba
+            docs = corpus(300_000, 40)
+            expected = [digest(t.fit(docs), docs) for t in three(n_threads=2)]
+            stop = threading.Event()
+            def compile_on():
+                while not stop.is_set():
+                    numba.njit(lambda x: x + 1)(1)
+            def work():
+                assert [digest(t.fit(docs), docs) for t in three(n_threads=2)] == expected
+            thread = threading.Thread(target=compile_on)
+            thread.start()
+            try:
+                codes = []
+                for i in range(8):
+                    time.sleep(0.013 * i)
+                    codes.append(wait(child(work), 15))
+            finally:
+                stop.set()
+                thread.join()
+            assert codes == [0] * 8, codes
+            work()
+            """,
+            warm.cache,
+        )
+
+    def test_fork_after_warmup_while_a_thread_compiles(warm: Warm) -> None:
+        run(
+            """
+            import numba, ubpe_numba
+            ubpe_numba.warmup()
+            stop = threading.Event()
+            def compile_on():
+                while not stop.is_set():
+                    numba.njit(lambda x: x + 1)(1)
+            docs = corpus(300_000, 40)
+            work = lambda: [digest(t.fit(docs), docs) for t in three(n_threads=2)]
+            thread = threading.Thread(target=compile_on)
+            thread.start()
+            try:
+                codes = [wait(child(work), 15) for _ in range(5)]
+            finally:
+                stop.set()
+                thread.join()
+            assert codes == [0] * 5, codes
+            """,
+            warm.cache,
+        )
+
+    def test_fork_in_the_middle_of_a_compile_leaves_the_parent_alone(tmp_path: pathlib.Path) -> None:
+        out = run(
+            """
+            found = []
+            thread = threading.Thread(target=lambda: found.append(small_digest()))
+            thread.start()
+            codes = []
+            while thread.is_alive():
+                codes.append(wait(child(lambda: None)))
+                time.sleep(0.05)
+            assert set(codes) == {0} and len(codes) > 5, codes
+            assert found == [small_digest()]
+            print(found[0])
+            """,
+            tmp_path / "cold",
+        )
+        before = intact(tmp_path / "cold")
+        assert run("print(small_digest())", tmp_path / "cold") == out
+        assert intact(tmp_path / "cold") == before
+
+
+WORKERS = """
+import multiprocessing, os, pickle, sys
+import numpy as np
+
+def work(tokenizer, docs):
+    ids = tokenizer.encode_batch(docs)
+    from ubpe_numba import _threads
+    sizes = [size for pid, size in _threads._pools if pid == os.getpid()]
+    return ids.values.tobytes(), ids.offsets.tobytes(), tokenizer.fingerprint, sizes
+
+if __name__ == "__main__":
+    from ubpe_numba import BPE, UBPE
+    docs = np.array_split(np.minimum(np.random.default_rng(0).zipf(1.4, 240_000), 40), 30)
+    for tokenizer in (BPE(100, n_threads=3).fit(docs), UBPE(100, 20, n_threads=3).fit(docs)):
+        expected = work(tokenizer, docs)
+        assert expected[3] == [3], expected[3]
+        again = pickle.loads(pickle.dumps(tokenizer))
+        with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+            for found in pool.starmap(work, [(again, docs)] * 2, 1):
+                assert found == expected, (found[2:], expected[2:])
+    print("done")
+"""
+
+
+@pytest.mark.parametrize("method", ["spawn", *(["fork", "forkserver"] if POSIX else [])])
+def test_workers_of_multiprocessing(warm: Warm, tmp_path: pathlib.Path, method: str) -> None:
+    script = tmp_path / "workers.py"
+    script.write_text(WORKERS)
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "UBPE_CACHE_DIR": str(warm.cache)}
+    done = subprocess.run(
+        [sys.executable, str(script), method], env=environment, capture_output=True, text=True, timeout=HANG, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "done"), done.stderr[-3000:]
+
+
+# -------------------------------------------------------------------------------------------------- the cache
+
+COUNT_WARNINGS = """
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    found = small_digest()
+    tokenizer = small()
+    assert tokenizer.encode("abab").tolist() == [4] or tokenizer.decode(tokenizer.encode("abab")) == "abab"
+print(found, *[w.category.__name__ for w in caught])
+"""
+
+
+@pytest.fixture(scope="module")
+def little(tmp_path_factory: pytest.TempPathFactory) -> Warm:
+    """A cache of the few kernels that a tokenizer without a fit needs."""
+    cache = tmp_path_factory.mktemp("little") / "cache"
+    return Warm(cache, run("print(small_digest())", cache))
+
+
+def test_the_directory_of_the_cache_is_private(little: Warm) -> None:
+    assert little.cache.stat().st_size and intact(little.cache)
+    if POSIX:
+        assert stat.S_IMODE(little.cache.stat().st_mode) == 0o700
+        assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in little.cache.iterdir())
+
+
+def test_no_cache_at_all(little: Warm, tmp_path: pathlib.Path) -> None:
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "xdg"), "LOCALAPPDATA": str(tmp_path / "local")}
+    assert run("print(small_digest())", tmp_path / "cache", UBPE_CACHE="0", **home) == little.printed
+    assert list(tmp_path.iterdir()) == []
+
+
+UNUSABLE = ["a file", "below a file", "a name too long", *(["read-only"] if POSIX and not ROOT_USER else [])]
+
+
+@pytest.mark.parametrize("what", UNUSABLE)
+def test_a_cache_that_cannot_be_written(little: Warm, tmp_path: pathlib.Path, what: str) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    cache = {"a file": tmp_path / "file", "below a file": tmp_path / "file" / "sub", "a name too long": tmp_path / ("x" * 300)}
+    if what == "read-only":
+        cache[what] = tmp_path / "shut"
+        cache[what].mkdir(mode=0o500)
+    out = run(COUNT_WARNINGS, cache[what])
+    assert out.split() == [little.printed, "RuntimeWarning"]
+
+
+if POSIX:
+
+    def test_a_directory_that_all_may_write_is_not_trusted(little: Warm, tmp_path: pathlib.Path) -> None:
+
+        (tmp_path / "cache").mkdir()
+        (tmp_path / "cache").chmod(0o777)
+        found, *warned = run(COUNT_WARNINGS, tmp_path / "cache").split()
+        assert found == little.printed
+        mode = stat.S_IMODE((tmp_path / "cache").stat().st_mode)
+        assert mode & 0o022 == 0 or (warned and not list((tmp_path / "cache").iterdir()))
+
+    if ROOT_USER:
+
+        def test_a_directory_of_another_user_is_refused(little: Warm, tmp_path: pathlib.Path) -> None:
+            shutil.copytree(little.cache, tmp_path / "cache")
+            os.chown(tmp_path / "cache", 12345, 12345)
+            before = intact(tmp_path / "cache")
+            assert run(COUNT_WARNINGS, tmp_path / "cache").split() == [little.printed, "RuntimeWarning"]
+            assert intact(tmp_path / "cache") == before
+
+    def test_a_user_without_a_home(little: Warm) -> None:
+        script = """
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                import pwd
+                def nobody(uid):
+                    raise KeyError(uid)
+                pwd.getpwuid = nobody
+                for name in ("HOME", "XDG_CACHE_HOME", "UBPE_CACHE_DIR"):
+                    os.environ.pop(name, None)
+                for name in [n for n in sys.modules if n.startswith("ubpe_numba")]:
+                    del sys.modules[name]
+                from ubpe_numba import BPE
+                found = small_digest()
+            print(found, *[w.category.__name__ for w in caught])
+        """
+        assert run(script, little.cache).split() == [little.printed, "RuntimeWarning"]
+
+
+def _damage(file: pathlib.Path, how: str) -> None:
+    data = bytearray(file.read_bytes())
+    if how == "truncated":
+        data = data[: len(data) // 2]
+    elif how == "emptied":
+        data.clear()
+    elif how == "shorter than a checksum":
+        data = data[:20]
+    elif how == "bit flipped":
+        data[len(data) // 3] ^= 4
+    elif how == "no pickle":
+        data[:] = hashlib.sha256(b"hello").digest() + b"hello"
+    elif how == "another pickle":
+        data[:] = hashlib.sha256(b"N.").digest() + b"N."
+    file.unlink()
+    if how == "a directory":
+        file.mkdir()
+    else:
+        file.write_bytes(data)
+
+
+DAMAGES = [
+    ("truncated", "emptied", "bit flipped"),
+    ("shorter than a checksum", "no pickle", "another pickle"),
+    ("a directory",),
+]
+
+
+@pytest.mark.parametrize("ways", DAMAGES, ids=", ".join)
+def test_damaged_files_of_the_cache(little: Warm, tmp_path: pathlib.Path, ways: tuple[str, ...]) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(little.cache, cache)
+    files = sorted([*cache.glob("arena.*"), *cache.glob("pairtable.*")], key=lambda f: f.stat().st_size)
+    for file, how in zip(files[: len(ways)], ways, strict=True):
+        _damage(file, how)
+    assert run(COUNT_WARNINGS, cache).split() == [little.printed, "RuntimeWarning"]
+    if "a directory" not in ways:
+        assert intact(cache).keys() == intact(little.cache).keys()
+        assert run(COUNT_WARNINGS, cache) == little.printed
+
+
+def test_processes_that_race_on_a_cold_cache(little: Warm, tmp_path: pathlib.Path) -> None:
+    cache = tmp_path / "cold"
+    racers = [start("print(small_digest())", cache, **extra) for extra in ({}, {}, {"NUMBA_CPU_NAME": "generic"})]
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(finish, racers)) == [little.printed] * 3
+    before = intact(cache)
+    assert len(before) == 2 * len(intact(little.cache))  # each processor has its own
+    assert run(COUNT_WARNINGS, cache) == little.printed
+    assert run(COUNT_WARNINGS, cache, NUMBA_CPU_NAME="generic") == little.printed
+    assert intact(cache) == before
+
+
+def test_a_changed_helper_is_compiled_anew(tmp_path: pathlib.Path, warm: Warm) -> None:
+    model = tmp_path / "model.json"
+    run(f"UBPE(200, 20, objective='shortest').fit(corpus()).save({str(model)!r})", warm.cache)
+    shutil.copytree(PACKAGE, tmp_path / "copy" / "ubpe_numba", ignore=shutil.ignore_patterns("__pycache__"))
+    helper = tmp_path / "copy" / "ubpe_numba" / "kernels" / "automaton.py"
+    original = helper.read_text()
+    script = f"""
+        import ubpe_numba
+        assert ubpe_numba.__file__.startswith({str(tmp_path)!r})
+        tokenizer = UBPE.load({str(model)!r})
+        print(tokenizer.encode(np.concatenate(corpus())[:1000]).size)
+    """
+
+    def tokens() -> tuple[int, int]:
+        out = run(script, tmp_path / "cache", path=tmp_path / "copy", PYTHONDONTWRITEBYTECODE="1")
+        return int(out), len(intact(tmp_path / "cache"))
+
+    first, n = tokens()
+    assert first < 1000
+    helper.write_text(original + "\n# a comment\n")
+    assert tokens() == (first, 2 * n)
+    head, body = original.split("def longest_match", 1)
+    start_of_body = body.index('"""', body.index('"""') + 3) + 3
+    helper.write_text(f"{head}def longest_match{body[:start_of_body]}\n    return -1\n\n\ndef _unused{body}")
+    assert tokens() == (1000, 3 * n)  # no token is ever found
+    helper.write_text(original)
+    assert tokens() == (first, 3 * n)
+
+
+def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> None:
+    run(
+        f"""
+        import importlib, pkgutil
+        import ubpe_numba.kernels
+        from ubpe_numba import FitRules, Ragged
+        from ubpe_numba._cache import _KernelCache
+        base = np.concatenate(corpus(6000, top=100))
+        offsets = np.arange(0, 6001, 300)
+        folder = pathlib.Path({str(tmp_path)!r})
+        forms = []
+        for name in "int8 uint8 int16 uint16 int32 uint32 int64 uint64 >i2 >u4 >i8 >u8".split():
+            forms.append(base.astype(name))
+        readonly = base.astype(np.int32); readonly.flags.writeable = False
+        base.astype("<i4").tofile(folder / "raw")
+        wide = np.zeros((6000, 3), np.int32); wide[:, 1] = base
+        forms += [readonly, np.memmap(folder / "raw", "<i4", "r"), wide[:, 1], np.repeat(base, 2)[::2], base[::-1].copy()[::-1]]
+        rules = [FitRules(), FitRules(encode="batch")]
+        for tokenizer in [t for r in rules for t in three(rules=r, n_threads=2)] + [UBPE(200, 20, objective="shortest")]:
+            prints = set()
+            for x in forms:
+                o = offsets.astype(">i8") if x is forms[3] else offsets
+                tokenizer.fit(x, offsets=o)
+                ids = tokenizer.encode_batch(x, o)
+                one = tokenizer.encode(x)
+                assert tokenizer.decode(one).tolist() == base.tolist()
+                for form in (ids.values.astype(">i4"), ids.values.astype(np.uint64), ids.values[::-1].copy()[::-1]):
+                    tokenizer.decode_batch(form, ids.offsets)
+                frozen = one.copy(); frozen.flags.writeable = False
+                tokenizer.decode(frozen)
+                prints.add((tokenizer.fingerprint, ids.values.tobytes(), ids.offsets.tobytes(), one.tobytes()))
+                if isinstance(tokenizer, UBPE):
+                    tokenizer.encode_nbest(x[:200], 3)
+            assert len(prints) == 1, tokenizer
+            for empty in ([], [[]], np.empty(0, np.uint16), np.empty((0, 4), np.int8), np.empty((4, 0), np.int64)):
+                tokenizer.decode_batch(tokenizer.encode_batch(empty))
+            assert tokenizer.encode([]).size == 0 and tokenizer.decode([]).size == 0
+            again = pickle.loads(pickle.dumps(tokenizer))
+            again.save(folder / "m.npz")
+            for other in (again, type(tokenizer).load(folder / "m.npz"), again.truncate(150)):
+                assert other.decode(other.encode(readonly)).tolist() == base.tolist()
+                ids = other.encode_batch(base, offsets)
+                other.decode_batch(Ragged(ids.values, ids.offsets))
+        pairs = [[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]]
+        uneven = np.where(np.arange(10_000) % 9, 8, 0)  # where a sample tells little about the size of the output
+        assert BPE.from_merges(pairs, alphabet=2).decode(uneven).size == 128 * int((uneven == 8).sum()) + int((uneven == 0).sum())
+        long = np.random.default_rng(1).integers(0, 3000, 60_000)  # too many tokens for a dense table of counts
+        BPE(3500).fit([long, long])
+        UBPEClassic(6000, 20).fit([long, long, np.arange(5000)])
+        kernels = {{}}
+        for info in pkgutil.iter_modules(ubpe_numba.kernels.__path__):
+            module = importlib.import_module("ubpe_numba.kernels." + info.name)
+            for name, value in vars(module).items():
+                if isinstance(getattr(value, "_cache", None), _KernelCache) and value.py_func.__module__ == module.__name__:
+                    kernels[info.name + "." + name] = len(value.signatures)
+        assert len(kernels) > 20
+        assert set(kernels.values()) == {{1}}, {{k: v for k, v in kernels.items() if v != 1}}
+        """,
+        warm.cache,
+    )
+
+
+# -------------------------------------------------------------------------------------------------- limits and signals
+
+
+def test_ids_past_int32(warm: Warm) -> None:
+    run(
+        """
+        docs = corpus()
+        for tokenizer in three():
+            tokenizer.fit(docs)
+            n = len(tokenizer.vocabulary)
+            powers = [2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30, -(2**31), -(2**63)]
+            for bad in [n, -1, *powers]:
+                try:
+                    tokenizer.decode([0, bad])
+                except (UnknownTokenError, ValueError) as error:  # past int64 it is no integer that a document may hold
+                    assert str(bad) in str(error), error
+                else:
+                    raise AssertionError(bad)
+                for t in (np.int32, np.int64, np.uint32, np.uint64, ">i8", ">u8"):
+                    if np.iinfo(t).min <= bad <= np.iinfo(t).max:
+                        for call in (tokenizer.decode, lambda ids: tokenizer.decode_batch(ids, [0, 1, 2])):
+                            try:
+                                call(np.array([0, bad], t))
+                            except (UnknownTokenError, ValueError) as error:
+                                assert str(bad) in str(error), error
+                                assert bad >= 2**63 or isinstance(error, UnknownTokenError), error
+                            else:
+                                raise AssertionError((bad, t))
+            assert tokenizer.decode([0, n - 1]).size >= 2
+        """,
+        warm.cache,
+    )
+
+
+if POSIX:
+
+    def test_control_c_stops_a_fit_and_changes_nothing(warm: Warm) -> None:
+        out = run(
+            """
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            rng = np.random.default_rng(0)
+            tokenizer = UBPEClassic(400_000, 50).fit(corpus())
+            before = tokenizer.fingerprint
+            docs = [rng.integers(0, 256, 20_000_000, np.uint8)]
+            for delay in (0.02, 0.2, 0.7, 1.5):
+                sent = []
+                def send():
+                    sent.append(time.monotonic())
+                    os.kill(os.getpid(), signal.SIGINT)
+                timer = threading.Timer(delay, send)
+                timer.start()
+                try:
+                    tokenizer.fit(docs)
+                except KeyboardInterrupt:
+                    took = time.monotonic() - sent[0]
+                    assert took < 5, (delay, took)
+                    print("stopped")
+                else:
+                    timer.cancel()
+                    print("ended before", delay)
+                timer.join()
+                assert tokenizer.fingerprint == before
+            assert tokenizer.decode(tokenizer.encode([1, 2, 3])).tolist() == [1, 2, 3]
+            """,
+            warm.cache,
+        )
+        assert out.split("\n") == ["stopped"] * 4
+
+    @pytest.mark.parametrize("suffix", [".json", ".npz"])
+    def test_a_killed_save_leaves_a_whole_file(warm: Warm, tmp_path: pathlib.Path, suffix: str) -> None:
+        out = run(
+            f"""
+            import random
+            path = pathlib.Path({str(tmp_path)!r}) / "model{suffix}"
+            models = [BPE(n).fit(corpus(60_000, top=300)) for n in (400, 2000)]
+            prints = [m.fingerprint for m in models]
+            models[0].save(path)
+            def save():
+                while True:
+                    models[1].save(path)
+                    models[0].save(path)
+            seen = set()
+            for i in range(20):
+                pid = child(save)
+                time.sleep(random.Random(i).uniform(0.002, 0.04))
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                seen.add(prints.index(BPE.load(path).fingerprint))
+            models[1].save(path)  # what the dead left behind is in nobody's way
+            assert BPE.load(path).fingerprint == prints[1]
+            print(len(seen))
+            """,
+            warm.cache,
+        )
+        assert out in ("1", "2")
+
+    @pytest.mark.parametrize("suffix", [".json", ".npz"])
+    def test_a_full_disk_keeps_the_old_file(warm: Warm, tmp_path: pathlib.Path, suffix: str) -> None:
+        run(
+            f"""
+            import resource
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            folder = pathlib.Path({str(tmp_path)!r})
+            path = folder / "model{suffix}"
+            old, new = [BPE(n).fit(corpus(60_000, top=300)) for n in (310, 2000)]
+            old.save(path)
+            data = path.read_bytes()
+            for limit in (0, 1, 4096):
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+                try:
+                    new.save(path)
+                except OSError:
+                    pass
+                else:
+                    raise AssertionError(limit)
+                assert path.read_bytes() == data
+                assert [f.name for f in folder.iterdir()] == [path.name]
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            new.save(path)
+            assert BPE.load(path).fingerprint == new.fingerprint
+            """,
+            warm.cache,
+        )
+
+    def test_a_full_disk_under_the_cache(little: Warm, tmp_path: pathlib.Path) -> None:
+        setup = """
+            import resource
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+        """
+        out = run(textwrap.dedent(setup) + COUNT_WARNINGS, tmp_path / "cache")
+        assert out.split() == [little.printed, "RuntimeWarning"]
+        assert list((tmp_path / "cache").iterdir()) == []
+
+
+if LINUX:
+
+    def test_failing_calls_leave_no_memory_behind(warm: Warm, tmp_path: pathlib.Path) -> None:
+        run(
+            f"""
+            folder = pathlib.Path({str(tmp_path)!r})
+            docs = corpus()
+            tokenizers = [t.fit(docs) for t in three(n_threads=2)]
+            tokenizers[0].save(folder / "good.npz")
+            good = (folder / "good.npz").read_bytes()
+            (folder / "cut.npz").write_bytes(good[: len(good) // 2])
+            (folder / "flip.npz").write_bytes(good[:600] + bytes(200) + good[800:])
+            (folder / "bad.json").write_text('{{"format": "ubpe-numba", "version": 1}}')
+            strange = [*docs, np.array([1, 2, 99_999])]
+            def rss():
+                return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+            calls = [
+                (UnknownSymbolError, lambda t: t.encode_batch(strange)),
+                (UnknownTokenError, lambda t: t.decode_batch([[0, 1] * 500, [2**31 - 1]])),
+                (UnknownTokenError, lambda t: t.decode(np.full(5000, 2**40))),
+                (ModelFormatError, lambda t: BPE.load(folder / "cut.npz")),
+                (ModelFormatError, lambda t: BPE.load(folder / "flip.npz")),
+                (ModelFormatError, lambda t: BPE.load(folder / "bad.json")),
+                (TypeError, lambda t: t.encode("text")),
+                (ValueError, lambda t: type(t)(1).fit(docs)),
+                (OSError, lambda t: t.save(folder / "none" / "m.json")),
+                (ValueError, lambda t: t.truncate(1)),
+            ]
+            def fail(n):
+                for i in range(n):
+                    error, call = calls[i % len(calls)]
+                    try:
+                        call(tokenizers[i // len(calls) % 3])
+                    except error:
+                        continue
+                    raise AssertionError(i % len(calls))
+            fail(300)
+            before = rss()
+            fail(2000)
+            assert rss() - before < 20e6, (before, rss())
+            """,
+            warm.cache,
+        )
+
+    def test_too_little_memory_is_an_error_and_no_crash(warm: Warm) -> None:
+        out = run(
+            """
+            import resource
+            rng = np.random.default_rng(0)
+            docs = np.array_split(rng.integers(0, 100, 12_000_000, np.int32), 20)
+            few = docs[:2]
+            tokenizers = [t.fit([d[:20_000] for d in docs]) for t in three(n_threads=2)]
+            tokenizers.append(UBPE(200, 20, objective="shortest", n_threads=2).fit([d[:20_000] for d in docs]))
+            for t in tokenizers:
+                t.n_tokens = 2000
+                t.decode_batch(t.encode_batch(few))
+            def limited(extra, call):
+                def work():
+                    now = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
+                    resource.setrlimit(resource.RLIMIT_AS, (now + extra, resource.RLIM_INFINITY))
+                    try:
+                        call()
+                    except MemoryError:
+                        os._exit(42)
+                return work
+            sizes = [n << 20 for n in (1, 24, 60, 110, 200, 280, 1500)]
+            for i, t in enumerate(tokenizers):
+                before = t.fingerprint
+                jobs = {"encode": lambda: t.encode_batch(docs)}
+                if i == 1:
+                    jobs["fit"] = lambda: t.fit(docs)
+                for name, job in jobs.items():
+                    t.n_threads = 1 if name == "fit" else 1 + i % 2
+                    codes = [wait(child(limited(size, job))) for size in sizes]
+                    assert set(codes) <= {0, 42} and codes[0] == 42, (type(t).__name__, name, codes)
+                    print(type(t).__name__, name, codes)
+                assert t.fingerprint == before
+            """,
+            warm.cache,
+        )
+        assert "fit" in out and "42" in out
