@@ -217,7 +217,6 @@ def test_the_interpreter_exits_cleanly(warm: Warm, how: str) -> None:
     assert run(setup + textwrap.dedent(EXITS[how]), warm.cache) == "done"
 
 
-# bug: submitting to a pool at shutdown is a RuntimeError, where working in the calling thread would do
 @pytest.mark.parametrize("pool", ["before", "never"])
 @pytest.mark.parametrize("when", ["in a thread that outlives the main one", "atexit"])
 def test_a_batch_at_the_end_of_the_interpreter(warm: Warm, when: str, pool: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba._jit import kernel
+from ubpe_numba._jit import helper, kernel
 from ubpe_numba.kernels.intrinsics import copy32
 
 SLOT = 32  # bytes of a token that are kept apart: 8 int32
@@ -103,6 +103,24 @@ def fill_slots(offsets, arena, slots):
             slots[t * SLOT + j] = arena[offsets[t] + j]
 
 
+@helper
+def _copy_block(ids, sizes, slots, starts, arena, out, w, room):
+    """Write the symbols of a block of ids from `w` on; returns where they end, or -1 if a long one does not fit. O(output)."""
+    for i in range(ids.size):
+        t = np.int64(ids[i])
+        n = np.int64(sizes[t])
+        copy32(out, w, slots, t * SLOT)
+        if n > SLOT:
+            if w + n > room:
+                return np.int64(-1)
+            done = np.int64(SLOT)
+            while done < n:
+                copy32(out, w + done, arena, starts[t] + done)
+                done += 32
+        w += n
+    return w
+
+
 @kernel
 def decode(ids, offsets, first, sizes, slots, starts, arena, out, at, ends):
     """Write the symbols of the documents' tokens, as bytes; returns the ids consumed and the bytes written.
@@ -122,18 +140,10 @@ def decode(ids, offsets, first, sizes, slots, starts, arena, out, at, ends):
             if w > room:
                 return i, w
             block = ids[i : min(i + BLOCK, offsets[d + 1])]
-            for j in range(block.size):
-                t = np.int64(block[j])
-                n = np.int64(sizes[t])
-                copy32(out, w, slots, t * SLOT)
-                if n > SLOT:
-                    if w + n > room:
-                        return i + j, w
-                    done = np.int64(SLOT)
-                    while done < n:
-                        copy32(out, w + done, arena, starts[t] + done)
-                        done += 32
-                w += n
+            end = _copy_block(block, sizes, slots, starts, arena, out, w, room)
+            if end < 0:
+                return i, w
+            w = end
             i += block.size
         ends[d] = w
     return i, w
