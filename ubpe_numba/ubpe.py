@@ -31,7 +31,7 @@ class UBPE(Tokenizer):
         A `FitRules`; None for the defaults.
     objective
         ``"tfidf"``, the articles': the sum over distinct tokens of (1 + ln count) * idf is largest. It prefers rare tokens, not
-        few: on text it gives about 60 % more tokens than merging by rank. ``"shortest"``: fewest tokens, 3 to 7 % fewer than
+        few: on text it gives about 60 % more tokens than merging by rank. ``"shortest"``: fewest tokens, 2 to 7 % fewer than
         by rank (ties: the larger sum of idf, then the longest token first).
     n_threads
         Threads for batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
