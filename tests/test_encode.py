@@ -146,3 +146,15 @@ def test_decode(table: Table, data: st.DataObject) -> None:
     bad = [*ids, [0, len(flat)]]
     with pytest.raises(UnknownTokenError, match=f"document {len(ids)}, position 1: token id {len(flat)} is outside"):
         tok.decode_batch(bad)
+
+
+def test_decode_when_the_size_was_guessed_too_small() -> None:
+    """The sample is blind to the long tokens; documents, empty ones among them, end where they should all the same."""
+    tok = BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2)
+    ids = np.full(20_000, 8, np.int32)
+    ids[:: ids.size // 1024] = 1
+    offsets = np.array([0, 0, 5, 9_000, 9_000, 9_000, 9_001, 20_000, 20_000])
+    lengths = np.where(ids == 8, 128, 1)
+    got = tok.decode_batch(ids, offsets)
+    assert got.offsets.tolist() == np.concatenate([[0], np.cumsum(lengths)])[offsets].tolist()
+    assert np.array_equal(got.values, np.repeat(np.where(ids == 8, 0, 1), lengths))

@@ -30,7 +30,10 @@ class Decoder:
         symbols = np.ascontiguousarray(alphabet.to_symbols(vocabulary.arena))
         self.dtype = symbols.dtype
         self.starts = vocabulary.offsets * symbols.itemsize
-        self.sizes = np.diff(self.starts).astype(np.int32)  # of a token in bytes: none is longer than a document
+        sizes = np.diff(self.starts)
+        if (longest := int(sizes.max())) >= 2**31:  # 32 bits halve the table that every id is looked up in
+            raise ValueError(f"vocabulary: a token of {longest} bytes; at most 2**31 - 1 can be decoded")
+        self.sizes = sizes.astype(np.int32)
         self.arena = np.zeros(symbols.nbytes + arena.SLACK, np.uint8)
         self.arena[: symbols.nbytes] = symbols.view(np.uint8)
         self.slots = np.zeros(self.sizes.size * arena.SLOT, np.uint8)
@@ -79,10 +82,7 @@ class Decoder:
             larger = np.empty(size + int(arena.decoded_size(values[done:last], self.sizes)) + _SPARE, np.uint8)
             larger[:size] = out[:size]
             out = larger
-            # documents before `done` are passed over, their ends written again: where this one starts, which is wrong for them
-            known = ends.copy()
-            document = int(np.searchsorted(offsets, done, side="right")) - 1
-            _, size = arena.decode(values, offsets, done, *tables, out, size, ends)
-            ends[:document] = known[:document]
+            document = int(np.searchsorted(offsets, done, side="right")) - 1  # it goes on in the middle of this one
+            _, size = arena.decode(values, offsets[document:], done, *tables, out, size, ends[document:])
         # a view keeps the buffer alive: of a short document that would be mostly spare
         return out[:size] if out.size - size <= size // 8 else out[:size].copy()

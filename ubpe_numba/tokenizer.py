@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import os
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -29,7 +30,7 @@ from ubpe_numba.vocabulary import Vocabulary, idf
 Self = TypeVar("Self", bound="Tokenizer")
 
 
-class Tokenizer(Parameters):
+class Tokenizer(Parameters, ABC):
     """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
 
     The constructor only stores its arguments. `fit`, `load` and the other ways to a vocabulary set `alphabet_` and
@@ -139,8 +140,9 @@ class Tokenizer(Parameters):
             made = self._decoder_ = Decoder(self.vocabulary_, self.alphabet_)
         return made
 
+    @abstractmethod
     def _encode_ids(self, documents: Ragged) -> Ragged:
-        raise NotImplementedError
+        """Encode documents of alphabet ids."""
 
     @property
     def vocabulary(self) -> Vocabulary:
