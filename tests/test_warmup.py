@@ -7,8 +7,11 @@ import pkgutil
 import subprocess
 import sys
 
+import pytest
+
 import ubpe_numba
 import ubpe_numba.kernels
+from ubpe_numba.kernels import pairtable
 
 
 def test_every_kernel_has_exactly_one_version() -> None:
@@ -18,7 +21,7 @@ def test_every_kernel_has_exactly_one_version() -> None:
     for module in pkgutil.iter_modules(ubpe_numba.kernels.__path__):
         for name, value in vars(importlib.import_module(f"ubpe_numba.kernels.{module.name}")).items():
             options = getattr(value, "targetoptions", None)
-            if options and not options.get("forceinline") and options.get("inline") != "always":
+            if options and not options.get("no_cpython_wrapper"):  # else only kernels call it
                 assert len(value.signatures) == 1, (module.name, name, value.signatures)
                 n += 1
     assert n >= 25
@@ -27,3 +30,22 @@ def test_every_kernel_has_exactly_one_version() -> None:
 def test_command() -> None:
     done = subprocess.run([sys.executable, "-m", "ubpe_numba", "warmup"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_a_helper_is_not_called_from_python() -> None:
+    with pytest.raises(TypeError, match="pair_of is called by kernels only"):
+        pairtable.pair_of(1, 2)
+    assert pairtable.pair_of.py_func(1, 2) == 1 << 32 | 2
+
+
+def test_import_is_light() -> None:
+    script = """
+import sys, ubpe_numba
+assert not {"numba", "numpy"} & set(sys.modules)
+assert ubpe_numba.__version__ and not hasattr(ubpe_numba, "__path_of_nothing__") and not hasattr(ubpe_numba, "nothing")
+from ubpe_numba import *
+import ubpe_numba.api
+assert UBPE is ubpe_numba.UBPE is ubpe_numba.api.UBPE and {*ubpe_numba.api.__all__} <= {*dir(ubpe_numba)}
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

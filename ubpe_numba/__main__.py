@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     # imported here, so that --help does not wait for the compiler to be imported
     try:
         if options.command == "warmup":
-            from ubpe_numba.warmup import warmup
+            from ubpe_numba._warmup import warmup
 
             warmup()
             return 0

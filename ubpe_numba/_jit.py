@@ -1,9 +1,10 @@
 """Every option of the just-in-time compiler, in one place.
 
-Two decorators: `kernel` for what Python calls (compiled once per signature, kept on disk), `helper` for what only kernels call
-(always inlined, so it never exists as code of its own and is never cached). No `parallel=True` anywhere: a pool of threads drives
-`nogil` kernels at the same speed, with a third of the compile time and none of prange's traps (OpenMP kills forked children,
-workqueue aborts on concurrent calls).
+Three decorators: `kernel` for what Python calls (compiled once per signature, kept on disk), `helper` for what only kernels call
+(always inlined), and `section` for a part of a kernel that is called once a round. The last two have no way in from Python, which
+would be a fifth of the time that compiling takes, and are kept on disk only as parts of kernels. No `parallel=True` anywhere: a
+pool of threads drives `nogil` kernels at the same speed, with a third of the compile time and none of prange's traps (OpenMP
+kills forked children, workqueue aborts on concurrent calls).
 
 Indices are unsigned: in a kernel `a[-1]` is not the last item but an error. Testing every index for being counted from the end
 costs 10 to 20 % of the whole fit, and the same of encoding, so a pass of our own declares integer indices of arrays unsigned once
@@ -66,7 +67,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls: without the GIL, with a cache on disk."""
-    return attach(njit(nogil=True, pipeline_class=_Compiler)(function))  # type: ignore[no-any-return]
+    return attach(njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=_Compiler)(function))  # type: ignore[no-any-return]
 
 
 def helper(function: F) -> F:
@@ -74,9 +75,21 @@ def helper(function: F) -> F:
 
     Inlined always: a real call that takes arrays pays two atomic reference counts per array, ~150 ns for a dozen.
     """
-    return njit(nogil=True, forceinline=True, pipeline_class=_Compiler)(function)  # type: ignore[no-any-return]
+    return _inner(function, forceinline=True)
 
 
 def section(function: F) -> F:
-    """A part of one kernel that is written apart: its code is put in place of the call before anything is compiled."""
-    return njit(inline="always")(function)  # type: ignore[no-any-return]
+    """Compile a part of a kernel that is written apart and called so rarely that a real call costs nothing (~1 µs)."""
+    return _inner(function)
+
+
+def _inner(function: F, **options: Any) -> F:
+    dispatcher = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_Compiler, **options)(function)
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise TypeError(f"{function.__name__} is called by kernels only; {function.__name__}.py_func is the Python function")
+
+    # numba would jump to a wrapper that is not there: what is compiled stays unknown to it, and a call ends here
+    dispatcher._insert = lambda *args, **kwargs: None
+    dispatcher._compile_for_args = refuse
+    return dispatcher  # type: ignore[no-any-return]

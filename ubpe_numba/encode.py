@@ -83,10 +83,11 @@ class PathEncoder:
         self.vocabulary = vocabulary
         arena, offsets = writable(vocabulary.arena), writable(vocabulary.offsets)
         self.edges = np.full(_capacity(vocabulary), -1, np.int64)
-        states = np.empty((vocabulary.arena.size, 4), np.int32)
-        n_states = automaton.build(vocabulary.n_alphabet, arena, offsets, self.edges, states)
-        self.states = states[:n_states].copy()
         self.longest = int(np.diff(vocabulary.offsets).max())
+        states, order = np.empty((arena.size, 4), np.int32), np.empty(arena.size, np.int32)
+        ends = np.zeros(self.longest + 2, np.int64)
+        n_states = automaton.build(vocabulary.n_alphabet, arena, offsets, self.edges, states, order, ends)
+        self.states = states[:n_states].copy()
         self.scaled_idf = vocabulary.weights * SCALE
         self.values = np.rint(self.scaled_idf)
         #: Whether any token weighs anything.

@@ -104,8 +104,10 @@ class Vocabulary:
         if (twice := np.flatnonzero(keys[1:] == keys[:-1])).size:
             key = int(keys[twice[0]])
             raise ModelFormatError(f"merges: the pair [{key >> 32}, {key & 0xFFFFFFFF}] is there twice")
-        order = np.empty(m, np.int32)
-        if (bad_token := arena_kernels.order_of_tokens(left, right, n_alphabet, order)) >= 0:
+        order = np.arange(m, dtype=np.int32)
+        if (pairs.max(axis=1, initial=0) >= n_alphabet + order).any() and (
+            bad_token := arena_kernels.order_of_tokens(left, right, n_alphabet, order)
+        ) >= 0:
             raise ModelFormatError(f"merges[{bad_token}]: the token {n_alphabet + bad_token} is built on itself")
         lengths = np.empty(size, np.int64)
         arena_kernels.token_lengths(left, right, n_alphabet, order, lengths)

@@ -43,12 +43,12 @@ def longest_match(states, state):
 
 
 @kernel
-def build(n_alphabet, arena, offsets, edges, states):
+def build(n_alphabet, arena, offsets, edges, states, order, ends):
     """Build the automaton of all tokens of a vocabulary; returns the number of states.
 
     arena int32, offsets int64[V + 1]; edges int64[2 * capacity] filled with -1, capacity a power of two of at least twice the
-    symbols of the learned tokens; states int32[n_alphabet + those symbols, 4]. Of tokens with the same symbols the later one is
-    found, as published. O(symbols).
+    symbols of the learned tokens; states int32[n_alphabet + those symbols, 4]; scratch: order int32 of as many, ends int64 of
+    zeros, the longest token and two more. Of tokens with the same symbols the later one is found, as published. O(symbols).
     """
     for s in range(n_alphabet):
         states[s, FAIL] = -1
@@ -56,7 +56,6 @@ def build(n_alphabet, arena, offsets, edges, states):
         states[s, TOKEN] = s
         states[s, LONGEST] = -1
     n = n_alphabet
-    deepest = np.int64(1)
     for t in range(n_alphabet, offsets.size - 1):
         state = np.int64(arena[offsets[t + 1] - 1])
         for j in range(offsets[t + 1] - 2, offsets[t] - 1, -1):
@@ -71,14 +70,11 @@ def build(n_alphabet, arena, offsets, edges, states):
                 n += 1
             state = edges[2 * i + 1]
         states[state, TOKEN] = t
-        deepest = max(deepest, offsets[t + 1] - offsets[t])
     # by depth: a state fails to a shallower one
-    ends = np.zeros(deepest + 2, np.int64)
     for state in range(n):
         ends[states[state, DEPTH] + 1] += 1
-    for d in range(deepest + 1):
+    for d in range(ends.size - 1):
         ends[d + 1] += ends[d]
-    order = np.empty(n, np.int32)
     for state in range(n):
         order[ends[states[state, DEPTH]]] = state
         ends[states[state, DEPTH]] += 1

@@ -1,0 +1,28 @@
+"""Every public name, from where it is written."""
+
+from ubpe_numba._warmup import warmup
+from ubpe_numba.alphabet import Alphabet
+from ubpe_numba.bpe import BPE, UBPEClassic
+from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownSymbolError, UnknownTokenError
+from ubpe_numba.ragged import Ragged
+from ubpe_numba.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
+from ubpe_numba.ubpe import UBPE
+from ubpe_numba.vocabulary import Vocabulary
+
+__all__ = [
+    "ARTICLE",
+    "BPE",
+    "PUBLISHED_0_2",
+    "PUBLISHED_0_3",
+    "UBPE",
+    "Alphabet",
+    "FitRules",
+    "ModelFormatError",
+    "NotFittedError",
+    "Ragged",
+    "UBPEClassic",
+    "UnknownSymbolError",
+    "UnknownTokenError",
+    "Vocabulary",
+    "warmup",
+]
