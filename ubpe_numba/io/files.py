@@ -1,10 +1,30 @@
-"""Writing files so that a reader finds the old one or the new one, and nothing between."""
+"""Files: read only if they are files, and written so that a reader finds the old one or the new one, and nothing between."""
 
 from __future__ import annotations
 
+import errno
 import os
 import pathlib
 import secrets
+import stat
+from typing import BinaryIO
+
+from ubpe_numba.errors import ModelFormatError
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open for reading what is a file, or a link to one.
+
+    A pipe could be waited for without end, a device read without end: ModelFormatError. OSError where it cannot be opened.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+        raise ModelFormatError(f"{os.fspath(path)}: not a regular file")
+    return os.fdopen(handle, "rb")
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:

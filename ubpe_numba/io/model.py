@@ -11,12 +11,12 @@ import json
 import os
 import pathlib
 import zipfile
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.io.files import write_atomically
+from ubpe_numba.io.files import open_regular, write_atomically
 
 FORMAT, VERSION = "ubpe-numba", 1
 _PARTS = ("tokenizer", "params", "alphabet", "vocabulary")
@@ -43,11 +43,12 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
     ModelFormatError names the file and what is wrong with it; OSError if it cannot be read.
     """
     suffix = _suffix(path)
-    data = pathlib.Path(path).read_bytes()
-    try:
-        return (_from_json(data) if suffix == ".json" else _from_npz(data)), len(data)
-    except ModelFormatError as error:
-        raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
+    with open_regular(path) as f:
+        size = os.fstat(f.fileno()).st_size
+        try:
+            return (_from_json(f) if suffix == ".json" else _from_npz(f, size)), size
+        except ModelFormatError as error:
+            raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
 
 
 def claimable(n_bytes: int) -> int:
@@ -130,8 +131,11 @@ def _has_surrogates(points: np.ndarray) -> bool:
     return bool(((points >= 0xD800) & (points < 0xE000)).any())
 
 
-def _from_json(data: bytes) -> dict[str, Any]:
-    return _join(parse_json(data), {})
+def _from_json(f: BinaryIO) -> dict[str, Any]:
+    start = f.read(4096).removeprefix(b"\xef\xbb\xbf")
+    if not start.lstrip(b" \t\r\n").startswith(b"{"):  # before gigabytes of something else are read
+        raise ModelFormatError("not a JSON object")
+    return _join(parse_json(start + f.read()), {})
 
 
 def _to_npz(model: dict[str, Any]) -> bytes:
@@ -141,17 +145,17 @@ def _to_npz(model: dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _from_npz(data: bytes) -> dict[str, Any]:
+def _from_npz(f: BinaryIO, n_bytes: int) -> dict[str, Any]:
     """Members are stored, not compressed, so that no file claims more memory than its own size."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(f) as archive:
             arrays = {}
             for info in archive.infolist():
                 name = info.filename.removesuffix(".npy")
                 kinds = "u" if name == "head" else _ARRAYS.get(name)
                 if kinds is None or name in arrays:
                     raise ModelFormatError(f"npz: unexpected member {info.filename!r}")
-                if info.compress_type != zipfile.ZIP_STORED or info.file_size > len(data):
+                if info.compress_type != zipfile.ZIP_STORED or info.file_size > n_bytes:
                     raise ModelFormatError(f"npz: member {info.filename!r} is compressed or claims too many bytes")
                 arrays[name] = _array(name, archive.read(info), kinds)
     except ModelFormatError:

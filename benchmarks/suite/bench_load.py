@@ -1,0 +1,138 @@
+"""Reading models: a large honest one, and files that lie, each of which must be refused in less than 100 ms."""
+
+import io
+import json
+import pathlib
+import tempfile
+import time
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba import BPE, ModelFormatError
+
+from .common import rate
+
+N_MERGES = 32_000
+
+
+def _honest() -> BPE:
+    """32,000 merges of earlier tokens, none longer than about 20 symbols."""
+    rng = np.random.default_rng(0)
+    pairs = {(int(a), int(b)) for a, b in rng.integers(0, 256, (2 * N_MERGES, 2))}
+    return BPE.from_merges(sorted(pairs)[:N_MERGES], alphabet=256)
+
+
+def _lies(folder: pathlib.Path) -> dict[str, tuple[str, bytes]]:
+    """Hostile files by name: suffix and content. The numbers are chosen to cost as much as they can."""
+    _honest().save(folder / "honest.json")
+    _honest().save(folder / "honest.npz")
+    text, archive = (folder / "honest.json").read_text(), (folder / "honest.npz").read_bytes()
+    model: dict[str, Any] = json.loads(text)
+    few = {k: [] for k in ("weights", "counts", "document_frequencies")}
+
+    def with_merges(merges: list[list[int]]) -> bytes:
+        lists = {k: [0] * len(merges) for k in few}
+        return json.dumps(model | {"vocabulary": model["vocabulary"] | lists | {"merges": merges}}).encode()
+
+    def zipped(name: str, data: bytes, compression: int = zipfile.ZIP_STORED) -> bytes:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", compression) as z:
+            z.writestr(name, data)
+        return buffer.getvalue()
+
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<i4", "fortran_order": False, "shape": (10**9, 2)})
+    chain = [[256 + i, 256 + i] for i in range(N_MERGES)]
+    return {
+        "truncated json": (".json", text[:-2].encode()),
+        "truncated npz": (".npz", archive[:-9]),
+        "wrong version": (".json", text.replace('"version": 1', '"version": 2').encode()),
+        "64 doublings": (".json", with_merges([[0, 0], *chain[:63]])),
+        "32,000 doublings": (".json", with_merges([[0, 0], *chain[:-1]])),
+        "a cycle of 32,000": (".json", with_merges([*[[c[0] + 1, 0] for c in chain[:-1]], [256, 0]])),
+        "a pair twice": (".json", with_merges([*[[i >> 8, i & 255] for i in range(N_MERGES)], [0, 0]])),
+        "a NaN": (".json", text.replace('"weights": [', '"weights": [NaN, ').encode()),
+        "deep": (".json", b'{"a":' * 1_000_000),
+        "deep, closed": (".json", b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
+        "a number of 4,000 digits": (".json", text.replace('"version": 1', '"version": ' + "9" * 4000).encode()),
+        "not UTF-8": (".json", text.encode()[:-2] + b"\xff\xff"),
+        "a header of 10**9 rows": (".npz", zipped("vocabulary.merges.npy", header.getvalue())),
+        "a zip bomb": (".npz", zipped("head.npy", bytes(10**8), zipfile.ZIP_DEFLATED)),
+        "zeros": (".json", bytes(20_000_000)),
+        "no archive": (".npz", bytes(20_000_000)),
+    }
+
+
+class Honest:
+    """A vocabulary of 32,256 tokens."""
+
+    params = (".json", ".npz")
+    param_names = ("format",)
+
+    def setup(self, suffix: str) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name, f"model{suffix}")
+        _honest().save(self.path)
+        BPE.load(self.path)
+
+    def teardown(self, _: str) -> None:
+        self.folder.cleanup()
+
+    def track_tokens_per_second(self, _: str) -> float:
+        return rate(N_MERGES, lambda: BPE.load(self.path), 5)
+
+    track_tokens_per_second.unit = "tokens/s"  # type: ignore[attr-defined]
+
+
+def _worst(measure: Callable[[Callable[[], object]], float]) -> tuple[float, str]:
+    """The file that costs the most, and what it costs."""
+    found: list[tuple[float, str]] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for what, (suffix, data) in _lies(folder).items():
+            path = folder / f"lie{suffix}"
+            path.write_bytes(data)
+
+            def load(path: pathlib.Path = path, what: str = what) -> None:
+                try:
+                    BPE.load(path)
+                except ModelFormatError:
+                    return
+                raise AssertionError(f"{what}: not refused")
+
+            load()
+            found.append((measure(load), what))
+    return max(found)
+
+
+def _seconds(load: Callable[[], object]) -> float:
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        load()
+        times.append(time.perf_counter() - start)
+    return sorted(times)[2]
+
+
+def _bytes(load: Callable[[], object]) -> float:
+    tracemalloc.start()
+    load()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+class Hostile:
+    """The worst of the files that lie."""
+
+    def track_seconds(self) -> float:
+        return _worst(_seconds)[0]
+
+    def track_bytes(self) -> float:
+        return _worst(_bytes)[0]
+
+    track_seconds.unit, track_bytes.unit = "seconds", "bytes"  # type: ignore[attr-defined]
