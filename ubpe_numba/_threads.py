@@ -86,6 +86,31 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
         raise
 
 
+def together(here: Callable[[], T], helper: Callable[[int], object], n_threads: int) -> T:
+    """`here()` in this thread, while up to n_threads - 1 others run `helper(1)`, `helper(2)` ...
+
+    Helpers may come late or not at all, and have to end by themselves when `here` has.
+    """
+    if n_threads == 1 or getattr(_worker, "busy", False):
+        return here()
+    futures: list[Future[object]] = []
+    pool = _pool(n_threads - 1)
+    try:
+        try:
+            for i in range(1, n_threads):
+                futures.append(pool.submit(_marked, lambda i, _: helper(i), (i, i)))
+        except RuntimeError:
+            _drop(pool)
+        return here()
+    finally:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+        for future in futures:
+            if not future.cancelled():
+                future.result()
+
+
 def _marked(function: Callable[[int, int], T], chunk: tuple[int, int]) -> T:
     _worker.busy = True
     try:

@@ -1,10 +1,8 @@
 """Fitting: learn merges from a corpus, exactly, in time linear in the corpus for all practical purposes.
 
-The rounds run in kernels (`kernels/rounds.py`) on a shard of the text and on the driver's table of frequent pairs. This module
-allocates, loads the text, counts at the start of each epoch, lowers the threshold when too few pairs are left, grows what is
-full, and comes up for air every ~100 ms.
-
-The text is held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs (5 to 7 bytes a symbol).
+The rounds run in kernels (`kernels/rounds.py`) on shards of the text (`shards.py`) and on the driver's tables of frequent pairs.
+This module counts at the start of each epoch, lowers the threshold when too few pairs are left, grows what is full, and comes up
+for air every ~100 ms.
 """
 
 from __future__ import annotations
@@ -14,28 +12,31 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ubpe_numba import _threads
 from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import Alphabet
-from ubpe_numba.documents import Documents
 from ubpe_numba.kernels import driver as d
 from ubpe_numba.kernels import rounds
 from ubpe_numba.kernels import shard as s
 from ubpe_numba.kernels import shard_index as index
 from ubpe_numba.kernels.pairtable import EMPTY, rehash
 from ubpe_numba.rules import FitRules
+from ubpe_numba.shards import Corpus, Text, extend
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
-_CHUNK = 1 << 20  # symbols mapped to ids at once while loading
 _BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
 _STEP = 32  # the threshold falls by this factor; flat between 16 and 64
+_BATCH = 1024  # most merges that are made at once where one a round is asked for
+_PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
+_MOST = s.MOST_CELLS
 
 
 class Merges(NamedTuple):
-    """What a fit learned: m merges in order of creation; merge i makes the id `alphabet_size + i`.
+    """What a fit learned: m merges in order of creation; merge i makes the id `n_alphabet + i`.
 
     `pairs` int32[m, 2]; `counts` int64[m], adjacent occurrences (overlapping ones too) when the pair was merged; `documents`
     int64[m], documents that held it then; `replaced` int64[m], how many tokens the corpus lost; `n_symbols`, `n_documents` of
-    the corpus.
+    the corpus; all by weight. `last_round` is the index of the first merge of the last round.
     """
 
     pairs: np.ndarray
@@ -44,120 +45,200 @@ class Merges(NamedTuple):
     replaced: np.ndarray
     n_symbols: int
     n_documents: int
+    last_round: int
 
 
-def fit(corpus: Documents, alphabet: Alphabet, n_tokens: int, n_candidates: int, rules: FitRules, progress: Progress) -> Merges:
-    """Learn merges until the vocabulary holds `n_tokens` ids, alphabet included, or no pair is frequent enough.
+class Settings(NamedTuple):
+    """How to fit: until the vocabulary holds `n_tokens` ids, alphabet included; no token of more than `longest` symbols."""
 
-    Raises UnknownSymbolError for a symbol outside the alphabet, ValueError for a corpus past the size of a shard. Ctrl-C is
-    obeyed between slices of ~100 ms. Source: UBPE tokenizers, part 1; the incremental scheme is described in the kernels.
+    n_tokens: int
+    n_candidates: int
+    rules: FitRules
+    n_threads: int
+    longest: int = 2**62
+
+
+def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress) -> Merges:
+    """Learn merges until the vocabulary is full, or no pair is frequent enough.
+
+    Raises UnknownSymbolError for a symbol outside the alphabet. Ctrl-C is obeyed between slices of ~100 ms. The result does not
+    depend on the number of threads. Source: UBPE tokenizers, part 1; the incremental scheme is described in the kernels.
     """
-    return _Fit(corpus, alphabet, n_tokens, n_candidates, rules).run(progress)
+    return _Fit(corpus, alphabet, settings).run(progress)
 
 
 class _Fit:
     """The arrays of one fit and the steps that Python takes between rounds."""
 
-    def __init__(self, corpus: Documents, alphabet: Alphabet, n_tokens: int, n_candidates: int, rules: FitRules) -> None:
-        self.alphabet_size = alphabet.size
-        self.n_documents = corpus.offsets.size - 1
-        self.n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
-        self.n_candidates = n_candidates = min(n_candidates, max(1, self.n_symbols))  # there are no more pairs
+    def __init__(self, corpus: Corpus, alphabet: Alphabet, settings: Settings) -> None:
+        self.corpus, self.n_alphabet, self.rules = corpus, alphabet.size, settings.rules
+        n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
+        self.n_candidates = min(settings.n_candidates, max(1, n_symbols))  # there are no more pairs
         self.threshold_known = False
-        n_cells = self.n_symbols + self.n_documents + 1
-        if n_cells >= 2**31 - 1:
-            raise ValueError(
-                f"docs: {self.n_symbols} symbols in {self.n_documents} documents; at most 2**31 - 2 together are supported"
-            )
-        tokens = alphabet.size + 1024 + n_candidates
+        self.threads, n_shards = _plan(n_symbols + corpus.offsets.size, settings.n_threads)
+        merges = self.n_candidates if self.n_candidates > 1 else min(_BATCH, max(1, settings.n_tokens - alphabet.size))
+        tokens = alphabet.size + 1024 + merges
         slots = 1 << 12
-        self.shard = _allocate_shard(self.n_symbols, self.n_documents, tokens, slots, n_candidates)
-        _load(self.shard, corpus, alphabet)
-        self.task = _allocate_task(self.n_symbols, n_candidates)
-        self.driver = _allocate_driver(tokens, slots, n_candidates)
+        self.text = Text(corpus, alphabet, n_shards, tokens, slots, merges, self.threads)
+        # other ties are decided by a look at the text, for which the driver has to be alone
+        n_parts = self.text.k if settings.rules.ties == "smallest" else 1
+        self.task = _allocate_task(tokens, merges, n_parts)
+        self.driver = _allocate_driver(n_parts, tokens, slots, self.n_candidates)
+        self.driver.lengths[: alphabet.size] = 1
+        self.control = np.zeros(rounds.CLAIMS + rounds.LINE * self.text.k, np.int64)
         state = self.driver.state
-        state[d.NEXT_ID] = alphabet.size
-        state[d.LIMIT] = n_tokens + 1 if rules.overshoot else n_tokens
-        state[d.WHOLE_ROUNDS] = rules.overshoot
-        state[d.MIN_COUNT] = rules.min_count
-        state[d.TIES] = _TIES[rules.ties]
+        state[d.NEXT_ID] = state[d.ROUND_START] = alphabet.size
+        state[d.LIMIT] = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
+        state[d.WHOLE_ROUNDS] = settings.rules.overshoot
+        state[d.MIN_COUNT] = settings.rules.min_count
+        state[d.LONGEST] = settings.longest
+        state[d.TIES] = _TIES[settings.rules.ties]
 
     def run(self, progress: Progress) -> Merges:
         state = self.driver.state
         progress.start(int(state[d.NEXT_ID]), int(state[d.LIMIT]))
         if state[d.NEXT_ID] < state[d.LIMIT]:
             self._count()
-            while (why := rounds.run(self.driver, self.task, self.shard, _BUDGET)) != rounds.DONE:
+            while (why := self._rounds()) != rounds.DONE:
                 last = int(state[d.NEXT_ID])
-                progress.update(last, int(self.driver.counts[last - 1]))
+                progress.update(last, int(self.driver.learned[last - 1, d.COUNT]))
                 if why == rounds.THIN:
                     state[d.THRESHOLD] = max(state[d.MIN_COUNT], state[d.THRESHOLD] // _STEP)
                 if why in (rounds.THIN, rounds.FULL):
-                    self._compact()
+                    self.text.compact(self.task.width)
                     self._count()
                 elif why == rounds.GROW:
                     self._grow(int(state[d.NEED]))
-        learned = slice(self.alphabet_size, int(state[d.NEXT_ID]))
-        progress.finish(learned.stop)
-        out = self.driver
+        progress.finish(int(state[d.NEXT_ID]))
+        learned = self.driver.learned[self.n_alphabet : state[d.NEXT_ID]]
         return Merges(
-            np.stack([out.left[learned], out.right[learned]], axis=1),
-            out.counts[learned].copy(),
-            out.documents[learned].copy(),
-            out.merged[learned].copy(),
-            self.n_symbols,
-            self.n_documents,
+            learned[:, [d.LEFT, d.RIGHT]].astype(np.int32),
+            learned[:, d.COUNT].copy(),
+            learned[:, d.HOLDERS].copy(),
+            learned[:, d.REPLACED].copy(),
+            self.corpus.n_symbols,
+            self.corpus.n_documents,
+            int(state[d.ROUND_START]) - self.n_alphabet,
         )
 
-    def _compact(self) -> None:
-        """One cell a token again."""
-        shard = self.shard
-        state = shard.state
-        state[s.N_CELLS] = s.compact(int(state[s.N_CELLS]), shard.cells, shard.separators, shard.width)
-        state[s.ARENA_FULL] = 0
-        shard.width[:] = 1
-        s.index_documents(int(state[s.N_CELLS]), shard.separators, shard.document_of_block)
+    def _rounds(self) -> int:
+        """Rounds in this thread, with the help of others, until there is a reason to stop."""
+        text, control = self.text, self.control
+        control[:] = 0
+        shared = self.driver, self.task, text.shards, text.weighted, text.borders, control
+
+        def drive() -> int:
+            try:
+                return int(rounds.run(*shared, self.threads, _BUDGET))
+            finally:
+                control[rounds.JOB] |= rounds.STOP  # whatever happened: the others must not wait for ever
+
+        return _threads.together(drive, lambda me: rounds.work(*shared, me), self.threads)
 
     def _count(self) -> None:
         """A new epoch: count all pairs of the compacted text, choose the threshold, list the frequent ones."""
-        state = self.driver.state
-        state[[d.HEAP_SIZE, d.N_PAIRS, d.N_FREE, d.N_SLOTS, d.BELOW]] = 0
+        state, part = self.driver.state, self.driver.part
+        part[:] = 0
+        part[:, d.ROOT] = -2
         state[d.STAGE] = rounds.CHOOSE
+        self.task.filled[:] = 0
         self.driver.entries.fill(EMPTY)
-        n_tokens = int(state[d.NEXT_ID])
-        floor = int(state[d.MIN_COUNT])
-        cells, arena = self.shard.cells[: self.shard.state[s.N_CELLS]], self.shard.arena
-        if n_tokens <= index.DENSE:
-            counts = np.zeros(n_tokens * n_tokens, np.int64)
-            index.count_dense(cells, n_tokens, counts)
-            existing = int(np.count_nonzero(counts >= floor))
-            n = self._lower_threshold(int(counts.max()) // _STEP, lambda t: int(np.count_nonzero(counts >= t)), existing)
-            frequent = np.flatnonzero(counts >= state[d.THRESHOLD])
-            slots = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
-            slot_of = np.full(counts.size, -1, np.int32)
-            slot_of[frequent] = slots
-            start, length = self.shard.start, self.shard.length  # after _seed, which may replace them
-            top = index.index_dense(cells, arena, start, length, n_tokens, counts, slot_of)
-            state[d.BELOW] = existing - n
+        if state[d.NEXT_ID] <= index.DENSE:
+            self._count_dense(int(state[d.NEXT_ID]))
         else:
-            ends = np.empty(n_tokens + 1, np.int64)
-            total = int(index.sort_by_left(cells, arena, n_tokens, ends))
-            pairs, counts = np.empty(total, np.int64), np.empty(total, np.int64)
-            right, seen = self.shard.right, self.shard.scratch
-            below = 0
+            self._count_sorted(int(state[d.NEXT_ID]))
 
-            def count(threshold: int) -> int:
-                nonlocal below
-                n, below = index.count_sorted(cells, arena, right, seen, n_tokens, ends, total, threshold, floor, pairs, counts)
-                return int(n)
+    def _count_dense(self, n_tokens: int) -> None:
+        text, state = self.text, self.driver.state
+        floor = int(state[d.MIN_COUNT])
 
-            n = self._lower_threshold(total // 1000, count, None)
-            pairs, counts = pairs[:n].copy(), counts[:n].copy()
-            slots = self._seed(pairs, counts)
-            start, length, right_at = self.shard.start, self.shard.length, self.shard.right_at
-            top = index.index_sorted(cells, arena, start, length, right_at, n_tokens, ends, total, pairs, counts, slots)
-            state[d.BELOW] = below
-        self.shard.state[s.ARENA_TOP] = top
+        def count(k: int) -> tuple[np.ndarray, np.ndarray]:
+            counts = np.zeros(n_tokens * n_tokens, np.int32)
+            index.count_dense(text.cells(k), n_tokens, counts)
+            if text.weighted is None:
+                return counts, counts
+            weights = np.zeros(n_tokens * n_tokens, np.int64)
+            index.weigh_dense(text.cells(k), text.weights(k).weights, n_tokens, weights)
+            return counts, weights
+
+        local = text.each(count)
+        counts = local[0][1].astype(np.int64)
+        for _, more in local[1:]:
+            counts += more
+        left, right, weight = text.pairs_across()
+        np.add.at(counts, left * n_tokens + right, weight)
+        existing = int(np.count_nonzero(counts >= floor))
+        n = self._lower_threshold(int(counts.max()) // _STEP, lambda t: int(np.count_nonzero(counts >= t)), existing)
+        frequent = np.flatnonzero(counts >= state[d.THRESHOLD])
+        slot_of = np.full(counts.size, -1, np.int32)
+        slot_of[frequent] = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
+        self.driver.part[0, d.BELOW] = existing - n
+
+        def fill(k: int) -> None:
+            shard = text[k]
+            shard.state[s.ARENA_TOP] = index.index_dense(
+                text.cells(k), shard.arena, shard.slices, n_tokens, local[k][0], slot_of
+            )
+
+        text.each(fill)
+
+    def _count_sorted(self, n_tokens: int) -> None:
+        text, state = self.text, self.driver.state
+        floor = int(state[d.MIN_COUNT])
+        ends = [np.empty(n_tokens + 1, np.int64) for _ in range(text.k)]
+        totals = text.each(lambda k: int(index.sort_by_left(text.cells(k), text[k].arena, n_tokens, ends[k])))
+        across = text.pairs_across()
+        room = [(np.empty(n, np.int64), np.empty(n, np.int64)) for n in totals]
+        below = 0
+        pairs = np.empty(0, np.int64)
+
+        def count(threshold: int) -> int:
+            """List the pairs that may reach the threshold in all shards together."""
+            nonlocal below, pairs
+            least = threshold if text.k == 1 else max(1, threshold // (4 * text.k))
+
+            def one(k: int) -> tuple[int, int]:
+                n, under = index.count_sorted(
+                    text[k], text.weights(k), n_tokens, ends[k], totals[k], least, floor, *room[k]
+                )  # fmt: skip
+                return int(n), int(under)
+
+            found = text.each(one)
+            if text.k == 1:
+                pairs, below = room[0][0][: found[0][0]], found[0][1]
+                return int(pairs.size)
+            below = int(threshold > floor)  # rarer pairs were not counted: there may be some
+            listed = [*(pair[:n] for (pair, _), (n, _) in zip(room, found, strict=True)), across[0] << 32 | across[1]]
+            numbers = [*(number[:n] for (_, number), (n, _) in zip(room, found, strict=True)), across[2]]
+            everything, where = np.unique(np.concatenate(listed), return_inverse=True)
+            most = np.zeros(everything.size, np.int64)
+            np.add.at(most, where, np.concatenate(numbers))
+            lists = np.bincount(where[: where.size - across[0].size], minlength=everything.size)
+            pairs = everything[most + (text.k - lists) * (least - 1) >= threshold]
+            return int(pairs.size)
+
+        weight = sum(totals) if text.weighted is None else max(sum(totals), self.corpus.n_symbols)
+        self._lower_threshold(weight // 1000, count, None)
+        pairs = pairs.copy()
+        room.clear()
+        slices = [np.empty(2 * pairs.size, np.int32) for _ in range(text.k)]
+        counts = [np.zeros(pairs.size, np.int64) for _ in range(text.k)]
+
+        def fill(k: int) -> None:
+            text[k].state[s.ARENA_TOP] = index.index_sorted(
+                text[k], text.weights(k), n_tokens, ends[k], totals[k], pairs, slices[k], counts[k]
+            )
+
+        text.each(fill)
+        total = np.sum(counts, axis=0)
+        for pair, weight in zip((across[0] << 32 | across[1]).tolist(), across[2].tolist(), strict=True):
+            total[pairs == pair] += weight
+        slots = self._seed(pairs, total)
+        kept = slots >= 0
+        for k in range(text.k):
+            text.shards.slices[k, 2 * slots[kept]] = slices[k][::2][kept]
+            text.shards.slices[k, 2 * slots[kept] + 1] = slices[k][1::2][kept]
+        self.driver.part[0, d.BELOW] += below
 
     def _lower_threshold(self, first: int, count: Callable[[int], int], existing: int | None) -> int:
         """Set the threshold, `first` in the first epoch, so low that two rounds' worth of candidates reach it."""
@@ -172,77 +253,54 @@ class _Fit:
         return n
 
     def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Enter pairs into the tables of their parts; their slots, -1 for those that are too rare or too long."""
         self._grow(pairs.size)
-        slots = np.empty(pairs.size, np.int32)
-        out = self.driver
-        d.seed(out.state, out.entries, out.slots, out.free, out.heap_counts, out.heap_ties, out.heap_pairs, pairs, counts, slots)
+        slots = np.full(pairs.size, -1, np.int32)
+        for p in range(len(self.driver.part)):
+            d.seed(self.driver, p, pairs, counts, slots)
         return slots
 
     def _grow(self, need: int) -> None:
-        """Make room for `need` more pairs and for the tokens of the next rounds; sizes at least double."""
-        state, old = self.driver.state, self.driver
+        """Make room for `need` more pairs in each part and for the tokens of the next rounds; sizes at least double."""
+        state, part, old = self.driver.state, self.driver.part, self.driver
         new: dict[str, np.ndarray] = {}
-        pairs = int(state[d.N_PAIRS]) + need
-        if 2 * pairs > old.slots.size:
+        pairs = int(part[:, d.N_PAIRS].max()) + need
+        if 2 * pairs > old.slots.shape[1]:
             capacity = 1 << (3 * pairs).bit_length()
-            new["entries"] = np.full(2 * capacity, EMPTY, np.int64)
-            new["slots"] = np.empty(capacity, np.int32)
-            rehash(old.entries, old.slots, new["entries"], new["slots"])
-        heap = int(state[d.HEAP_SIZE]) + need + self.n_candidates
-        if heap > old.heap_counts.size:
+            new["entries"] = np.full((len(part), 2 * capacity), EMPTY, np.int64)
+            new["slots"] = np.empty((len(part), capacity), np.int32)
+            for p in range(len(part)):
+                rehash(old.entries[p], old.slots[p], new["entries"][p], new["slots"][p])
+        heap = int(part[:, d.HEAP_SIZE].max()) + need + self.n_candidates
+        if heap > old.heap_counts.shape[1]:
             for name in ("heap_counts", "heap_ties", "heap_pairs"):
-                new[name] = _extend(getattr(old, name), 2 * heap)
-        tokens = int(state[d.NEXT_ID]) + self.n_candidates
-        if tokens > old.left.size:
-            for name in ("used", "left", "right", "counts", "documents", "merged"):
-                new[name] = _extend(getattr(old, name), 2 * tokens)
-            names = ("width", "left", "right", "left_at", "right_at", "scratch")
-            self.shard = self.shard._replace(**{n: _extend(getattr(self.shard, n), 2 * tokens) for n in names})
-        slots = int(state[d.N_SLOTS]) + need
-        if slots > self.shard.start.size:
-            new["free"] = _extend(old.free, 2 * slots)
-            self.shard = self.shard._replace(
-                start=_extend(self.shard.start, 2 * slots), length=_extend(self.shard.length, 2 * slots)
-            )
+                new[name] = extend(getattr(old, name), 2 * heap)
+        tokens = int(state[d.NEXT_ID]) + self.task.left.size
+        if tokens > len(old.learned):
+            for name in ("sums", "seen", "used", "lengths"):
+                new[name] = extend(getattr(old, name), 2 * tokens)
+            new["learned"] = np.zeros((2 * tokens, d.N_LEARNED), np.int64)
+            new["learned"][: len(old.learned)] = old.learned
+            width = np.ones(2 * tokens, np.int32)
+            width[: self.task.width.size] = self.task.width
+            self.task = self.task._replace(width=width)
+        slots = int(part[:, d.N_SLOTS].max()) + need
+        if slots > old.free.shape[1]:
+            new["free"] = extend(old.free, 2 * slots)
+        if need > self.task.new_token.shape[1]:
+            names = ("new_token", "new_slot")
+            self.task = self.task._replace(**{n: extend(getattr(self.task, n), 2 * need) for n in names})
         self.driver = old._replace(**new)
+        self.text.grow(len(self.driver.learned), self.driver.free.size)
 
 
-def _extend(array: np.ndarray, size: int) -> np.ndarray:
-    out = np.zeros(size, array.dtype)
-    out[: array.size] = array
-    return out
+def _plan(n_cells: int, n_threads: int) -> tuple[int, int]:
+    """How many threads, and how many shards: one each, unless they would be too small to pay or too large to be possible."""
+    threads = max(1, min(n_threads, n_cells // _PER_SHARD))
+    return threads, max(threads, -(-n_cells // (_MOST - 2**20)))
 
 
-def _allocate_shard(n: int, documents: int, tokens: int, slots: int, merges: int) -> s.Shard:
-    """Arrays sized by the text are `np.empty`: memory that is never touched is never used."""
-    i32, i64 = np.int32, np.int64
-    return s.Shard(
-        state=np.array([n + documents + 1, 0, 0], i64),
-        cells=np.empty(n + documents + 1, i32),
-        separators=np.empty(documents + 1, i32),
-        document_of_block=np.empty((n + documents >> s.BLOCK) + 1, i32),
-        arena=np.empty(5 * n // 2 + 16, i32),
-        before=np.empty(n // 2 + 1, i32),
-        after=np.empty(n // 2 + 1, i32),
-        width=np.ones(tokens, i32),
-        start=np.zeros(slots, i64),
-        length=np.zeros(slots, i64),
-        left=np.zeros(tokens, i32),
-        right=np.zeros(tokens, i32),
-        left_at=np.zeros(tokens, i64),
-        right_at=np.zeros(tokens, i64),
-        scratch=np.zeros(tokens, i32),
-        delta_token=np.empty(n + 2, i32),
-        delta_count=np.empty(n + 2, i32),
-        delta_end=np.zeros(2 * merges + 1, i64),
-        merged_at=np.zeros(merges, i64),
-        merged=np.zeros(merges, i64),
-        merged_twins=np.zeros(merges, i64),
-        merged_documents=np.zeros(merges, i64),
-    )
-
-
-def _allocate_task(n: int, merges: int) -> d.Task:
+def _allocate_task(tokens: int, merges: int, parts: int) -> d.Task:
     i32, i64 = np.int32, np.int64
     return d.Task(
         n=np.zeros(1, i64),
@@ -251,44 +309,31 @@ def _allocate_task(n: int, merges: int) -> d.Task:
         right=np.zeros(merges, i32),
         slot=np.zeros(merges, i64),
         counts=np.zeros(merges, i64),
-        new_token=np.empty(n + 2, i32),
-        new_slot=np.empty(n + 2, i32),
-        new_count=np.empty(n + 2, i64),
-        new_end=np.zeros(2 * merges + 1, i64),
+        width=np.ones(tokens, i32),
+        filled=np.zeros(2, i64),
+        filled_left=np.zeros(merges, i32),
+        new_token=np.empty((parts, 1 << 12), i32),
+        new_slot=np.empty((parts, 1 << 12), i32),
+        new_end=np.zeros((parts, 2 * merges + 1), i64),
         twin_slot=np.zeros(merges, i64),
     )
 
 
-def _allocate_driver(tokens: int, slots: int, candidates: int) -> d.Driver:
+def _allocate_driver(parts: int, tokens: int, slots: int, candidates: int) -> d.Driver:
     i32, i64 = np.int32, np.int64
     return d.Driver(
         state=np.zeros(d.N_STATE, i64),
-        entries=np.full(4 * slots, EMPTY, i64),
-        slots=np.empty(2 * slots, i32),
-        free=np.zeros(slots, i32),
-        heap_counts=np.zeros(slots + candidates, i64),
-        heap_ties=np.zeros(slots + candidates, i64),
-        heap_pairs=np.zeros(slots + candidates, i64),
-        used=np.zeros(tokens, i64),
+        part=np.zeros((parts, d.N_PART), i64),
+        entries=np.full((parts, 4 * slots), EMPTY, i64),
+        slots=np.empty((parts, 2 * slots), i32),
+        free=np.zeros((parts, slots // parts), i32),
+        heap_counts=np.zeros((parts, slots + candidates), i64),
+        heap_ties=np.zeros((parts, slots + candidates), i64),
+        heap_pairs=np.zeros((parts, slots + candidates), i64),
+        sums=np.zeros((parts, tokens), i64),
+        seen=np.zeros((parts, tokens), i32),
+        used=np.zeros((2, tokens), i64),
         candidates=np.zeros((candidates, 3), i64),
-        left=np.zeros(tokens, i32),
-        right=np.zeros(tokens, i32),
-        counts=np.zeros(tokens, i64),
-        documents=np.zeros(tokens, i64),
-        merged=np.zeros(tokens, i64),
+        lengths=np.zeros(tokens, i64),
+        learned=np.zeros((tokens, d.N_LEARNED), i64),
     )
-
-
-def _load(shard: s.Shard, corpus: Documents, alphabet: Alphabet) -> None:
-    """Write the corpus into the cells chunk by chunk, so that ids are never held twice."""
-    separators = corpus.offsets - corpus.offsets[0] + np.arange(corpus.offsets.size)
-    shard.separators[:] = separators
-    shard.cells[separators] = s.SEPARATOR
-    document = 0
-    end = int(corpus.offsets[-1])
-    for first in range(int(corpus.offsets[0]), end, _CHUNK):
-        ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
-        if ids.min() < 0:
-            alphabet.to_ids(corpus)  # raises, naming document, position and symbol
-        document = s.load(shard.cells, ids, first, corpus.offsets, document)
-    s.index_documents(int(shard.state[s.N_CELLS]), shard.separators, shard.document_of_block)

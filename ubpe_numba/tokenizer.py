@@ -23,6 +23,7 @@ from ubpe_numba.io import published
 from ubpe_numba.params import Parameters
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
+from ubpe_numba.shards import Corpus
 from ubpe_numba.trim import keep_by_weight, renumber
 from ubpe_numba.validate import check_fields
 from ubpe_numba.vocabulary import Vocabulary, idf
@@ -83,7 +84,8 @@ class Tokenizer(Parameters, ABC):
             alphabet = Alphabet.from_user(self.alphabet, kind)
         if n_tokens < alphabet.size:
             raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {n_tokens}")
-        learned = fitting.fit(corpus, alphabet, n_tokens, n_candidates, rules, bar)
+        settings = fitting.Settings(n_tokens, n_candidates, rules, _threads.resolve(self.n_threads))
+        learned = fitting.fit(Corpus.of(corpus), alphabet, settings, bar)
         vocabulary = Vocabulary.from_merges(
             alphabet.size,
             learned.pairs,

@@ -1,11 +1,16 @@
 """Learning merges: in every round count all adjacent pairs anew, choose the best, replace them."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 Pair = tuple[int, int]
+
+BARRIER = -1  # stands in a document where no token may reach across; part of no pair
 
 
 class Merge(NamedTuple):
@@ -53,33 +58,83 @@ def idf(n_documents: int, documents: int) -> float:
     return math.log((1 + n_documents) / (1 + documents))
 
 
-def count_pairs(docs: list[list[int]]) -> Counter[Pair]:
+def with_barriers(doc: list[int], positions: Sequence[int]) -> list[int]:
+    """A barrier before every symbol whose position is given; at the ends of a document it would part nothing.
+
+    >>> with_barriers([7, 8, 9], [2, 0, 2, 3])
+    [7, 8, -1, 9]
+    """
+    result = []
+    for position, symbol in enumerate(doc):
+        if position > 0 and position in positions:
+            result.append(BARRIER)
+        result.append(symbol)
+    return result
+
+
+def without_barriers(doc: list[int]) -> list[int]:
+    """The tokens alone.
+
+    >>> without_barriers([7, 8, -1, 9])
+    [7, 8, 9]
+    """
+    return [token for token in doc if token != BARRIER]
+
+
+def pairs_of(doc: list[int]) -> list[Pair]:
+    """Adjacent pairs from left to right, overlapping ones too.
+
+    >>> pairs_of([0, 0, 0, -1, 0, 1])
+    [(0, 0), (0, 0), (0, 1)]
+    """
+    return [pair for pair in pairwise(doc) if BARRIER not in pair]
+
+
+def prepare(
+    docs: list[list[int]], weights: Sequence[int] | None, boundaries: Sequence[Sequence[int]] | None
+) -> tuple[list[list[int]], list[int]]:
+    """The documents that weigh something, with barriers, and their weights.
+
+    >>> prepare([[0, 1], [0], [2, 2]], [3, 0, 1], [[1], [], []])
+    ([[0, -1, 1], [2, 2]], [3, 1])
+    """
+    weights = [1] * len(docs) if weights is None else weights
+    boundaries = [[]] * len(docs) if boundaries is None else boundaries
+    weighing = [(with_barriers(doc, cuts), w) for doc, cuts, w in zip(docs, boundaries, weights, strict=True) if w > 0]
+    return [doc for doc, _ in weighing], [weight for _, weight in weighing]
+
+
+def count_pairs(docs: list[list[int]], weights: Sequence[int] | None = None) -> Counter[Pair]:
     """Count adjacent pairs, overlapping ones too; the keys stand in order of first occurrence.
 
     >>> list(count_pairs([[0, 0, 0], [], [1, 0]]).items())
     [((0, 0), 2), ((1, 0), 1)]
+    >>> list(count_pairs([[0, 0, 0], [], [1, 0]], weights=[2, 1, 5]).items())
+    [((0, 0), 4), ((1, 0), 5)]
     """
     counts: Counter[Pair] = Counter()
-    for doc in docs:
-        for pair in pairwise(doc):
-            counts[pair] += 1
+    for doc, weight in zip(docs, [1] * len(docs) if weights is None else weights, strict=True):
+        for pair in pairs_of(doc):
+            counts[pair] += weight
     return counts
 
 
-def count_documents(docs: list[list[int]]) -> Counter[Pair]:
-    """Count the documents that hold each pair.
+def count_documents(docs: list[list[int]], weights: Sequence[int] | None = None) -> Counter[Pair]:
+    """Count the documents that hold each pair; one of weight w counts as w documents.
 
     >>> sorted(count_documents([[0, 0, 0], [0, 0, 1]]).items())
     [((0, 0), 2), ((0, 1), 1)]
+    >>> sorted(count_documents([[0, 0, 0], [0, 0, 1]], weights=[5, 1]).items())
+    [((0, 0), 6), ((0, 1), 1)]
     """
     documents: Counter[Pair] = Counter()
-    for doc in docs:
-        for pair in set(pairwise(doc)):
-            documents[pair] += 1
+    for doc, weight in zip(docs, [1] * len(docs) if weights is None else weights, strict=True):
+        for pair in set(pairs_of(doc)):
+            documents[pair] += weight
     return documents
 
 
-def order_pairs(docs: list[list[int]], ties: str, min_count: int) -> list[Pair]:
+def order_pairs(docs: list[list[int]], ties: str, min_count: int, weights: Sequence[int] | None = None) -> list[Pair]:
     """All pairs with count >= `min_count`, the most frequent first, equal counts ordered by `ties`.
 
     Here (1, 2), (3, 4) and (0, 2) occur twice each, the first two of them in one document:
@@ -92,8 +147,8 @@ def order_pairs(docs: list[list[int]], ties: str, min_count: int) -> list[Pair]:
     >>> order_pairs(docs, "fewest_documents", min_count=2)
     [(3, 4), (1, 2), (0, 2)]
     """
-    counts = count_pairs(docs)
-    documents = count_documents(docs)
+    counts = count_pairs(docs, weights)
+    documents = count_documents(docs, weights)
     first_seen = {pair: place for place, pair in enumerate(counts)}
 
     def key(pair: Pair) -> tuple[int, ...]:
@@ -153,6 +208,9 @@ def fit(
     ties: str = "smallest",
     min_count: int = 2,
     overshoot: bool = False,
+    weights: Sequence[int] | None = None,
+    boundaries: Sequence[Sequence[int]] | None = None,
+    max_token_length: int | None = None,
 ) -> tuple[list[Merge], list[list[int]]]:
     """Learn merges; return them in order of creation, with the corpus after the last of them.
 
@@ -166,20 +224,90 @@ def fit(
     Merge(left=3, right=2, count=2, documents=2)
     >>> corpus
     [[3, 4], [4], []]
+
+    A document of weight w counts as w documents, one of weight 0 is left out, of the corpus that is returned
+    too. No token reaches across the `boundaries` of its document, or stands for more than `max_token_length`
+    symbols.
+
+    >>> fit([[0, 1, 0, 1, 2], [0, 1, 2], [0]], 3, 5, weights=[1, 9, 0], boundaries=[[4], [2], []])
+    ([Merge(left=0, right=1, count=11, documents=10)], [[3, 3, 2], [3, 2]])
+    >>> fit([[0, 1, 0, 1, 2], [0, 1, 2]], 3, 5, max_token_length=2)
+    ([Merge(left=0, right=1, count=3, documents=2)], [[3, 3, 2], [3, 2]])
     """
-    corpus = [list(doc) for doc in docs]
+    rules = n_candidates, ties, min_count, overshoot, weights, boundaries, max_token_length
+    return fit_more(docs, [], alphabet_size, n_tokens, *rules)
+
+
+def fit_more(
+    docs: list[list[int]],
+    old: Sequence[Pair],
+    alphabet_size: int,
+    n_tokens: int,
+    n_candidates: int = 1,
+    ties: str = "smallest",
+    min_count: int = 2,
+    overshoot: bool = False,
+    weights: Sequence[int] | None = None,
+    boundaries: Sequence[Sequence[int]] | None = None,
+    max_token_length: int | None = None,
+) -> tuple[list[Merge], list[list[int]]]:
+    """Replace the `old` pairs one after the other, then go on as `fit`; return the new merges, and the corpus.
+
+    >>> fit_more([[0, 1, 2, 0, 1, 2]], [(0, 1)], alphabet_size=3, n_tokens=9)
+    ([Merge(left=3, right=2, count=2, documents=1)], [[4, 4]])
+
+    After a round that was cut this is not always what a longer fit learns, which goes on with that round: here
+    with (2, 3) as its second merge, although (4, 4) is more frequent by then.
+
+    >>> docs = [[0, 1, 0, 1, 0, 1, 0, 1], [2, 3], [2, 3]]
+    >>> [merge[:3] for merge in fit(docs, 4, 6, n_candidates=3)[0]]
+    [(0, 1, 4), (2, 3, 2)]
+    >>> [merge[:3] for merge in fit_more(docs, [(0, 1)], 4, 6, n_candidates=3)[0]]
+    [(4, 4, 3)]
+    """
+    corpus, document_weights = prepare(docs, weights, boundaries)
+    lengths = [1] * alphabet_size  # symbols that each token stands for
+    for left, right in old:
+        corpus = [replace(doc, {(left, right): len(lengths)}) for doc in corpus]
+        lengths.append(lengths[left] + lengths[right])
+
     merges: list[Merge] = []
-    while wants_more(alphabet_size + len(merges), n_tokens, overshoot):
-        counts = count_pairs(corpus)
-        documents = count_documents(corpus)
-        kept = select(order_pairs(corpus, ties, min_count)[:n_candidates], counts)
+    while wants_more(len(lengths), n_tokens, overshoot):
+        counts = count_pairs(corpus, document_weights)
+        documents = count_documents(corpus, document_weights)
+        candidates = order_pairs(corpus, ties, min_count, document_weights)
+        if max_token_length is not None:
+            candidates = [pair for pair in candidates if lengths[pair[0]] + lengths[pair[1]] <= max_token_length]
+        kept = select(candidates[:n_candidates], counts)
         if not overshoot:
-            kept = kept[: n_tokens - alphabet_size - len(merges)]
+            kept = kept[: n_tokens - len(lengths)]
         if not kept:
             break
         new_ids = {}
-        for pair in kept:
-            new_ids[pair] = alphabet_size + len(merges)
-            merges.append(Merge(*pair, counts[pair], documents[pair]))
+        for left, right in kept:
+            new_ids[left, right] = len(lengths)
+            lengths.append(lengths[left] + lengths[right])
+            merges.append(Merge(left, right, counts[left, right], documents[left, right]))
         corpus = [replace(doc, new_ids) for doc in corpus]
-    return merges, corpus
+    return merges, [without_barriers(doc) for doc in corpus]
+
+
+def corpus_lengths(
+    docs: list[list[int]],
+    pairs: Sequence[Pair],
+    alphabet_size: int,
+    weights: Sequence[int] | None = None,
+    boundaries: Sequence[Sequence[int]] | None = None,
+) -> list[int]:
+    """How many tokens the corpus has after each merge; those of a document of weight w count w times.
+
+    >>> corpus_lengths([[0, 1, 0, 1, 2], [0, 1, 2]], [(0, 1), (3, 2)], alphabet_size=3, weights=[1, 10])
+    [23, 12]
+    """
+    corpus, document_weights = prepare(docs, weights, boundaries)
+    lengths = []
+    for token, pair in enumerate(pairs, start=alphabet_size):
+        corpus = [replace(doc, {pair: token}) for doc in corpus]
+        n_tokens = [len(without_barriers(doc)) for doc in corpus]
+        lengths.append(sum(n * weight for n, weight in zip(n_tokens, document_weights, strict=True)))
+    return lengths

@@ -1,8 +1,9 @@
-"""The driver of a fit: which pairs are live, which of them is best, and what the current round does.
+"""The driver of a fit: which pairs are live, and what a round of merges does to their counts.
 
-The driver owns the table of pairs, the heap and the slots, and never looks at the text. Only pairs with count >= threshold are
-in the table; rarer ones can neither win nor, since no count rises after the round that creates a pair, come back above it. When
-too few are left the threshold falls and `fit.py` counts again.
+The driver never looks at the text. Its pairs are dealt, by hash, to as many parts as there are threads: each part owns a table
+(pair -> count, slot), a heap and a stack of free slots, and accounts for its own pairs while the others do for theirs. Only
+pairs with count >= threshold are in a table; rarer ones can neither win nor, since no count rises after the round that creates a
+pair, come back above it. When too few are left the threshold falls and `fit.py` counts again.
 """
 
 from __future__ import annotations
@@ -14,53 +15,64 @@ import numpy as np
 from ubpe_numba._jit import helper, kernel, section
 from ubpe_numba.kernels.heap import heap_push
 from ubpe_numba.kernels.intrinsics import prefetch
-from ubpe_numba.kernels.pairtable import find, home, pair_of, put, remove
+from ubpe_numba.kernels.pairtable import find, hash_of, home, pair_of, put, remove
+from ubpe_numba.kernels.shard import TWINS
 
 # rules of a tie between equal counts
 SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
 
-# state
+# `state`, read by all parts
 (
     NEXT_ID,  # the id that the next merge creates
     LIMIT,  # merging stops when NEXT_ID reaches it
     WHOLE_ROUNDS,  # 1: the round that reaches LIMIT is finished all the same
     THRESHOLD,
     MIN_COUNT,
-    BELOW,  # pairs that may lie in [MIN_COUNT, THRESHOLD): an upper bound, 0 only if there are none
+    LONGEST,  # a token of more symbols is never made
     TIES,
-    HEAP_SIZE,
-    N_PAIRS,  # in the table
-    N_FREE,  # slots to be used again
-    N_SLOTS,  # slots ever given out
     ROUND,
     STAGE,
     VISITED,  # occurrences looked at, stale ones included: the work done
     NEED,  # room that a round asks for
+    ROUND_START,  # the first id of the last round
+    PARALLEL,  # rounds that threads shared
     N_STATE,
-) = range(16)
+) = range(14)
+# columns of `part`
+(
+    BELOW,  # pairs that may lie in [MIN_COUNT, THRESHOLD): an upper bound, 0 only if there are none
+    HEAP_SIZE,
+    N_PAIRS,  # in the table
+    N_FREE,  # slots to be used again
+    N_SLOTS,  # slots ever given out
+    ROOT,  # index in the table of the root of the heap if that is exact; -1 if the heap is empty, -2 if not known
+    N_PART,
+) = (0, 1, 2, 3, 4, 5, 16)
+# columns of `learned`
+LEFT, RIGHT, COUNT, HOLDERS, REPLACED, N_LEARNED = 0, 1, 2, 3, 4, 5
 
 
 class Driver(NamedTuple):
-    """The arrays of the driver; V tokens, C candidates."""
+    """The arrays of the driver; P parts, V tokens, C candidates."""
 
     state: np.ndarray  # int64[N_STATE]
-    entries: np.ndarray  # the table, see pairtable.py
-    slots: np.ndarray
-    free: np.ndarray  # int32: stack of free slots
-    heap_counts: np.ndarray  # int64, see heap.py
+    part: np.ndarray  # int64[P, N_PART]: a cache line or two each
+    entries: np.ndarray  # int64[P, 2 * capacity]: the tables, see pairtable.py
+    slots: np.ndarray  # int32[P, capacity]: of part p, the numbers p, P + p, 2P + p ...
+    free: np.ndarray  # int32[P, slots]: stacks of free slots
+    heap_counts: np.ndarray  # int64[P, H], see heap.py
     heap_ties: np.ndarray
     heap_pairs: np.ndarray
-    used: np.ndarray  # int64[V]: the last round that took a pair with this token
+    sums: np.ndarray  # int64[P, V]: counts of a merge's neighbours over all shards, zero between uses
+    seen: np.ndarray  # int32[P, V]: which they are
+    used: np.ndarray  # int64[2, V]: the last round that took a pair with this token as left part, as right part
     candidates: np.ndarray  # int64[C, 3]: count, tie, heap pair
-    left: np.ndarray  # int32[V]: result, the pair of each learned id
-    right: np.ndarray
-    counts: np.ndarray  # int64[V]: result, its count when it was merged
-    documents: np.ndarray  # int64[V]: result, documents that held it
-    merged: np.ndarray  # int64[V]: result, occurrences replaced
+    lengths: np.ndarray  # int64[V]: symbols of each token
+    learned: np.ndarray  # int64[V, N_LEARNED]: result, a row per learned id: its pair, count, documents and replacements
 
 
 class Task(NamedTuple):
-    """A round, as the driver tells it to the shards: what to merge, and then which new pairs are frequent."""
+    """A round, as the driver tells it to the shards: what to merge, and which pairs of the round before are frequent."""
 
     n: np.ndarray  # int64[1]: merges
     first_id: np.ndarray  # int64[1]
@@ -68,10 +80,12 @@ class Task(NamedTuple):
     right: np.ndarray
     slot: np.ndarray  # int64[R]
     counts: np.ndarray
-    new_token: np.ndarray  # int32: neighbours with which merge i created a frequent pair, left ones first
-    new_slot: np.ndarray  # int32
-    new_count: np.ndarray  # int64
-    new_end: np.ndarray  # int64[2R + 1]: laid out as Shard.delta_end
+    width: np.ndarray  # int32[V]: cells of a token in the text as it is laid out now
+    filled: np.ndarray  # int64[2]: merges of the round before, 0 once their slices are written; their first id
+    filled_left: np.ndarray  # int32[R]
+    new_token: np.ndarray  # int32[P, M]: neighbours with which merge i created a frequent pair of part p, left ones first
+    new_slot: np.ndarray  # int32[P, M]
+    new_end: np.ndarray  # int64[P, 2R + 1]: laid out as Shards.delta_end
     twin_slot: np.ndarray  # int64[R]: slot of (new, new), or -1
 
 
@@ -80,106 +94,172 @@ class Task(NamedTuple):
 
 
 @helper
-def _lower(state, entries, slots, free, pair, count):
+def part_of(pair, n_parts):
+    """The part that owns a pair: by the top bits of its hash, which the place in the table does not depend on. O(1)."""
+    return np.int64(((hash_of(pair) >> np.uint64(48)) * np.uint64(n_parts)) >> np.uint64(16))
+
+
+@helper
+def _lower(part, threshold, min_count, n_parts, entries, slots, free, pair, count):
     """Take `count` off a pair; below the threshold it leaves the table and its slot is free. O(1)."""
     i = find(entries, pair)
     if i >= 0:
         rest = entries[2 * i + 1] - count
-        if rest >= state[THRESHOLD]:
+        if rest >= threshold:
             entries[2 * i + 1] = rest
         else:
-            free[state[N_FREE]] = slots[i]
-            state[N_FREE] += 1
-            state[N_PAIRS] -= 1
-            if rest >= state[MIN_COUNT]:
-                state[BELOW] += 1
+            if slots[i] >= 0:
+                free[part[N_FREE]] = slots[i]
+                part[N_FREE] += 1
+            part[N_PAIRS] -= 1
+            if rest >= min_count:
+                part[BELOW] += 1
             remove(entries, slots, i)
 
 
 @helper
-def _create(state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pair, count):
-    """Give a new pair a slot if it is frequent enough. Returns the slot or -1. O(log heap)."""
-    if count < state[THRESHOLD]:
-        if count >= state[MIN_COUNT]:
-            state[BELOW] += 1
-        return np.int64(-1)
-    if state[N_FREE] > 0:
-        state[N_FREE] -= 1
-        slot = np.int64(free[state[N_FREE]])
-    else:
-        slot = state[N_SLOTS]
-        state[N_SLOTS] += 1
+def _create(
+    part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs, pair, count, allowed
+):
+    """Enter a new pair if it is frequent enough; one that may be merged gets a slot. Returns the slot or -1. O(log heap)."""
+    slot = np.int64(-1)
+    if count < threshold:
+        if count >= min_count:
+            part[BELOW] += 1
+        return slot
+    if allowed:
+        if part[N_FREE] > 0:
+            part[N_FREE] -= 1
+            slot = np.int64(free[part[N_FREE]])
+        else:
+            slot = part[N_SLOTS] * n_parts + p
+            part[N_SLOTS] += 1
+        # the tie key is not known yet: 0 ranks first, and is made exact if the pair ever comes to the root
+        order = ~pair if ties == FEWEST_DOCUMENTS else pair
+        part[HEAP_SIZE] = heap_push(heap_counts, heap_ties, heap_pairs, part[HEAP_SIZE], count, np.int64(0), order)
     put(entries, slots, pair, count, np.int32(slot))
-    state[N_PAIRS] += 1
-    # the tie key is not known yet: 0 ranks first, and is made exact if the pair ever comes to the root
-    order = ~pair if state[TIES] == FEWEST_DOCUMENTS else pair
-    state[HEAP_SIZE] = heap_push(heap_counts, heap_ties, heap_pairs, state[HEAP_SIZE], count, np.int64(0), order)
+    part[N_PAIRS] += 1
     return slot
 
 
 @kernel
-def seed(state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pairs, counts, new_slots):
-    """Create the pairs of a new epoch; `new_slots` int32 gets their slots. O(pairs log pairs)."""
+def seed(driver, p, pairs, counts, new_slots):
+    """Create the pairs of part p in a new epoch; `new_slots` int32 gets their slots, -1 for those that are too long.
+
+    pairs, counts int64. O(pairs log pairs).
+    """
+    part, entries, slots, free, lengths = driver.part[p], driver.entries[p], driver.slots[p], driver.free[p], driver.lengths
+    heap_counts, heap_ties, heap_pairs = driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p]
+    n_parts = driver.part.shape[0]
+    threshold, min_count, ties, longest = (
+        driver.state[THRESHOLD], driver.state[MIN_COUNT], driver.state[TIES], driver.state[LONGEST],
+    )  # fmt: skip
     for i in range(pairs.size):
-        new_slots[i] = _create(state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pairs[i], counts[i])
+        pair = pairs[i]
+        if n_parts > 1 and part_of(pair, n_parts) != p:
+            continue
+        allowed = lengths[pair >> 32] + lengths[pair & 0xFFFFFFFF] <= longest
+        new_slots[i] = _create(
+            part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs,
+            pair, counts[i], allowed,
+        )  # fmt: skip
 
 
 @section
-def has_room(driver, need, n_slots):
-    """Whether table, heap and slots can take `need` more pairs. O(1)."""
-    state = driver.state
-    return (
-        2 * (state[N_PAIRS] + need) <= driver.slots.size
-        and state[HEAP_SIZE] + need + driver.candidates.shape[0] <= driver.heap_counts.size
-        and state[N_SLOTS] + need <= n_slots
-    )
+def has_room(driver, task, need, n_slots):
+    """Whether tables, heaps, slots and the list of new pairs can take `need` more pairs in every part. O(P)."""
+    parts = driver.part.shape[0]
+    if need > task.new_token.shape[1]:
+        return False
+    for p in range(parts):
+        part = driver.part[p]
+        if (
+            2 * (part[N_PAIRS] + need) > driver.slots.shape[1]
+            or part[HEAP_SIZE] + need + driver.candidates.shape[0] > driver.heap_counts.shape[1]
+            or (part[N_SLOTS] + need) * parts > n_slots
+        ):
+            return False
+    return True
 
 
 @section
-def account(driver, task, shard):
-    """Carry the counts of a merged round: pairs that lost occurrences, pairs that appeared. O(distinct neighbours).
+def account(driver, task, shards, weighted, borders, p):
+    """Carry the counts of a merged round for the pairs of part p. O(distinct neighbours).
 
     Merging x a b y into x z y takes one from (x, a) and (b, y) and gives one to (x, z) and (z, y). Where occurrences touch,
-    a b a b -> z z, the pair (b, a) between them was counted as right neighbour only, and (z, z) appears instead.
+    a b a b -> z z, the pair (b, a) between them was counted as right neighbour only, and (z, z) appears instead. Every part
+    adds up the neighbours of all shards, which costs a tenth of the look-ups that it is spared.
     """
-    state, entries, slots, free = driver.state, driver.entries, driver.slots, driver.free
-    heap_counts, heap_ties, heap_pairs = driver.heap_counts, driver.heap_ties, driver.heap_pairs
-    delta_token, delta_count, delta_end = shard.delta_token, shard.delta_count, shard.delta_end
-    new_token, new_slot, new_count, new_end = task.new_token, task.new_slot, task.new_count, task.new_end
+    state, part, entries, slots, free = driver.state, driver.part[p], driver.entries[p], driver.slots[p], driver.free[p]
+    heap_counts, heap_ties, heap_pairs = driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p]
+    sums, seen, lengths = driver.sums[p], driver.seen[p], driver.lengths
+    new_token, new_slot, new_end = task.new_token[p], task.new_slot[p], task.new_end[p]
+    delta, delta_end, base, merged = shards.delta, shards.delta_end, shards.base, shards.merged
+    n_shards = delta_end.shape[0]
+    n_parts = driver.part.shape[0]
+    threshold, min_count, ties, longest = state[THRESHOLD], state[MIN_COUNT], state[TIES], state[LONGEST]
     mask = slots.size - 1
     n_new = np.int64(0)
     new_end[0] = 0
     for i in range(task.n[0]):
-        new = state[NEXT_ID]
+        new = task.first_id[0] + i
         a = np.int64(task.left[i])
         b = np.int64(task.right[i])
-        twins = shard.merged_twins[i]
-        driver.left[new] = a
-        driver.right[new] = b
-        driver.counts[new] = task.counts[i]
-        driver.documents[new] = shard.merged_documents[i]
-        driver.merged[new] = shard.merged[i]
-        free[state[N_FREE]] = task.slot[i]
-        state[N_FREE] += 1
+        if n_parts == 1 or part_of(pair_of(a, b), n_parts) == p:
+            free[part[N_FREE]] = task.slot[i]
+            part[N_FREE] += 1
+        twins = borders.twins[i]
+        for k in range(n_shards):
+            if weighted is None:
+                twins += merged[k, i, TWINS]
+            else:
+                twins += weighted.merged[k, i, 1]
         for side in range(2):
-            end = delta_end[2 * i + 1 + side]
-            for j in range(delta_end[2 * i + side], end):
-                if j + 8 < end:
-                    ahead = np.int64(delta_token[j + 8])
+            n = 0
+            for k in range(n_shards):
+                first = base[k, 0]
+                for j in range(first + delta_end[k, 2 * i + side], first + delta_end[k, 2 * i + 1 + side]):
+                    x = delta[2 * j]
+                    if sums[x] == 0:
+                        seen[n] = x
+                        n += 1
+                    if weighted is None:
+                        sums[x] += delta[2 * j + 1]
+                    else:
+                        sums[x] += weighted.delta[j]
+            for j in range(borders.end[2 * i + side], borders.end[2 * i + 1 + side]):
+                x = borders.token[j]
+                if sums[x] == 0:
+                    seen[n] = x
+                    n += 1
+                sums[x] += borders.count[j]
+            for j in range(n):
+                if j + 8 < n:
+                    ahead = np.int64(seen[j + 8])
                     prefetch(entries, 2 * home(pair_of(b, ahead) if side else pair_of(ahead, a), mask))
-                x = np.int64(delta_token[j])
-                count = np.int64(delta_count[j])
-                _lower(state, entries, slots, free, pair_of(b, x) if side else pair_of(x, a), count)
+                x = np.int64(seen[j])
+                count = sums[x]
+                sums[x] = 0
+                pair = pair_of(b, x) if side else pair_of(x, a)
+                if n_parts == 1 or part_of(pair, n_parts) == p:
+                    _lower(part, threshold, min_count, n_parts, entries, slots, free, pair, count)
                 if side and x == a:
                     count -= twins
                 pair = pair_of(new, x) if side else pair_of(x, new)
-                slot = _create(state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pair, count)
-                if slot >= 0:
-                    new_token[n_new] = x
-                    new_slot[n_new] = slot
-                    new_count[n_new] = count
-                    n_new += 1
+                if n_parts == 1 or part_of(pair, n_parts) == p:
+                    slot = _create(
+                        part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs,
+                        pair, count, lengths[x] + lengths[new] <= longest,
+                    )  # fmt: skip
+                    if slot >= 0:
+                        new_token[n_new] = x
+                        new_slot[n_new] = slot
+                        n_new += 1
             new_end[2 * i + 1 + side] = n_new
         pair = pair_of(new, new)
-        task.twin_slot[i] = _create(state, entries, slots, free, heap_counts, heap_ties, heap_pairs, pair, twins)
-        state[NEXT_ID] += 1
+        if n_parts == 1 or part_of(pair, n_parts) == p:
+            task.twin_slot[i] = _create(
+                part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs,
+                pair, twins, 2 * lengths[new] <= longest,
+            )  # fmt: skip
+    part[ROOT] = -2

@@ -8,7 +8,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 
-def _address(context, builder, array_type, index_type, array, index):
+def address_of(context, builder, array_type, index_type, array, index):
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [context.cast(builder, index, index_type, types.intp)])
 
@@ -18,7 +18,7 @@ def prefetch(typingctx, array, index):
     """Ask for the cache line of `array[index]`; any index is safe. The fit waits for memory without it: worth 30 %."""
 
     def codegen(context, builder, signature, args):
-        pointer = _address(context, builder, *signature.args, *args)
+        pointer = address_of(context, builder, *signature.args, *args)
         byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
         pointer = builder.bitcast(pointer, byte)
         function = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
@@ -36,8 +36,8 @@ def copy32(typingctx, target, to, source, start):
     def codegen(context, builder, signature, args):
         target_type, to_type, source_type, start_type = signature.args
         wide = ir.VectorType(ir.IntType(8), 32).as_pointer()
-        into = builder.bitcast(_address(context, builder, target_type, to_type, args[0], args[1]), wide)
-        out_of = builder.bitcast(_address(context, builder, source_type, start_type, args[2], args[3]), wide)
+        into = builder.bitcast(address_of(context, builder, target_type, to_type, args[0], args[1]), wide)
+        out_of = builder.bitcast(address_of(context, builder, source_type, start_type, args[2], args[3]), wide)
         builder.store(builder.load(out_of, align=1), into, align=1)
         return context.get_dummy_value()
 

@@ -23,9 +23,15 @@ def pair_of(left, right):
 
 
 @helper
+def hash_of(pair):
+    """A uint64 whose upper bits depend on all of the pair. O(1)."""
+    return np.uint64(pair) * _MULTIPLIER
+
+
+@helper
 def home(pair, mask):
     """Where the search for a pair starts. O(1)."""
-    h = np.uint64(pair) * _MULTIPLIER
+    h = hash_of(pair)
     return np.int64((h ^ (h >> np.uint64(32))) & np.uint64(mask))
 
 

@@ -1,7 +1,8 @@
 """Counting all pairs of a freshly compacted shard, and listing where the frequent ones occur.
 
 Up to DENSE tokens a V x V table counts in one sequential pass. Above, the pair starts are sorted by their left token (counting
-sort into the end of the arena), then each bucket is counted in one dense array over the right tokens.
+sort into the end of the arena), then each bucket is counted in one dense array over the right tokens. `weighted` is None or the
+shard's weights (shard_merge.py); a weight counts as so many occurrences, but is listed once.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import numpy as np
 from ubpe_numba._jit import kernel
 from ubpe_numba.kernels.intrinsics import prefetch
 from ubpe_numba.kernels.pairtable import pair_of
+from ubpe_numba.kernels.shard import SEPARATOR, segment_at
 
-DENSE = 1024  # 8 MB of counts: still within the cache
+DENSE = 1024  # 4 MB of counts: still within the cache
 AHEAD = 24  # how far to prefetch; flat between 16 and 32
 
 
 @kernel
 def count_dense(cells, n_tokens, counts):
-    """Add the count of every adjacent pair to `counts`, int64[V * V] of zeros, at left * V + right. O(cells)."""
+    """Add the occurrences of every adjacent pair to `counts`, int32[V * V] of zeros, at left * V + right. O(cells)."""
     x = cells[0]
     for p in range(1, cells.size):
         y = cells[p]
@@ -28,19 +30,36 @@ def count_dense(cells, n_tokens, counts):
 
 
 @kernel
-def index_dense(cells, arena, start, length, n_tokens, counts, slot_of):
+def weigh_dense(cells, weights, n_tokens, counts):
+    """The same with weights, int64[segments], into int64[V * V]. O(cells)."""
+    x = cells[0]
+    segment = np.int64(-1)
+    weight = np.int64(0)
+    for p in range(1, cells.size):
+        y = cells[p]
+        if x == SEPARATOR:
+            segment += 1
+            weight = weights[segment]
+        if (x | y) >= 0:
+            counts[np.int64(x) * n_tokens + y] += weight
+        x = y
+
+
+@kernel
+def index_dense(cells, arena, slices, n_tokens, counts, slot_of):
     """List the occurrences of the pairs with a slot; `slot_of` int32[V * V] is -1 elsewhere. `counts` is used up.
 
-    Returns how much of the arena is in use. O(cells).
+    Returns how much of the arena is in use. O(cells + V * V).
     """
     top = np.int64(0)
     for i in range(n_tokens * n_tokens):
         s = slot_of[i]
         if s >= 0:
-            start[s] = top
-            length[s] = counts[i]
+            slices[2 * s] = top
+            slices[2 * s + 1] = counts[i]
+            begin = top
             top += counts[i]
-            counts[i] = start[s]
+            counts[i] = begin
         else:
             counts[i] = -1
     x = cells[0]
@@ -81,18 +100,22 @@ def sort_by_left(cells, arena, n_tokens, ends):
 
 
 @kernel
-def count_sorted(cells, arena, right, seen, n_tokens, ends, total, threshold, floor, pairs, counts):
+def count_sorted(shard, weighted, n_tokens, ends, total, threshold, floor, pairs, counts):
     """Pairs with count >= threshold, by left token ascending, into `pairs` and `counts` (int64, room for all).
 
-    right, seen int32[V]: scratch, right zero. Returns how many there are, and how many others reach `floor`. O(total + V).
+    Returns how many there are, and how many others reach `floor`. O(total + V).
     """
+    cells, arena, separators, segment_of_block = shard.cells, shard.arena, shard.separators, shard.segment_of_block
+    right, seen = shard.counters[1], shard.counters[2]
+    if weighted is not None:
+        weights, sums = weighted.weights, weighted.sums[1]
     starts = arena[arena.size - total :]
     n = 0
     below = 0
     begin = np.int64(0)
     for left in range(n_tokens):
         end = ends[left]
-        if end - begin >= floor:
+        if weighted is not None or end - begin >= min(threshold, floor):
             n_seen = 0
             for j in range(begin, end):
                 prefetch(cells, starts[min(j + AHEAD, end - 1)] + 1)
@@ -101,48 +124,67 @@ def count_sorted(cells, arena, right, seen, n_tokens, ends, total, threshold, fl
                     seen[n_seen] = y
                     n_seen += 1
                 right[y] += 1
+                if weighted is not None:
+                    sums[y] += weights[segment_at(separators, segment_of_block, starts[j])]
             for j in range(n_seen):
                 y = seen[j]
-                if right[y] >= threshold:
-                    pairs[n] = pair_of(left, y)
-                    counts[n] = right[y]
-                    n += 1
-                elif right[y] >= floor:
-                    below += 1
+                count = np.int64(right[y])
                 right[y] = 0
+                if weighted is not None:
+                    count = sums[y]
+                    sums[y] = 0
+                if count >= threshold:
+                    pairs[n] = pair_of(left, y)
+                    counts[n] = count
+                    n += 1
+                elif count >= floor:
+                    below += 1
         begin = end
     return n, below
 
 
 @kernel
-def index_sorted(cells, arena, start, length, right_at, n_tokens, ends, total, pairs, counts, slots):
-    """List the occurrences of `pairs` (by left token ascending, with exact `counts`) into `slots`. right_at int64[V]: scratch.
+def index_sorted(shard, weighted, n_tokens, ends, total, pairs, slices, counts):
+    """List the occurrences of `pairs`, by left token ascending, of which some may not occur in this shard.
 
-    Returns how much of the arena is in use. O(total + V).
+    `slices` int32[2 * pairs] gets starts and lengths, `counts` int64[pairs] of zeros the counts. Returns how much of the arena is
+    in use. O(total + V).
     """
+    cells, arena, separators, segment_of_block = shard.cells, shard.arena, shard.separators, shard.segment_of_block
+    index_of, place = shard.counters[2], shard.neighbours
     starts = arena[arena.size - total :]
     top = np.int64(0)
     begin = np.int64(0)
     i = 0
-    right_at[:n_tokens] = -1
+    index_of[:n_tokens] = 0
     for left in range(n_tokens):
         end = ends[left]
         first = i
         while i < pairs.size and (pairs[i] >> 32) == left:
-            start[slots[i]] = top
-            length[slots[i]] = counts[i]
-            right_at[pairs[i] & 0xFFFFFFFF] = top
-            top += counts[i]
+            index_of[pairs[i] & 0xFFFFFFFF] = i + 1
+            slices[2 * i + 1] = 0
             i += 1
         if i > first:
             for j in range(begin, end):
                 prefetch(cells, starts[min(j + AHEAD, end - 1)] + 1)
-                p = starts[j]
-                y = cells[p + 1]
-                if right_at[y] >= 0:
-                    arena[right_at[y]] = p
-                    right_at[y] += 1
-            for j in range(first, i):
-                right_at[pairs[j] & 0xFFFFFFFF] = -1
+                of = np.int64(index_of[cells[starts[j] + 1]]) - 1
+                place[j - begin] = of
+                if of >= 0:
+                    slices[2 * of + 1] += 1
+                    if weighted is None:
+                        counts[of] += 1
+                    else:
+                        counts[of] += weighted.weights[segment_at(separators, segment_of_block, starts[j])]
+            for of in range(first, i):
+                slices[2 * of] = top
+                top += slices[2 * of + 1]
+                index_of[pairs[of] & 0xFFFFFFFF] = 0
+            for j in range(begin, end):
+                of = place[j - begin]
+                if of >= 0:
+                    arena[slices[2 * of]] = starts[j]
+                    slices[2 * of] += 1
+            for of in range(first, i):
+                slices[2 * of] -= slices[2 * of + 1]
         begin = end
     return top

@@ -1,0 +1,179 @@
+"""Boundaries that no token spans, and a largest length of tokens, with weights or without, against the plain reference."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import fit as reference
+from test_fit import TIES, corpora, merges
+from test_weights import CLASSES, make
+
+from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
+from ubpe_numba import fit as fitting
+
+LENGTHS = st.sampled_from([None, None, 1, 2, 3, 4, 7, 20])
+DOCS = [[0, 1, 2, 0, 1, 2, 0, 1], [], [2, 0, 1, 2, 0], [0, 1, 2]]
+CUTS: list[list[int]] = [[5, 2, 5, 0], [], [1, 4, 5], [3]]
+
+
+@st.composite
+def marked(draw: st.DrawFn) -> tuple[list[list[int]], int, dict[str, Any]]:
+    """Documents, the size of the alphabet, and what may go with them: weights, boundaries, both or neither."""
+    docs, size = draw(corpora())
+    cuts = st.tuples(*(st.lists(st.integers(0, len(doc)), max_size=6) for doc in docs)).map(list)
+    weights = st.tuples(*(st.sampled_from([0, 1, 2, 5, 2**40]) for _ in docs)).map(list)
+    return docs, size, {"weights": draw(st.none() | weights), "boundaries": draw(cuts | st.none())}
+
+
+def in_package(marks: dict[str, Any]) -> dict[str, Any]:
+    """The same arguments by the names of `fit`."""
+    return {"sample_weight": marks["weights"], "boundaries": marks["boundaries"], "progress": False}
+
+
+def pieces(doc: list[int], positions: list[int]) -> list[list[int]]:
+    return [doc[a:b] for a, b in pairwise(sorted({0, *positions, len(doc)}))]
+
+
+def large_corpus(nature: str, with_weights: bool) -> tuple[list[list[int]], int, dict[str, Any]]:
+    """Forty documents, 6000 symbols in all, the size of the alphabet, boundaries, and weights if wanted."""
+    rng = np.random.default_rng(12)
+    n = 6000
+    values = {
+        "zipf": np.minimum(rng.zipf(1.3, n), 200),
+        "dna": rng.integers(0, 4, n),
+        "walk": np.cumsum(rng.integers(-1, 2, n)) % 64,
+        "periodic": np.tile([0, 0, 1, 0, 2, 1, 1], n // 7 + 1)[:n],
+        "large alphabet": np.minimum(rng.zipf(1.2, n), 5000),
+    }[nature]
+    docs = [part.tolist() for part in np.split(values, np.sort(rng.integers(0, n + 1, 39)))]
+    weights = rng.choice([0, 1, 2, 9, 2**33], len(docs)).tolist() if with_weights else None
+    cuts = [rng.integers(0, len(doc) + 1, len(doc) // 12).tolist() for doc in docs]
+    return docs, int(values.max()) + 1, {"weights": weights, "boundaries": cuts}
+
+
+@given(
+    marked(),
+    LENGTHS,
+    st.integers(0, 60),
+    st.sampled_from([1, 2, 5, 50]),
+    st.sampled_from(TIES),
+    st.sampled_from([1, 2, 3]),
+    st.booleans(),
+)
+@settings(max_examples=400)
+def test_equals_reference(
+    corpus: tuple[list[list[int]], int, dict[str, Any]],
+    longest: int | None,
+    more: int,
+    n_candidates: int,
+    ties: str,
+    min_count: int,
+    overshoot: bool,
+) -> None:
+    docs, size, marks = corpus
+    want, final = reference.fit(
+        docs, size, size + more, n_candidates, ties, min_count, overshoot, **marks, max_token_length=longest
+    )
+    rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot)
+    tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=rules, max_token_length=longest)
+    v = tok.fit(docs, **in_package(marks)).vocabulary
+    assert merges(tok) == [tuple(merge) for merge in want]
+    assert longest is None or np.diff(v.offsets).max() <= longest
+    weights = [1] * len(docs) if marks["weights"] is None else marks["weights"]
+    assert v.n_documents == sum(weights)
+    assert v.n_symbols == sum(len(doc) * weight for doc, weight in zip(docs, weights, strict=True))
+    assert v.weights[size:].tolist() == pytest.approx([reference.idf(sum(weights), m.documents) for m in want], rel=1e-14)
+    if n_candidates == 1:  # encoding the pieces is what the fit did to them
+        cuts = [[]] * len(docs) if marks["boundaries"] is None else marks["boundaries"]
+        weighing = [pieces(doc, cut) for doc, cut, weight in zip(docs, cuts, weights, strict=True) if weight]
+        assert [[int(i) for piece in doc for i in tok.encode(piece)] for doc in weighing] == final
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(
+    "nature, n_candidates, longest, with_weights",
+    [
+        ("zipf", 1, None, True), ("zipf", 20, 5, False), ("dna", 20, None, True), ("dna", 1, 6, True),
+        ("walk", 1, 4, False), ("periodic", 5, None, True), ("large alphabet", 20, None, False),
+    ],
+)  # fmt: skip
+def test_large_corpora_with_many_epochs(
+    nature: str, n_candidates: int, longest: int | None, with_weights: bool, ties: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs, size, marks = large_corpus(nature, with_weights)
+    more = 120 if n_candidates == 1 else 400
+    want, _ = reference.fit(docs, size, size + more, n_candidates, ties, **marks, max_token_length=longest)
+    for dense in (fitting.index.DENSE, 0):
+        monkeypatch.setattr(fitting.index, "DENSE", dense)
+        tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=FitRules(ties=ties), max_token_length=longest)
+        assert merges(tok.fit(docs, **in_package(marks))) == [tuple(merge) for merge in want]
+
+
+@given(marked(), st.sampled_from(["smallest", "first_seen"]), st.sampled_from([1, 5]))
+def test_pieces_count_like_documents_of_their_own(
+    corpus: tuple[list[list[int]], int, dict[str, Any]], ties: str, n_candidates: int
+) -> None:
+    """In all but the numbers of documents."""
+    docs, size, marks = corpus
+    cuts = [[]] * len(docs) if marks["boundaries"] is None else marks["boundaries"]
+    parts = [piece for doc, cut in zip(docs, cuts, strict=True) for piece in pieces(doc, cut)]
+    tok = UBPEClassic(size + 20, n_candidates, alphabet=size, rules=FitRules(ties=ties))
+    want = merges(tok.fit(parts, progress=False))
+    assert [merge[:3] for merge in merges(tok.fit(docs, boundaries=cuts, progress=False))] == [merge[:3] for merge in want]
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_containers(cls: Any) -> None:
+    """Boundaries of many documents and of one, in whatever holds the documents."""
+    tok = make(cls, 9, 3, alphabet=3)
+    want = tok.fit(DOCS, boundaries=CUTS, progress=False).vocabulary
+    assert [tuple(merge) for merge in merges(tok)] == reference.fit(DOCS, 3, 9, 1 if cls is BPE else 3, boundaries=CUTS)[0]
+    flat, offsets = Ragged.from_lists(DOCS).values, Ragged.from_lists(DOCS).offsets
+    for cuts in (tuple(CUTS), [np.array(cut, np.uint8) for cut in CUTS], Ragged.from_lists(CUTS)):
+        assert tok.fit(DOCS, boundaries=cuts, progress=False).vocabulary == want
+        assert tok.fit(flat, offsets=offsets, boundaries=cuts, progress=False).vocabulary == want
+    one = tok.fit([DOCS[0]], boundaries=[CUTS[0]], progress=False).vocabulary
+    assert tok.fit(np.array(DOCS[0]), boundaries=CUTS[0], progress=False).vocabulary == one
+    assert tok.fit(bytes(DOCS[0]), boundaries=np.array(CUTS[0]), progress=False).vocabulary == one
+    assert tok.fit(np.array([DOCS[0]] * 2), boundaries=[CUTS[0]] * 2, progress=False).vocabulary.counts[3] == 2 * one.counts[3]
+    text = make(cls, 9, 3).fit("".join("aß😀"[i] for i in DOCS[0]), boundaries=CUTS[0], progress=False).vocabulary
+    np.testing.assert_array_equal(text.merges, one.merges)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize(
+    "cuts, error, what",
+    [
+        ([[1.5], []], TypeError, ""), ([["1"], []], TypeError, ""), ([[], np.array([0.5])], TypeError, ""), (3, TypeError, ""),
+        ([[1]], ValueError, ""), ([[], [], []], ValueError, ""), (Ragged.from_lists([[1]]), ValueError, ""),
+        ([[1, 4], []], ValueError, "document 0.* 4"), ([[0, 3], [1, -1]], ValueError, "document 1.* -1"),
+        (Ragged.from_lists([[], [3]]), ValueError, "document 1.* 3"),
+    ],
+)  # fmt: skip
+def test_refusals(cls: Any, cuts: Any, error: type[Exception], what: str) -> None:
+    tok = make(cls, 9, 2).fit([[0, 1, 0, 1]], progress=False)
+    before = tok.fingerprint
+    with pytest.raises(error, match=f"^boundaries.*{what}"):
+        tok.fit([[0, 1, 0], [1, 0]], boundaries=cuts)
+    with pytest.raises(ValueError, match=r"^boundaries.*document 0.* 5"):
+        tok.fit("abab", boundaries=[5])
+    assert tok.fingerprint == before
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_the_largest_length_is_a_parameter(cls: Any, tmp_path: Path) -> None:
+    assert cls().get_params()["max_token_length"] is None
+    tok = make(cls, None, 3, alphabet=3, max_token_length=3).fit(DOCS, progress=False)
+    assert np.diff(tok.vocabulary.offsets).max() == 3
+    tok.save(tmp_path / "m.json")
+    assert cls.load(tmp_path / "m.json").get_params()["max_token_length"] == 3
+    assert tok.set_params(max_token_length=1).fit(DOCS, progress=False).vocabulary.n_learned == 0
+    for odd, error in ((0, ValueError), (-1, ValueError), (2.5, TypeError), ("3", TypeError), (True, TypeError)):
+        with pytest.raises(error, match="^max_token_length"):
+            tok.set_params(max_token_length=odd).fit(DOCS, progress=False)

@@ -1,0 +1,238 @@
+"""The working text of a fit: cut into shards, loaded, compacted, its pairs counted and listed. Threads work on a shard each.
+
+Shards hold consecutive documents and as many symbols each; a document is cut where it is too long for that (see
+`kernels/borders.py`). The text is held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs (5 to 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from ubpe_numba import _threads
+from ubpe_numba.alphabet import Alphabet
+from ubpe_numba.documents import Documents
+from ubpe_numba.kernels import shard as s
+from ubpe_numba.kernels.borders import Borders, pairs_across
+from ubpe_numba.kernels.shard_merge import Weighted, weights_of
+
+T = TypeVar("T")
+
+_CHUNK = 1 << 20  # symbols mapped to ids at once while loading
+_ROOM = 64  # cells at the end of a shard for tokens that it takes over; a compacted text makes more
+_NEAR = 16  # a cut goes to the end of a document that is nearer than this part of a shard
+
+
+class Corpus(NamedTuple):
+    """Documents, cut into segments that no token may leave.
+
+    `documents` as given (their values are not copied); `offsets` int64[s + 1] of the segments; `document_of` int32[s], the document of
+    each, None if they are the documents; `weights` int64[s], None if all are 1; `n_documents` and `n_symbols` by weight.
+    """
+
+    documents: Documents
+    offsets: np.ndarray
+    document_of: np.ndarray | None
+    weights: np.ndarray | None
+    n_documents: int
+    n_symbols: int
+
+    @classmethod
+    def of(cls, documents: Documents) -> Corpus:
+        """Documents of weight 1, without barriers."""
+        offsets = documents.offsets
+        return cls(documents, offsets, None, None, offsets.size - 1, int(offsets[-1] - offsets[0]))
+
+
+class Cut(NamedTuple):
+    """Where shards begin: `at` int64[K + 1] in symbols; `segment` int64[K + 1], the first one; `inside` bool[K + 1], in its middle."""
+
+    at: np.ndarray
+    segment: np.ndarray
+    inside: np.ndarray
+
+
+def cut(offsets: np.ndarray, n_shards: int, near: int = _NEAR) -> Cut:
+    """Cut segments into at most `n_shards` shards of consecutive symbols.
+
+    >>> cut(np.array([0, 4, 5, 9]), 2, near=2)
+    Cut(at=array([0, 5, 9]), segment=array([0, 2, 3]), inside=array([False, False, False]))
+    >>> cut(np.array([0, 9]), 2)
+    Cut(at=array([0, 4, 9]), segment=array([0, 0, 1]), inside=array([False,  True, False]))
+    """
+    last, n = offsets.size - 1, int(offsets[-1] - offsets[0])
+    cuts = [(int(offsets[0]), 0, False)]
+    for k in range(1, n_shards):
+        target = int(offsets[0]) + n * k // n_shards
+        after = int(np.searchsorted(offsets, target))
+        nearest = after if after == 0 or offsets[after] - target <= target - offsets[after - 1] else after - 1
+        if abs(int(offsets[nearest]) - target) <= n // n_shards // near:
+            found = (int(offsets[nearest]), nearest, False)
+        else:
+            found = (target, after - 1, True)
+        if cuts[-1][0] < found[0] < offsets[-1]:
+            cuts.append(found)
+    cuts.append((int(offsets[-1]), last, False))
+    at, segment, inside = zip(*cuts, strict=True)
+    return Cut(np.array(at), np.array(segment), np.array(inside))
+
+
+class Text:
+    """The shards of one fit."""
+
+    def __init__(self, corpus: Corpus, alphabet: Alphabet, n_shards: int, tokens: int, slots: int, merges: int, threads: int) -> None:
+        self.cut = place = cut(corpus.offsets, n_shards)
+        self.k = place.at.size - 1
+        self.threads = threads
+        ends = place.segment[1:] + place.inside[1:]
+        self.segments = list(zip(place.segment.tolist(), ends.tolist(), strict=False))
+        count = np.array([b - a for a, b in self.segments])
+        cells = np.diff(place.at) + count + 1 + (_ROOM if self.k > 1 else 0)
+        base = np.zeros((self.k + 1, 4), np.int64)
+        for column, sizes in ((s.CELLS, cells), (s.SEPARATORS, count + 1), (s.BLOCKS, (cells >> s.BLOCK) + 1), (s.ARENA, 5 * cells // 2 + 16)):
+            base[1:, column] = np.cumsum(sizes)
+        self.shards = _allocate(base, tokens, slots, merges)
+        self.weighted = None
+        if corpus.weights is not None or corpus.document_of is not None:
+            self.weighted = _allocate_weights(base, corpus, self.segments, tokens, merges)
+        self.borders = _borders(corpus, place, merges)
+        self.each(lambda k: _load(self[k], corpus, alphabet, place.at[k : k + 2], self.segments[k]))
+        self.outermost()
+
+    def __getitem__(self, k: int) -> s.Shard:
+        shard: s.Shard = s.shard_of.py_func(self.shards, k)
+        return shard
+
+    def weights(self, k: int) -> Weighted | None:
+        """The weights of shard k, if there are any."""
+        part: Weighted | None = weights_of.py_func(self.weighted, self.shards, k)
+        return part
+
+    def cells(self, k: int) -> np.ndarray:
+        """The cells in use."""
+        used: np.ndarray = self[k].cells[: self.shards.state[k, s.N_CELLS]]
+        return used
+
+    def each(self, function: Callable[[int], T]) -> list[T]:
+        """`function(k)` of every shard, on the threads."""
+        return _threads.run(lambda k, _: function(k), [(k, k + 1) for k in range(self.k)], self.threads)
+
+    def compact(self, width: np.ndarray) -> None:
+        """One cell a token again."""
+
+        def one(k: int) -> None:
+            shard = self[k]
+            shard.state[s.N_CELLS] = s.compact(int(shard.state[s.N_CELLS]), shard.cells, shard.separators, width)
+            s.index_segments(shard.separators, shard.segment_of_block)
+
+        self.each(one)
+        width[:] = 1
+        self.outermost()
+
+    def outermost(self) -> None:
+        """Note the first and last token of every shard whose text is compact."""
+        for k in range(self.k if self.segments[-1][1] else 0):
+            shard = self[k]
+            shard.state[s.FIRST] = shard.cells[shard.separators[0] + 1]
+            shard.state[s.LAST] = shard.cells[shard.separators[-1] - 1]
+
+    def pairs_across(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The pairs across borders: left and right tokens, and weights."""
+        left, right, weight = np.empty(self.k, np.int64), np.empty(self.k, np.int64), np.empty(self.k, np.int64)
+        n = pairs_across(self.shards, self.borders, left, right, weight) if self.k > 1 else 0
+        return left[:n], right[:n], weight[:n]
+
+    def grow(self, tokens: int, slots: int) -> None:
+        """Make the arrays of tokens and of slots at least so long, where they are shorter."""
+        shards, new = self.shards, {}
+        if tokens > shards.counters.shape[2]:
+            new = {name: extend(getattr(shards, name), tokens) for name in ("counters", "cursors")}
+            if self.weighted is not None:
+                self.weighted = self.weighted._replace(sums=extend(self.weighted.sums, tokens))
+        if 2 * slots > shards.slices.shape[1]:
+            new["slices"] = extend(shards.slices, 2 * slots)
+        self.shards = shards._replace(**new)
+
+
+def extend(array: np.ndarray, size: int) -> np.ndarray:
+    """The array with its last axis made longer by zeros."""
+    out = np.zeros((*array.shape[:-1], size), array.dtype)
+    out[..., : array.shape[-1]] = array
+    return out
+
+
+def _allocate(base: np.ndarray, tokens: int, slots: int, merges: int) -> s.Shards:
+    """Arrays sized by the text are `np.empty`: memory that is never touched is never used."""
+    i32, i64 = np.int32, np.int64
+    k = len(base) - 1
+    cells, separators, blocks, arena = base[-1].tolist()
+    return s.Shards(
+        base=base,
+        state=np.zeros((k, s.N_STATE), i64),
+        cells=np.empty(cells, i32),
+        separators=np.empty(separators, i32),
+        segment_of_block=np.empty(blocks, i32),
+        arena=np.empty(arena, i32),
+        neighbours=np.empty(cells, i32),
+        delta=np.empty(2 * cells, i32),
+        slices=np.zeros((k, 2 * slots), i32),
+        counters=np.zeros((k, 3, tokens), i32),
+        cursors=np.zeros((k, 2, tokens), i32),
+        delta_end=np.zeros((k, 2 * merges + 1), i64),
+        merged=np.zeros((k, merges, s.N_MERGED), i64),
+    )
+
+
+def _allocate_weights(base: np.ndarray, corpus: Corpus, segments: list[tuple[int, int]], tokens: int, merges: int) -> Weighted:
+    i32, i64 = np.int32, np.int64
+    k = len(base) - 1
+    n_segments = corpus.offsets.size - 1
+    every = np.arange(n_segments, dtype=i32) if corpus.document_of is None else corpus.document_of
+    weight = np.ones(n_segments, i64) if corpus.weights is None else corpus.weights
+    weights, documents = np.zeros(base[-1, s.SEPARATORS], i64), np.zeros(base[-1, s.SEPARATORS], i32)
+    for begin, (first, end) in zip(base[:, s.SEPARATORS].tolist(), segments, strict=False):
+        weights[begin : begin + end - first] = weight[first:end]
+        documents[begin : begin + end - first] = every[first:end]
+    return Weighted(
+        weights, documents, np.zeros((k, 2, tokens), i64), np.empty(base[-1, s.CELLS], i64), np.zeros((k, merges, 2), i64)
+    )
+
+
+def _borders(corpus: Corpus, place: Cut, merges: int) -> Borders:
+    k = place.at.size - 1
+    continued, weight = place.inside.copy(), np.ones(k + 1, np.int64)
+    for i in range(1, k):
+        first = int(place.segment[i])
+        if corpus.document_of is not None:
+            continued[i] |= corpus.document_of[first - 1] == corpus.document_of[first]
+        if corpus.weights is not None:
+            weight[i] = corpus.weights[first if place.inside[i] else first - 1]
+    return Borders(
+        continued=continued,
+        joined=place.inside.copy(),
+        weight=weight,
+        before=np.zeros((k, 2), np.int64),
+        end=np.zeros(2 * merges + 1, np.int64),
+        token=np.empty(merges * k, np.int32),
+        count=np.empty(merges * k, np.int64),
+        twins=np.zeros(merges, np.int64),
+        repeated=np.zeros(merges, np.int64),
+    )
+
+
+def _load(shard: s.Shard, corpus: Corpus, alphabet: Alphabet, at: np.ndarray, segments: tuple[int, int]) -> None:
+    """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice."""
+    begin, end = at.tolist()
+    offsets = np.clip(corpus.offsets[segments[0] : segments[1] + 1], begin, end)
+    shard.separators[:] = offsets - begin + np.arange(offsets.size)
+    shard.cells[shard.separators] = s.SEPARATOR
+    shard.state[s.N_CELLS] = end - begin + offsets.size
+    segment = 0
+    for first in range(begin, end, _CHUNK):
+        ids = alphabet.lookup(corpus.documents.values[first : min(first + _CHUNK, end)])
+        if ids.min() < 0:
+            alphabet.to_ids(corpus.documents)  # raises, naming document, position and symbol
+        segment = s.load(shard.cells, ids, first, offsets, segment)
+    s.index_segments(shard.separators, shard.segment_of_block)
