@@ -166,6 +166,14 @@ def test_refusals(cls: Any, cuts: Any, error: type[Exception], what: str) -> Non
     assert tok.fingerprint == before
 
 
+def test_pairs_that_are_too_long_count_as_borders() -> None:
+    """(8, 5) waits for a round because (7, 8), which may not be merged, is as frequent; so (7, 6) comes before it."""
+    docs = [[0, 1, 2, 3, 4, 5]] * 3 + [[1, 2, 6]] * 3 + [[3, 4]]
+    tok = UBPEClassic(12, 10, alphabet=7, max_token_length=3).fit(docs, progress=False)
+    assert [merge[:3] for merge in merges(tok)] == [(1, 2, 6), (3, 4, 4), (0, 7, 3), (7, 6, 3), (8, 5, 3)]
+    assert [tuple(merge) for merge in reference.fit(docs, 7, 12, 10, max_token_length=3)[0]] == merges(tok)
+
+
 @pytest.mark.parametrize("cls", CLASSES)
 def test_the_largest_length_is_a_parameter(cls: Any, tmp_path: Path) -> None:
     assert cls().get_params()["max_token_length"] is None

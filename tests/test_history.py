@@ -18,7 +18,7 @@ from test_weights import CLASSES, make
 from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic
 from ubpe_numba import fit as fitting
 
-DOCS = [[0, 1, 2, 0, 1, 2, 0, 1], [], [2, 0, 1, 2, 0, 2, 2], [0, 1, 2]]
+DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
 
 
 def rows(tok: Any) -> list[list[int]]:

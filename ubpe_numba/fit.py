@@ -83,7 +83,7 @@ class _Fit:
         # other ties are decided by a look at the text, for which the driver has to be alone
         n_parts = self.text.k if settings.rules.ties == "smallest" else 1
         self.task = _allocate_task(tokens, merges, n_parts)
-        self.driver = _allocate_driver(n_parts, tokens, slots, self.n_candidates)
+        self.driver = _allocate_driver(n_parts, tokens, slots, merges)
         self.driver.lengths[: alphabet.size] = 1
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * self.text.k, np.int64)
         state = self.driver.state
@@ -93,6 +93,7 @@ class _Fit:
         state[d.MIN_COUNT] = settings.rules.min_count
         state[d.LONGEST] = settings.longest
         state[d.TIES] = _TIES[settings.rules.ties]
+        state[d.CANDIDATES] = self.n_candidates
 
     def run(self, progress: Progress) -> Merges:
         state = self.driver.state
@@ -125,15 +126,17 @@ class _Fit:
         """Rounds in this thread, with the help of others, until there is a reason to stop."""
         text, control = self.text, self.control
         control[:] = 0
-        shared = self.driver, self.task, text.shards, text.weighted, text.borders, control
+        borders = text.borders if text.k > 1 else None
+        ties = None if self.rules.ties == "smallest" else _TIES[self.rules.ties]
+        shared = self.driver, self.task, text.shards, text.weighted, borders
 
         def drive() -> int:
             try:
-                return int(rounds.run(*shared, self.threads, _BUDGET))
+                return int(rounds.run(*shared, ties, control, self.threads, _BUDGET))
             finally:
-                control[rounds.JOB] |= rounds.STOP  # whatever happened: the others must not wait for ever
+                control[rounds.JOB] |= rounds.STOP  # or the others would wait for ever
 
-        return _threads.together(drive, lambda me: rounds.work(*shared, me), self.threads)
+        return _threads.together(drive, lambda me: rounds.work(*shared, control, me), self.threads)
 
     def _count(self) -> None:
         """A new epoch: count all pairs of the compacted text, choose the threshold, list the frequent ones."""
@@ -271,7 +274,7 @@ class _Fit:
             new["slots"] = np.empty((len(part), capacity), np.int32)
             for p in range(len(part)):
                 rehash(old.entries[p], old.slots[p], new["entries"][p], new["slots"][p])
-        heap = int(part[:, d.HEAP_SIZE].max()) + need + self.n_candidates
+        heap = int(part[:, d.HEAP_SIZE].max()) + need + len(old.candidates)
         if heap > old.heap_counts.shape[1]:
             for name in ("heap_counts", "heap_ties", "heap_pairs"):
                 new[name] = extend(getattr(old, name), 2 * heap)

@@ -141,7 +141,8 @@ def _hand_over(left_shard, right_shard, slot, width, width_a):
 
 @section
 def crosses(task, shards, borders):
-    """Whether the round merges a pair across a border. O(R * K)."""
+    """Whether the round merges a pair across a border; the outermost tokens are remembered for `collect`. O(R * K)."""
+    borders.before[:] = shards.state[:, FIRST : LAST + 1]
     for k in range(1, shards.state.shape[0]):
         j = left_of(shards, borders, k)
         for i in range(task.n[0] if j >= 0 else 0):
@@ -169,9 +170,7 @@ def prepare(task, shards, borders):
                 if not _hand_over(here, there, task.slot[i], width, np.int64(task.width[left])):
                     return False
                 break
-    for k in range(n_shards):
-        borders.before[k, 0] = shards.state[k, FIRST]
-        borders.before[k, 1] = shards.state[k, LAST]
+    borders.before[:] = shards.state[:, FIRST : LAST + 1]
     return True
 
 

@@ -11,13 +11,12 @@ from ubpe_numba.kernels.driver import (
     FEWEST_DOCUMENTS,
     FIRST_SEEN,
     HEAP_SIZE,
+    CANDIDATES,
     LIMIT,
     N_PAIRS,
     NEXT_ID,
     ROOT,
     ROUND,
-    SMALLEST,
-    TIES,
     WHOLE_ROUNDS,
     part_of,
 )
@@ -28,193 +27,120 @@ from ubpe_numba.kernels.shard_merge import count_documents, first_occurrence, we
 
 
 @helper
-def _settle_count(rule, part, entries, counts, ties, pairs):
+def _pair(order, ties):
+    """The pair of an entry of the heap, where the smaller one comes first."""
+    if ties is None:
+        return order
+    return ~order if ties == FEWEST_DOCUMENTS else order
+
+
+@helper
+def _push_back(driver, ties, count, tie, order):
+    """Return to the heap of its part what was popped. O(log heap)."""
+    p = part_of(_pair(order, ties), driver.part.shape[0])
+    driver.part[p, HEAP_SIZE] = heap_push(
+        driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p], driver.part[p, HEAP_SIZE], count, tie, order
+    )
+    driver.part[p, ROOT] = -2
+
+
+@helper
+def _settle_count(ties, part, entries, counts, keys, pairs):
     """Correct the root of the heap until its count is exact; its index in the table, -1 if no pair is left. Amortised O(log)."""
     while part[HEAP_SIZE] > 0:
         order = pairs[0]
-        i = find(entries, ~order if rule == FEWEST_DOCUMENTS else order)
+        i = find(entries, _pair(order, ties))
         if i < 0:
-            part[HEAP_SIZE] = heap_pop(counts, ties, pairs, part[HEAP_SIZE])
+            part[HEAP_SIZE] = heap_pop(counts, keys, pairs, part[HEAP_SIZE])
             continue
         count = entries[2 * i + 1]
         if count == counts[0]:
             return i
         # a first occurrence only moves back: what was exact is a lower bound now; documents are not known any more
-        tie = ties[0] & ~np.int64(1) if rule == FIRST_SEEN else np.int64(0)
-        heap_sink(counts, ties, pairs, part[HEAP_SIZE], 0, count, tie, order)
+        key = np.int64(0)
+        if ties is not None and ties == FIRST_SEEN:
+            key = keys[0] & ~np.int64(1)
+        heap_sink(counts, keys, pairs, part[HEAP_SIZE], 0, count, key, order)
     return np.int64(-1)
 
 
 @section
-def _first_seen(task, shards, borders, slot, left, right):
-    """Where a pair occurs first: its cell, counted through all shards. Amortised O(shards)."""
-    for k in range(shards.state.shape[0]):
-        shard = shard_of(shards, k)
-        cell = first_occurrence(shard.cells, task.width, shard.arena, shard.slices, slot, left, right)
-        if cell < 0:
-            cell = first_border(shards, borders, k, left, right)
-        if cell >= 0:
-            return shards.base[k, CELLS] + cell
-    return np.int64(0)  # never: a live pair occurs
-
-
-@section
-def _documents(task, shards, weighted, borders, slot, left, right):
-    """How many documents hold a pair. O(length of its slices)."""
+def _tie_key(ties, task, shards, weighted, borders, slot, left, right):
+    """The tie key of a pair that is at the root with its true count. Amortised O(shards), or O(length of its slices)."""
     n = np.int64(0)
     held = False  # by the document that goes on in the next shard
     for k in range(shards.state.shape[0]):
         shard = shard_of(shards, k)
-        here, in_first, in_last = count_documents(shard, weights_of(weighted, shards, k), task, slot, left, right)
-        n += here
-        if held and in_first and borders.continued[k]:
-            n -= borders.weight[k]
-        held = in_last or (held and borders.continued[k] and shard.separators.size == 2)
-        if not held and holds_border(shards, borders, k, left, right):
-            held = True
-            n += borders.weight[k + 1]
+        if ties == FIRST_SEEN:
+            cell = first_occurrence(shard.cells, task.width, shard.arena, shard.slices, slot, left, right)
+            if borders is not None and cell < 0:
+                cell = first_border(shards, borders, k, left, right)
+            if cell >= 0:
+                return 2 * (shards.base[k, CELLS] + cell) + 1
+        else:
+            here, in_first, in_last = count_documents(shard, weights_of(weighted, shards, k), task, slot, left, right)
+            n += here
+            if borders is not None:
+                if held and in_first and borders.continued[k]:
+                    n -= borders.weight[k]
+                held = in_last or (held and borders.continued[k] and shard.separators.size == 2)
+                if not held and holds_border(shards, borders, k, left, right):
+                    held = True
+                    n += borders.weight[k + 1]
     return n
 
 
 @section
-def _best(driver, task, shards, weighted, borders):
+def _best(driver, task, shards, weighted, borders, ties):
     """The part whose root is the best pair of all, its tie key exact where it matters; -1 if no pair is left.
 
     Tie keys, smaller is better, are computed only for pairs that come to the root with their true count: FIRST_SEEN holds
     2 * cell + 1 when exact and 2 * (a lower bound) otherwise, since a first occurrence only moves back; FEWEST_DOCUMENTS holds
     the number of documents, or 0 while unknown, and stays unknown if nobody ties. Under these rules there is one part only.
     """
-    rule = driver.state[TIES]
     best = np.int64(-1)
     for p in range(driver.part.shape[0]):
-        part = driver.part[p]
-        counts, ties, pairs = driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p]
-        while part[ROOT] == -2:
-            i = _settle_count(rule, part, driver.entries[p], counts, ties, pairs)
-            if rule != SMALLEST and i >= 0:
-                n = part[HEAP_SIZE]
-                order = pairs[0]
-                pair = ~order if rule == FEWEST_DOCUMENTS else order
-                left, right = np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF)
-                slot = driver.slots[p, i]
-                tied = (n > 1 and counts[1] == counts[0]) or (n > 2 and counts[2] == counts[0])
-                if rule == FIRST_SEEN and ties[0] & 1 == 0:
-                    tie = 2 * _first_seen(task, shards, borders, slot, left, right) + 1
-                    heap_sink(counts, ties, pairs, n, 0, counts[0], tie, order)
-                    continue
-                if rule == FEWEST_DOCUMENTS and ties[0] == 0 and tied:
-                    tie = _documents(task, shards, weighted, borders, slot, left, right)
-                    heap_sink(counts, ties, pairs, n, 0, counts[0], tie, order)
-                    continue
-            part[ROOT] = i
-        if part[ROOT] >= 0:
-            if best < 0 or counts[0] > driver.heap_counts[best, 0]:
-                best = p
-            elif counts[0] == driver.heap_counts[best, 0] and pairs[0] < driver.heap_pairs[best, 0]:
-                best = p
+        if driver.part[p, ROOT] == -2:
+            part, entries = driver.part[p], driver.entries[p]
+            counts, keys, pairs = driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p]
+            while part[ROOT] == -2:
+                i = _settle_count(ties, part, entries, counts, keys, pairs)
+                if ties is not None and i >= 0:
+                    n = part[HEAP_SIZE]
+                    tied = (n > 1 and counts[1] == counts[0]) or (n > 2 and counts[2] == counts[0])
+                    if (ties == FIRST_SEEN and keys[0] & 1 == 0) or (ties == FEWEST_DOCUMENTS and keys[0] == 0 and tied):
+                        pair = entries[2 * i]
+                        left, right = np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF)
+                        key = _tie_key(ties, task, shards, weighted, borders, driver.slots[p, i], left, right)
+                        heap_sink(counts, keys, pairs, n, 0, counts[0], key, pairs[0])
+                        continue
+                part[ROOT] = i
+        if driver.part[p, ROOT] >= 0:
+            count, pair = driver.heap_counts[p, 0], driver.heap_pairs[p, 0]
+            if best < 0 or count > driver.heap_counts[best, 0]:
+                best = np.int64(p)
+            elif count == driver.heap_counts[best, 0] and pair < driver.heap_pairs[best, 0]:
+                best = np.int64(p)
     return best
-
-
-@helper
-def _pop(part, counts, ties, pairs):
-    part[HEAP_SIZE] = heap_pop(counts, ties, pairs, part[HEAP_SIZE])
-    part[ROOT] = -2
-
-
-@section
-def _push_back(driver, count, tie, order):
-    """Return to the heap of its part what was popped. O(log heap)."""
-    pair = ~order if driver.state[TIES] == FEWEST_DOCUMENTS else order
-    p = part_of(pair, driver.part.shape[0])
-    part = driver.part[p]
-    part[HEAP_SIZE] = heap_push(
-        driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p], part[HEAP_SIZE], count, tie, order
-    )
-    part[ROOT] = -2
 
 
 @helper
 def _count_of(entries, pair):
     """Count of a pair, or 0 if it lies below the threshold (and so below every candidate). O(1)."""
-    p = part_of(pair, entries.shape[0])
-    i = find(entries[p], pair)
-    return entries[p, 2 * i + 1] if i >= 0 else np.int64(0)
-
-
-@helper
-def _keep(driver, task, kept, left, right, count):
-    """Make the pair merge number `kept` of the round; it leaves its table. O(1)."""
-    pair = pair_of(left, right)
-    p = part_of(pair, driver.part.shape[0])
-    i = find(driver.entries[p], pair)
-    new = driver.state[NEXT_ID] + kept
-    task.left[kept] = left
-    task.right[kept] = right
-    task.counts[kept] = count
-    task.slot[kept] = driver.slots[p, i]
-    task.width[new] = task.width[left] + task.width[right]
-    driver.lengths[new] = driver.lengths[left] + driver.lengths[right]
-    remove(driver.entries[p], driver.slots[p], i)
-    driver.part[p, N_PAIRS] -= 1
+    table = entries[part_of(pair, entries.shape[0])]
+    i = find(table, pair)
+    return table[2 * i + 1] if i >= 0 else np.int64(0)
 
 
 @section
-def _choose_many(driver, task, shards, weighted, borders, room):
-    """The candidates are the best pairs by count. The first is kept; a later one, (l2, r2), is kept if it shares no token with
-    those kept, and if for each of them, (l1, r1), the border pairs (r2, l1) and (r1, l2) are strictly rarer than it is.
-    Source: UBPE tokenizers, part 1. O(candidates * kept).
-    """  # noqa: D205
-    state, used, candidates = driver.state, driver.used, driver.candidates
-    wanted = candidates.shape[0]
-    n = 0
-    while n < wanted:
-        p = _best(driver, task, shards, weighted, borders)
-        if p < 0:
-            break
-        candidates[n, 0] = driver.heap_counts[p, 0]
-        candidates[n, 1] = driver.heap_ties[p, 0]
-        candidates[n, 2] = driver.heap_pairs[p, 0]
-        n += 1
-        _pop(driver.part[p], driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p])
-    below = np.int64(0)
-    for p in range(driver.part.shape[0]):
-        below += driver.part[p, BELOW]
-    thin = n < wanted and below > 0  # rarer pairs belong among the candidates
-    stamp = state[ROUND]
-    kept = 0
-    for i in range(n):
-        count = candidates[i, 0]
-        order = candidates[i, 2]
-        pair = ~order if state[TIES] == FEWEST_DOCUMENTS else order
-        left = pair >> 32
-        right = pair & 0xFFFFFFFF
-        good = not thin and kept < room and used[0, left] != stamp and used[0, right] != stamp
-        if good:
-            for j in range(kept):
-                if (
-                    _count_of(driver.entries, pair_of(right, task.left[j])) >= count
-                    or _count_of(driver.entries, pair_of(task.right[j], left)) >= count
-                ):
-                    good = False
-                    break
-        if good:
-            used[0, left] = stamp
-            used[0, right] = stamp
-            task.left[kept] = left
-            task.right[kept] = right
-            task.counts[kept] = count
-            kept += 1
-        else:
-            _push_back(driver, count, candidates[i, 1], order)
-    for i in range(kept):
-        _keep(driver, task, i, np.int64(task.left[i]), np.int64(task.right[i]), task.counts[i])
-    return kept
+def choose(driver, task, shards, weighted, borders, ties):
+    """Fill the task with the next merges; returns how many: 0 if the tables are too thin or empty. O(candidates * kept).
 
+    With many candidates (UBPE tokenizers, part 1): they are the best pairs by count. The first is kept; a later one, (l2, r2), is
+    kept if it shares no token with those kept, and if for each of them, (l1, r1), the border pairs (r2, l1) and (r1, l2) are
+    strictly rarer than it is.
 
-@section
-def _choose_one_by_one(driver, task, shards, weighted, borders, room):
-    """As many merges of a fit that makes one a round as can be made at once with the same result.
-
+    With one candidate, as many merges as can be made at once with the same result as one after the other.
     Let q1, q2 ... be the pairs from the best to the worst, and q1 ... qk taken. q = (l, r), the next, is taken too if
     (1) l is not the right part of a taken pair and r is not the left part of one,
     (2) 2 * count(q) is at least (unless ties go to the smaller pair: more than) the count of every taken pair (a, a),
@@ -235,50 +161,90 @@ def _choose_one_by_one(driver, task, shards, weighted, borders, room):
       more frequent, or as frequent and smaller, because l < z.
     * What is too long to be merged does not compete: if o is, then so is (u, v), which is no shorter.
     * Pairs below the threshold are rarer than q before and after.
-
-    O(taken * log heap).
     """
-    state, used = driver.state, driver.used
-    rule, stamp = state[TIES], state[ROUND]
-    kept = 0
+    state, used, candidates = driver.state, driver.used, driver.candidates
+    single = state[CANDIDATES] == 1
+    room = state[LIMIT] - state[NEXT_ID]
+    if state[WHOLE_ROUNDS] and not single:
+        room = state[CANDIDATES]
+    state[ROUND] += 1
+    stamp = state[ROUND]
+    wanted = min(room, np.int64(candidates.shape[0])) if single else state[CANDIDATES]
     twin_count = np.int64(0)
-    while kept < min(room, task.left.size):
-        p = _best(driver, task, shards, weighted, borders)
+    n = np.int64(0)
+    while n < wanted or (single and ties is not None):
+        p = _best(driver, task, shards, weighted, borders, ties)
         if p < 0:
             break
-        count, tie, order = driver.heap_counts[p, 0], driver.heap_ties[p, 0], driver.heap_pairs[p, 0]
-        pair = ~order if rule == FEWEST_DOCUMENTS else order
+        count, order = driver.heap_counts[p, 0], driver.heap_pairs[p, 0]
+        if single:
+            if ties is not None and n > 1 and candidates[n - 1, 0] == count:  # (3)
+                n -= 1
+                _push_back(driver, ties, candidates[n, 0], candidates[n, 1], candidates[n, 2])
+                break
+            if n == wanted:
+                break
+            pair = _pair(order, ties)
+            left = pair >> 32
+            right = pair & 0xFFFFFFFF
+            if used[1, left] == stamp or used[0, right] == stamp:  # (1)
+                break
+            if 2 * count < twin_count or (ties is not None and 2 * count == twin_count):  # (2)
+                break
+            used[0, left] = stamp
+            used[1, right] = stamp
+            if left == right:
+                twin_count = max(twin_count, count)
+        candidates[n, 0] = count
+        candidates[n, 1] = driver.heap_ties[p, 0]
+        candidates[n, 2] = order
+        n += 1
+        driver.part[p, HEAP_SIZE] = heap_pop(
+            driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p], driver.part[p, HEAP_SIZE]
+        )
+        driver.part[p, ROOT] = -2
+    thin = False
+    if not single and n < wanted:  # rarer pairs belong among the candidates
+        for p in range(driver.part.shape[0]):
+            thin |= driver.part[p, BELOW] > 0
+    kept = np.int64(0)
+    for i in range(n):
+        count, order = candidates[i, 0], candidates[i, 2]
+        pair = _pair(order, ties)
         left = pair >> 32
         right = pair & 0xFFFFFFFF
-        if used[1, left] == stamp or used[0, right] == stamp or 2 * count < twin_count + (rule != SMALLEST):
-            break
-        _pop(driver.part[p], driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p])
-        if rule != SMALLEST and kept > 0:
-            p = _best(driver, task, shards, weighted, borders)
-            if p >= 0 and driver.heap_counts[p, 0] == count:
-                _push_back(driver, count, tie, order)
-                break
-        used[0, left] = stamp
-        used[1, right] = stamp
-        if left == right:
-            twin_count = max(twin_count, count)
-        _keep(driver, task, kept, left, right, count)
-        kept += 1
-    return kept
-
-
-@section
-def choose(driver, task, shards, weighted, borders):
-    """Fill the task with the next merges; returns how many: 0 if the tables are too thin or empty."""
-    state = driver.state
-    room = state[LIMIT] - state[NEXT_ID]
-    state[ROUND] += 1
-    if driver.candidates.shape[0] > 1:
-        if state[WHOLE_ROUNDS]:
-            room = np.int64(driver.candidates.shape[0])
-        kept = _choose_many(driver, task, shards, weighted, borders, room)
-    else:
-        kept = _choose_one_by_one(driver, task, shards, weighted, borders, room)
+        good = True
+        if not single:
+            good = not thin and kept < room and used[0, left] != stamp and used[0, right] != stamp
+            j = 0
+            while good and j < kept:
+                good = (
+                    _count_of(driver.entries, pair_of(right, task.left[j])) < count
+                    and _count_of(driver.entries, pair_of(task.right[j], left)) < count
+                )
+                j += 1
+            if good:
+                used[0, left] = stamp
+                used[0, right] = stamp
+        if good:
+            task.left[kept] = left
+            task.right[kept] = right
+            task.counts[kept] = count
+            kept += 1
+        else:
+            _push_back(driver, ties, count, candidates[i, 1], order)
+    for i in range(kept):
+        left, right = np.int64(task.left[i]), np.int64(task.right[i])
+        pair = pair_of(left, right)
+        p = part_of(pair, driver.part.shape[0])
+        entries, slots = driver.entries[p], driver.slots[p]
+        at = find(entries, pair)
+        new = state[NEXT_ID] + i
+        task.slot[i] = slots[at]
+        task.width[new] = task.width[left] + task.width[right]
+        driver.lengths[new] = driver.lengths[left] + driver.lengths[right]
+        remove(entries, slots, at)
+        driver.part[p, N_PAIRS] -= 1
     task.n[0] = kept
     task.first_id[0] = state[NEXT_ID]
     return kept

@@ -30,6 +30,7 @@ SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
     MIN_COUNT,
     LONGEST,  # a token of more symbols is never made
     TIES,
+    CANDIDATES,  # per round; 1: one merge a round, or what amounts to that
     ROUND,
     STAGE,
     VISITED,  # occurrences looked at, stale ones included: the work done
@@ -37,7 +38,7 @@ SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
     ROUND_START,  # the first id of the last round
     PARALLEL,  # rounds that threads shared
     N_STATE,
-) = range(14)
+) = range(15)
 # columns of `part`
 (
     BELOW,  # pairs that may lie in [MIN_COUNT, THRESHOLD): an upper bound, 0 only if there are none
@@ -208,7 +209,9 @@ def account(driver, task, shards, weighted, borders, p):
         if n_parts == 1 or part_of(pair_of(a, b), n_parts) == p:
             free[part[N_FREE]] = task.slot[i]
             part[N_FREE] += 1
-        twins = borders.twins[i]
+        twins = np.int64(0)
+        if borders is not None:
+            twins = borders.twins[i]
         for k in range(n_shards):
             if weighted is None:
                 twins += merged[k, i, TWINS]
@@ -227,12 +230,13 @@ def account(driver, task, shards, weighted, borders, p):
                         sums[x] += delta[2 * j + 1]
                     else:
                         sums[x] += weighted.delta[j]
-            for j in range(borders.end[2 * i + side], borders.end[2 * i + 1 + side]):
-                x = borders.token[j]
-                if sums[x] == 0:
-                    seen[n] = x
-                    n += 1
-                sums[x] += borders.count[j]
+            if borders is not None:
+                for j in range(borders.end[2 * i + side], borders.end[2 * i + 1 + side]):
+                    x = borders.token[j]
+                    if sums[x] == 0:
+                        seen[n] = x
+                        n += 1
+                    sums[x] += borders.count[j]
             for j in range(n):
                 if j + 8 < n:
                     ahead = np.int64(seen[j + 8])
