@@ -25,9 +25,9 @@ def rows(tok: Any) -> list[list[int]]:
     """The three columns as lists, once they are what they should be."""
     history = tok.history_
     assert isinstance(history, tuple)
-    assert history._fields == ("counts", "document_frequencies", "lengths")
-    assert all(column.dtype == np.int64 and column.ndim == 1 for column in history)
-    return [column.tolist() for column in history]
+    assert history._fields[:3] == ("counts", "document_frequencies", "lengths")
+    assert all(column.dtype == np.int64 and column.ndim == 1 for column in history[:3])
+    return [column.tolist() for column in history[:3]]
 
 
 def expected(docs: list[list[int]], size: int, want: list[reference.Merge], marks: dict[str, Any]) -> list[list[int]]:

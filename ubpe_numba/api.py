@@ -3,6 +3,7 @@
 from ubpe_numba._warmup import warmup
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.bpe import BPE, UBPEClassic
+from ubpe_numba.counts import Counts, count_documents
 from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
@@ -16,6 +17,7 @@ __all__ = [
     "PUBLISHED_0_3",
     "UBPE",
     "Alphabet",
+    "Counts",
     "FitRules",
     "ModelFormatError",
     "NotFittedError",
@@ -24,5 +26,6 @@ __all__ = [
     "UnknownSymbolError",
     "UnknownTokenError",
     "Vocabulary",
+    "count_documents",
     "warmup",
 ]

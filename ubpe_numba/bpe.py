@@ -62,6 +62,8 @@ class BPE(_PairTokenizer):
         None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1.
     rules
         A `FitRules`; None for the defaults.
+    max_token_length
+        No token of more symbols is made; None for no limit.
     n_threads
         Threads for batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 
@@ -79,11 +81,13 @@ class BPE(_PairTokenizer):
         *,
         alphabet: Any = None,
         rules: FitRules | None = None,
+        max_token_length: int | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.n_tokens = n_tokens
         self.alphabet = alphabet
         self.rules = rules
+        self.max_token_length = max_token_length
         self.n_threads = n_threads
 
 
@@ -107,10 +111,12 @@ class UBPEClassic(_PairTokenizer):
         *,
         alphabet: Any = None,
         rules: FitRules | None = None,
+        max_token_length: int | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.n_tokens = n_tokens
         self.n_candidates = n_candidates
         self.alphabet = alphabet
         self.rules = rules
+        self.max_token_length = max_token_length
         self.n_threads = n_threads

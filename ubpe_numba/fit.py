@@ -15,13 +15,19 @@ import numpy as np
 from ubpe_numba import _threads
 from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import Alphabet
+from ubpe_numba.corpus import Corpus
+from ubpe_numba.documents import Documents
+from ubpe_numba.encode import PairEncoder
+from ubpe_numba.history import History
 from ubpe_numba.kernels import driver as d
 from ubpe_numba.kernels import rounds
 from ubpe_numba.kernels import shard as s
 from ubpe_numba.kernels import shard_index as index
 from ubpe_numba.kernels.pairtable import EMPTY, rehash
+from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
-from ubpe_numba.shards import Corpus, Text, extend
+from ubpe_numba.shards import Text, extend
+from ubpe_numba.vocabulary import Vocabulary, idf
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
 _BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
@@ -58,19 +64,89 @@ class Settings(NamedTuple):
     longest: int = 2**62
 
 
-def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress) -> Merges:
+def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress, offsets: np.ndarray | None = None) -> Merges:
     """Learn merges until the vocabulary is full, or no pair is frequent enough.
 
-    Raises UnknownSymbolError for a symbol outside the alphabet. Ctrl-C is obeyed between slices of ~100 ms. The result does not
-    depend on the number of threads. Source: UBPE tokenizers, part 1; the incremental scheme is described in the kernels.
+    The symbols of the alphabet may be tokens themselves, of `offsets[i + 1] - offsets[i]` symbols each. Raises UnknownSymbolError
+    for a symbol outside the alphabet. Ctrl-C is obeyed between slices of ~100 ms. The result does not depend on the number of
+    threads. Source: UBPE tokenizers, part 1; the incremental scheme is described in the kernels.
     """
-    return _Fit(corpus, alphabet, settings).run(progress)
+    return _Fit(corpus, alphabet, settings, offsets).run(progress)
+
+
+def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress) -> tuple[Vocabulary, History]:
+    """A vocabulary fitted on a corpus; see `fit`."""
+    learned = fit(corpus, alphabet, settings, progress)
+    lengths = corpus.n_symbols - np.cumsum(learned.replaced)
+    n_symbols = np.full(lengths.size, corpus.n_symbols, np.int64)
+    history = History(learned.counts, learned.documents, lengths, n_symbols, learned.last_round)
+    return _vocabulary(alphabet.size, corpus, learned, None), history
+
+
+def learn_more(
+    corpus: Corpus, alphabet: Alphabet, old: Vocabulary, history: History | None, settings: Settings, progress: Progress
+) -> tuple[Vocabulary, History | None]:
+    """Go on from a vocabulary of pairs in order of creation.
+
+    Its last round may have been cut short, and a longer fit would have merged more pairs in it. So that round is chosen anew on
+    the text before it; if it comes to the same merges, the corpus is the same for all that matters, and goes on from there.
+    """
+    ids = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=corpus.offsets))  # raises for unknown symbols
+    again = old.n_learned if history is None or settings.n_candidates == 1 else history.last_round
+    if again < old.n_learned:
+        whole = settings._replace(n_tokens=len(old))
+        same = fit(*_encoded(corpus, ids, old, again), whole, Progress(False), old.offsets)
+        assert old.merges is not None
+        if not np.array_equal(same.pairs, old.merges[again:]):
+            again = old.n_learned
+    start, tokens = _encoded(corpus, ids, old, again)
+    more = fit(start, tokens, settings, progress, old.offsets)
+    new = old.n_learned - again  # merges that were made again
+    kept = more._replace(
+        pairs=more.pairs[new:], counts=more.counts[new:], documents=more.documents[new:], replaced=more.replaced[new:]
+    )
+    if history is not None:
+        weights = 1 if corpus.weights is None else corpus.weights
+        lengths = int((np.diff(start.offsets) * weights).sum()) - np.cumsum(more.replaced)
+        n_symbols = np.full(kept.counts.size, corpus.n_symbols, np.int64)
+        history = History(
+            np.concatenate([history.counts, kept.counts]),
+            np.concatenate([history.document_frequencies, kept.documents]),
+            np.concatenate([history.lengths, lengths[new:]]),
+            np.concatenate([history.n_symbols, n_symbols]),
+            again + more.last_round,
+        )
+    return _vocabulary(alphabet.size, corpus, kept, old), history
+
+
+def _encoded(corpus: Corpus, ids: Ragged, old: Vocabulary, m: int) -> tuple[Corpus, Alphabet]:
+    """The corpus in the first m tokens of a vocabulary, and the alphabet of these."""
+    if m:
+        assert old.merges is not None
+        first = Vocabulary.from_merges(old.n_alphabet, old.merges[:m], max_symbols=1 << 40)
+        ids = PairEncoder(first, batch=False).encode(ids, None)
+    alphabet = Alphabet.dense(old.n_alphabet + m)
+    given = Documents(ids.values, ids.offsets, "int")
+    return corpus._replace(given=given, values=ids.values, offsets=ids.offsets), alphabet
+
+
+def _vocabulary(n_alphabet: int, corpus: Corpus, learned: Merges, old: Vocabulary | None) -> Vocabulary:
+    """The vocabulary of what was learned, behind that of an earlier fit."""
+    weights = idf(corpus.n_documents, learned.documents)
+    pairs, counts, documents = learned.pairs, learned.counts, learned.documents
+    if old is not None and old.merges is not None:
+        pairs = np.concatenate([old.merges, pairs])
+        weights = np.concatenate([old.weights[n_alphabet:], weights])
+        counts = np.concatenate([old.counts[n_alphabet:], counts])
+        documents = np.concatenate([old.document_frequencies[n_alphabet:], documents])
+    size = corpus.n_documents, corpus.n_symbols
+    return Vocabulary.from_merges(n_alphabet, pairs, weights, counts, documents, *size, max_symbols=1 << 40)
 
 
 class _Fit:
     """The arrays of one fit and the steps that Python takes between rounds."""
 
-    def __init__(self, corpus: Corpus, alphabet: Alphabet, settings: Settings) -> None:
+    def __init__(self, corpus: Corpus, alphabet: Alphabet, settings: Settings, offsets: np.ndarray | None) -> None:
         self.corpus, self.n_alphabet, self.rules = corpus, alphabet.size, settings.rules
         n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
         self.n_candidates = min(settings.n_candidates, max(1, n_symbols))  # there are no more pairs
@@ -84,7 +160,7 @@ class _Fit:
         n_parts = self.text.k if settings.rules.ties == "smallest" else 1
         self.task = _allocate_task(tokens, merges, n_parts)
         self.driver = _allocate_driver(n_parts, tokens, slots, merges)
-        self.driver.lengths[: alphabet.size] = 1
+        self.driver.lengths[: alphabet.size] = 1 if offsets is None else np.diff(offsets)[: alphabet.size]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * self.text.k, np.int64)
         state = self.driver.state
         state[d.NEXT_ID] = state[d.ROUND_START] = alphabet.size
@@ -158,10 +234,10 @@ class _Fit:
         def count(k: int) -> tuple[np.ndarray, np.ndarray]:
             counts = np.zeros(n_tokens * n_tokens, np.int32)
             index.count_dense(text.cells(k), n_tokens, counts)
-            if text.weighted is None:
+            if (weighted := text.weights(k)) is None:
                 return counts, counts
             weights = np.zeros(n_tokens * n_tokens, np.int64)
-            index.weigh_dense(text.cells(k), text.weights(k).weights, n_tokens, weights)
+            index.weigh_dense(text.cells(k), weighted.weights, n_tokens, weights)
             return counts, weights
 
         local = text.each(count)
@@ -179,9 +255,7 @@ class _Fit:
 
         def fill(k: int) -> None:
             shard = text[k]
-            shard.state[s.ARENA_TOP] = index.index_dense(
-                text.cells(k), shard.arena, shard.slices, n_tokens, local[k][0], slot_of
-            )
+            shard.state[s.ARENA_TOP] = index.index_dense(text.cells(k), shard.arena, shard.slices, n_tokens, local[k][0], slot_of)
 
         text.each(fill)
 

@@ -1,7 +1,7 @@
 """The working text of a fit: cut into shards, loaded, compacted, its pairs counted and listed. Threads work on a shard each.
 
 Shards hold consecutive documents and as many symbols each; a document is cut where it is too long for that (see
-`kernels/borders.py`). The text is held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs (5 to 7).
+`kernels/borders.py`). The text is held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from ubpe_numba import _threads
 from ubpe_numba.alphabet import Alphabet
-from ubpe_numba.documents import Documents
+from ubpe_numba.corpus import Corpus
 from ubpe_numba.kernels import shard as s
 from ubpe_numba.kernels.borders import Borders, pairs_across
 from ubpe_numba.kernels.shard_merge import Weighted, weights_of
@@ -25,29 +25,8 @@ _ROOM = 64  # cells at the end of a shard for tokens that it takes over; a compa
 _NEAR = 16  # a cut goes to the end of a document that is nearer than this part of a shard
 
 
-class Corpus(NamedTuple):
-    """Documents, cut into segments that no token may leave.
-
-    `documents` as given (their values are not copied); `offsets` int64[s + 1] of the segments; `document_of` int32[s], the document of
-    each, None if they are the documents; `weights` int64[s], None if all are 1; `n_documents` and `n_symbols` by weight.
-    """
-
-    documents: Documents
-    offsets: np.ndarray
-    document_of: np.ndarray | None
-    weights: np.ndarray | None
-    n_documents: int
-    n_symbols: int
-
-    @classmethod
-    def of(cls, documents: Documents) -> Corpus:
-        """Documents of weight 1, without barriers."""
-        offsets = documents.offsets
-        return cls(documents, offsets, None, None, offsets.size - 1, int(offsets[-1] - offsets[0]))
-
-
 class Cut(NamedTuple):
-    """Where shards begin: `at` int64[K + 1] in symbols; `segment` int64[K + 1], the first one; `inside` bool[K + 1], in its middle."""
+    """Where shards begin: `at` int64[K + 1] in symbols, `segment` int64[K + 1], `inside` bool[K + 1]: in its middle."""
 
     at: np.ndarray
     segment: np.ndarray
@@ -82,7 +61,9 @@ def cut(offsets: np.ndarray, n_shards: int, near: int = _NEAR) -> Cut:
 class Text:
     """The shards of one fit."""
 
-    def __init__(self, corpus: Corpus, alphabet: Alphabet, n_shards: int, tokens: int, slots: int, merges: int, threads: int) -> None:
+    def __init__(
+        self, corpus: Corpus, alphabet: Alphabet, n_shards: int, tokens: int, slots: int, merges: int, threads: int
+    ) -> None:
         self.cut = place = cut(corpus.offsets, n_shards)
         self.k = place.at.size - 1
         self.threads = threads
@@ -91,7 +72,12 @@ class Text:
         count = np.array([b - a for a, b in self.segments])
         cells = np.diff(place.at) + count + 1 + (_ROOM if self.k > 1 else 0)
         base = np.zeros((self.k + 1, 4), np.int64)
-        for column, sizes in ((s.CELLS, cells), (s.SEPARATORS, count + 1), (s.BLOCKS, (cells >> s.BLOCK) + 1), (s.ARENA, 5 * cells // 2 + 16)):
+        for column, sizes in (
+            (s.CELLS, cells),
+            (s.SEPARATORS, count + 1),
+            (s.BLOCKS, (cells >> s.BLOCK) + 1),
+            (s.ARENA, 5 * cells // 2 + 16),
+        ):
             base[1:, column] = np.cumsum(sizes)
         self.shards = _allocate(base, tokens, slots, merges)
         self.weighted = None
@@ -102,12 +88,12 @@ class Text:
         self.outermost()
 
     def __getitem__(self, k: int) -> s.Shard:
-        shard: s.Shard = s.shard_of.py_func(self.shards, k)
+        shard: s.Shard = getattr(s.shard_of, "py_func")(self.shards, k)  # noqa: B009
         return shard
 
     def weights(self, k: int) -> Weighted | None:
         """The weights of shard k, if there are any."""
-        part: Weighted | None = weights_of.py_func(self.weighted, self.shards, k)
+        part: Weighted | None = getattr(weights_of, "py_func")(self.weighted, self.shards, k)  # noqa: B009
         return part
 
     def cells(self, k: int) -> np.ndarray:
@@ -204,19 +190,22 @@ def _borders(corpus: Corpus, place: Cut, merges: int) -> Borders:
     k = place.at.size - 1
     continued, weight = place.inside.copy(), np.ones(k + 1, np.int64)
     for i in range(1, k):
-        first = int(place.segment[i])
+        first_of = int(place.segment[i])
         if corpus.document_of is not None:
-            continued[i] |= corpus.document_of[first - 1] == corpus.document_of[first]
+            continued[i] |= corpus.document_of[first_of - 1] == corpus.document_of[first_of]
         if corpus.weights is not None:
-            weight[i] = corpus.weights[first if place.inside[i] else first - 1]
+            weight[i] = corpus.weights[first_of if place.inside[i] else first_of - 1]
+    first, last = place.segment[:-1], place.segment[1:] + place.inside[1:] - 1
+    document_of = np.arange(corpus.offsets.size) if corpus.document_of is None else corpus.document_of
     return Borders(
         continued=continued,
+        whole=document_of[first] == document_of[last] if k > 1 else np.zeros(1, bool),
         joined=place.inside.copy(),
         weight=weight,
         before=np.zeros((k, 2), np.int64),
         end=np.zeros(2 * merges + 1, np.int64),
         token=np.empty(merges * k, np.int32),
-        count=np.empty(merges * k, np.int64),
+        gain=np.empty(merges * k, np.int64),
         twins=np.zeros(merges, np.int64),
         repeated=np.zeros(merges, np.int64),
     )
@@ -231,8 +220,8 @@ def _load(shard: s.Shard, corpus: Corpus, alphabet: Alphabet, at: np.ndarray, se
     shard.state[s.N_CELLS] = end - begin + offsets.size
     segment = 0
     for first in range(begin, end, _CHUNK):
-        ids = alphabet.lookup(corpus.documents.values[first : min(first + _CHUNK, end)])
+        ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
         if ids.min() < 0:
-            alphabet.to_ids(corpus.documents)  # raises, naming document, position and symbol
+            alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol
         segment = s.load(shard.cells, ids, first, offsets, segment)
     s.index_segments(shard.separators, shard.segment_of_block)

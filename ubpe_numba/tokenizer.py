@@ -15,18 +15,19 @@ from ubpe_numba import _threads
 from ubpe_numba import fit as fitting
 from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.corpus import as_corpus
 from ubpe_numba.decode import Decoder
 from ubpe_numba.documents import as_document, as_documents
 from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
+from ubpe_numba.history import History
 from ubpe_numba.io import model as files
 from ubpe_numba.io import published
 from ubpe_numba.params import Parameters
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
-from ubpe_numba.shards import Corpus
 from ubpe_numba.trim import keep_by_weight, renumber
 from ubpe_numba.validate import check_fields
-from ubpe_numba.vocabulary import Vocabulary, idf
+from ubpe_numba.vocabulary import Vocabulary
 
 Self = TypeVar("Self", bound="Tokenizer")
 
@@ -43,13 +44,24 @@ class Tokenizer(Parameters, ABC):
     n_tokens: int | None
     alphabet: Any
     rules: FitRules | None
+    max_token_length: int | None
     n_threads: int | None
+    history_: History
     alphabet_: Alphabet
     vocabulary_: Vocabulary
 
     # ---------------------------------------------------------------------------------------------- fitting
 
-    def fit(self: Self, docs: Any, y: None = None, *, offsets: Any = None, progress: bool | str = "auto") -> Self:
+    def fit(
+        self: Self,
+        docs: Any,
+        y: None = None,
+        *,
+        offsets: Any = None,
+        sample_weight: Any = None,
+        boundaries: Any = None,
+        progress: bool | str = "auto",
+    ) -> Self:
         """Learn a vocabulary from documents; what was fitted before is replaced, but only when all went well.
 
         Parameters
@@ -57,11 +69,17 @@ class Tokenizer(Parameters, ABC):
         docs
             A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of one kind), a 2-D integer
             array (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, or a single `str`,
-            `bytes` or 1-D array, which is one document.
+            `bytes` or 1-D array, which is one document. Or `Counts`.
         y
             Ignored; scikit-learn passes it.
         offsets
             int64[d + 1], for a flat array: document i is ``docs[offsets[i]:offsets[i + 1]]``.
+        sample_weight
+            Integers of at least 0, one for each document: a document of weight w counts as w of them, in counts of pairs and in
+            document frequencies.
+        boundaries
+            Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
+            document. p stands between the symbols p - 1 and p.
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
@@ -74,34 +92,78 @@ class Tokenizer(Parameters, ABC):
 
         Ctrl-C stops a fit within a fraction of a second and leaves the tokenizer as it was.
         """
-        n_tokens, n_candidates, rules = self._settings()
+        settings = self._settings()
         bar = Progress(progress)
-        corpus = as_documents(docs, offsets)
+        corpus = as_corpus(docs, offsets, sample_weight, boundaries)
+        given = corpus.given
         if self.alphabet is None:
-            alphabet = Alphabet.learn(corpus)
+            alphabet = Alphabet.learn(given)
         else:  # documents without any symbol are of any kind
-            kind = corpus.kind if corpus.offsets[-1] > corpus.offsets[0] else None
-            alphabet = Alphabet.from_user(self.alphabet, kind)
-        if n_tokens < alphabet.size:
-            raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {n_tokens}")
-        settings = fitting.Settings(n_tokens, n_candidates, rules, _threads.resolve(self.n_threads))
-        learned = fitting.fit(Corpus.of(corpus), alphabet, settings, bar)
-        vocabulary = Vocabulary.from_merges(
-            alphabet.size,
-            learned.pairs,
-            idf(learned.n_documents, learned.documents),
-            learned.counts,
-            learned.documents,
-            learned.n_documents,
-            learned.n_symbols,
-            max_symbols=1 << 40,
-        )
-        if rules.order == "idf":
-            vocabulary = self._rearranged(vocabulary, n_tokens, rules.trim)
+            alphabet = Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
+        if settings.n_tokens < alphabet.size:
+            raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {settings.n_tokens}")
+        vocabulary, history = fitting.learn(corpus, alphabet, settings, bar)
+        if settings.rules.order == "idf":
+            vocabulary = self._rearranged(vocabulary, settings.n_tokens, settings.rules.trim)
         self._set(alphabet, vocabulary)
+        self.history_ = history
         return self
 
-    def _settings(self) -> tuple[int, int, FitRules]:
+    def fit_more(
+        self: Self,
+        docs: Any,
+        n_tokens: int,
+        *,
+        offsets: Any = None,
+        sample_weight: Any = None,
+        boundaries: Any = None,
+        progress: bool | str = "auto",
+    ) -> Self:
+        """Go on from the present vocabulary until it has `n_tokens` ids; ids that exist keep their meaning and their weight.
+
+        On the corpus of the fit this gives what one longer fit would have given. On another one new merges are learned on that,
+        encoded with the present vocabulary. Arguments and errors are those of `fit`; besides, NotFittedError without a
+        vocabulary, ValueError if it does not know pairs, is not in order of creation, or has more than `n_tokens` ids already.
+        `n_tokens` of the tokenizer becomes the new size. A tokenizer from a file goes on with a new round even if its last one
+        was cut short.
+        """
+        self._check_fitted()
+        if _positive(n_tokens, "n_tokens") < len(self.vocabulary_):
+            raise ValueError(f"n_tokens: expected at least the present {len(self.vocabulary_)} ids, got {n_tokens}")
+        if not self.vocabulary_.in_order_of_creation or (self.rules or FitRules()).order != "creation":
+            raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
+        if n_tokens > MAX_SIZE:
+            raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
+        settings = self._settings()._replace(n_tokens=int(n_tokens))
+        bar = Progress(progress)
+        corpus = as_corpus(docs, offsets, sample_weight, boundaries)
+        history: History | None = getattr(self, "history_", None)
+        vocabulary, history = fitting.learn_more(corpus, self.alphabet_, self.vocabulary_, history, settings, bar)
+        self._set(self.alphabet_, vocabulary)
+        self.n_tokens = n_tokens
+        if history is not None:
+            self.history_ = history
+        return self
+
+    def compression_curve(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sizes of the vocabulary (int64[m + 1]) and symbols per token of the corpus at each (float64[m + 1]), without a fit.
+
+        From the alphabet alone, 1.0, to the last merge, in order of creation. NotFittedError if there is no record of a fit: for
+        a tokenizer that was loaded, made from merges, or truncated.
+
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE(n_tokens=3, alphabet=2).fit([[0, 1, 0, 1, 1]])
+        >>> tok.compression_curve()
+        (array([2, 3]), array([1.        , 1.66666667]))
+        """
+        self._check_fitted()
+        if not hasattr(self, "history_"):
+            raise NotFittedError(
+                f"this {type(self).__name__} was not fitted here: a vocabulary alone has no record of the corpus"
+            )
+        return self.history_.compression(self.vocabulary_.n_alphabet)
+
+    def _settings(self) -> fitting.Settings:
         """The validated constructor arguments that decide a fit."""
         n_tokens = MAX_SIZE if self.n_tokens is None else _positive(self.n_tokens, "n_tokens")
         if n_tokens > MAX_SIZE:
@@ -109,8 +171,9 @@ class Tokenizer(Parameters, ABC):
         rules = FitRules() if self.rules is None else self.rules
         if not isinstance(rules, FitRules):
             raise TypeError(f"rules: expected a FitRules or None, got {rules!r}")
-        _threads.resolve(self.n_threads)
-        return n_tokens, _positive(getattr(self, "n_candidates", 1), "n_candidates"), rules
+        longest = 2**62 if self.max_token_length is None else _positive(self.max_token_length, "max_token_length")
+        n_candidates = _positive(getattr(self, "n_candidates", 1), "n_candidates")
+        return fitting.Settings(n_tokens, n_candidates, rules, _threads.resolve(self.n_threads), longest)
 
     def _rearranged(self, vocabulary: Vocabulary, n_tokens: int, trim: str) -> Vocabulary:
         """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
@@ -269,11 +332,13 @@ class Tokenizer(Parameters, ABC):
         ValueError for another suffix, OSError from the disk; the old file is then still there.
         """
         self._check_fitted()
-        n_tokens, n_candidates, rules = self._settings()
+        settings = self._settings()
         params: dict[str, Any] = {k: v for k, v in self.get_params().items() if k not in ("alphabet", "n_threads")}
-        params |= {"n_tokens": None if self.n_tokens is None else n_tokens, "rules": dataclasses.asdict(rules)}
+        params |= {"n_tokens": None if self.n_tokens is None else settings.n_tokens, "rules": dataclasses.asdict(settings.rules)}
+        if self.max_token_length is not None:
+            params["max_token_length"] = settings.longest
         if "n_candidates" in params:
-            params["n_candidates"] = n_candidates
+            params["n_candidates"] = settings.n_candidates
         model = {
             "tokenizer": type(self).__name__,
             "params": params,

@@ -9,6 +9,7 @@ import numpy as np
 
 from ubpe_numba.documents import as_document
 from ubpe_numba.encode import PathEncoder
+from ubpe_numba.fit import Settings
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
 from ubpe_numba.tokenizer import Tokenizer, _positive
@@ -29,6 +30,8 @@ class UBPE(Tokenizer):
         None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1.
     rules
         A `FitRules`; None for the defaults.
+    max_token_length
+        No token of more symbols is made; None for no limit.
     objective
         ``"tfidf"``, the articles': the sum over distinct tokens of (1 + ln count) * idf is largest. It prefers rare tokens, not
         few: on text it gives about 60 % more tokens than merging by rank. ``"shortest"``: fewest tokens, 2 to 7 % fewer than
@@ -64,6 +67,7 @@ class UBPE(Tokenizer):
         *,
         alphabet: Any = None,
         rules: FitRules | None = None,
+        max_token_length: int | None = None,
         objective: str = "tfidf",
         n_threads: int | None = None,
     ) -> None:
@@ -71,10 +75,11 @@ class UBPE(Tokenizer):
         self.n_candidates = n_candidates
         self.alphabet = alphabet
         self.rules = rules
+        self.max_token_length = max_token_length
         self.objective = objective
         self.n_threads = n_threads
 
-    def _settings(self) -> tuple[int, int, FitRules]:
+    def _settings(self) -> Settings:
         self._check_objective()
         return super()._settings()
 
@@ -82,9 +87,9 @@ class UBPE(Tokenizer):
         if self.objective not in ("tfidf", "shortest"):
             raise ValueError(f"objective: expected 'tfidf' or 'shortest', got {self.objective!r}")
 
-    def fit(self, docs: Any, y: None = None, *, offsets: Any = None, progress: bool | str = "auto") -> UBPE:
+    def fit(self, docs: Any, y: None = None, **arguments: Any) -> UBPE:
         """Learn a vocabulary from documents; see `Tokenizer.fit`. Warns if there is a single document."""
-        super().fit(docs, y, offsets=offsets, progress=progress)
+        super().fit(docs, y, **arguments)
         if self.vocabulary_.n_learned and self.objective == "tfidf" and not self.vocabulary_.weights.any():
             warnings.warn(
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "

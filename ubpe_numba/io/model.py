@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import zipfile
+from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -46,7 +47,7 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
     with open_regular(path) as f:
         size = os.fstat(f.fileno()).st_size
         try:
-            return (_from_json(f) if suffix == ".json" else _from_npz(f, size)), size
+            return (_from_json(f) if suffix == ".json" else _from_npz(f)), size
         except ModelFormatError as error:
             raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
 
@@ -145,14 +146,23 @@ def _to_npz(model: dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _from_npz(f: BinaryIO, n_bytes: int) -> dict[str, Any]:
-    """Members are stored, not compressed, so that no file claims more memory than its own size."""
+def _from_npz(f: BinaryIO) -> dict[str, Any]:
+    arrays = read_arrays(f, {"head": "u", **_ARRAYS}, all_of=("head",))
+    return _join(parse_json(arrays.pop("head").tobytes()), arrays)
+
+
+def read_arrays(f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+    """The arrays of an npz file: those that are `known`, with the kinds of their dtypes, all or at least `all_of`.
+
+    Members are stored, not compressed, so that no file claims more memory than its own size. ModelFormatError otherwise.
+    """
+    n_bytes = os.fstat(f.fileno()).st_size
     try:
         with zipfile.ZipFile(f) as archive:
             arrays = {}
             for info in archive.infolist():
                 name = info.filename.removesuffix(".npy")
-                kinds = "u" if name == "head" else _ARRAYS.get(name)
+                kinds = known.get(name)
                 if kinds is None or name in arrays:
                     raise ModelFormatError(f"npz: unexpected member {info.filename!r}")
                 if info.compress_type != zipfile.ZIP_STORED or info.file_size > n_bytes:
@@ -162,9 +172,10 @@ def _from_npz(f: BinaryIO, n_bytes: int) -> dict[str, Any]:
         raise
     except Exception as error:  # of a damaged archive zipfile lets out whatever it stumbles over, OverflowError included
         raise ModelFormatError(f"not a valid npz file: {error}") from error
-    if "head" not in arrays:
-        raise ModelFormatError("npz: the member 'head' is missing")
-    return _join(parse_json(arrays.pop("head").tobytes()), arrays)
+    for name in known if all_of is None else all_of:
+        if name not in arrays:
+            raise ModelFormatError(f"npz: the member {name!r} is missing")
+    return arrays
 
 
 def _array(name: str, data: bytes, kinds: str) -> np.ndarray:

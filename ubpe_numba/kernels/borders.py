@@ -15,7 +15,6 @@ import numpy as np
 from ubpe_numba._jit import helper, kernel, section
 from ubpe_numba.kernels.shard import (
     ARENA_TOP,
-    CELLS,
     DEAD,
     FIRST,
     FIRST_AFTER,
@@ -36,18 +35,19 @@ class Borders(NamedTuple):
 
     continued: np.ndarray  # bool[K + 1]: the document before the border goes on behind it
     joined: np.ndarray  # bool[K + 1]: so do its tokens
+    whole: np.ndarray  # bool[K]: the shard is a part of one document and no more
     weight: np.ndarray  # int64[K + 1]: of that document
     before: np.ndarray  # int64[K, 2]: outermost tokens before the round
     end: np.ndarray  # int64[2R + 1]: deltas of the borders, laid out as Shards.delta_end
     token: np.ndarray  # int32[R * K]
-    count: np.ndarray  # int64[R * K]
+    gain: np.ndarray  # int64[R * K]: by weight
     twins: np.ndarray  # int64[R]: as in Shards.merged, by weight
     repeated: np.ndarray  # int64[R]: documents that two shards or more have counted
 
 
 @helper
 def _is_single(shards, k):
-    """Whether the shard is a part of one document and no more."""
+    """Whether the shard is one segment and no more."""
     return shards.base[k + 1, SEPARATORS] - shards.base[k, SEPARATORS] == 2
 
 
@@ -191,9 +191,9 @@ def collect(task, shards, borders):
                 right = merged[k, i - 1, FIRST_AFTER] if i > 0 else borders.before[k, 0]
                 left_changed = merged[j, i, LAST_AFTER] != left
                 right_changed = merged[k, i, FIRST_AFTER] != right
-                if (left_changed if side else right_changed and not left_changed):
+                if left_changed if side else right_changed and not left_changed:
                     borders.token[n] = right if side else left
-                    borders.count[n] = borders.weight[k]
+                    borders.gain[n] = borders.weight[k]
                     n += 1
                     if right_changed and side:
                         twins += borders.weight[k]
@@ -204,6 +204,5 @@ def collect(task, shards, borders):
         for k in range(n_shards):
             if held and borders.continued[k] and merged[k, i, IN_FIRST]:
                 repeated += borders.weight[k]
-            passes = borders.continued[k] and _is_single(shards, k)
-            held = merged[k, i, IN_LAST] != 0 or (held and passes)
+            held = merged[k, i, IN_LAST] != 0 or (held and borders.continued[k] and borders.whole[k])
         borders.repeated[i] = repeated

@@ -8,10 +8,10 @@ from ubpe_numba._jit import helper, section
 from ubpe_numba.kernels.borders import first_border, holds_border
 from ubpe_numba.kernels.driver import (
     BELOW,
+    CANDIDATES,
     FEWEST_DOCUMENTS,
     FIRST_SEEN,
     HEAP_SIZE,
-    CANDIDATES,
     LIMIT,
     N_PAIRS,
     NEXT_ID,
@@ -83,7 +83,7 @@ def _tie_key(ties, task, shards, weighted, borders, slot, left, right):
             if borders is not None:
                 if held and in_first and borders.continued[k]:
                     n -= borders.weight[k]
-                held = in_last or (held and borders.continued[k] and shard.separators.size == 2)
+                held = in_last or (held and borders.continued[k] and borders.whole[k])
                 if not held and holds_border(shards, borders, k, left, right):
                     held = True
                     n += borders.weight[k + 1]
@@ -149,8 +149,8 @@ def choose(driver, task, shards, weighted, borders, ties):
 
     * By (1) no occurrence of q overlaps one of a taken pair, so the count of q does not change; and the conflict of (1) is
       symmetric, so the merges of the batch may be made in any order.
-    * A pair of old tokens never gains. Take a pair (u, v) with a new token in it. Every boundary between tokens of the new text is
-      one of the old text, where it stood between the old tokens x, the last part of u (or u itself), and y, the first part of v.
+    * A pair of old tokens never gains. Take a pair (u, v) with a new token in it. Every boundary between tokens of the new text
+      is one of the old text, where it stood between the old tokens x, the last part of u (or u itself), and y, the first of v.
       So count(u, v) <= old count of o = (x, y). If u is new, x is the right part of a taken pair, and if v is new, y is the left
       part of one: o is in conflict with that pair, so o is not q, and unless it is a taken pair itself (below) it ranks behind q,
       as all that rank before q are taken: count(u, v) <= count(o) <= count(q). With (3) the last is "less than". With ties to the

@@ -236,7 +236,7 @@ def account(driver, task, shards, weighted, borders, p):
                     if sums[x] == 0:
                         seen[n] = x
                         n += 1
-                    sums[x] += borders.count[j]
+                    sums[x] += borders.gain[j]
             for j in range(n):
                 if j + 8 < n:
                     ahead = np.int64(seen[j + 8])

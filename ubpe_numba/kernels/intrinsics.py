@@ -9,6 +9,7 @@ from numba.extending import intrinsic
 
 
 def address_of(context, builder, array_type, index_type, array, index):
+    """The address of `array[index]`, for other intrinsics."""
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [context.cast(builder, index, index_type, types.intp)])
 

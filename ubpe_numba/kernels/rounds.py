@@ -1,8 +1,8 @@
 """The rounds of a fit over local shards, on one thread or many, back in Python every so often for progress and Ctrl-C.
 
-A round: the driver chooses the merges; every shard writes the slices of the pairs that the round before created, and merges; then
-every part of the driver accounts for its pairs. Shards and parts are pieces of work that any thread may claim, so nothing hangs if
-a thread never comes; but each looks for its own number first, which keeps their memory in its cache.
+A round: the driver chooses the merges; every shard writes the slices of the pairs that the round before created, and merges;
+then every part of the driver accounts for its pairs. Shards and parts are pieces of work that any thread may claim, so nothing
+hangs if a thread never comes; but each looks for its own number first, which keeps their memory in its cache.
 
 What a fit does not need is not compiled: `weighted`, `borders` and `ties` are None where documents weigh 1, where there is one
 shard, and where ties go to the smaller pair; the compiler makes a kernel of its own for each of these cases that occurs.

@@ -189,9 +189,9 @@ def merge(shard, weighted, task):
 def fill(shard, task):
     """Write the slices of the pairs that the previous round created, of which the driver kept the frequent ones.
 
-    `task.new_*` lists their tokens and slots per merge and part of the driver. Occurrences come in ascending order out of those of
-    the merged pair, so every slice is ascending. The driver has made sure that the arena has room. O(occurrences of the merges
-    that created a frequent pair).
+    `task.new_*` lists their tokens and slots per merge and part of the driver. Occurrences come in ascending order out of those
+    of the merged pair, so every slice is ascending. The driver has made sure that the arena has room. O(occurrences of the
+    merges that created a frequent pair).
     """
     arena, neighbours, slices, width, delta = shard.arena, shard.neighbours, shard.slices, task.width, shard.delta
     left, right, left_at, right_at = shard.counters[0], shard.counters[1], shard.cursors[0], shard.cursors[1]
