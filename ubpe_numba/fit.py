@@ -62,6 +62,7 @@ class Settings(NamedTuple):
     rules: FitRules
     n_threads: int
     longest: int = 2**62
+    n_shards: int | None = None  # None: by the size of the corpus and the number of threads
 
 
 def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress, offsets: np.ndarray | None = None) -> Merges:
@@ -151,7 +152,7 @@ class _Fit:
         n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
         self.n_candidates = min(settings.n_candidates, max(1, n_symbols))  # there are no more pairs
         self.threshold_known = False
-        self.threads, n_shards = _plan(n_symbols + corpus.offsets.size, settings.n_threads)
+        self.threads, n_shards = _plan(n_symbols + corpus.offsets.size, settings)
         merges = self.n_candidates if self.n_candidates > 1 else min(_BATCH, max(1, settings.n_tokens - alphabet.size))
         tokens = alphabet.size + 1024 + merges
         slots = 1 << 12
@@ -371,9 +372,11 @@ class _Fit:
         self.text.grow(len(self.driver.learned), self.driver.free.size)
 
 
-def _plan(n_cells: int, n_threads: int) -> tuple[int, int]:
+def _plan(n_cells: int, settings: Settings) -> tuple[int, int]:
     """How many threads, and how many shards: one each, unless they would be too small to pay or too large to be possible."""
-    threads = max(1, min(n_threads, n_cells // _PER_SHARD))
+    if settings.n_shards is not None:
+        return settings.n_threads, settings.n_shards
+    threads = max(1, min(settings.n_threads, n_cells // _PER_SHARD))
     return threads, max(threads, -(-n_cells // (_MOST - 2**20)))
 
 

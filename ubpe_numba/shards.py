@@ -33,7 +33,7 @@ class Cut(NamedTuple):
     inside: np.ndarray
 
 
-def cut(offsets: np.ndarray, n_shards: int, near: int = _NEAR) -> Cut:
+def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
     """Cut segments into at most `n_shards` shards of consecutive symbols.
 
     >>> cut(np.array([0, 4, 5, 9]), 2, near=2)
@@ -47,7 +47,7 @@ def cut(offsets: np.ndarray, n_shards: int, near: int = _NEAR) -> Cut:
         target = int(offsets[0]) + n * k // n_shards
         after = int(np.searchsorted(offsets, target))
         nearest = after if after == 0 or offsets[after] - target <= target - offsets[after - 1] else after - 1
-        if abs(int(offsets[nearest]) - target) <= n // n_shards // near:
+        if abs(int(offsets[nearest]) - target) <= n // n_shards // (near or _NEAR):
             found = (int(offsets[nearest]), nearest, False)
         else:
             found = (target, after - 1, True)

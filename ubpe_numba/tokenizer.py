@@ -158,9 +158,7 @@ class Tokenizer(Parameters, ABC):
         """
         self._check_fitted()
         if not hasattr(self, "history_"):
-            raise NotFittedError(
-                f"this {type(self).__name__} was not fitted here: a vocabulary alone has no record of the corpus"
-            )
+            raise NotFittedError(f"this {type(self).__name__} was not fitted here and has no history_ of its corpus")
         return self.history_.compression(self.vocabulary_.n_alphabet)
 
     def _settings(self) -> fitting.Settings:

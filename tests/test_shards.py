@@ -1,0 +1,150 @@
+"""Fits cut into shards: bit for bit the same for any number of shards and threads, wherever documents are cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from reference import fit as reference
+from test_fit import TIES, corpora
+
+from ubpe_numba import BPE, FitRules, UBPEClassic, shards
+from ubpe_numba import fit as fitting
+from ubpe_numba._progress import Progress
+from ubpe_numba.alphabet import Alphabet
+from ubpe_numba.corpus import as_corpus
+
+SHARDS = (1, 2, 3, 8, 16)
+
+
+def sharded(docs: Any, size: int, n_shards: int, threads: int, near: int, arguments: dict[str, Any], **marks: Any) -> list[Any]:
+    """The merges of a fit cut into shards, near the ends of documents (16) or anywhere (10**9)."""
+    rules = FitRules(**{name: arguments[name] for name in ("ties", "min_count", "overshoot")})
+    longest = arguments["max_token_length"] or 2**62
+    plan = fitting.Settings(arguments["n_tokens"], arguments["n_candidates"], rules, threads, longest, n_shards)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, "_NEAR", near)
+        patch.setattr(fitting.index, "DENSE", arguments.get("dense", 1024))
+        found = fitting.fit(as_corpus(docs, **marks), Alphabet.dense(size), plan, Progress(False))
+    return [(int(a), int(b), int(c), int(d)) for (a, b), c, d in zip(found.pairs, found.counts, found.documents, strict=True)]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Any, ...]:
+    docs, size = draw(corpora())
+    arguments = {
+        "n_tokens": size + draw(st.integers(0, 40)),
+        "n_candidates": draw(st.sampled_from([1, 1, 2, 5, 50])),
+        "ties": draw(st.sampled_from(TIES)),
+        "min_count": draw(st.sampled_from([1, 2, 3])),
+        "overshoot": draw(st.booleans()),
+        "max_token_length": draw(st.sampled_from([None, None, 3])),
+    }
+    weights = draw(st.none() | st.lists(st.sampled_from([0, 1, 2, 2**33]), min_size=len(docs), max_size=len(docs)))
+    positions = [draw(st.lists(st.integers(0, len(d)), max_size=3)) for d in docs]
+    boundaries = draw(st.sampled_from([None, positions]))
+    return docs, size, arguments, weights, boundaries, draw(st.sampled_from([1024, 0])), draw(st.sampled_from([16, 10**9]))
+
+
+@given(cases(), st.sampled_from([1, 2, 3]))
+@example(([[0] * 41], 1, {"n_tokens": 9, "n_candidates": 1, "ties": "smallest", "min_count": 1, "overshoot": False,
+                          "max_token_length": None}, None, None, 1024, 10**9), 2)  # fmt: skip
+@settings(max_examples=250)
+def test_equals_reference(case: tuple[Any, ...], threads: int) -> None:
+    """Runs of one symbol, periods and empty documents among them, cut in their middle; shards that are emptied."""
+    docs, size, arguments, weights, boundaries, dense, near = case
+    want, _ = reference.fit(docs, size, **arguments, weights=weights, boundaries=boundaries)
+    for n_shards in SHARDS:
+        found = sharded(
+            docs, size, n_shards, threads, near, {**arguments, "dense": dense}, sample_weight=weights, boundaries=boundaries
+        )
+        assert found == [tuple(m) for m in want], n_shards
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("n_candidates", [1, 20])
+@pytest.mark.parametrize("nature", ["zipf", "dna", "one symbol", "period", "large alphabet"])
+def test_large_corpora(nature: str, n_candidates: int, ties: str) -> None:
+    """Hundreds of merges over several epochs, in one document and in many, with work for every thread."""
+    rng = np.random.default_rng(5)
+    n = 40_000
+    values = {
+        "zipf": np.minimum(rng.zipf(1.3, n), 200),
+        "dna": rng.integers(0, 4, n),
+        "one symbol": np.zeros(n, np.int64),
+        "period": np.tile(rng.integers(0, 9, 37), n // 37),
+        "large alphabet": np.minimum(rng.zipf(1.2, n), 5000),
+    }[nature]
+    size = int(values.max()) + 1
+    arguments = {
+        "n_tokens": size + 300, "n_candidates": n_candidates, "ties": ties, "min_count": 2, "overshoot": False,
+        "max_token_length": None,
+    }  # fmt: skip
+    for docs in ([values], np.split(values, np.sort(rng.integers(0, values.size, 100)))):
+        found = [sharded(docs, size, k, threads, 16, arguments) for k, threads in ((1, 1), (2, 2), (3, 1), (8, 3), (16, 2))]
+        assert all(f == found[0] for f in found)
+        assert len(found[0]) > 10
+
+
+def test_threads_are_chosen_by_size() -> None:
+    rules = FitRules()
+
+    def plan(n_cells: int, threads: int) -> tuple[int, int]:
+        return fitting._plan(n_cells, fitting.Settings(9, 1, rules, threads))
+
+    assert plan(10_000, 8) == (1, 1)
+    assert plan(1_200_000, 8) == (2, 2)
+    assert plan(10**9, 8) == (8, 8)
+    assert plan(10**10, 2) == (2, 19)  # more cells than one shard can number
+    assert plan(2**29, 1) == (1, 2)
+
+
+def test_cuts_lie_between_documents_where_they_are_near() -> None:
+    offsets = np.array([0, 100, 195, 200, 300, 1000])
+    assert shards.cut(offsets, 5).at.tolist() == [0, 200, 400, 600, 800, 1000]
+    assert shards.cut(offsets, 5).inside.tolist() == [False, False, True, True, True, False]
+    assert shards.cut(offsets, 1).at.tolist() == [0, 1000]
+    assert shards.cut(np.array([7]), 4).at.tolist() == [7, 7]
+    assert shards.cut(np.array([5, 5, 5]), 3).segment.tolist() == [0, 2]
+    many = shards.cut(np.arange(0, 2**40, 2**30), 64)  # offsets past 2**31
+    assert many.at[-1] == 2**40 - 2**30
+    assert np.all(np.diff(many.at) > 2**33)
+
+
+def test_public_fit_on_threads() -> None:
+    """A document long enough that threads share it, and as many documents."""
+    values = np.minimum(np.random.default_rng(8).zipf(1.4, 1_300_000), 99).astype(np.uint8)
+    for docs in ([values], np.array_split(values, 1000)):
+        prints = {
+            cls(500, alphabet=100, n_threads=threads, **more).fit(docs, progress=False).fingerprint
+            for cls, more in ((BPE, {}), (UBPEClassic, {"n_candidates": 1}))
+            for threads in (1, 2, 5)
+        }
+        assert len(prints) == 2  # one for each class
+
+
+def test_past_32_bits() -> None:
+    """Counts, document frequencies and offsets beyond 2**31 without the memory: by weights, and by a file with holes."""
+    heavy = BPE(4, alphabet=2).fit([[0, 1, 0, 1], [1, 1]], sample_weight=[2**40, 3], progress=False)
+    assert heavy.vocabulary.counts[2:].tolist() == [2**41, 2**40]
+    assert heavy.vocabulary.document_frequencies[2:].tolist() == [2**40, 2**40]
+    assert heavy.vocabulary.n_symbols == 2**42 + 6
+    assert heavy.history_.lengths.tolist() == [2**41 + 6, 2**40 + 6]
+
+
+def test_offsets_past_32_bits(tmp_path: Any) -> None:
+    path = tmp_path / "sparse"
+    with open(path, "wb") as f:
+        f.truncate(2**33)
+        f.seek(2**32 + 5)
+        f.write(bytes([1, 2, 1, 2, 3]))
+    docs = np.memmap(path, np.uint8, "r")
+    offsets = np.array([2**32 + 4, 2**32 + 6, 2**32 + 10])
+    tok = BPE(12, alphabet=4).fit(docs, offsets=offsets, progress=False)
+    assert tok.vocabulary.counts[4:].max(initial=0) <= 1
+    tok = BPE(5, alphabet=4).fit(docs, offsets=offsets[[0, 2]], progress=False)
+    assert tok.vocabulary.merges.tolist() == [[1, 2]]
+    assert [d.tolist() for d in tok.decode_batch(tok.encode_batch(docs, offsets))] == [[0, 1], [2, 1, 2, 3]]
