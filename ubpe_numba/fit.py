@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba import _threads
+from ubpe_numba._arrays import offsets_of
 from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.corpus import Corpus
@@ -23,7 +24,7 @@ from ubpe_numba.kernels import driver as d
 from ubpe_numba.kernels import rounds
 from ubpe_numba.kernels import shard as s
 from ubpe_numba.kernels import shard_index as index
-from ubpe_numba.kernels.pairtable import EMPTY, rehash
+from ubpe_numba.kernels.pairtable import EMPTY, MULTIPLIER, rehash
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
 from ubpe_numba.shards import Text, extend
@@ -33,6 +34,8 @@ _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents":
 _BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
 _STEP = 32  # the threshold falls by this factor; flat between 16 and 64
 _BATCH = 1024  # most merges that are made at once where one a round is asked for
+_BATCH_PART = 32  # and at most this part of the symbols: what a batch replaces is noted down (8 bytes each)
+_PAIRS_PART = 128  # most pairs to keep, as a part of the cells: each takes ~150 bytes
 _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
 _MOST = s.MOST_CELLS
 
@@ -151,6 +154,7 @@ class _Fit:
         self.corpus, self.n_alphabet, self.rules = corpus, alphabet.size, settings.rules
         n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
         self.n_candidates = min(settings.n_candidates, max(1, n_symbols))  # there are no more pairs
+        self.n_cells = n_symbols
         self.threshold_known = False
         self.threads, n_shards = _plan(n_symbols + corpus.offsets.size, settings)
         merges = self.n_candidates if self.n_candidates > 1 else min(_BATCH, max(1, settings.n_tokens - alphabet.size))
@@ -171,22 +175,28 @@ class _Fit:
         state[d.LONGEST] = settings.longest
         state[d.TIES] = _TIES[settings.rules.ties]
         state[d.CANDIDATES] = self.n_candidates
+        state[d.BATCH] = corpus.n_symbols // _BATCH_PART
 
     def run(self, progress: Progress) -> Merges:
         state = self.driver.state
         progress.start(int(state[d.NEXT_ID]), int(state[d.LIMIT]))
         if state[d.NEXT_ID] < state[d.LIMIT]:
             self._count()
+            full_at = -1
             while (why := self._rounds()) != rounds.DONE:
                 last = int(state[d.NEXT_ID])
                 progress.update(last, int(self.driver.learned[last - 1, d.COUNT]))
                 if why == rounds.THIN:
                     state[d.THRESHOLD] = max(state[d.MIN_COUNT], state[d.THRESHOLD] // _STEP)
+                if why == rounds.FULL:
+                    if full_at == last:  # a slice that is to be moved is longer than what is left
+                        self.text.more_room()
+                    full_at = last
                 if why in (rounds.THIN, rounds.FULL):
                     self.text.compact(self.task.width)
                     self._count()
                 elif why == rounds.GROW:
-                    self._grow(int(state[d.NEED]))
+                    self._grow(int(state[d.NEED]), int(state[d.NEED]))
         progress.finish(int(state[d.NEXT_ID]))
         learned = self.driver.learned[self.n_alphabet : state[d.NEXT_ID]]
         return Merges(
@@ -249,6 +259,7 @@ class _Fit:
         np.add.at(counts, left * n_tokens + right, weight)
         existing = int(np.count_nonzero(counts >= floor))
         n = self._lower_threshold(int(counts.max()) // _STEP, lambda t: int(np.count_nonzero(counts >= t)), existing)
+        n = self._not_too_many(counts)
         frequent = np.flatnonzero(counts >= state[d.THRESHOLD])
         slot_of = np.full(counts.size, -1, np.int32)
         slot_of[frequent] = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
@@ -264,51 +275,56 @@ class _Fit:
         text, state = self.text, self.driver.state
         floor = int(state[d.MIN_COUNT])
         ends = [np.empty(n_tokens + 1, np.int64) for _ in range(text.k)]
-        totals = text.each(lambda k: int(index.sort_by_left(text.cells(k), text[k].arena, n_tokens, ends[k])))
+        starts = [text.positions(k) for k in range(text.k)]
+        totals = text.each(lambda k: int(index.sort_by_left(text.cells(k), starts[k], n_tokens, ends[k])))
         across = text.pairs_across()
-        room = [(np.empty(n, np.int64), np.empty(n, np.int64)) for n in totals]
+        firsts = offsets_of(np.array([*totals, across[0].size]))
+        listed, counts = np.empty(firsts[-1], np.int64), np.empty(firsts[-1], np.int64)  # touched only as far as it is used
+        order = np.argsort(across[0], kind="stable")
+        listed[firsts[-2] :], counts[firsts[-2] :] = (across[0] << 32 | across[1])[order], across[2][order]
+        scratch = np.zeros(n_tokens, np.int64), np.zeros(n_tokens, np.int32), np.empty(n_tokens, np.int32)
         below = 0
-        pairs = np.empty(0, np.int64)
+        pairs = bounds = np.empty(0, np.int64)
 
         def count(threshold: int) -> int:
             """List the pairs that may reach the threshold in all shards together."""
-            nonlocal below, pairs
-            least = threshold if text.k == 1 else max(1, threshold // (4 * text.k))
+            nonlocal below, pairs, bounds
+            least = max(1, -(-threshold // text.k))  # who reaches it in all reaches this in one
 
             def one(k: int) -> tuple[int, int]:
-                n, under = index.count_sorted(
-                    text[k], text.weights(k), n_tokens, ends[k], totals[k], least, floor, *room[k]
-                )  # fmt: skip
+                room = listed[firsts[k] : firsts[k + 1]], counts[firsts[k] : firsts[k + 1]]
+                n, under = index.count_sorted(text[k], text.weights(k), starts[k], n_tokens, ends[k], least, floor, *room)
                 return int(n), int(under)
 
-            found = text.each(one)
+            sizes = text.each(one)
             if text.k == 1:
-                pairs, below = room[0][0][: found[0][0]], found[0][1]
+                below = sizes[0][1]
+                pairs, bounds = listed[: sizes[0][0]], counts[: sizes[0][0]]
                 return int(pairs.size)
             below = int(threshold > floor)  # rarer pairs were not counted: there may be some
-            listed = [*(pair[:n] for (pair, _), (n, _) in zip(room, found, strict=True)), across[0] << 32 | across[1]]
-            numbers = [*(number[:n] for (_, number), (n, _) in zip(room, found, strict=True)), across[2]]
-            everything, where = np.unique(np.concatenate(listed), return_inverse=True)
-            most = np.zeros(everything.size, np.int64)
-            np.add.at(most, where, np.concatenate(numbers))
-            lists = np.bincount(where[: where.size - across[0].size], minlength=everything.size)
-            pairs = everything[most + (text.k - lists) * (least - 1) >= threshold]
-            return int(pairs.size)
+            at = firsts[:-1].copy()
+            till = at + np.array([*(n for n, _ in sizes), across[0].size])
+            most = int((till - at).sum())
+            pairs, bounds = np.empty(most, np.int64), np.empty(most, np.int64)
+            n = index.add_up(listed, counts, at, till, text.k, n_tokens, least, threshold, *scratch, pairs, bounds)
+            pairs, bounds = pairs[:n], bounds[:n]
+            return int(n)
 
         weight = sum(totals) if text.weighted is None else max(sum(totals), self.corpus.n_symbols)
-        self._lower_threshold(weight // 1000, count, None)
-        pairs = pairs.copy()
-        room.clear()
+        n = self._lower_threshold(weight // 1000, count, None)
+        below += n - self._not_too_many(bounds)
+        pairs = pairs[bounds >= state[d.THRESHOLD]]
+        bounds = bounds[:0]
         slices = [np.empty(2 * pairs.size, np.int32) for _ in range(text.k)]
-        counts = [np.zeros(pairs.size, np.int64) for _ in range(text.k)]
+        local = [np.zeros(pairs.size, np.int64) for _ in range(text.k)]
 
         def fill(k: int) -> None:
             text[k].state[s.ARENA_TOP] = index.index_sorted(
-                text[k], text.weights(k), n_tokens, ends[k], totals[k], pairs, slices[k], counts[k]
+                text[k], text.weights(k), starts[k], n_tokens, ends[k], pairs, slices[k], local[k]
             )
 
         text.each(fill)
-        total = np.sum(counts, axis=0)
+        total = np.sum(local, axis=0)
         for pair, weight in zip((across[0] << 32 | across[1]).tolist(), across[2].tolist(), strict=True):
             total[pairs == pair] += weight
         slots = self._seed(pairs, total)
@@ -330,16 +346,32 @@ class _Fit:
         state[d.THRESHOLD] = threshold
         return n
 
+    def _not_too_many(self, counts: np.ndarray) -> int:
+        """Raise the threshold, if need be, until few enough pairs reach it; how many do."""
+        state, most = self.driver.state, max(2 * self.n_candidates, 1 << 12, self.n_cells // _PAIRS_PART)
+        if np.count_nonzero(counts >= state[d.THRESHOLD]) > most:
+            threshold = int(np.partition(counts, counts.size - most)[counts.size - most])
+            # of those that are as frequent there may be many more: leave them out if enough are left
+            rarest = np.count_nonzero(counts > threshold) < max(2 * self.n_candidates, most // 4)
+            state[d.THRESHOLD] = threshold if rarest else threshold + 1
+        return int(np.count_nonzero(counts >= state[d.THRESHOLD]))
+
     def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Enter pairs into the tables of their parts; their slots, -1 for those that are too rare or too long."""
-        self._grow(pairs.size)
+        n_parts = len(self.driver.part)
+        hashes = pairs.astype(np.uint64) * MULTIPLIER >> np.uint64(48)
+        parts = (hashes * np.uint64(n_parts) >> np.uint64(16)).astype(np.int64)  # as `part_of` has it
+        self._grow(int(np.bincount(parts, minlength=n_parts).max()), 0)
         slots = np.full(pairs.size, -1, np.int32)
-        for p in range(len(self.driver.part)):
+        for p in range(n_parts):
             d.seed(self.driver, p, pairs, counts, slots)
         return slots
 
-    def _grow(self, need: int) -> None:
-        """Make room for `need` more pairs in each part and for the tokens of the next rounds; sizes at least double."""
+    def _grow(self, need: int, listed: int) -> None:
+        """Make room for `need` more pairs in each part, `listed` of them of one round, and for the tokens of the next rounds.
+
+        Sizes at least double.
+        """
         state, part, old = self.driver.state, self.driver.part, self.driver
         new: dict[str, np.ndarray] = {}
         pairs = int(part[:, d.N_PAIRS].max()) + need
@@ -365,9 +397,9 @@ class _Fit:
         slots = int(part[:, d.N_SLOTS].max()) + need
         if slots > old.free.shape[1]:
             new["free"] = extend(old.free, 2 * slots)
-        if need > self.task.new_token.shape[1]:
+        if listed > self.task.new_token.shape[1]:
             names = ("new_token", "new_slot")
-            self.task = self.task._replace(**{n: extend(getattr(self.task, n), 2 * need) for n in names})
+            self.task = self.task._replace(**{n: extend(getattr(self.task, n), 2 * listed) for n in names})
         self.driver = old._replace(**new)
         self.text.grow(len(self.driver.learned), self.driver.free.size)
 

@@ -76,7 +76,7 @@ class Text:
             (s.CELLS, cells),
             (s.SEPARATORS, count + 1),
             (s.BLOCKS, (cells >> s.BLOCK) + 1),
-            (s.ARENA, 5 * cells // 2 + 16),
+            (s.ARENA, cells * 8 // 5 + 64),
         ):
             base[1:, column] = np.cumsum(sizes)
         self.shards = _allocate(base, tokens, slots, merges)
@@ -100,6 +100,11 @@ class Text:
         """The cells in use."""
         used: np.ndarray = self[k].cells[: self.shards.state[k, s.N_CELLS]]
         return used
+
+    def positions(self, k: int) -> np.ndarray:
+        """Room for as many positions as the shard has cells: in the arena where that leaves as much at its front."""
+        n, arena = int(self.shards.state[k, s.N_CELLS]), self[k].arena
+        return arena[n : 2 * n] if 2 * n <= arena.size else np.empty(n, np.int32)
 
     def each(self, function: Callable[[int], T]) -> list[T]:
         """`function(k)` of every shard, on the threads."""
@@ -129,6 +134,12 @@ class Text:
         left, right, weight = np.empty(self.k, np.int64), np.empty(self.k, np.int64), np.empty(self.k, np.int64)
         n = pairs_across(self.shards, self.borders, left, right, weight) if self.k > 1 else 0
         return left[:n], right[:n], weight[:n]
+
+    def more_room(self) -> None:
+        """Twice the arena; all slices become void."""
+        base = self.shards.base.copy()
+        base[:, s.ARENA] *= 2
+        self.shards = self.shards._replace(base=base, arena=np.empty(base[-1, s.ARENA], np.int32))
 
     def grow(self, tokens: int, slots: int) -> None:
         """Make the arrays of tokens and of slots at least so long, where they are shorter."""

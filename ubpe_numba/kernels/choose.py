@@ -7,6 +7,7 @@ import numpy as np
 from ubpe_numba._jit import helper, section
 from ubpe_numba.kernels.borders import first_border, holds_border
 from ubpe_numba.kernels.driver import (
+    BATCH,
     BELOW,
     CANDIDATES,
     FEWEST_DOCUMENTS,
@@ -171,6 +172,7 @@ def choose(driver, task, shards, weighted, borders, ties):
     stamp = state[ROUND]
     wanted = min(room, np.int64(candidates.shape[0])) if single else state[CANDIDATES]
     twin_count = np.int64(0)
+    occurrences = np.int64(0)
     n = np.int64(0)
     while n < wanted or (single and ties is not None):
         p = _best(driver, task, shards, weighted, borders, ties)
@@ -182,8 +184,9 @@ def choose(driver, task, shards, weighted, borders, ties):
                 n -= 1
                 _push_back(driver, ties, candidates[n, 0], candidates[n, 1], candidates[n, 2])
                 break
-            if n == wanted:
+            if n == wanted or occurrences > state[BATCH]:
                 break
+            occurrences += count
             pair = _pair(order, ties)
             left = pair >> 32
             right = pair & 0xFFFFFFFF

@@ -31,6 +31,7 @@ SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
     LONGEST,  # a token of more symbols is never made
     TIES,
     CANDIDATES,  # per round; 1: one merge a round, or what amounts to that
+    BATCH,  # then a batch is closed at so many occurrences
     ROUND,
     STAGE,
     VISITED,  # occurrences looked at, stale ones included: the work done
@@ -38,7 +39,7 @@ SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
     ROUND_START,  # the first id of the last round
     PARALLEL,  # rounds that threads shared
     N_STATE,
-) = range(15)
+) = range(16)
 # columns of `part`
 (
     BELOW,  # pairs that may lie in [MIN_COUNT, THRESHOLD): an upper bound, 0 only if there are none

@@ -13,7 +13,7 @@ import numpy as np
 from ubpe_numba._jit import helper, kernel
 
 EMPTY = -1
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: spreads neighbouring pairs
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: spreads neighbouring pairs
 
 
 @helper
@@ -25,7 +25,7 @@ def pair_of(left, right):
 @helper
 def hash_of(pair):
     """A uint64 whose upper bits depend on all of the pair. O(1)."""
-    return np.uint64(pair) * _MULTIPLIER
+    return np.uint64(pair) * MULTIPLIER
 
 
 @helper

@@ -25,7 +25,7 @@ from ubpe_numba._jit import helper, kernel
 
 SEPARATOR = -1
 DEAD = np.int32(-(2**31))  # a cell in the middle of a token
-MOST_CELLS = 2**29  # of a shard: so that 2.5 times as many positions in the arena are int32
+MOST_CELLS = 2**30  # of a shard: so that 1.6 times as many positions in the arena are int32
 
 BLOCK = 4  # cells >> BLOCK is the block of a cell
 
@@ -45,7 +45,7 @@ class Shards(NamedTuple):
     cells: np.ndarray  # int32[n + s + K + room at the ends]
     separators: np.ndarray  # int32[s + K]: cell of the separator before each segment, and after the last
     segment_of_block: np.ndarray  # int32[cells / 16 + K]: segment that holds the first cell of each block, or begins with it
-    arena: np.ndarray  # int32[2.5 n]: positions; grows from the front, sorting buffer at the end
+    arena: np.ndarray  # int32[1.6 n]: positions; grows from the front, sorting buffer at the end
     neighbours: np.ndarray  # int32[cells]: left and right neighbour, or -1, of each occurrence merged in the current round
     delta: np.ndarray  # int32[2 * cells]: distinct neighbours of a merge, each with its count; left ones first
     slices: np.ndarray  # int32[K, 2S]: start and length

@@ -1,7 +1,7 @@
 """Counting all pairs of a freshly compacted shard, and listing where the frequent ones occur.
 
 Up to DENSE tokens a V x V table counts in one sequential pass. Above, the pair starts are sorted by their left token (counting
-sort into the end of the arena), then each bucket is counted in one dense array over the right tokens. `weighted` is None or the
+sort), then each bucket is counted in one dense array over the right tokens. `weighted` is None or the
 shard's weights (shard_merge.py); a weight counts as so many occurrences, but is listed once.
 """
 
@@ -76,11 +76,10 @@ def index_dense(cells, arena, slices, n_tokens, counts, slot_of):
 
 
 @kernel
-def sort_by_left(cells, arena, n_tokens, ends):
-    """Sort the pair starts by left token into the last cells of the arena; `ends` int64[V + 1] gets where each bucket ends.
+def sort_by_left(cells, starts, n_tokens, ends):
+    """Sort the pair starts by left token into `starts`, int32[cells]; `ends` int64[V + 1] gets where each bucket ends.
 
-    The arena is at least twice as long as the text, so what is indexed at its front never meets what is still to be read.
-    Returns the number of pair starts. O(cells + V).
+    Returns how many there are. O(cells + V).
     """
     n = cells.size
     ends[:] = 0
@@ -90,7 +89,6 @@ def sort_by_left(cells, arena, n_tokens, ends):
     for t in range(n_tokens):
         ends[t + 1] += ends[t]
     total = ends[n_tokens]
-    starts = arena[arena.size - total :]
     for p in range(n - 1):
         t = cells[p]
         if (t | cells[p + 1]) >= 0:
@@ -100,16 +98,15 @@ def sort_by_left(cells, arena, n_tokens, ends):
 
 
 @kernel
-def count_sorted(shard, weighted, n_tokens, ends, total, threshold, floor, pairs, counts):
+def count_sorted(shard, weighted, starts, n_tokens, ends, threshold, floor, pairs, counts):
     """Pairs with count >= threshold, by left token ascending, into `pairs` and `counts` (int64, room for all).
 
-    Returns how many there are, and how many others reach `floor`. O(total + V).
+    Returns how many there are, and how many others reach `floor`. O(starts + V).
     """
-    cells, arena, separators, segment_of_block = shard.cells, shard.arena, shard.separators, shard.segment_of_block
+    cells, separators, segment_of_block = shard.cells, shard.separators, shard.segment_of_block
     right, seen = shard.counters[1], shard.counters[2]
     if weighted is not None:
         weights, sums = weighted.weights, weighted.sums[1]
-    starts = arena[arena.size - total :]
     n = 0
     below = 0
     begin = np.int64(0)
@@ -144,15 +141,14 @@ def count_sorted(shard, weighted, n_tokens, ends, total, threshold, floor, pairs
 
 
 @kernel
-def index_sorted(shard, weighted, n_tokens, ends, total, pairs, slices, counts):
+def index_sorted(shard, weighted, starts, n_tokens, ends, pairs, slices, counts):
     """List the occurrences of `pairs`, by left token ascending, of which some may not occur in this shard.
 
     `slices` int32[2 * pairs] gets starts and lengths, `counts` int64[pairs] of zeros the counts. Returns how much of the arena is
-    in use. O(total + V).
+    in use. `starts` may lie in its second half. O(starts + V).
     """
     cells, arena, separators, segment_of_block = shard.cells, shard.arena, shard.separators, shard.segment_of_block
     index_of, place = shard.counters[2], shard.neighbours
-    starts = arena[arena.size - total :]
     top = np.int64(0)
     begin = np.int64(0)
     i = 0
@@ -188,3 +184,36 @@ def index_sorted(shard, weighted, n_tokens, ends, total, pairs, slices, counts):
                 slices[2 * of] -= slices[2 * of + 1]
         begin = end
     return top
+
+
+@kernel
+def add_up(pairs, counts, at, ends, n_shards, n_tokens, least, threshold, sums, lists, seen, found, bounds):
+    """The pairs that may reach the threshold in all shards together, out of lists of those that reach `least` in one.
+
+    List i is `pairs[at[i] : ends[i]]` with its counts, by left token ascending; the first n_shards lists are the shards', one
+    more is of exact counts. A pair that a shard does not list may occur there least - 1 times. sums int64[V] and lists int32[V],
+    zero, and seen int32[V] are scratch; `found` and `bounds`, int64, get pairs and upper bounds, by left token. Returns how many.
+    O(lists + V).
+    """
+    n = 0
+    for left in range(n_tokens):
+        n_seen = 0
+        for i in range(at.size):
+            while at[i] < ends[i] and (pairs[at[i]] >> 32) == left:
+                right = pairs[at[i]] & 0xFFFFFFFF
+                if sums[right] == 0:
+                    seen[n_seen] = right
+                    n_seen += 1
+                sums[right] += counts[at[i]]
+                lists[right] += i < n_shards
+                at[i] += 1
+        for j in range(n_seen):
+            right = seen[j]
+            bound = sums[right] + (n_shards - lists[right]) * (least - 1)
+            if bound >= threshold:
+                found[n] = pair_of(left, right)
+                bounds[n] = bound
+                n += 1
+            sums[right] = 0
+            lists[right] = 0
+    return n
