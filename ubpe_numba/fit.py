@@ -36,6 +36,7 @@ _STEP = 32  # the threshold falls by this factor; flat between 16 and 64
 _BATCH = 1024  # most merges that are made at once where one a round is asked for
 _BATCH_PART = 32  # and at most this part of the symbols: what a batch replaces is noted down (8 bytes each)
 _PAIRS_PART = 128  # most pairs to keep, as a part of the cells: each takes ~150 bytes
+_SMALL = 1 << 16  # not less than so many of either
 _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
 _MOST = s.MOST_CELLS
 
@@ -175,7 +176,7 @@ class _Fit:
         state[d.LONGEST] = settings.longest
         state[d.TIES] = _TIES[settings.rules.ties]
         state[d.CANDIDATES] = self.n_candidates
-        state[d.BATCH] = corpus.n_symbols // _BATCH_PART
+        state[d.BATCH] = max(_SMALL, corpus.n_symbols // _BATCH_PART)
 
     def run(self, progress: Progress) -> Merges:
         state = self.driver.state
@@ -348,7 +349,7 @@ class _Fit:
 
     def _not_too_many(self, counts: np.ndarray) -> int:
         """Raise the threshold, if need be, until few enough pairs reach it; how many do."""
-        state, most = self.driver.state, max(2 * self.n_candidates, 1 << 12, self.n_cells // _PAIRS_PART)
+        state, most = self.driver.state, max(2 * self.n_candidates, _SMALL, self.n_cells // _PAIRS_PART)
         if np.count_nonzero(counts >= state[d.THRESHOLD]) > most:
             threshold = int(np.partition(counts, counts.size - most)[counts.size - most])
             # of those that are as frequent there may be many more: leave them out if enough are left

@@ -36,13 +36,11 @@ def _pair(order, ties):
 
 
 @helper
-def _push_back(driver, ties, count, tie, order):
+def _push_back(ties, part, counts, keys, pairs, count, tie, order):
     """Return to the heap of its part what was popped. O(log heap)."""
-    p = part_of(_pair(order, ties), driver.part.shape[0])
-    driver.part[p, HEAP_SIZE] = heap_push(
-        driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p], driver.part[p, HEAP_SIZE], count, tie, order
-    )
-    driver.part[p, ROOT] = -2
+    p = part_of(_pair(order, ties), part.shape[0])
+    part[p, HEAP_SIZE] = heap_push(counts[p], keys[p], pairs[p], part[p, HEAP_SIZE], count, tie, order)
+    part[p, ROOT] = -2
 
 
 @helper
@@ -91,8 +89,8 @@ def _tie_key(ties, task, shards, weighted, borders, slot, left, right):
     return n
 
 
-@section
-def _best(driver, task, shards, weighted, borders, ties):
+@helper
+def _best(ties, part, entries, slots, all_counts, all_keys, all_pairs, task, shards, weighted, borders):
     """The part whose root is the best pair of all, its tie key exact where it matters; -1 if no pair is left.
 
     Tie keys, smaller is better, are computed only for pairs that come to the root with their true count: FIRST_SEEN holds
@@ -100,27 +98,24 @@ def _best(driver, task, shards, weighted, borders, ties):
     the number of documents, or 0 while unknown, and stays unknown if nobody ties. Under these rules there is one part only.
     """
     best = np.int64(-1)
-    for p in range(driver.part.shape[0]):
-        if driver.part[p, ROOT] == -2:
-            part, entries = driver.part[p], driver.entries[p]
-            counts, keys, pairs = driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p]
-            while part[ROOT] == -2:
-                i = _settle_count(ties, part, entries, counts, keys, pairs)
+    for p in range(part.shape[0]):
+        if part[p, ROOT] == -2:
+            row, counts, keys, pairs = part[p], all_counts[p], all_keys[p], all_pairs[p]
+            while row[ROOT] == -2:
+                i = _settle_count(ties, row, entries[p], counts, keys, pairs)
                 if ties is not None and i >= 0:
-                    n = part[HEAP_SIZE]
+                    n = row[HEAP_SIZE]
                     tied = (n > 1 and counts[1] == counts[0]) or (n > 2 and counts[2] == counts[0])
                     if (ties == FIRST_SEEN and keys[0] & 1 == 0) or (ties == FEWEST_DOCUMENTS and keys[0] == 0 and tied):
-                        pair = entries[2 * i]
+                        pair = entries[p, 2 * i]
                         left, right = np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF)
-                        key = _tie_key(ties, task, shards, weighted, borders, driver.slots[p, i], left, right)
+                        key = _tie_key(ties, task, shards, weighted, borders, slots[p, i], left, right)
                         heap_sink(counts, keys, pairs, n, 0, counts[0], key, pairs[0])
                         continue
-                part[ROOT] = i
-        if driver.part[p, ROOT] >= 0:
-            count, pair = driver.heap_counts[p, 0], driver.heap_pairs[p, 0]
-            if best < 0 or count > driver.heap_counts[best, 0]:
-                best = np.int64(p)
-            elif count == driver.heap_counts[best, 0] and pair < driver.heap_pairs[best, 0]:
+                row[ROOT] = i
+        if part[p, ROOT] >= 0:
+            count, pair = all_counts[p, 0], all_pairs[p, 0]
+            if best < 0 or count > all_counts[best, 0] or (count == all_counts[best, 0] and pair < all_pairs[best, 0]):
                 best = np.int64(p)
     return best
 
@@ -164,6 +159,8 @@ def choose(driver, task, shards, weighted, borders, ties):
     * Pairs below the threshold are rarer than q before and after.
     """
     state, used, candidates = driver.state, driver.used, driver.candidates
+    part, entries, slots = driver.part, driver.entries, driver.slots
+    counts, keys, pairs = driver.heap_counts, driver.heap_ties, driver.heap_pairs
     single = state[CANDIDATES] == 1
     room = state[LIMIT] - state[NEXT_ID]
     if state[WHOLE_ROUNDS] and not single:
@@ -175,14 +172,14 @@ def choose(driver, task, shards, weighted, borders, ties):
     occurrences = np.int64(0)
     n = np.int64(0)
     while n < wanted or (single and ties is not None):
-        p = _best(driver, task, shards, weighted, borders, ties)
+        p = _best(ties, part, entries, slots, counts, keys, pairs, task, shards, weighted, borders)
         if p < 0:
             break
-        count, order = driver.heap_counts[p, 0], driver.heap_pairs[p, 0]
+        count, order = counts[p, 0], pairs[p, 0]
         if single:
             if ties is not None and n > 1 and candidates[n - 1, 0] == count:  # (3)
                 n -= 1
-                _push_back(driver, ties, candidates[n, 0], candidates[n, 1], candidates[n, 2])
+                _push_back(ties, part, counts, keys, pairs, candidates[n, 0], candidates[n, 1], candidates[n, 2])
                 break
             if n == wanted or occurrences > state[BATCH]:
                 break
@@ -199,17 +196,15 @@ def choose(driver, task, shards, weighted, borders, ties):
             if left == right:
                 twin_count = max(twin_count, count)
         candidates[n, 0] = count
-        candidates[n, 1] = driver.heap_ties[p, 0]
+        candidates[n, 1] = keys[p, 0]
         candidates[n, 2] = order
         n += 1
-        driver.part[p, HEAP_SIZE] = heap_pop(
-            driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p], driver.part[p, HEAP_SIZE]
-        )
-        driver.part[p, ROOT] = -2
+        part[p, HEAP_SIZE] = heap_pop(counts[p], keys[p], pairs[p], part[p, HEAP_SIZE])
+        part[p, ROOT] = -2
     thin = False
     if not single and n < wanted:  # rarer pairs belong among the candidates
-        for p in range(driver.part.shape[0]):
-            thin |= driver.part[p, BELOW] > 0
+        for p in range(part.shape[0]):
+            thin |= part[p, BELOW] > 0
     kept = np.int64(0)
     for i in range(n):
         count, order = candidates[i, 0], candidates[i, 2]
@@ -222,8 +217,8 @@ def choose(driver, task, shards, weighted, borders, ties):
             j = 0
             while good and j < kept:
                 good = (
-                    _count_of(driver.entries, pair_of(right, task.left[j])) < count
-                    and _count_of(driver.entries, pair_of(task.right[j], left)) < count
+                    _count_of(entries, pair_of(right, task.left[j])) < count
+                    and _count_of(entries, pair_of(task.right[j], left)) < count
                 )
                 j += 1
             if good:
@@ -235,19 +230,18 @@ def choose(driver, task, shards, weighted, borders, ties):
             task.counts[kept] = count
             kept += 1
         else:
-            _push_back(driver, ties, count, candidates[i, 1], order)
+            _push_back(ties, part, counts, keys, pairs, count, candidates[i, 1], order)
     for i in range(kept):
         left, right = np.int64(task.left[i]), np.int64(task.right[i])
         pair = pair_of(left, right)
-        p = part_of(pair, driver.part.shape[0])
-        entries, slots = driver.entries[p], driver.slots[p]
-        at = find(entries, pair)
+        p = part_of(pair, part.shape[0])
+        at = find(entries[p], pair)
         new = state[NEXT_ID] + i
-        task.slot[i] = slots[at]
+        task.slot[i] = slots[p, at]
         task.width[new] = task.width[left] + task.width[right]
         driver.lengths[new] = driver.lengths[left] + driver.lengths[right]
-        remove(entries, slots, at)
-        driver.part[p, N_PAIRS] -= 1
+        remove(entries[p], slots[p], at)
+        part[p, N_PAIRS] -= 1
     task.n[0] = kept
     task.first_id[0] = state[NEXT_ID]
     return kept

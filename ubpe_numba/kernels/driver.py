@@ -16,7 +16,7 @@ from ubpe_numba._jit import helper, kernel, section
 from ubpe_numba.kernels.heap import heap_push
 from ubpe_numba.kernels.intrinsics import prefetch
 from ubpe_numba.kernels.pairtable import find, hash_of, home, pair_of, put, remove
-from ubpe_numba.kernels.shard import TWINS
+from ubpe_numba.kernels.shard import ARENA, ARENA_TOP, DOCUMENTS, OCCURRENCES, TWINS
 
 # rules of a tie between equal counts
 SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
@@ -38,8 +38,9 @@ SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
     NEED,  # room that a round asks for
     ROUND_START,  # the first id of the last round
     PARALLEL,  # rounds that threads shared
+    ARENA_FULL,  # an arena may be too short for the slices of the pairs that the round created
     N_STATE,
-) = range(16)
+) = range(17)
 # columns of `part`
 (
     BELOW,  # pairs that may lie in [MIN_COUNT, THRESHOLD): an upper bound, 0 only if there are none
@@ -190,7 +191,8 @@ def account(driver, task, shards, weighted, borders, p):
 
     Merging x a b y into x z y takes one from (x, a) and (b, y) and gives one to (x, z) and (z, y). Where occurrences touch,
     a b a b -> z z, the pair (b, a) between them was counted as right neighbour only, and (z, z) appears instead. Every part
-    adds up the neighbours of all shards, which costs a tenth of the look-ups that it is spared.
+    adds up the neighbours of all shards, which costs a tenth of the look-ups that it is spared; the first one also writes down
+    what was learned.
     """
     state, part, entries, slots, free = driver.state, driver.part[p], driver.entries[p], driver.slots[p], driver.free[p]
     heap_counts, heap_ties, heap_pairs = driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p]
@@ -268,3 +270,29 @@ def account(driver, task, shards, weighted, borders, p):
                 pair, twins, 2 * lengths[new] <= longest,
             )  # fmt: skip
     part[ROOT] = -2
+    if p > 0:
+        return
+    for i in range(task.n[0]):
+        holders = np.int64(0)
+        replaced = np.int64(0)
+        if borders is not None:
+            holders -= borders.repeated[i]
+        for k in range(n_shards):
+            holders += merged[k, i, DOCUMENTS]
+            if weighted is None:
+                replaced += merged[k, i, OCCURRENCES]
+            else:
+                replaced += weighted.merged[k, i, 0]
+        row = driver.learned[task.first_id[0] + i]
+        row[LEFT] = task.left[i]
+        row[RIGHT] = task.right[i]
+        row[COUNT] = task.counts[i]
+        row[HOLDERS] = holders
+        row[REPLACED] = replaced
+        task.filled_left[i] = task.left[i]
+    state[ARENA_FULL] = 0
+    for k in range(n_shards):
+        most = shards.state[k, ARENA_TOP]
+        for i in range(task.n[0]):
+            most += 2 * merged[k, i, OCCURRENCES]
+        state[ARENA_FULL] |= most > base[k + 1, ARENA] - base[k, ARENA]

@@ -17,23 +17,19 @@ from ubpe_numba.kernels import atomics
 from ubpe_numba.kernels.borders import collect, crosses, prepare
 from ubpe_numba.kernels.choose import choose
 from ubpe_numba.kernels.driver import (
+    ARENA_FULL,
     BELOW,
-    COUNT,
-    HOLDERS,
-    LEFT,
     LIMIT,
     NEED,
     NEXT_ID,
     PARALLEL,
-    REPLACED,
-    RIGHT,
     ROUND_START,
     STAGE,
     VISITED,
     account,
     has_room,
 )
-from ubpe_numba.kernels.shard import ARENA, ARENA_TOP, DOCUMENTS, OCCURRENCES, shard_of
+from ubpe_numba.kernels.shard import shard_of
 from ubpe_numba.kernels.shard_merge import fill, merge, weights_of
 
 # why `run` came back
@@ -95,46 +91,12 @@ def work(driver, task, shards, weighted, borders, control, me):
             if kind == ACCOUNT:
                 account(driver, task, shards, weighted, borders, k)
             else:
+                shard = shard_of(shards, k)
                 if task.filled[0] > 0:
-                    fill(shard_of(shards, k), task)
+                    fill(shard, task)
                 if kind == MERGE:
-                    merge(shard_of(shards, k), weights_of(weighted, shards, k), task)
+                    merge(shard, weights_of(weighted, shards, k), task)
             atomics.add(control, FINISHED, 1)
-
-
-@helper
-def _record(learned, task, merged, weighted, borders):
-    """Write down what was learned in the round. O(R * K)."""
-    for i in range(task.n[0]):
-        row = learned[task.first_id[0] + i]
-        row[LEFT] = task.left[i]
-        row[RIGHT] = task.right[i]
-        row[COUNT] = task.counts[i]
-        row[HOLDERS] = 0
-        row[REPLACED] = 0
-        if borders is not None:
-            row[HOLDERS] = -borders.repeated[i]
-        for k in range(merged.shape[0]):
-            row[HOLDERS] += merged[k, i, DOCUMENTS]
-            if weighted is None:
-                row[REPLACED] += merged[k, i, OCCURRENCES]
-            else:
-                row[REPLACED] += weighted.merged[k, i, 0]
-        task.filled_left[i] = task.left[i]
-    task.filled[0] = task.n[0]
-    task.filled[1] = task.first_id[0]
-
-
-@helper
-def _is_full(task, state, base, merged):
-    """Whether an arena may be too short for the slices of the pairs that the round created. O(R * K)."""
-    full = False
-    for k in range(merged.shape[0]):
-        most = state[k, ARENA_TOP]
-        for i in range(task.n[0]):
-            most += 2 * merged[k, i, OCCURRENCES]
-        full |= most > base[k + 1, ARENA] - base[k, ARENA]
-    return full
 
 
 @kernel
@@ -202,21 +164,23 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
             if kind == ACCOUNT:
                 account(driver, task, shards, weighted, borders, k)
             else:
+                shard = shard_of(shards, k)
                 if task.filled[0] > 0:
-                    fill(shard_of(shards, k), task)
+                    fill(shard, task)
                 if kind == MERGE:
-                    merge(shard_of(shards, k), weights_of(weighted, shards, k), task)
+                    merge(shard, weights_of(weighted, shards, k), task)
             if borders is not None and shared:
                 atomics.add(control, FINISHED, 1)
         if borders is not None and shared:
             _wait_for(control, FINISHED, n, True)
 
         if kind == ACCOUNT:
-            _record(driver.learned, task, shards.merged, weighted, borders)
+            task.filled[0] = task.n[0]
+            task.filled[1] = task.first_id[0]
             state[ROUND_START] = task.first_id[0]
             state[NEXT_ID] += task.n[0]
             state[STAGE] = CHOOSE
-            if _is_full(task, shards.state, shards.base, shards.merged):
+            if state[ARENA_FULL]:
                 return FULL
         else:
             task.filled[0] = 0
