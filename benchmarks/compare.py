@@ -2,7 +2,7 @@
 
 Every figure comes from a process of its own on one thread, ours and the peer's in turn, and is a median; what
 takes long runs once. All get what is native to them (arrays, lists of int, str), converted before. Progress
-goes to stderr. Not in the library yet, so not here: fit on two threads, text with a pre-tokenizer.
+goes to stderr. Rows `threads` and `table` run in this process. Not in the library yet, so not here: text with a pre-tokenizer.
 """
 
 from __future__ import annotations
@@ -71,6 +71,61 @@ def growth(b: Bench) -> None:
                 seconds.append(b.run(OURS, "fit", data, tokenizer="BPE", n_tokens=4096, budget=30.0).median)
             what = f"fit growth, {small / 1e6:g} to {large / 1e6:g} M symbols of text, {kind}: time ratio"
             b.row(what, f"{seconds[0]:.3f} s, {seconds[1]:.3f} s", "-", seconds[1] / seconds[0], 12, 10.5, "")
+
+
+def threads(b: Bench) -> None:
+    """A fit on all processors against one thread, in turn; small corpora too, where threads must not cost."""
+    n = 4_000_000 if b.quick else 20_000_000
+    line = common.repeated(b.corpus("text"), n)
+    dna, ecg = b.corpus("dna"), b.corpus("ecg")
+    cases = [
+        ("text by lines", line, 1024, 50, 1.5, 1.9), ("text by lines", line, 1024, 1, 1.5, 1.9),
+        ("text by lines", line, 8192, 50, 1.5, 1.9), ("text by lines", line, 8192, 1, 1.5, 1.9),
+        ("text by lines", line, 32_768, 1, NONE, NONE), ("DNA, one document", dna.cut(), 4096, 1, NONE, NONE),
+        ("text, 500 k symbols", line.head(500_000), 1024, 50, 0.95, NONE), ("ECG", ecg, 1024, 1, 0.95, NONE),
+    ]  # fmt: skip
+    for name, data, n_tokens, n_candidates, first, moonshot in cases:
+        seconds: dict[int, list[float]] = {1: [], common.THREADS[-1]: []}
+        prints = set()
+        for _ in range(3 if data.values.size > 10**6 else 15):
+            for n_threads, taken in seconds.items():
+                tokenizer = ubpe_numba.UBPEClassic(
+                    n_tokens, n_candidates, alphabet=data.alphabet_size, n_threads=n_threads
+                )  # fmt: skip
+                began = time.perf_counter()
+                tokenizer.fit(data.values, offsets=data.offsets, progress=False)
+                taken.append(time.perf_counter() - began)
+                prints.add(tokenizer.fingerprint)
+        one, many = (statistics.median(sorted(taken)[: max(2, len(taken) - 1)]) for taken in seconds.values())
+        size = f"{name}, {data.values.size / 1e6:.3g} M symbols, {n_candidates} candidates, {n_tokens} tokens"
+        rates = (f"{data.values.size / s / 1e6:.3g} Msym/s" for s in (many, one))
+        b.row(f"fit on {common.THREADS[-1]} threads, {size}", *rates, one / many, first, moonshot)
+        if len(prints) > 1:
+            b.note(f"NOT EQUAL on all numbers of threads: {size}")
+
+
+def table(b: Bench) -> None:
+    """Seconds of a fit by size, number of documents and vocabulary; no cell may grow faster than n log n."""
+    sizes = [1, 2, 5] if b.quick else [1, 2, 5, 10, 20, 50]
+    text = np.frombuffer(common.stdlib_text(sizes[-1] * 10**6), np.uint8)
+    breaks = np.flatnonzero(text == ord("\n")) + 1
+    for kind in ("one document", "lines"):
+        for n_tokens in (1024, 8192, 32_768):
+            seconds = []
+            for n in (size * 10**6 for size in sizes):
+                inner = breaks[breaks < n] if kind == "lines" else breaks[:0]
+                taken = []
+                for _ in range(2):
+                    began = time.perf_counter()
+                    ubpe_numba.BPE(n_tokens, alphabet=256, n_threads=1).fit(
+                        text[:n], offsets=np.array([0, *inner, n]), progress=False
+                    )
+                    taken.append(time.perf_counter() - began)
+                seconds.append(min(taken))
+            logs = [n * np.log(n * 1e6) for n in sizes]
+            worst = max((t / u) / (x / y) for t, u, x, y in zip(seconds[1:], seconds, logs[1:], logs, strict=False))
+            cells = ", ".join(f"{n} M: {t:.3g}" for n, t in zip(sizes, seconds, strict=True))
+            b.note(f"BPE, {n_tokens} tokens, {kind}: {cells} s; fastest growth of a step against n log n: {worst:.2f}")
 
 
 def memory(b: Bench) -> None:
@@ -199,7 +254,7 @@ def start(b: Bench) -> None:
     b.row(what.format("cold"), f"{cold:.1f} s", "-", cold, 15, 8, "s")
 
 
-ROWS = {row.__name__: row for row in (fit, fit1, bpe, growth, memory, encode, nbest, rank, decode, start)}
+ROWS = {row.__name__: row for row in (fit, fit1, bpe, growth, table, threads, memory, encode, nbest, rank, decode, start)}
 
 
 def main() -> None:

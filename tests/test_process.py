@@ -610,7 +610,7 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
         UBPEClassic(6000, 20).fit([long, long, np.arange(5000)])
         counts = ubpe_numba.count_documents(np.tile(base, 4).reshape(-1, 300))
         BPE(120).fit(counts)
-        BPE(2200).fit([long, long], sample_weight=[1, 2])
+        BPE(3200).fit([long, long], sample_weight=[1, 2])
         BPE(120, n_threads=2).fit([np.tile(base, 200)])
         kernels = {{}}
         for info in pkgutil.iter_modules(ubpe_numba.kernels.__path__):

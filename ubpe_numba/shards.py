@@ -36,7 +36,7 @@ class Cut(NamedTuple):
 def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
     """Cut segments into at most `n_shards` shards of consecutive symbols.
 
-    >>> cut(np.array([0, 4, 5, 9]), 2, near=2)
+    >>> cut(np.array([0, 2, 5, 9]), 2, near=2)
     Cut(at=array([0, 5, 9]), segment=array([0, 2, 3]), inside=array([False, False, False]))
     >>> cut(np.array([0, 9]), 2)
     Cut(at=array([0, 4, 9]), segment=array([0, 0, 1]), inside=array([False,  True, False]))

@@ -173,6 +173,15 @@ print(imported)
 """
 
 
+def repeated(corpus: Corpus, n_symbols: int) -> Corpus:
+    """The corpus again and again, up to `n_symbols` symbols."""
+    times = -(-n_symbols // corpus.values.size)
+    values = np.tile(corpus.values, times)
+    starts = np.arange(times)[:, None] * corpus.values.size
+    offsets = np.append((starts + corpus.offsets[:-1]).ravel(), values.size)
+    return corpus._replace(values=values, offsets=offsets).head(n_symbols)
+
+
 def fresh_process(cache: str, *tokenizer: str) -> tuple[float, float]:
     """Seconds of a new process: all of it, and its import.
 
