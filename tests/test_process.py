@@ -612,6 +612,7 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
         BPE(120).fit(counts)
         BPE(3200).fit([long, long], sample_weight=[1, 2])
         BPE(120, n_threads=2).fit([np.tile(base, 200)])
+        BPE(3010, n_threads=2).fit([np.tile(long, 20)])
         kernels = {{}}
         for info in pkgutil.iter_modules(ubpe_numba.kernels.__path__):
             module = importlib.import_module("ubpe_numba.kernels." + info.name)
