@@ -6,13 +6,12 @@ import warnings
 
 import numpy as np
 
-from ubpe_numba import fit as fitting
 from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.bpe import BPE, UBPEClassic
 from ubpe_numba.corpus import as_corpus
 from ubpe_numba.counts import count_documents
-from ubpe_numba.fit import Settings
+from ubpe_numba.fit import Settings, fit
 from ubpe_numba.rules import FitRules
 from ubpe_numba.ubpe import UBPE
 
@@ -44,9 +43,9 @@ def warmup() -> None:
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
     plain = Settings(30, 1, FitRules(), 2, n_shards=2)
     for corpus in (as_corpus(counts.documents), as_corpus(counts)):
-        fitting.learn(corpus, Alphabet.dense(4), plain, Progress(False))
+        fit(corpus, Alphabet.dense(4), plain, Progress(False))
     wide = [rng.integers(0, 1200, 2000)] * 2
-    fitting.learn(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), Progress(False))
+    fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), Progress(False))
     BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)
     UBPEClassic(10, alphabet=4, rules=FitRules(ties="first_seen")).fit(counts.documents, progress=False)
     # what only large or uneven data comes to: a text that is laid out anew, a table that grows, a size guessed too small

@@ -65,7 +65,7 @@ class BPE(_PairTokenizer):
     max_token_length
         No token of more symbols is made; None for no limit.
     n_threads
-        Threads for batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
+        Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 
     Examples
     --------

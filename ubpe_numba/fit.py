@@ -17,18 +17,13 @@ from ubpe_numba._arrays import offsets_of
 from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.corpus import Corpus
-from ubpe_numba.documents import Documents
-from ubpe_numba.encode import PairEncoder
-from ubpe_numba.history import History
 from ubpe_numba.kernels import driver as d
 from ubpe_numba.kernels import rounds
 from ubpe_numba.kernels import shard as s
 from ubpe_numba.kernels import shard_index as index
 from ubpe_numba.kernels.pairtable import EMPTY, MULTIPLIER, rehash
-from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
 from ubpe_numba.shards import Text, extend
-from ubpe_numba.vocabulary import Vocabulary, idf
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
 _BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
@@ -79,75 +74,6 @@ def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progre
     return _Fit(corpus, alphabet, settings, offsets).run(progress)
 
 
-def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress) -> tuple[Vocabulary, History]:
-    """A vocabulary fitted on a corpus; see `fit`."""
-    learned = fit(corpus, alphabet, settings, progress)
-    lengths = corpus.n_symbols - np.cumsum(learned.replaced)
-    n_symbols = np.full(lengths.size, corpus.n_symbols, np.int64)
-    history = History(learned.counts, learned.documents, lengths, n_symbols, learned.last_round)
-    return _vocabulary(alphabet.size, corpus, learned, None), history
-
-
-def learn_more(
-    corpus: Corpus, alphabet: Alphabet, old: Vocabulary, history: History | None, settings: Settings, progress: Progress
-) -> tuple[Vocabulary, History | None]:
-    """Go on from a vocabulary of pairs in order of creation.
-
-    Its last round may have been cut short, and a longer fit would have merged more pairs in it. So that round is chosen anew on
-    the text before it; if it comes to the same merges, the corpus is the same for all that matters, and goes on from there.
-    """
-    ids = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=corpus.offsets))  # raises for unknown symbols
-    again = old.n_learned if history is None or settings.n_candidates == 1 else history.last_round
-    if again < old.n_learned:
-        whole = settings._replace(n_tokens=len(old))
-        same = fit(*_encoded(corpus, ids, old, again), whole, Progress(False), old.offsets)
-        assert old.merges is not None
-        if not np.array_equal(same.pairs, old.merges[again:]):
-            again = old.n_learned
-    start, tokens = _encoded(corpus, ids, old, again)
-    more = fit(start, tokens, settings, progress, old.offsets)
-    new = old.n_learned - again  # merges that were made again
-    kept = more._replace(
-        pairs=more.pairs[new:], counts=more.counts[new:], documents=more.documents[new:], replaced=more.replaced[new:]
-    )
-    if history is not None:
-        weights = 1 if corpus.weights is None else corpus.weights
-        lengths = int((np.diff(start.offsets) * weights).sum()) - np.cumsum(more.replaced)
-        n_symbols = np.full(kept.counts.size, corpus.n_symbols, np.int64)
-        history = History(
-            np.concatenate([history.counts, kept.counts]),
-            np.concatenate([history.document_frequencies, kept.documents]),
-            np.concatenate([history.lengths, lengths[new:]]),
-            np.concatenate([history.n_symbols, n_symbols]),
-            again + more.last_round,
-        )
-    return _vocabulary(alphabet.size, corpus, kept, old), history
-
-
-def _encoded(corpus: Corpus, ids: Ragged, old: Vocabulary, m: int) -> tuple[Corpus, Alphabet]:
-    """The corpus in the first m tokens of a vocabulary, and the alphabet of these."""
-    if m:
-        assert old.merges is not None
-        first = Vocabulary.from_merges(old.n_alphabet, old.merges[:m], max_symbols=1 << 40)
-        ids = PairEncoder(first, batch=False).encode(ids, None)
-    alphabet = Alphabet.dense(old.n_alphabet + m)
-    given = Documents(ids.values, ids.offsets, "int")
-    return corpus._replace(given=given, values=ids.values, offsets=ids.offsets), alphabet
-
-
-def _vocabulary(n_alphabet: int, corpus: Corpus, learned: Merges, old: Vocabulary | None) -> Vocabulary:
-    """The vocabulary of what was learned, behind that of an earlier fit."""
-    weights = idf(corpus.n_documents, learned.documents)
-    pairs, counts, documents = learned.pairs, learned.counts, learned.documents
-    if old is not None and old.merges is not None:
-        pairs = np.concatenate([old.merges, pairs])
-        weights = np.concatenate([old.weights[n_alphabet:], weights])
-        counts = np.concatenate([old.counts[n_alphabet:], counts])
-        documents = np.concatenate([old.document_frequencies[n_alphabet:], documents])
-    size = corpus.n_documents, corpus.n_symbols
-    return Vocabulary.from_merges(n_alphabet, pairs, weights, counts, documents, *size, max_symbols=1 << 40)
-
-
 class _Fit:
     """The arrays of one fit and the steps that Python takes between rounds."""
 
@@ -164,8 +90,8 @@ class _Fit:
         self.text = Text(corpus, alphabet, n_shards, tokens, slots, merges, self.threads)
         # other ties are decided by a look at the text, for which the driver has to be alone
         n_parts = self.text.k if settings.rules.ties == "smallest" else 1
-        self.task = _allocate_task(tokens, merges, n_parts)
-        self.driver = _allocate_driver(n_parts, tokens, slots, merges)
+        self.task = d.allocate_task(tokens, merges, n_parts)
+        self.driver = d.allocate_driver(n_parts, tokens, slots, merges)
         self.driver.lengths[: alphabet.size] = 1 if offsets is None else np.diff(offsets)[: alphabet.size]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * self.text.k, np.int64)
         state = self.driver.state
@@ -411,42 +337,3 @@ def _plan(n_cells: int, settings: Settings) -> tuple[int, int]:
         return settings.n_threads, settings.n_shards
     threads = max(1, min(settings.n_threads, n_cells // _PER_SHARD))
     return threads, max(threads, -(-n_cells // (_MOST - 2**20)))
-
-
-def _allocate_task(tokens: int, merges: int, parts: int) -> d.Task:
-    i32, i64 = np.int32, np.int64
-    return d.Task(
-        n=np.zeros(1, i64),
-        first_id=np.zeros(1, i64),
-        left=np.zeros(merges, i32),
-        right=np.zeros(merges, i32),
-        slot=np.zeros(merges, i64),
-        counts=np.zeros(merges, i64),
-        width=np.ones(tokens, i32),
-        filled=np.zeros(2, i64),
-        filled_left=np.zeros(merges, i32),
-        new_token=np.empty((parts, 1 << 12), i32),
-        new_slot=np.empty((parts, 1 << 12), i32),
-        new_end=np.zeros((parts, 2 * merges + 1), i64),
-        twin_slot=np.zeros(merges, i64),
-    )
-
-
-def _allocate_driver(parts: int, tokens: int, slots: int, candidates: int) -> d.Driver:
-    i32, i64 = np.int32, np.int64
-    return d.Driver(
-        state=np.zeros(d.N_STATE, i64),
-        part=np.zeros((parts, d.N_PART), i64),
-        entries=np.full((parts, 4 * slots), EMPTY, i64),
-        slots=np.empty((parts, 2 * slots), i32),
-        free=np.zeros((parts, slots // parts), i32),
-        heap_counts=np.zeros((parts, slots + candidates), i64),
-        heap_ties=np.zeros((parts, slots + candidates), i64),
-        heap_pairs=np.zeros((parts, slots + candidates), i64),
-        sums=np.zeros((parts, tokens), i64),
-        seen=np.zeros((parts, tokens), i32),
-        used=np.zeros((2, tokens), i64),
-        candidates=np.zeros((candidates, 3), i64),
-        lengths=np.zeros(tokens, i64),
-        learned=np.zeros((tokens, d.N_LEARNED), i64),
-    )

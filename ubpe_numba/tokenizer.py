@@ -12,16 +12,17 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ubpe_numba import _threads
-from ubpe_numba import fit as fitting
 from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.corpus import as_corpus
 from ubpe_numba.decode import Decoder
 from ubpe_numba.documents import as_document, as_documents
 from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
+from ubpe_numba.fit import Settings
 from ubpe_numba.history import History
 from ubpe_numba.io import model as files
 from ubpe_numba.io import published
+from ubpe_numba.learn import learn, learn_more
 from ubpe_numba.params import Parameters
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
@@ -76,7 +77,7 @@ class Tokenizer(Parameters, ABC):
             int64[d + 1], for a flat array: document i is ``docs[offsets[i]:offsets[i + 1]]``.
         sample_weight
             Integers of at least 0, one for each document: a document of weight w counts as w of them, in counts of pairs and in
-            document frequencies.
+            document frequencies. Of one of weight 0 only the symbols count, where the alphabet is learned.
         boundaries
             Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
             document. p stands between the symbols p - 1 and p.
@@ -90,7 +91,8 @@ class Tokenizer(Parameters, ABC):
         TypeError, ValueError
             For documents that are not sequences of integers, or arguments out of range, naming them.
 
-        Ctrl-C stops a fit within a fraction of a second and leaves the tokenizer as it was.
+        `history_` then holds what each merge did (`History`). Ctrl-C stops a fit within a fraction of a second and leaves the
+        tokenizer as it was.
         """
         settings = self._settings()
         bar = Progress(progress)
@@ -102,7 +104,7 @@ class Tokenizer(Parameters, ABC):
             alphabet = Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
         if settings.n_tokens < alphabet.size:
             raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {settings.n_tokens}")
-        vocabulary, history = fitting.learn(corpus, alphabet, settings, bar)
+        vocabulary, history = learn(corpus, alphabet, settings, bar)
         if settings.rules.order == "idf":
             vocabulary = self._rearranged(vocabulary, settings.n_tokens, settings.rules.trim)
         self._set(alphabet, vocabulary)
@@ -138,7 +140,7 @@ class Tokenizer(Parameters, ABC):
         bar = Progress(progress)
         corpus = as_corpus(docs, offsets, sample_weight, boundaries)
         history: History | None = getattr(self, "history_", None)
-        vocabulary, history = fitting.learn_more(corpus, self.alphabet_, self.vocabulary_, history, settings, bar)
+        vocabulary, history = learn_more(corpus, self.alphabet_, self.vocabulary_, history, settings, bar)
         self._set(self.alphabet_, vocabulary)
         self.n_tokens = n_tokens
         if history is not None:
@@ -161,7 +163,7 @@ class Tokenizer(Parameters, ABC):
             raise NotFittedError(f"this {type(self).__name__} was not fitted here and has no history_ of its corpus")
         return self.history_.compression(self.vocabulary_.n_alphabet)
 
-    def _settings(self) -> fitting.Settings:
+    def _settings(self) -> Settings:
         """The validated constructor arguments that decide a fit."""
         n_tokens = MAX_SIZE if self.n_tokens is None else _positive(self.n_tokens, "n_tokens")
         if n_tokens > MAX_SIZE:
@@ -171,7 +173,7 @@ class Tokenizer(Parameters, ABC):
             raise TypeError(f"rules: expected a FitRules or None, got {rules!r}")
         longest = 2**62 if self.max_token_length is None else _positive(self.max_token_length, "max_token_length")
         n_candidates = _positive(getattr(self, "n_candidates", 1), "n_candidates")
-        return fitting.Settings(n_tokens, n_candidates, rules, _threads.resolve(self.n_threads), longest)
+        return Settings(n_tokens, n_candidates, rules, _threads.resolve(self.n_threads), longest)
 
     def _rearranged(self, vocabulary: Vocabulary, n_tokens: int, trim: str) -> Vocabulary:
         """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""

@@ -37,7 +37,7 @@ class UBPE(Tokenizer):
         few: on text it gives about 60 % more tokens than merging by rank. ``"shortest"``: fewest tokens, 2 to 7 % fewer than
         by rank (ties: the larger sum of idf, then the longest token first).
     n_threads
-        Threads for batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
+        Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 
     Notes
     -----
@@ -87,9 +87,18 @@ class UBPE(Tokenizer):
         if self.objective not in ("tfidf", "shortest"):
             raise ValueError(f"objective: expected 'tfidf' or 'shortest', got {self.objective!r}")
 
-    def fit(self, docs: Any, y: None = None, **arguments: Any) -> UBPE:
+    def fit(
+        self,
+        docs: Any,
+        y: None = None,
+        *,
+        offsets: Any = None,
+        sample_weight: Any = None,
+        boundaries: Any = None,
+        progress: bool | str = "auto",
+    ) -> UBPE:
         """Learn a vocabulary from documents; see `Tokenizer.fit`. Warns if there is a single document."""
-        super().fit(docs, y, **arguments)
+        super().fit(docs, y, offsets=offsets, sample_weight=sample_weight, boundaries=boundaries, progress=progress)
         if self.vocabulary_.n_learned and self.objective == "tfidf" and not self.vocabulary_.weights.any():
             warnings.warn(
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "

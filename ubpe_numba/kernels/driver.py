@@ -15,7 +15,7 @@ import numpy as np
 from ubpe_numba._jit import helper, kernel, section
 from ubpe_numba.kernels.heap import heap_push
 from ubpe_numba.kernels.intrinsics import prefetch
-from ubpe_numba.kernels.pairtable import find, hash_of, home, pair_of, put, remove
+from ubpe_numba.kernels.pairtable import EMPTY, find, hash_of, home, pair_of, put, remove
 from ubpe_numba.kernels.shard import ARENA, ARENA_TOP, DOCUMENTS, OCCURRENCES, TWINS
 
 # rules of a tie between equal counts
@@ -90,6 +90,47 @@ class Task(NamedTuple):
     new_slot: np.ndarray  # int32[P, M]
     new_end: np.ndarray  # int64[P, 2R + 1]: laid out as Shards.delta_end
     twin_slot: np.ndarray  # int64[R]: slot of (new, new), or -1
+
+
+def allocate_task(tokens: int, merges: int, parts: int) -> Task:
+    """The arrays of a task; those of new pairs are made longer when a round asks for it."""
+    i32, i64 = np.int32, np.int64
+    return Task(
+        n=np.zeros(1, i64),
+        first_id=np.zeros(1, i64),
+        left=np.zeros(merges, i32),
+        right=np.zeros(merges, i32),
+        slot=np.zeros(merges, i64),
+        counts=np.zeros(merges, i64),
+        width=np.ones(tokens, i32),
+        filled=np.zeros(2, i64),
+        filled_left=np.zeros(merges, i32),
+        new_token=np.empty((parts, 1 << 12), i32),
+        new_slot=np.empty((parts, 1 << 12), i32),
+        new_end=np.zeros((parts, 2 * merges + 1), i64),
+        twin_slot=np.zeros(merges, i64),
+    )
+
+
+def allocate_driver(parts: int, tokens: int, slots: int, candidates: int) -> Driver:
+    """The arrays of a driver, small; `fit.py` makes longer ones when a round asks for it."""
+    i32, i64 = np.int32, np.int64
+    return Driver(
+        state=np.zeros(N_STATE, i64),
+        part=np.zeros((parts, N_PART), i64),
+        entries=np.full((parts, 4 * slots), EMPTY, i64),
+        slots=np.empty((parts, 2 * slots), i32),
+        free=np.zeros((parts, slots // parts), i32),
+        heap_counts=np.zeros((parts, slots + candidates), i64),
+        heap_ties=np.zeros((parts, slots + candidates), i64),
+        heap_pairs=np.zeros((parts, slots + candidates), i64),
+        sums=np.zeros((parts, tokens), i64),
+        seen=np.zeros((parts, tokens), i32),
+        used=np.zeros((2, tokens), i64),
+        candidates=np.zeros((candidates, 3), i64),
+        lengths=np.zeros(tokens, i64),
+        learned=np.zeros((tokens, N_LEARNED), i64),
+    )
 
 
 # Helpers take bare arrays: a field taken from a tuple inside a loop costs two atomic reference counts, and a helper that takes
