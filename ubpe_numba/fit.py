@@ -220,7 +220,10 @@ class _Fit:
 
             def one(k: int) -> tuple[int, int]:
                 room = listed[firsts[k] : firsts[k + 1]], counts[firsts[k] : firsts[k + 1]]
-                n, under = index.count_sorted(text[k], text.weights(k), starts[k], n_tokens, ends[k], least, floor, *room)
+                shard, weighted = text[k], text.weights(k)
+                arrays = text.cells(k), shard.separators, shard.segment_of_block, shard.counters[1], shard.counters[2]
+                weights = (None, None) if weighted is None else (weighted.weights, weighted.sums[1])
+                n, under = index.count_sorted(*arrays, *weights, starts[k], n_tokens, ends[k], least, floor, *room)  # type: ignore[call-arg]
                 return int(n), int(under)
 
             sizes = text.each(one)
@@ -246,8 +249,11 @@ class _Fit:
         local = [np.zeros(pairs.size, np.int64) for _ in range(text.k)]
 
         def fill(k: int) -> None:
-            text[k].state[s.ARENA_TOP] = index.index_sorted(
-                text[k], text.weights(k), starts[k], n_tokens, ends[k], pairs, slices[k], local[k]
+            shard, weighted = text[k], text.weights(k)
+            arrays = text.cells(k), shard.arena, shard.separators, shard.segment_of_block, shard.counters[2], shard.neighbours
+            weights = None if weighted is None else weighted.weights
+            shard.state[s.ARENA_TOP] = index.index_sorted(
+                *arrays, weights, starts[k], n_tokens, ends[k], pairs, slices[k], local[k]
             )
 
         text.each(fill)
@@ -291,7 +297,9 @@ class _Fit:
         self._grow(int(np.bincount(parts, minlength=n_parts).max()), 0)
         slots = np.full(pairs.size, -1, np.int32)
         for p in range(n_parts):
-            d.seed(self.driver, p, pairs, counts, slots)
+            o = self.driver
+            rows = [a[p] for a in (o.entries, o.slots, o.free, o.heap_counts, o.heap_ties, o.heap_pairs)]
+            d.seed(o.state, o.part[p], p, n_parts, *rows, o.lengths, pairs, counts, slots)  # type: ignore[call-arg]
         return slots
 
     def _grow(self, need: int, listed: int) -> None:

@@ -36,9 +36,11 @@ def _pair(order, ties):
 
 
 @helper
-def _push_back(ties, part, counts, keys, pairs, count, tie, order):
+def _push_back(ties, borders, part, counts, keys, pairs, count, tie, order):
     """Return to the heap of its part what was popped. O(log heap)."""
-    p = part_of(_pair(order, ties), part.shape[0])
+    p = np.int64(0)
+    if borders is not None:
+        p = part_of(_pair(order, ties), part.shape[0])
     part[p, HEAP_SIZE] = heap_push(counts[p], keys[p], pairs[p], part[p, HEAP_SIZE], count, tie, order)
     part[p, ROOT] = -2
 
@@ -121,11 +123,13 @@ def _best(ties, part, entries, slots, all_counts, all_keys, all_pairs, task, sha
 
 
 @helper
-def _count_of(entries, pair):
+def _count_of(borders, entries, pair):
     """Count of a pair, or 0 if it lies below the threshold (and so below every candidate). O(1)."""
-    table = entries[part_of(pair, entries.shape[0])]
-    i = find(table, pair)
-    return table[2 * i + 1] if i >= 0 else np.int64(0)
+    p = np.int64(0)
+    if borders is not None:
+        p = part_of(pair, entries.shape[0])
+    i = find(entries[p], pair)
+    return entries[p, 2 * i + 1] if i >= 0 else np.int64(0)
 
 
 @section
@@ -179,7 +183,7 @@ def choose(driver, task, shards, weighted, borders, ties):
         if single:
             if ties is not None and n > 1 and candidates[n - 1, 0] == count:  # (3)
                 n -= 1
-                _push_back(ties, part, counts, keys, pairs, candidates[n, 0], candidates[n, 1], candidates[n, 2])
+                _push_back(ties, borders, part, counts, keys, pairs, candidates[n, 0], candidates[n, 1], candidates[n, 2])
                 break
             if n == wanted or occurrences > state[BATCH]:
                 break
@@ -217,8 +221,8 @@ def choose(driver, task, shards, weighted, borders, ties):
             j = 0
             while good and j < kept:
                 good = (
-                    _count_of(entries, pair_of(right, task.left[j])) < count
-                    and _count_of(entries, pair_of(task.right[j], left)) < count
+                    _count_of(borders, entries, pair_of(right, task.left[j])) < count
+                    and _count_of(borders, entries, pair_of(task.right[j], left)) < count
                 )
                 j += 1
             if good:
@@ -230,11 +234,13 @@ def choose(driver, task, shards, weighted, borders, ties):
             task.counts[kept] = count
             kept += 1
         else:
-            _push_back(ties, part, counts, keys, pairs, count, candidates[i, 1], order)
+            _push_back(ties, borders, part, counts, keys, pairs, count, candidates[i, 1], order)
     for i in range(kept):
         left, right = np.int64(task.left[i]), np.int64(task.right[i])
         pair = pair_of(left, right)
-        p = part_of(pair, part.shape[0])
+        p = np.int64(0)
+        if borders is not None:
+            p = part_of(pair, part.shape[0])
         at = find(entries[p], pair)
         new = state[NEXT_ID] + i
         task.slot[i] = slots[p, at]

@@ -187,17 +187,12 @@ def _create(
 
 
 @kernel
-def seed(driver, p, pairs, counts, new_slots):
+def seed(state, part, p, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs, lengths, pairs, counts, new_slots):
     """Create the pairs of part p in a new epoch; `new_slots` int32 gets their slots, -1 for those that are too long.
 
-    pairs, counts int64. O(pairs log pairs).
+    The arrays of the driver are rows of part p. pairs, counts int64. O(pairs log pairs).
     """
-    part, entries, slots, free, lengths = driver.part[p], driver.entries[p], driver.slots[p], driver.free[p], driver.lengths
-    heap_counts, heap_ties, heap_pairs = driver.heap_counts[p], driver.heap_ties[p], driver.heap_pairs[p]
-    n_parts = driver.part.shape[0]
-    threshold, min_count, ties, longest = (
-        driver.state[THRESHOLD], driver.state[MIN_COUNT], driver.state[TIES], driver.state[LONGEST],
-    )  # fmt: skip
+    threshold, min_count, ties, longest = state[THRESHOLD], state[MIN_COUNT], state[TIES], state[LONGEST]
     for i in range(pairs.size):
         pair = pairs[i]
         if n_parts > 1 and part_of(pair, n_parts) != p:
@@ -250,7 +245,7 @@ def account(driver, task, shards, weighted, borders, p):
         new = task.first_id[0] + i
         a = np.int64(task.left[i])
         b = np.int64(task.right[i])
-        if n_parts == 1 or part_of(pair_of(a, b), n_parts) == p:
+        if borders is None or part_of(pair_of(a, b), n_parts) == p:
             free[part[N_FREE]] = task.slot[i]
             part[N_FREE] += 1
         twins = np.int64(0)
@@ -289,12 +284,12 @@ def account(driver, task, shards, weighted, borders, p):
                 count = sums[x]
                 sums[x] = 0
                 pair = pair_of(b, x) if side else pair_of(x, a)
-                if n_parts == 1 or part_of(pair, n_parts) == p:
+                if borders is None or part_of(pair, n_parts) == p:
                     _lower(part, threshold, min_count, n_parts, entries, slots, free, pair, count)
                 if side and x == a:
                     count -= twins
                 pair = pair_of(new, x) if side else pair_of(x, new)
-                if n_parts == 1 or part_of(pair, n_parts) == p:
+                if borders is None or part_of(pair, n_parts) == p:
                     slot = _create(
                         part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs,
                         pair, count, lengths[x] + lengths[new] <= longest,
@@ -305,7 +300,7 @@ def account(driver, task, shards, weighted, borders, p):
                         n_new += 1
             new_end[2 * i + 1 + side] = n_new
         pair = pair_of(new, new)
-        if n_parts == 1 or part_of(pair, n_parts) == p:
+        if borders is None or part_of(pair, n_parts) == p:
             task.twin_slot[i] = _create(
                 part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs,
                 pair, twins, 2 * lengths[new] <= longest,

@@ -1,8 +1,8 @@
 """Counting all pairs of a freshly compacted shard, and listing where the frequent ones occur.
 
 Up to DENSE tokens a V x V table counts in one sequential pass. Above, the pair starts are sorted by their left token (counting
-sort), then each bucket is counted in one dense array over the right tokens. `weighted` is None or the
-shard's weights (shard_merge.py); a weight counts as so many occurrences, but is listed once.
+sort), then each bucket is counted in one dense array over the right tokens. An occurrence of weight w counts as w, but is
+listed once. Bare arrays: a tuple of a dozen costs half a second of compiling.
 """
 
 from __future__ import annotations
@@ -98,21 +98,20 @@ def sort_by_left(cells, starts, n_tokens, ends):
 
 
 @kernel
-def count_sorted(shard, weighted, starts, n_tokens, ends, threshold, floor, pairs, counts):
+def count_sorted(
+    cells, separators, segment_of_block, right, seen, weights, sums, starts, n_tokens, ends, threshold, floor, pairs, counts
+):
     """Pairs with count >= threshold, by left token ascending, into `pairs` and `counts` (int64, room for all).
 
-    Returns how many there are, and how many others reach `floor`. O(starts + V).
+    right, seen int32[V], right zero, and sums int64[V] of zeros are scratch; weights int64[segments] and sums are None where an
+    occurrence counts 1. Returns how many there are, and how many others reach `floor`. O(starts + V).
     """
-    cells, separators, segment_of_block = shard.cells, shard.separators, shard.segment_of_block
-    right, seen = shard.counters[1], shard.counters[2]
-    if weighted is not None:
-        weights, sums = weighted.weights, weighted.sums[1]
     n = 0
     below = 0
     begin = np.int64(0)
     for left in range(n_tokens):
         end = ends[left]
-        if weighted is not None or end - begin >= min(threshold, floor):
+        if weights is not None or end - begin >= min(threshold, floor):
             n_seen = 0
             for j in range(begin, end):
                 prefetch(cells, starts[min(j + AHEAD, end - 1)] + 1)
@@ -121,13 +120,13 @@ def count_sorted(shard, weighted, starts, n_tokens, ends, threshold, floor, pair
                     seen[n_seen] = y
                     n_seen += 1
                 right[y] += 1
-                if weighted is not None:
+                if weights is not None:
                     sums[y] += weights[segment_at(separators, segment_of_block, starts[j])]
             for j in range(n_seen):
                 y = seen[j]
                 count = np.int64(right[y])
                 right[y] = 0
-                if weighted is not None:
+                if weights is not None:
                     count = sums[y]
                     sums[y] = 0
                 if count >= threshold:
@@ -141,14 +140,14 @@ def count_sorted(shard, weighted, starts, n_tokens, ends, threshold, floor, pair
 
 
 @kernel
-def index_sorted(shard, weighted, starts, n_tokens, ends, pairs, slices, counts):
+def index_sorted(
+    cells, arena, separators, segment_of_block, index_of, place, weights, starts, n_tokens, ends, pairs, slices, counts
+):
     """List the occurrences of `pairs`, by left token ascending, of which some may not occur in this shard.
 
-    `slices` int32[2 * pairs] gets starts and lengths, `counts` int64[pairs] of zeros the counts. Returns how much of the arena is
-    in use. `starts` may lie in its second half. O(starts + V).
+    index_of int32[V] and place int32[starts] are scratch. `slices` int32[2 * pairs] gets starts and lengths, `counts`
+    int64[pairs] of zeros the counts. Returns how much of the arena is in use. `starts` may lie in its second half. O(starts + V).
     """
-    cells, arena, separators, segment_of_block = shard.cells, shard.arena, shard.separators, shard.segment_of_block
-    index_of, place = shard.counters[2], shard.neighbours
     top = np.int64(0)
     begin = np.int64(0)
     i = 0
@@ -167,10 +166,10 @@ def index_sorted(shard, weighted, starts, n_tokens, ends, pairs, slices, counts)
                 place[j - begin] = of
                 if of >= 0:
                     slices[2 * of + 1] += 1
-                    if weighted is None:
+                    if weights is None:
                         counts[of] += 1
                     else:
-                        counts[of] += weighted.weights[segment_at(separators, segment_of_block, starts[j])]
+                        counts[of] += weights[segment_at(separators, segment_of_block, starts[j])]
             for of in range(first, i):
                 slices[2 * of] = top
                 top += slices[2 * of + 1]
