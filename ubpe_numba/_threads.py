@@ -86,10 +86,10 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
         raise
 
 
-def together(here: Callable[[], T], helper: Callable[[int], object], n_threads: int) -> T:
+def together(here: Callable[[], T], helper: Callable[[int], object], stop: Callable[[], None], n_threads: int) -> T:
     """`here()` in this thread, while up to n_threads - 1 others run `helper(1)`, `helper(2)` ...
 
-    Helpers may come late or not at all, and have to end by themselves when `here` has.
+    Helpers may come late or not at all, and have to end when `stop` was called, which happens whatever becomes of `here`.
     """
     if n_threads == 1 or getattr(_worker, "busy", False):
         return here()
@@ -103,6 +103,7 @@ def together(here: Callable[[], T], helper: Callable[[int], object], n_threads: 
             _drop(pool)
         return here()
     finally:
+        stop()
         for future in futures:
             future.cancel()
         wait(futures)

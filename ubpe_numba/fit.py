@@ -144,13 +144,15 @@ class _Fit:
         ties = None if self.rules.ties == "smallest" else _TIES[self.rules.ties]
         shared = self.driver, self.task, text.shards, text.weighted, borders
 
-        def drive() -> int:
-            try:
-                return int(rounds.run(*shared, ties, control, self.threads, _BUDGET))
-            finally:
-                control[rounds.JOB] |= rounds.STOP  # or the others would wait for ever
+        def stop() -> None:
+            control[rounds.JOB] |= rounds.STOP
 
-        return _threads.together(drive, lambda me: rounds.work(*shared, control, me), self.threads)
+        return _threads.together(
+            lambda: int(rounds.run(*shared, ties, control, self.threads, _BUDGET)),
+            lambda me: rounds.work(*shared, control, me),
+            stop,
+            self.threads,
+        )
 
     def _count(self) -> None:
         """A new epoch: count all pairs of the compacted text, choose the threshold, list the frequent ones."""
