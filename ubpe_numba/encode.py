@@ -100,8 +100,11 @@ class PathEncoder:
 
     def _tfidf(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
         weights = np.empty(offsets.size - 1)
+        ring, size = 1 << (self.longest + 1).bit_length(), self.scaled_idf.size
+        tree = np.empty((4, int(np.diff(offsets).max(initial=0)) + 1), np.int32)
         n = lattice.best_paths(
-            symbols, offsets, self.edges, self.states, self.longest, self.scaled_idf, self.logs,
+            symbols, offsets, self.edges, self.states, self.scaled_idf, self.logs,
+            np.zeros(ring), np.zeros(ring, np.int32), tree, np.zeros((2, size), np.int32), np.full(size, -1, np.int64),
             out, out_offsets, weights,
         )  # fmt: skip
         return int(n)

@@ -42,30 +42,26 @@ def gain_of(scaled_idf, count, logs):
 
 
 @kernel
-def best_paths(symbols, offsets, edges, states, longest, scaled_idf, logs, out, out_offsets, weights):
+def best_paths(
+    symbols, offsets, edges, states, scaled_idf, logs, weight, n_tokens, tree, counts, asked_at, out, out_offsets, weights
+):
     """The best path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states as automaton.py builds them, `longest` the symbols of the
-    longest token; scaled_idf float64[V], 0 for symbols; logs float64; out int32, room for all symbols; out_offsets int64[d + 1];
-    weights float64[d], fixed point. At a position the heavier tail wins, then fewer tokens, then the shorter first token.
-    O(symbols + matches) and the short walks; 16 B a symbol of the longest document.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states as automaton.py builds them; scaled_idf float64[V], 0 for
+    symbols; logs float64; out int32, room for all symbols; out_offsets int64[d + 1]; weights float64[d], fixed point. At a
+    position the heavier tail wins, then fewer tokens, then the shorter first token.
+
+    Scratch: weight float64 and n_tokens int32, a power of two of entries, two more than the longest token at least, of the best
+    tail of the positions within reach; tree int32[4, longest document + 1]; counts int32[2, V] of zeros and asked_at int64[V] of
+    -1. O(symbols + matches) and the short walks.
     """
-    longest_document = np.int64(0)
-    for d in range(offsets.size - 1):
-        longest_document = max(longest_document, offsets[d + 1] - offsets[d])
-    ring = np.int64(1)
-    while ring < longest + 2:
-        ring <<= 1
-    ring -= 1
-    weight = np.zeros(ring + 1, np.float64)  # of the best tail of the positions within reach
-    n_tokens = np.zeros(ring + 1, np.int32)
-    following = np.empty(longest_document + 1, np.int32)  # the tree: where the best tail goes on, and with which token
-    token = np.empty(longest_document + 1, np.int32)
-    children = np.empty(longest_document + 1, np.int32)
-    child_xor = np.empty(longest_document + 1, np.int32)  # the only child, if there is one
-    common = np.zeros(scaled_idf.size, np.int32)  # counts in the suffix that all live tails share
-    asked_at = np.full(scaled_idf.size, -1, np.int64)  # per token a node of a long walk, and the count from there on:
-    asked = np.zeros(scaled_idf.size, np.int32)  # without it periodic text, whose tails never meet, is quadratic
+    ring = np.int64(weight.size - 1)
+    following, token = tree[0], tree[1]  # where the best tail goes on, and with which token
+    children, child_xor = tree[2], tree[3]  # how many tails go on here; the only one, if there is one
+    common = counts[0]  # counts in the suffix that all live tails share
+    # per token a node of a long walk, asked_at, and the count from there on: without it periodic text, whose tails never meet,
+    # is quadratic
+    asked = counts[1]
     w = np.int64(0)
     out_offsets[0] = 0
     for d in range(offsets.size - 1):
