@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba._jit import helper, kernel
+from ubpe_numba._jit import helper, kernel, kernel_with_scratch
 from ubpe_numba.kernels.intrinsics import copy32
 
 SLOT = 32  # bytes of a token that are kept apart: 8 int32
@@ -16,7 +16,7 @@ SLACK = 64  # bytes that a copy may write or read past the end, rounded up
 SATURATED = 1 << 61  # so that the sum of two does not overflow
 
 
-@kernel
+@kernel_with_scratch
 def order_of_tokens(left, right, n_alphabet, order):
     """An order in which parents precede children, for the pairs of tokens n_alphabet, n_alphabet + 1, ...
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba._jit import kernel
+from ubpe_numba._jit import kernel, kernel_with_scratch
 from ubpe_numba.kernels.automaton import DEPTH, LONGEST, TOKEN, advance, longest_match
 from ubpe_numba.kernels.lattice import gain_of
 
 
-@kernel
+@kernel_with_scratch
 def n_best_paths(document, edges, states, longest, scaled_idf, logs, n_best, weights, n_tokens, parent, token):
     """The n best paths of one document; returns how many there are.
 

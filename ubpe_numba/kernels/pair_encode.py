@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba._jit import helper, kernel
+from ubpe_numba._jit import helper, kernel_with_scratch
 from ubpe_numba.kernels.intrinsics import trailing_zeros
 from ubpe_numba.kernels.pairtable import find, pair_of
 
@@ -16,7 +16,7 @@ _ONE = np.uint64(1)
 _PENDING, _NO_RANK, _GONE = -2, -1, -3
 
 
-@kernel
+@kernel_with_scratch
 def next_conflicts(left, right, n_tokens, conflicts):
     """For each rank the next rank that shares a token with it, or m: `conflicts` int32[m]. O(m + V)."""
     m = left.size
@@ -71,7 +71,7 @@ def _leave(p, rank, after, before, first, last, words, summary):
             summary[r >> 12] &= ~(_ONE << np.uint64((r >> 6) & 63))
 
 
-@kernel
+@kernel_with_scratch
 def encode_pairs(symbols, offsets, entries, left, right, first_id, conflicts, batch, out, out_offsets):
     """Encode every document; returns the number of ids written.
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba._jit import helper, kernel
+from ubpe_numba._jit import helper, kernel, kernel_with_scratch
 from ubpe_numba.kernels.edges import find_edge
 from ubpe_numba.kernels.pairtable import find, pair_of
 from ubpe_numba.kernels.trie import NONE, step
@@ -137,7 +137,7 @@ def _longest(trie, document, start, stable):
     return best
 
 
-@kernel
+@kernel_with_scratch
 def encode_rank(symbols, offsets, entries, left, right, n_alphabet, trie, stable, prefixes, lengths, out, out_offsets):
     """Encode every document; returns the number of ids written.
 

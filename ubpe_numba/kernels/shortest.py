@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba._jit import kernel
+from ubpe_numba._jit import kernel_with_scratch
 from ubpe_numba.kernels.automaton import DEPTH, LONGEST, TOKEN, advance, longest_match
 
 
-@kernel
+@kernel_with_scratch
 def shortest_paths(symbols, offsets, edges, states, values, out, out_offsets):
     """The shortest path of every document; returns the number of ids written.
 
