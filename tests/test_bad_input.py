@@ -258,7 +258,7 @@ BAD_DOCS = [
     (1.5, TypeError, "expected a sequence of documents"),
     ({0: [1]}, TypeError, "expected a sequence of documents .*, got dict"),
     ({(0, 1)}, TypeError, "expected a sequence of documents .*, got set"),
-    (..., TypeError, "expected a sequence of documents .*, got object"),
+    (..., TypeError, "expected a sequence of documents .*, got ellipsis"),
     ([0, 1, 2], TypeError, r"got a flat list of integers; for one document wrap it in a list"),
     ((0, 1), TypeError, "got a flat tuple of integers"),
     (iter([0, 1]), TypeError, "got a flat list of integers"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from array import array as stdlib_array
 from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba._arrays import check_offsets, describe, flatten_ints, offsets_of, plain
+from ubpe_numba.growing import Growing
 from ubpe_numba.ragged import Ragged
 
 __all__ = ["Documents", "as_document", "as_documents", "code_points", "text_of"]
@@ -24,6 +26,9 @@ __all__ = ["Documents", "as_document", "as_documents", "code_points", "text_of"]
 _INT32 = np.dtype(np.int32)
 _LISTS = (list, tuple, range)
 _KIND_NAMES = {"int": "integers", "str": "str", "bytes": "bytes"}
+_MIXED = "{}: expected documents of one kind, got {} (document {}) and {} (document {})"
+_END = object()
+_BATCH_DOCUMENTS, _BATCH_SYMBOLS = 1 << 16, 1 << 20  # of a stream, that are flattened at once
 _ACCEPTED = "integer arrays, lists of integers, str or bytes"
 _ADVICE = {
     "f": "; round or quantise first",
@@ -42,7 +47,8 @@ class Documents(NamedTuple):
     ----------
     values
         1-D, C-contiguous, aligned, native integers: uint8 for bytes, uint32 code points for str, otherwise
-        the dtype that was given (uint64 comes as int64). May be the user's own memory, may be read-only.
+        the dtype that was given (uint64 comes as int64). What came out of an iterator is as narrow as its
+        symbols allow. May be the user's own memory, may be read-only.
     offsets
         int64[n + 1], not decreasing. `offsets[0]` may be above 0 and `offsets[-1]` below `len(values)`:
         those of a `Ragged` or a user are kept as they are.
@@ -156,7 +162,7 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
             return _from_array(array, name)
     if not isinstance(docs, Iterable):
         raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}")
-    return _from_items(docs if isinstance(docs, (list, tuple)) else list(docs), name)
+    return _from_items(docs, name) if isinstance(docs, (list, tuple)) else _from_stream(docs, name)
 
 
 def code_points(text: str) -> NDArray[np.uint32]:
@@ -221,8 +227,28 @@ def _kind_of(cls: type) -> str | None:
     return "array" if _is_array(cls) and not issubclass(cls, np.generic) else None
 
 
-def _from_items(items: Sequence[Any], name: str) -> Documents:
-    """Flatten a list of documents: no Python code for a symbol, and little for a document."""
+def _from_stream(docs: Iterable[Any], name: str) -> Documents:
+    """Flatten documents that come one after the other: beside the flat array, a few of them exist at a time."""
+    values, lengths, kind = Growing(), Growing(), None
+    items: list[Any] = []
+    n = size = 0
+    for doc in chain(docs, [_END]):
+        if doc is _END or len(items) == _BATCH_DOCUMENTS or size >= _BATCH_SYMBOLS:
+            part = _from_items(items, name, n)
+            kind = part.kind if kind is None or not n else kind
+            if items and kind != part.kind:
+                raise TypeError(_MIXED.format(name, _KIND_NAMES[kind], 0, _KIND_NAMES[part.kind], n))
+            values.append(part.values)
+            lengths.append(np.diff(part.offsets))
+            n += len(items)
+            items, size = [], 0
+        items.append(doc)
+        size += len(doc) if hasattr(type(doc), "__len__") else 1
+    return Documents(values.finish(), offsets_of(lengths.finish()), kind or "int")
+
+
+def _from_items(items: Sequence[Any], name: str, number: int = 0) -> Documents:
+    """Flatten a list of documents: no Python code for a symbol, and little for a document. The first has this number."""
     types = set(map(type, items))
     if any(issubclass(cls, memoryview) for cls in types):
         items = [bytes(doc) if _is_bytes_view(doc) else doc for doc in items]
@@ -235,38 +261,35 @@ def _from_items(items: Sequence[Any], name: str) -> Documents:
                 f"{name}: expected documents, got a flat {type(items).__name__} of integers; "
                 f"for one document wrap it in a list ([{name}]) or make it an array"
             )
-        raise TypeError(f"{name}: document {i}: expected one of {_ACCEPTED}, got {describe(items[i])}")
+        raise TypeError(f"{name}: document {number + i}: expected one of {_ACCEPTED}, got {describe(items[i])}")
     kinds = {cls: way if way in ("str", "bytes") else "int" for cls, way in ways.items()}
     if len(set(kinds.values())) > 1:
         first = kinds[type(items[0])]
         i = next(i for i, doc in enumerate(items) if kinds[type(doc)] != first)
         other = kinds[type(items[i])]
-        raise TypeError(
-            f"{name}: expected documents of one kind, got {_KIND_NAMES[str(first)]} (document 0) "
-            f"and {_KIND_NAMES[str(other)]} (document {i})"
-        )
+        raise TypeError(_MIXED.format(name, _KIND_NAMES[str(first)], number, _KIND_NAMES[str(other)], number + i))
     if len(items) == 1:
-        return as_document(items[0], name=f"{name}: document 0")  # without a copy
+        return as_document(items[0], name=f"{name}: document {number}")  # without a copy
     kind = kinds[type(items[0])] if items else "int"
     if kind == "str":
         values: NDArray[Any] = code_points("".join(items))
     elif kind == "bytes":
         values = np.frombuffer(b"".join(items), np.uint8)
     elif "array" in ways.values():
-        items = _arrays(items, name)
+        items = _arrays(items, name, number)
         values = _concatenate(items)
     else:
-        return Documents(*flatten_ints(items, name), kind)
+        return Documents(*flatten_ints(items, name, number), kind)
     return Documents(values, offsets_of(np.fromiter(map(len, items), np.int64, len(items))), kind)
 
 
-def _arrays(items: Sequence[Any], name: str) -> Sequence[NDArray[Any]]:
+def _arrays(items: Sequence[Any], name: str, number: int) -> Sequence[NDArray[Any]]:
     """Check a list of arrays, in which lists may stand too."""
     if set(map(type, items)) == {np.ndarray} and set(map(attrgetter("ndim"), items)) == {1}:
         # No uint64: of that the values must be looked at, which `as_document` does array by array.
         if all(dtype.kind == "i" or dtype.str[1:] in ("u1", "u2", "u4") for dtype in _dtypes(items)):
             return items
-    return [as_document(doc, name=f"{name}: document {i}").values for i, doc in enumerate(items)]
+    return [as_document(doc, name=f"{name}: document {i}").values for i, doc in enumerate(items, number)]
 
 
 def _dtypes(arrays: Iterable[NDArray[Any]]) -> set[np.dtype[Any]]:

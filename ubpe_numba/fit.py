@@ -22,6 +22,7 @@ from ubpe_numba.kernels import rounds
 from ubpe_numba.kernels import shard as s
 from ubpe_numba.kernels import shard_index as index
 from ubpe_numba.kernels.pairtable import EMPTY, MULTIPLIER, rehash
+from ubpe_numba.memory import Memory
 from ubpe_numba.rules import FitRules
 from ubpe_numba.shards import Text, extend
 
@@ -62,6 +63,7 @@ class Settings(NamedTuple):
     n_threads: int
     longest: int = 2**62
     n_shards: int | None = None  # None: by the size of the corpus and the number of threads
+    memory_limit: int | None = None  # bytes
 
 
 def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress, offsets: np.ndarray | None = None) -> Merges:
@@ -83,7 +85,11 @@ class _Fit:
         self.n_candidates = min(settings.n_candidates, max(1, n_symbols))  # there are no more pairs
         self.n_cells = n_symbols
         self.threshold_known = False
-        self.threads, n_shards = _plan(n_symbols + corpus.offsets.size, settings)
+        cells = n_symbols + corpus.offsets.size
+        self.memory = Memory(settings.memory_limit, cells, corpus.offsets.size, corpus.weights is None and cells < _MOST)
+        if self.memory.restricted:  # one shard takes the least
+            settings = settings._replace(n_threads=1)
+        self.threads, n_shards = _plan(cells, settings)
         merges = self.n_candidates if self.n_candidates > 1 else min(_BATCH, max(1, settings.n_tokens - alphabet.size))
         tokens = alphabet.size + 1024 + merges
         slots = 1 << 12
@@ -117,7 +123,7 @@ class _Fit:
                     state[d.THRESHOLD] = max(state[d.MIN_COUNT], state[d.THRESHOLD] // _STEP)
                 if why == rounds.FULL:
                     if full_at == last:  # a slice that is to be moved is longer than what is left
-                        self.text.more_room()
+                        self.text.more_room() if not self.memory.restricted else self.memory.refuse()
                     full_at = last
                 if why in (rounds.THIN, rounds.FULL):
                     self.text.compact(self.task.width)
@@ -188,7 +194,7 @@ class _Fit:
         np.add.at(counts, left * n_tokens + right, weight)
         existing = int(np.count_nonzero(counts >= floor))
         n = self._lower_threshold(int(counts.max()) // _STEP, lambda t: int(np.count_nonzero(counts >= t)), existing)
-        n = self._not_too_many(counts)
+        n = self._not_too_many(counts, 0)
         frequent = np.flatnonzero(counts >= state[d.THRESHOLD])
         slot_of = np.full(counts.size, -1, np.int32)
         slot_of[frequent] = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
@@ -244,7 +250,7 @@ class _Fit:
 
         weight = sum(totals) if text.weighted is None else max(sum(totals), self.corpus.n_symbols)
         n = self._lower_threshold(weight // 1000, count, None)
-        below += n - self._not_too_many(bounds)
+        below += n - self._not_too_many(bounds, sum(totals))
         pairs = pairs[bounds >= state[d.THRESHOLD]]
         bounds = bounds[:0]
         slices = [np.empty(2 * pairs.size, np.int32) for _ in range(text.k)]
@@ -281,14 +287,18 @@ class _Fit:
         state[d.THRESHOLD] = threshold
         return n
 
-    def _not_too_many(self, counts: np.ndarray) -> int:
-        """Raise the threshold, if need be, until few enough pairs reach it; how many do."""
+    def _not_too_many(self, counts: np.ndarray, scratch: int) -> int:
+        """Raise the threshold, if need be, until few enough pairs reach it; how many do. `scratch`: cells being sorted."""
         state, most = self.driver.state, max(2 * self.n_candidates, _SMALL, self.n_cells // _PAIRS_PART)
         if np.count_nonzero(counts >= state[d.THRESHOLD]) > most:
             threshold = int(np.partition(counts, counts.size - most)[counts.size - most])
             # of those that are as frequent there may be many more: leave them out if enough are left
             rarest = np.count_nonzero(counts > threshold) < max(2 * self.n_candidates, most // 4)
             state[d.THRESHOLD] = threshold if rarest else threshold + 1
+        if self.memory.restricted:
+            given = int(state[d.THRESHOLD]), self.n_candidates, int(state[d.BATCH])
+            state[d.THRESHOLD], room = self.memory.threshold(counts, *given, scratch)
+            self.text.restrict(room)
         return int(np.count_nonzero(counts >= state[d.THRESHOLD]))
 
     def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -141,6 +141,10 @@ class Text:
         base[:, s.ARENA] *= 2
         self.shards = self.shards._replace(base=base, arena=np.empty(base[-1, s.ARENA], np.int32))
 
+    def restrict(self, positions: int) -> None:
+        """Use no more of the arena of the only shard than this."""
+        self.shards.base[1, s.ARENA] = min(positions, self.shards.arena.size)
+
     def grow(self, tokens: int, slots: int) -> None:
         """Make the arrays of tokens and of slots at least so long, where they are shorter."""
         shards, new = self.shards, {}

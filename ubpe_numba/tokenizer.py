@@ -61,6 +61,7 @@ class Tokenizer(Parameters, ABC):
         offsets: Any = None,
         sample_weight: Any = None,
         boundaries: Any = None,
+        memory_limit: int | None = None,
         progress: bool | str = "auto",
     ) -> Self:
         """Learn a vocabulary from documents; what was fitted before is replaced, but only when all went well.
@@ -81,6 +82,9 @@ class Tokenizer(Parameters, ABC):
         boundaries
             Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
             document. p stands between the symbols p - 1 and p.
+        memory_limit
+            Bytes that the fit may use beside the documents. Below about 25 bytes a symbol fewer pairs are indexed at a time and
+            one thread is used: the same result, later. The logger ``ubpe_numba`` says so (INFO).
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
@@ -90,11 +94,13 @@ class Tokenizer(Parameters, ABC):
             For a symbol outside the given alphabet.
         TypeError, ValueError
             For documents that are not sequences of integers, or arguments out of range, naming them.
+        MemoryError
+            If the fit cannot keep to `memory_limit`, with an estimate of what it needs.
 
         `history_` then holds what each merge did (`History`). Ctrl-C stops a fit within a fraction of a second and leaves the
         tokenizer as it was.
         """
-        settings = self._settings()
+        settings = self._settings(memory_limit)
         bar = Progress(progress)
         corpus = as_corpus(docs, offsets, sample_weight, boundaries)
         given = corpus.given
@@ -119,6 +125,7 @@ class Tokenizer(Parameters, ABC):
         offsets: Any = None,
         sample_weight: Any = None,
         boundaries: Any = None,
+        memory_limit: int | None = None,
         progress: bool | str = "auto",
     ) -> Self:
         """Go on from the present vocabulary until it has `n_tokens` ids; ids that exist keep their meaning and their weight.
@@ -136,7 +143,7 @@ class Tokenizer(Parameters, ABC):
             raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
         if n_tokens > MAX_SIZE:
             raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
-        settings = self._settings()._replace(n_tokens=int(n_tokens))
+        settings = self._settings(memory_limit)._replace(n_tokens=int(n_tokens))
         bar = Progress(progress)
         corpus = as_corpus(docs, offsets, sample_weight, boundaries)
         history: History | None = getattr(self, "history_", None)
@@ -163,7 +170,7 @@ class Tokenizer(Parameters, ABC):
             raise NotFittedError(f"this {type(self).__name__} was not fitted here and has no history_ of its corpus")
         return self.history_.compression(self.vocabulary_.n_alphabet)
 
-    def _settings(self) -> Settings:
+    def _settings(self, memory_limit: int | None = None) -> Settings:
         """The validated constructor arguments that decide a fit."""
         n_tokens = MAX_SIZE if self.n_tokens is None else _positive(self.n_tokens, "n_tokens")
         if n_tokens > MAX_SIZE:
@@ -173,7 +180,8 @@ class Tokenizer(Parameters, ABC):
             raise TypeError(f"rules: expected a FitRules or None, got {rules!r}")
         longest = 2**62 if self.max_token_length is None else _positive(self.max_token_length, "max_token_length")
         n_candidates = _positive(getattr(self, "n_candidates", 1), "n_candidates")
-        return Settings(n_tokens, n_candidates, rules, _threads.resolve(self.n_threads), longest)
+        limit = None if memory_limit is None else _positive(memory_limit, "memory_limit")
+        return Settings(n_tokens, n_candidates, rules, _threads.resolve(self.n_threads), longest, memory_limit=limit)
 
     def _rearranged(self, vocabulary: Vocabulary, n_tokens: int, trim: str) -> Vocabulary:
         """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""

@@ -79,9 +79,9 @@ class UBPE(Tokenizer):
         self.objective = objective
         self.n_threads = n_threads
 
-    def _settings(self) -> Settings:
+    def _settings(self, memory_limit: int | None = None) -> Settings:
         self._check_objective()
-        return super()._settings()
+        return super()._settings(memory_limit)
 
     def _check_objective(self) -> None:
         if self.objective not in ("tfidf", "shortest"):
@@ -95,10 +95,12 @@ class UBPE(Tokenizer):
         offsets: Any = None,
         sample_weight: Any = None,
         boundaries: Any = None,
+        memory_limit: int | None = None,
         progress: bool | str = "auto",
     ) -> UBPE:
         """Learn a vocabulary from documents; see `Tokenizer.fit`. Warns if there is a single document."""
-        super().fit(docs, y, offsets=offsets, sample_weight=sample_weight, boundaries=boundaries, progress=progress)
+        given = {"offsets": offsets, "sample_weight": sample_weight, "boundaries": boundaries}
+        super().fit(docs, y, **given, memory_limit=memory_limit, progress=progress)
         if self.vocabulary_.n_learned and self.objective == "tfidf" and not self.vocabulary_.weights.any():
             warnings.warn(
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "

@@ -139,10 +139,18 @@ def _hand_over(left_shard, right_shard, slot, width, width_a):
     return True
 
 
+@helper
+def _remember(shards, borders):
+    """Note the outermost tokens before the round."""
+    for k in range(shards.state.shape[0]):
+        borders.before[k, 0] = shards.state[k, FIRST]
+        borders.before[k, 1] = shards.state[k, LAST]
+
+
 @section
 def crosses(task, shards, borders):
     """Whether the round merges a pair across a border; the outermost tokens are remembered for `collect`. O(R * K)."""
-    borders.before[:] = shards.state[:, FIRST : LAST + 1]
+    _remember(shards, borders)
     for k in range(1, shards.state.shape[0]):
         j = left_of(shards, borders, k)
         for i in range(task.n[0] if j >= 0 else 0):
@@ -170,7 +178,7 @@ def prepare(task, shards, borders):
                 if not _hand_over(here, there, task.slot[i], width, np.int64(task.width[left])):
                     return False
                 break
-    borders.before[:] = shards.state[:, FIRST : LAST + 1]
+    _remember(shards, borders)
     return True
 
 

@@ -1,0 +1,97 @@
+"""A fit keeps to `memory_limit`, with the same result, or refuses with an estimate."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ubpe_numba import BPE, FitRules, UBPEClassic, memory
+
+
+@pytest.fixture
+def no_tables(monkeypatch):
+    """Small corpora, too, are short of memory."""
+    monkeypatch.setattr(memory, "_TABLES", 0)
+
+
+def corpora():
+    rng = np.random.default_rng(0)
+    yield [rng.zipf(1.5, 3000) % 40 for _ in range(5)], 40
+    yield [rng.zipf(1.3, 20_000) % 1500], 1500  # more tokens than are counted in a dense table
+    yield [np.tile([0, 1, 2], 900), np.zeros(800, int), np.tile([0, 1], 700)], 3
+
+
+@pytest.mark.parametrize("docs, size", list(corpora()), ids=["dense", "sorted", "periodic"])
+@pytest.mark.parametrize("candidates", [1, 4])
+def test_same_result(no_tables, caplog, docs, size, candidates):
+    caplog.set_level(logging.INFO, "ubpe_numba")
+    n = sum(map(len, docs))
+    expected = UBPEClassic(size + 150, candidates).fit(docs).fingerprint
+    kept = refused = 0
+    for per_symbol in (40, 24, 18, 15, 12, 10, 8):
+        try:
+            tok = UBPEClassic(size + 150, candidates).fit(docs, memory_limit=per_symbol * n, progress=False)
+        except MemoryError:
+            refused += 1
+        else:
+            assert not refused, "less memory was enough than before"
+            assert tok.fingerprint == expected
+            kept += 1
+    assert kept
+    assert refused
+
+
+def test_it_says_what_it_does(no_tables, caplog):
+    rng = np.random.default_rng(1)
+    with caplog.at_level(logging.INFO, "ubpe_numba"):
+        BPE(200, alphabet=40).fit(rng.geometric(0.08, 60_000) % 40, memory_limit=9 * 60_000)
+    assert any("only pairs that occur" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize("options", [{}, {"sample_weight": [2]}])
+def test_refused_up_front(options):
+    tok = BPE(20, alphabet=4).fit([[0, 1, 0, 1]])
+    before = tok.fingerprint
+    with pytest.raises(MemoryError, match=r"^memory_limit: 1000002 symbols and separators need at least \d+ MB"):
+        tok.fit([np.zeros(1_000_000, np.int32)], memory_limit=1000, **options)
+    assert tok.fingerprint == before
+
+
+@pytest.mark.parametrize("limit, error", [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("1 GB", TypeError)])
+def test_not_a_limit(limit, error):
+    with pytest.raises(error, match=r"^memory_limit: "):
+        BPE(20).fit([[0, 1]], memory_limit=limit)
+
+
+def test_fit_more_keeps_to_it(no_tables):
+    docs = [np.random.default_rng(2).zipf(1.4, 20_000) % 50]
+    rules = FitRules()
+    expected = BPE(200, rules=rules).fit(docs).fingerprint
+    tok = BPE(100, rules=rules).fit(docs).fit_more(docs, 200, memory_limit=20_000 * 20)
+    assert tok.set_params(n_tokens=200).fingerprint == expected
+    with pytest.raises(MemoryError, match="memory_limit"):
+        tok.fit_more(docs, 250, memory_limit=1000)
+
+
+PEAK = """
+import resource, sys
+import numpy as np
+from ubpe_numba import BPE
+rng = np.random.default_rng(0)
+docs = (rng.zipf(1.2, 8_000_000) % 60).astype(np.uint8)
+BPE(70, alphabet=60, n_threads=1).fit(docs[:10_000], progress=False)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+BPE(1500, alphabet=60, n_threads=1).fit(docs, memory_limit=int(sys.argv[1]), progress=False)
+print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units elsewhere")
+def test_the_process_keeps_to_it():
+    for limit in (160_000_000, 135_000_000):
+        done = subprocess.run([sys.executable, "-c", PEAK, str(limit)], capture_output=True, text=True, check=True)
+        assert int(done.stdout) < limit
