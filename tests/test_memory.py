@@ -48,7 +48,7 @@ def test_same_result(no_tables, caplog, docs, size, candidates):
 def test_it_says_what_it_does(no_tables, caplog):
     rng = np.random.default_rng(1)
     with caplog.at_level(logging.INFO, "ubpe_numba"):
-        BPE(200, alphabet=40).fit(rng.geometric(0.08, 60_000) % 40, memory_limit=9 * 60_000)
+        UBPEClassic(200, 4, alphabet=40).fit(rng.geometric(0.08, 60_000) % 40, memory_limit=9 * 60_000)
     assert any("only pairs that occur" in record.getMessage() for record in caplog.records)
 
 
