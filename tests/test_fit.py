@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import collections
+import os
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 from reference import fit as reference
 from reference.unique import merge_until_unique
 
-from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, UBPEClassic
+from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, UBPEClassic, _threads
 from ubpe_numba import fit as fitting
 from ubpe_numba.kernels import shard_index
 
@@ -169,3 +172,19 @@ def test_progress_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     assert "fit: 10 tokens" in capsys.readouterr().err
     BPE(10, alphabet=4).fit(docs, progress=False)
     assert capsys.readouterr().err == ""
+
+
+def test_ctrl_c_does_not_wait_for_a_kernel():
+    """What counts a large corpus may take seconds: its thread is left to end by itself."""
+    hold, ended = threading.Event(), threading.Event()
+
+    def kernel(begin: int, end: int) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        hold.wait(60)
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        _threads.run(kernel, [(0, 1)], 1, _threads.LONG)
+    assert not ended.is_set()
+    hold.set()
+    assert _threads.run(lambda a, b: a + b, [(1, 2)], 1, _threads.LONG) == [3]

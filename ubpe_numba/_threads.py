@@ -17,6 +17,7 @@ import numpy as np
 T = TypeVar("T")
 
 SERIAL_BELOW = 200_000  # symbols; a hand-off costs ~16 µs, as much as encoding ~300
+LONG = 4_000_000  # symbols: a kernel runs for a tenth of a second or more, in which its thread does not hear of Ctrl-C
 _CHUNKS_PER_THREAD = 4  # so that no thread is left alone with a slow rest
 _MOST_POOLS = 4  # one for each number of threads that was asked for lately
 
@@ -61,12 +62,14 @@ def chunks_of(offsets: np.ndarray, n_threads: int | None) -> list[tuple[int, int
     return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
 
 
-def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_threads: int | None) -> list[T]:
+def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_threads: int | None, size: int = 0) -> list[T]:
     """`function(begin, end)` of every chunk, in their order; the first exception is raised once all have ended.
 
-    Where no thread can be had (the interpreter is shutting down, or the system refuses), the caller's own does the work.
+    KeyboardInterrupt is raised at once: kernels that still run end by themselves, unseen. For that a single chunk gets a thread,
+    too, if there are `size` >= LONG symbols. Where no thread can be had (the interpreter is shutting down, or the system
+    refuses), the caller's own does the work.
     """
-    if len(chunks) == 1 or getattr(_worker, "busy", False):
+    if (len(chunks) == 1 and size < LONG) or getattr(_worker, "busy", False):
         return [function(*chunk) for chunk in chunks]
     futures: list[Future[T]] = []
     pool = _pool(min(resolve(n_threads), len(chunks)))
@@ -79,10 +82,11 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
         here = [function(*chunk) for chunk in chunks[len(futures) :]]
         wait(futures)
         return [future.result() for future in futures] + here
-    except BaseException:
+    except BaseException as error:
         for future in futures:
             future.cancel()
-        wait(futures)
+        if not isinstance(error, KeyboardInterrupt):
+            wait(futures)
         raise
 
 

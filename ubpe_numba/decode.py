@@ -55,7 +55,7 @@ class Decoder:
         def one(begin: int, end: int) -> np.ndarray:
             return self._decode(values, offsets[begin : end + 1], ends[begin + 1 : end + 1])
 
-        parts = _threads.run(one, chunks, n_threads)
+        parts = _threads.run(one, chunks, n_threads, values.size)
         out = parts[0]
         if len(parts) > 1:
             out = np.empty(sum(part.size for part in parts), np.uint8)

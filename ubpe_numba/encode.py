@@ -148,7 +148,7 @@ def _over_documents(kernel: _Kernel, documents: Ragged, n_threads: int | None) -
         n = kernel(documents.values, offsets, out, out_offsets)
         return out[:n], out_offsets
 
-    parts = _threads.run(one, _threads.chunks_of(documents.offsets, n_threads), n_threads)
+    parts = _threads.run(one, _threads.chunks_of(documents.offsets, n_threads), n_threads, documents.values.size)
     if len(parts) == 1:
         values, offsets = parts[0]
         # most of a long buffer is not used: give it back

@@ -108,7 +108,7 @@ class Text:
 
     def each(self, function: Callable[[int], T]) -> list[T]:
         """`function(k)` of every shard, on the threads."""
-        return _threads.run(lambda k, _: function(k), [(k, k + 1) for k in range(self.k)], self.threads)
+        return _threads.run(lambda k, _: function(k), [(k, k + 1) for k in range(self.k)], self.threads, self.cut.at[-1])
 
     def compact(self, width: np.ndarray) -> None:
         """One cell a token again."""
