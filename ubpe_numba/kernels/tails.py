@@ -1,0 +1,77 @@
+"""The tree of kept tails of an n-best search: what a node is, counting in it, and letting go of what nothing will ask for.
+
+A tail is a path from a position to the end of the document. A node is a token in front of another node, its parent, so a tail is a
+node and all above it. All tails that are still in use go through one node, the base: what lies behind it is the same for all,
+its tokens are written to `suffix` and counted in one dense array. So a question "how often does this tail hold t" walks from its
+node to the base at most, and not at all if no node before the base holds t.
+
+Periodic text (`ababab...`) has no base but the end, and walks would be as long as the document. Therefore a walk leaves its number
+on every sixteenth node it passes, chosen by token and node, and ends where a walk for the same token has been: the tail of a
+node, and with it its counts, never changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba._jit import helper
+
+# rows of `tree`, int32[3, nodes]
+OWN, REFERENCES, CHILDREN = range(3)  # occurrences of its token from a node to the end; who needs it; its children, by XOR
+IN_USE = np.int32(1 << 30)  # added to the references of a node while its position is within reach
+_TOKEN = (1 << 32) - 1
+_SAMPLE = 60  # bits of 64 shifted out: one node in 16 bears the numbers of walks for a token
+WALKS = 1 << 12  # how many walks are remembered
+
+
+@helper
+def count_in_tail(v, t, base, common, link, tree, stamp, walks, walk, multiplier):
+    """How often the tail of node v holds token t; `common` is how often what lies behind the base does.
+
+    link int64[nodes], the parent << 32 | the token; stamp int64[nodes], the last walk that came by; walks int32[2, WALKS], token
+    and count of the last ones; walk, the number of this one; multiplier, odd, any of the token's own. Amortised O(1) for a given
+    number of tokens.
+    """
+    count = np.int64(common)
+    while v != base:
+        up = link[v]
+        if (up & _TOKEN) == t:
+            count = np.int64(tree[OWN, v])
+            break
+        if (v * multiplier) >> _SAMPLE == 0:
+            last = stamp[v]
+            if last > walk - WALKS and walks[0, last & (WALKS - 1)] == t:
+                count = np.int64(walks[1, last & (WALKS - 1)])
+                break
+            stamp[v] = walk
+        v = up >> 32
+    walks[0, walk & (WALKS - 1)] = t
+    walks[1, walk & (WALKS - 1)] = count
+    return count
+
+
+@helper
+def release(v, link, tree, live, free, n_free):
+    """Let go of a node out of reach, and of those that only it needed; returns the number of free nodes. O(nodes freed)."""
+    tree[REFERENCES, v] -= IN_USE
+    while tree[REFERENCES, v] == 0:
+        u = link[v] >> 32
+        live[link[v] & _TOKEN] -= 1
+        tree[REFERENCES, u] -= 1
+        tree[CHILDREN, u] ^= np.int32(v)
+        free[n_free] = v
+        n_free += 1
+        v = u
+    return n_free
+
+
+@helper
+def path_of(v, base, suffix, n_suffix, link, out, w):
+    """Write the tokens of a tail to out[w:]; returns where they end. O(tokens)."""
+    while v != base:
+        out[w] = link[v] & _TOKEN
+        w += 1
+        v = link[v] >> 32
+    for i in range(n_suffix):
+        out[w + i] = suffix[n_suffix - 1 - i]
+    return w + n_suffix
