@@ -122,7 +122,7 @@ class _Beam:
         self.search, self.symbols, self.offsets, self.options = search, symbols, offsets, options
         longest, beam = int(np.diff(offsets).max(initial=0)), options.beam
         ring = 1 << (min(search.encoder.longest, longest) + 1).bit_length()
-        self.lists = np.empty((ring, beam)), np.empty((3, ring, beam), np.int64), np.empty(ring, np.int64)
+        self.lists = np.empty((ring, beam)), np.empty((ring, beam, 3), np.int64), np.empty(ring, np.int64)
         self.new = np.empty(beam), np.empty(beam, np.int64), np.empty(beam, np.int64), np.empty((5, beam), np.int64)
         self.counts = np.zeros((2, search.marks.size), np.int32)
         self.rest = np.empty((2, tails.WALKS), np.int32), np.empty(longest, np.int32)
@@ -131,7 +131,7 @@ class _Beam:
 
     @staticmethod
     def _nodes(n: int) -> tuple[np.ndarray, ...]:
-        return np.empty(n, np.int64), np.empty((3, n), np.int32), np.empty(n, np.int64), np.empty(n, np.int32)
+        return np.empty(n, np.int64), np.empty((n, 4), np.int32), np.empty(n, np.int64), np.empty(n, np.int32)
 
     def run(self, prices: np.ndarray) -> NBest:
         encoder, n, documents = self.search.encoder, self.options.n, self.offsets.size - 1

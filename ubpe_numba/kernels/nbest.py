@@ -24,7 +24,7 @@ from ubpe_numba.kernels.automaton import DEPTH, LONGEST, TOKEN, advance, longest
 from ubpe_numba.kernels.lattice import gain_of
 from ubpe_numba.kernels.tails import CHILDREN, IN_USE, OWN, REFERENCES, WALKS, count_in_tail, path_of, release
 
-# rows of `tails`; of `new`: the node behind the first token, -, the bag, the first token, and how often the tail holds that
+# columns of `tails`; rows of `new`: the node behind the first token, -, the bag, the first token, and how often the tail holds that
 NODE, N_TOKENS, BAG, FIRST, COUNT = range(5)
 # why the kernel returns
 DONE, NO_NODES, NO_ROOM = range(3)
@@ -74,9 +74,9 @@ def n_best_paths(
     tail of a bag is enough; n_best, how many paths of a document are written. `beam`, the tails of a position, is the size of
     `best`.
 
-    Scratch: weight float64[ring, beam], tails int64[3, ring, beam], kept int64[ring] of the positions within reach, ring a power
+    Scratch: weight float64[ring, beam], tails int64[ring, beam, 3], kept int64[ring] of the positions within reach, ring a power
     of two above the longest token; best float64[beam], keys, order int64[beam], new int64[5, beam]; the tree of tails.py:
-    link, stamp int64[nodes], tree int32[3, nodes], free int32[nodes], counts int32[2, V] of zeros, walks int32[2, WALKS], suffix
+    link, stamp int64[nodes], tree int32[nodes, 4], free int32[nodes], counts int32[2, V] of zeros, walks int32[2, WALKS], suffix
     int32[longest document]. After NO_NODES there is need for more, with counts of zeros again.
     Results: found int64[d], paths of a document; weights float64[n_best * d], out_offsets int64[n_best * d + 1] of all paths, out
     int32. After NO_ROOM the ids of the next document do not fit. progress int64[4]: documents, paths and ids written, walks done.
@@ -94,13 +94,13 @@ def n_best_paths(
         n_free, fresh, n_suffix = np.int64(0), np.int64(1), np.int64(0)
         base = np.int64(0)
         link[0] = -1
-        tree[REFERENCES, 0] = IN_USE
-        tree[CHILDREN, 0] = 0
+        tree[0, REFERENCES] = IN_USE
+        tree[0, CHILDREN] = 0
         kept[n & ring] = 1
         weight[n & ring, 0] = 0.0
-        tails[NODE, n & ring, 0] = 0
-        tails[N_TOKENS, n & ring, 0] = 0
-        tails[BAG, n & ring, 0] = 0
+        tails[n & ring, 0, NODE] = 0
+        tails[n & ring, 0, N_TOKENS] = 0
+        tails[n & ring, 0, BAG] = 0
         top = np.int64(n)  # tails of the positions beyond are gone
         state = np.int64(-1)
         for s in range(n - 1, -1, -1):
@@ -118,15 +118,15 @@ def n_best_paths(
                 for k in range(kept[at]):
                     if n_new == beam and weight[at, k] + most < best[beam - 1]:
                         break
-                    v = tails[NODE, at, k]
+                    v = tails[at, k, NODE]
                     count, x = least, weight[at, k] + gain
                     if alive:
                         walk += 1
                         count = count_in_tail(v, t, base, least, link, tree, stamp, walks, walk, marks[t])
                         if count > least:
                             x = weight[at, k] + min(price, gain_of(idf, count, logs))
-                    key = ((tails[N_TOKENS, at, k] + 1) << 32) | k
-                    bag = tails[BAG, at, k] + marks[t]
+                    key = ((tails[at, k, N_TOKENS] + 1) << 32) | k
+                    bag = tails[at, k, BAG] + marks[t]
                     i = place(x, key, bag, by_bag, best, keys, order, new, n_new)
                     if i < 0 or i == beam:
                         continue
@@ -167,26 +167,26 @@ def n_best_paths(
                 u, t = new[NODE, slot], new[FIRST, slot]
                 link[v] = (u << 32) | t
                 stamp[v] = -WALKS
-                tree[OWN, v] = new[COUNT, slot]
-                tree[REFERENCES, v] = IN_USE
-                tree[CHILDREN, v] = 0
-                tree[REFERENCES, u] += 1
-                tree[CHILDREN, u] ^= np.int32(v)
+                tree[v, OWN] = new[COUNT, slot]
+                tree[v, REFERENCES] = IN_USE
+                tree[v, CHILDREN] = 0
+                tree[u, REFERENCES] += 1
+                tree[u, CHILDREN] ^= np.int32(v)
                 live[t] += 1
                 weight[at, i] = best[i]
-                tails[NODE, at, i] = v
-                tails[N_TOKENS, at, i] = keys[i] >> 32
-                tails[BAG, at, i] = new[BAG, slot]
+                tails[at, i, NODE] = v
+                tails[at, i, N_TOKENS] = keys[i] >> 32
+                tails[at, i, BAG] = new[BAG, slot]
             # positions that nothing to the left can reach
             far = s + np.int64(states[state, DEPTH])
             while top > far:
                 for i in range(kept[top & ring]):
-                    n_free = release(tails[NODE, top & ring, i], link, tree, live, free, n_free)
+                    n_free = release(tails[top & ring, i, NODE], link, tree, live, free, n_free)
                 top -= 1
-            while tree[REFERENCES, base] == 1:
+            while tree[base, REFERENCES] == 1:
                 free[n_free] = base
                 n_free += 1
-                base = np.int64(tree[CHILDREN, base])
+                base = np.int64(tree[base, CHILDREN])
                 t = link[base] & 0xFFFFFFFF
                 suffix[n_suffix] = t
                 n_suffix += 1
@@ -197,14 +197,14 @@ def n_best_paths(
             least = min(kept[0], n_best)
             need = np.int64(0)
             for k in range(least):
-                need += tails[N_TOKENS, 0, k]
+                need += tails[0, k, N_TOKENS]
             if w + need > out.size:
                 status = np.int64(NO_ROOM)
             else:
                 out_offsets[0] = 0
                 for k in range(least):
                     weights[p] = weight[0, k]
-                    w = path_of(tails[NODE, 0, k], base, suffix, n_suffix, link, out, w)
+                    w = path_of(tails[0, k, NODE], base, suffix, n_suffix, link, out, w)
                     p += 1
                     out_offsets[p] = w
                 found[d] = least

@@ -5,9 +5,10 @@ node and all above it. All tails that are still in use go through one node, the 
 its tokens are written to `suffix` and counted in one dense array. So a question "how often does this tail hold t" walks from its
 node to the base at most, and not at all if no node before the base holds t.
 
-Periodic text (`ababab...`) has no base but the end, and walks would be as long as the document. Therefore a walk leaves its number
-on every sixteenth node it passes, chosen by token and node, and ends where a walk for the same token has been: the tail of a
-node, and with it its counts, never changes.
+Tails of one position share most of their nodes, and periodic text (`ababab...`) has no base but the end. Therefore a walk leaves
+its number on the nodes it passes, and ends where a walk for the same token has been: the tail of a node, and with it its counts,
+never changes. Further on it leaves it on every sixteenth node only, chosen by token and node, where walks for other tokens do
+not wipe it out.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import numpy as np
 
 from ubpe_numba._jit import helper
 
-# rows of `tree`, int32[3, nodes]
+# columns of `tree`, int32[nodes, 4]: the last is there for the alignment
 OWN, REFERENCES, CHILDREN = range(3)  # occurrences of its token from a node to the end; who needs it; its children, by XOR
 IN_USE = np.int32(1 << 30)  # added to the references of a node while its position is within reach
 _TOKEN = (1 << 32) - 1
-_SAMPLE = 60  # bits of 64 shifted out: one node in 16 bears the numbers of walks for a token
+_NEAR = 32  # steps of a walk that leave its number everywhere
+_SAMPLE = 60  # bits of 64 shifted out: of the nodes further on one in 16 bears the numbers of walks for a token
 WALKS = 1 << 12  # how many walks are remembered
 
 
@@ -33,12 +35,14 @@ def count_in_tail(v, t, base, common, link, tree, stamp, walks, walk, multiplier
     number of tokens.
     """
     count = np.int64(common)
+    steps = 0
     while v != base:
         up = link[v]
         if (up & _TOKEN) == t:
-            count = np.int64(tree[OWN, v])
+            count = np.int64(tree[v, OWN])
             break
-        if (v * multiplier) >> _SAMPLE == 0:
+        steps += 1
+        if steps < _NEAR or (v * multiplier) >> _SAMPLE == 0:
             last = stamp[v]
             if last > walk - WALKS and walks[0, last & (WALKS - 1)] == t:
                 count = np.int64(walks[1, last & (WALKS - 1)])
@@ -53,12 +57,12 @@ def count_in_tail(v, t, base, common, link, tree, stamp, walks, walk, multiplier
 @helper
 def release(v, link, tree, live, free, n_free):
     """Let go of a node out of reach, and of those that only it needed; returns the number of free nodes. O(nodes freed)."""
-    tree[REFERENCES, v] -= IN_USE
-    while tree[REFERENCES, v] == 0:
+    tree[v, REFERENCES] -= IN_USE
+    while tree[v, REFERENCES] == 0:
         u = link[v] >> 32
         live[link[v] & _TOKEN] -= 1
-        tree[REFERENCES, u] -= 1
-        tree[CHILDREN, u] ^= np.int32(v)
+        tree[u, REFERENCES] -= 1
+        tree[u, CHILDREN] ^= np.int32(v)
         free[n_free] = v
         n_free += 1
         v = u
