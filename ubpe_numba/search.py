@@ -12,7 +12,7 @@ import numpy as np
 from ubpe_numba import _threads
 from ubpe_numba._arrays import describe
 from ubpe_numba.encode import SCALE, PathEncoder
-from ubpe_numba.kernels import nbest, tails
+from ubpe_numba.kernels import exact, nbest, prices, tails
 from ubpe_numba.ragged import Ragged
 
 __all__ = ["NBest", "Options", "PathSearch"]
@@ -20,6 +20,10 @@ __all__ = ["NBest", "Options", "PathSearch"]
 _MAX_NODES = 2**31 - 1  # of the tree of tails in a search
 _FIRST_NODES = 1 << 14
 _FIRST_IDS = 1 << 20
+_PASSES = 24  # of looking for prices
+#: The most tails that an exact search looks at, and the steps for each that it may take; ~1 s and 100 MB.
+MOST_TAILS = 1 << 20
+_EFFORT = 64
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -84,11 +88,18 @@ class NBest:
 
 
 class Options(NamedTuple):
-    """What to search: how many paths, how many tails are kept at a position, and whether one path of a bag of tokens is enough."""
+    """What to search.
+
+    n paths; beam, how many tails are kept at a position; by_bag, whether one path of those with the same tokens is enough; exact, the
+    truly best; guided, a second beam by weight and prices; with_gap, whether a bound is asked for.
+    """
 
     n: int
     beam: int
     by_bag: bool = False
+    exact: bool = False
+    guided: bool = False
+    with_gap: bool = False
 
 
 class PathSearch:
@@ -109,10 +120,99 @@ class PathSearch:
                 f"{name}: {options.beam} paths of {longest} symbols need {nodes} tails; at most {_MAX_NODES} are possible"
             )
         chunks = _threads.chunks_of(documents.offsets, n_threads)
-        return _joined(_threads.run(lambda a, b: self._chunk(documents, a, b, options), chunks, n_threads))
+        found = _joined(_threads.run(lambda a, b: self._chunk(documents, a, b, options), chunks, n_threads))
+        gaps = found.gaps / SCALE if options.with_gap and found.gaps is not None else None
+        return NBest(found.candidates, found.offsets, found.weights / SCALE, gaps)
 
     def _chunk(self, documents: Ragged, begin: int, end: int, options: Options) -> NBest:
-        return _Beam(self, documents.values, documents.offsets[begin : end + 1], options).run(self.no_prices)
+        """Documents begin to end, in fixed point; with the gaps of all if there is a price to find."""
+        found = _Beam(self, documents.values, documents.offsets[begin : end + 1], options).run(self.no_prices)
+        if begin == end or not (options.exact or options.guided or options.with_gap):
+            return dataclasses.replace(found, gaps=np.zeros(len(found)))
+        parts = []
+        for i, (candidates, weights) in enumerate(found):
+            document = documents[begin + i]
+            priced = _Priced(self, document, candidates[0])
+            if options.exact or options.guided:
+                beam = _Beam(self, document, np.array([0, document.size]), options._replace(n=options.beam))
+                candidates, weights = self._merged(candidates, beam.run(priced.prices).candidates, options)
+            if options.exact:
+                candidates, weights = self._exact(priced, weights, options, begin + i)
+            gap = 0.0 if options.exact else priced.bound - weights[0]
+            parts.append(NBest(candidates, np.array([0, len(candidates)]), weights, np.array([gap])))
+        return _joined(parts)
+
+    def weigh(self, paths: Ragged) -> np.ndarray:
+        """Weights of paths in fixed point."""
+        weights, encoder = np.empty(len(paths)), self.encoder
+        counts = np.zeros(encoder.values.size, np.int32)
+        prices.weigh_paths(paths.values, paths.offsets, encoder.scaled_idf, encoder.logs, counts, weights)
+        return weights
+
+    def _merged(self, one: Ragged, other: Ragged, options: Options) -> tuple[Ragged, np.ndarray]:
+        """The n best of both, those of `one` first among equals."""
+        both = _end_to_end([one, other])
+        weights, seen, chosen = self.weigh(both), set(), []
+        for i in np.lexsort((both.lengths, -weights)):
+            path = np.sort(both[i]) if options.by_bag else both[i]
+            if len(chosen) < options.n and (key := path.tobytes()) not in seen:
+                seen.add(key)
+                chosen.append(i)
+        return both.take(np.array(chosen)), weights[chosen]
+
+    def _exact(self, priced: _Priced, weights: np.ndarray, options: Options, document: int) -> tuple[Ragged, np.ndarray]:
+        """The truly n best; `weights` are those of n paths, or of all if there are fewer."""
+        least = weights[-1] if len(weights) == options.n else -1.0  # fewer: there are no others
+        copies = 1 if options.by_bag else options.n
+        size = 1 << 12
+        while (found := priced.tails(least, copies, size)) is None:
+            if size >= MOST_TAILS:
+                raise ValueError(
+                    f"exact: document {document} of {priced.value.size - 1} symbols needs more than {MOST_TAILS} tails; "
+                    "cut it to shorter ones, or use beam= and return_gap=True instead"
+                )
+            size *= 16
+        return found[0][: options.n], found[1][: options.n]
+
+
+class _Priced:
+    """The lattice of a document, prices of its tokens, and what a path of it can weigh at most, in fixed point."""
+
+    def __init__(self, search: PathSearch, document: np.ndarray, path: np.ndarray) -> None:
+        self.search, encoder = search, search.encoder
+        n, size = document.size, encoder.values.size
+        self.bounds, n_matches = np.zeros(n + 1, np.int64), 4 * n
+        while True:
+            self.tokens, self.ends = np.empty(n_matches, np.int32), np.empty(n_matches, np.int32)
+            n_matches = prices.list_matches(document, encoder.edges, encoder.states, self.bounds, self.tokens, self.ends)
+            if n_matches <= self.tokens.size:
+                break
+        mean = np.bincount(path, minlength=size).astype(np.float64)
+        self.prices, self.value = np.zeros(size), np.empty(n + 1)
+        self.bound, self.over = prices.find_prices(
+            self.bounds, self.tokens, self.ends, np.unique(self.tokens[:n_matches]), encoder.scaled_idf, encoder.logs, _PASSES,
+            mean, np.zeros(size, np.int32), np.zeros(size), self.prices, self.value, np.empty(n, np.int32),
+        )  # fmt: skip
+
+    def tails(self, least: float, copies: int, size: int) -> tuple[Ragged, np.ndarray] | None:
+        """All paths that weigh `least`, and some below, best first; None if there are more than `size` tails to look at."""
+        encoder, n = self.search.encoder, self.value.size - 1
+        weight, link, first = np.empty(size), np.empty((size, 4), np.int32), np.empty((2, n + 1), np.int64)
+        m = exact.exact_tails(
+            self.bounds, self.tokens, self.ends, encoder.scaled_idf, encoder.logs, self.prices, self.value, self.over, least,
+            self.search.marks, copies, _EFFORT * size,
+            np.empty(size), weight, np.empty(size, np.int64), link, first,
+            np.full(4 * size, -1, np.int32), np.zeros(encoder.values.size, np.int32),
+        )  # fmt: skip
+        if m < 0:
+            return None
+        whole = np.arange(first[0, 0], first[1, 0])
+        chosen = whole[np.lexsort((link[whole, exact.N_TOKENS], -weight[whole]))]
+        offsets = np.zeros(chosen.size + 1, np.int64)
+        np.cumsum(link[chosen, exact.N_TOKENS], out=offsets[1:])
+        ids = np.empty(offsets[-1], np.int32)
+        exact.read_tails(chosen, link, offsets, ids)
+        return Ragged._trusted(ids, offsets), weight[chosen]
 
 
 class _Beam:
@@ -156,19 +256,23 @@ class _Beam:
         offsets = np.zeros(documents + 1, np.int64)
         np.cumsum(found, out=offsets[1:])
         ids = out[: progress[nbest.IDS]].copy()  # most of the buffer is not used: give it back
-        return NBest(Ragged._trusted(ids, out_offsets[: paths + 1].copy()), offsets, weights[:paths] / SCALE)
+        return NBest(Ragged._trusted(ids, out_offsets[: paths + 1].copy()), offsets, weights[:paths])
 
 
 def _joined(parts: list[NBest]) -> NBest:
     """Results of chunks, one behind the other."""
     if len(parts) == 1:
         return parts[0]
-    candidates = Ragged.from_lengths(
-        np.concatenate([part.candidates.values for part in parts]), np.concatenate([part.candidates.lengths for part in parts])
-    )
+    candidates = _end_to_end([part.candidates for part in parts])
     offsets = np.zeros(sum(map(len, parts)) + 1, np.int64)
     np.cumsum(np.concatenate([np.diff(part.offsets) for part in parts]), out=offsets[1:])
-    return NBest(candidates, offsets, np.concatenate([part.weights for part in parts]))
+    gaps = np.concatenate([np.zeros(0) if part.gaps is None else part.gaps for part in parts])
+    return NBest(candidates, offsets, np.concatenate([part.weights for part in parts]), gaps)
+
+
+def _end_to_end(parts: list[Ragged]) -> Ragged:
+    values = np.concatenate([part.compact().values for part in parts])
+    return Ragged.from_lengths(values, np.concatenate([part.lengths for part in parts]))
 
 
 def _random(size: int) -> np.ndarray:
