@@ -20,7 +20,7 @@ __all__ = ["NBest", "Options", "PathSearch"]
 _MAX_NODES = 2**31 - 1  # of the tree of tails in a search
 _FIRST_NODES = 1 << 14
 _FIRST_IDS = 1 << 20
-_PASSES = 24  # of looking for prices
+_PASSES = 32  # of looking for prices
 #: The most tails that an exact search looks at, and the steps for each that it may take; ~1 s and 100 MB.
 MOST_TAILS = 1 << 20
 _EFFORT = 64
@@ -90,8 +90,8 @@ class NBest:
 class Options(NamedTuple):
     """What to search.
 
-    n paths; beam, how many tails are kept at a position; by_bag, whether one path of those with the same tokens is enough; exact, the
-    truly best; guided, a second beam by weight and prices; with_gap, whether a bound is asked for.
+    n paths; beam, how many tails are kept at a position; by_bag, whether one path of those with the same tokens is enough; exact,
+    the truly best; guided, a second beam by weight and prices; with_gap, whether a bound is asked for.
     """
 
     n: int
@@ -152,7 +152,9 @@ class PathSearch:
     def _merged(self, one: Ragged, other: Ragged, options: Options) -> tuple[Ragged, np.ndarray]:
         """The n best of both, those of `one` first among equals."""
         both = _end_to_end([one, other])
-        weights, seen, chosen = self.weigh(both), set(), []
+        weights = self.weigh(both)
+        seen: set[bytes] = set()
+        chosen: list[int] = []
         for i in np.lexsort((both.lengths, -weights)):
             path = np.sort(both[i]) if options.by_bag else both[i]
             if len(chosen) < options.n and (key := path.tobytes()) not in seen:
@@ -223,7 +225,12 @@ class _Beam:
         longest, beam = int(np.diff(offsets).max(initial=0)), options.beam
         ring = 1 << (min(search.encoder.longest, longest) + 1).bit_length()
         self.lists = np.empty((ring, beam)), np.empty((ring, beam, 3), np.int64), np.empty(ring, np.int64)
-        self.new = np.empty(beam), np.empty(beam, np.int64), np.empty(beam, np.int64), np.empty((5, beam), np.int64)
+        self.new = (
+            np.empty(beam),
+            np.empty(beam, np.int64),
+            np.empty(beam, np.int64),
+            np.empty((5, beam), np.int64),
+        )
         self.counts = np.zeros((2, search.marks.size), np.int32)
         self.rest = np.empty((2, tails.WALKS), np.int32), np.empty(longest, np.int32)
         self.most_nodes = (longest + 1) * beam + 1
@@ -239,8 +246,9 @@ class _Beam:
         out = np.empty(min(n * total, max(_FIRST_IDS, n * int(np.diff(self.offsets).max(initial=0)))), np.int32)
         progress, found = np.zeros(4, np.int64), np.zeros(documents, np.int64)
         weights, out_offsets = np.empty(n * documents), np.zeros(n * documents + 1, np.int64)
+        kernel: Any = nbest.n_best_paths
         while True:
-            status = nbest.n_best_paths(
+            status = kernel(
                 self.symbols, self.offsets, encoder.edges, encoder.states, encoder.scaled_idf, encoder.logs,
                 prices, self.search.marks, self.options.by_bag, n,
                 *self.lists, *self.new, *self.tree, self.counts, *self.rest,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
-
 from ubpe_numba.documents import as_document, as_documents
 from ubpe_numba.encode import PathEncoder
 from ubpe_numba.fit import Settings
@@ -156,15 +154,15 @@ class UBPE(Tokenizer):
             How many tails to keep at every position, at least `n`; None for `n`, or 16 if that is more and the search is exact or
             guided. A wider beam loses less, and takes longer in proportion.
         distinct
-            ``"path"``: any two segmentations differ. ``"bag"``: any two differ in how often they hold some token. In long documents
-            the n best are else the same tokens in another order.
+            ``"path"``: any two segmentations differ. ``"bag"``: any two differ in how often they hold some token. In long
+            documents the n best are else the same tokens in another order.
         exact
-            Find the truly best, with ties broken by fewer tokens, then the shorter first token, then the shorter second one, and so
-            on. For documents of up to about 120 symbols: the effort grows fast with their length, and a ValueError
-            says when a document needs too much of it.
+            Find the truly best, with ties broken by fewer tokens, then the shorter first token, then the shorter second one, and
+            so on. For documents of up to about 120 symbols: the effort grows fast with their length, and a ValueError says when a
+            document needs too much of it.
         guided
-            Search a second time, by what tokens weigh beyond what they would fetch elsewhere in the document, and give the best of
-            both. Nearer to the true best in long documents, at several times the cost.
+            Search a second time, by what tokens weigh beyond what they would fetch elsewhere in the document, and give the best
+            of both. Nearer to the true best in long documents, at several times the cost.
         return_gap
             Give a third item: how much heavier than the first segmentation any other can be at most (float, 0 if exact). It holds
             for any length, and takes about as long as `guided`.

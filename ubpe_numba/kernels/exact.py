@@ -3,7 +3,8 @@
 A tail that weighs W, with the excess that is left for more of its tokens and the dearest way from the start to it (prices.py),
 bounds what any path that ends with it weighs. Those that stay below a weight that is known to be reached are dropped. Of tails
 that start at one position and hold the same tokens equally often only the first few are kept, since whatever is put before
-them weighs the same; sums of random numbers tell bags apart quickly, and equal sums are looked into, so that nothing is left to chance.
+them weighs the same; sums of random numbers tell bags apart quickly, and equal sums are looked into, so that nothing is left to
+chance.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ def exact_tails(
 
     bounds, tokens, ends of list_matches; prices, value and the excess `over` of find_prices; scaled_idf float64[V]; logs float64;
     least, in fixed point; marks int64[V], random; copies, how many tails of one bag are kept; effort, how many steps may be
-    walked. Room for as many tails as may be: score, weight float64[m], bag int64[m], link int32[m, 4]. Scratch: table int32 of -1, a
-    power of two above 2 m; balance int32[V] of zeros.
+    walked. Room for as many tails as may be: score, weight float64[m], bag int64[m], link int32[m, 4]. Scratch: table int32 of
+    -1, a power of two above 2 m; balance int32[V] of zeros.
     Results: tails first[0, s] to first[1, s], int64[2, n + 1], start at position s; those of one position are in the order of the
     lengths of their tokens, first to last. O(effort).
     """

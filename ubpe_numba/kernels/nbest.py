@@ -7,9 +7,9 @@ adds to the count in the part that all tails share (tails.py).
 Order of tails: heavier, then fewer tokens, then the better tail behind the first token, then the shorter first token; with the
 last two the other way round, the tails would stay apart to the end of the document. Weights in fixed point as in lattice.py.
 
-By bag, at most one tail is kept of those that hold the same tokens equally often: whatever is put before them weighs the same. Bags
-are told apart by weight, number of tokens, and a sum over the tokens of a random number each, so two tails of one bag are never
-both kept; that two bags collide, and one of two tails of equal weight and length is lost, has a chance of 2**-64.
+By bag, at most one tail is kept of those that hold the same tokens equally often: whatever is put before them weighs the same.
+Bags are told apart by weight, number of tokens, and a sum over the tokens of a random number each, so two tails of one bag are
+never both kept; that two bags collide, and one of two tails of equal weight and length is lost, has a chance of 2**-64.
 
 With prices (prices.py) a token adds its price at most to what tails are ordered by: the part of a weight that may be had later
 as well does not count. Source: UBPE tokenizers, part 2; the prices are our own.
@@ -24,7 +24,7 @@ from ubpe_numba.kernels.automaton import DEPTH, LONGEST, TOKEN, advance, longest
 from ubpe_numba.kernels.lattice import gain_of
 from ubpe_numba.kernels.tails import CHILDREN, IN_USE, OWN, REFERENCES, WALKS, count_in_tail, path_of, release
 
-# columns of `tails`; rows of `new`: the node behind the first token, -, the bag, the first token, and how often the tail holds that
+# columns of `tails`; rows of `new`: the node behind the first token, nothing, the bag, the first token, its count
 NODE, N_TOKENS, BAG, FIRST, COUNT = range(5)
 # why the kernel returns
 DONE, NO_NODES, NO_ROOM = range(3)
@@ -70,8 +70,8 @@ def n_best_paths(
     """The best paths of every document, from document progress[DOCUMENTS] on; returns DONE, NO_NODES or NO_ROOM.
 
     symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states as automaton.py builds them; scaled_idf float64[V], 0 for
-    symbols; logs float64; prices float64[V], infinite for the order by weight; marks int64[V], random and odd; by_bag, whether one
-    tail of a bag is enough; n_best, how many paths of a document are written. `beam`, the tails of a position, is the size of
+    symbols; logs float64; prices float64[V], infinite for the order by weight; marks int64[V], random and odd; by_bag, whether
+    one tail of a bag is enough; n_best, how many paths of a document are written. `beam`, the tails of a position, is the size of
     `best`.
 
     Scratch: weight float64[ring, beam], tails int64[ring, beam, 3], kept int64[ring] of the positions within reach, ring a power

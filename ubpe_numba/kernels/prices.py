@@ -24,8 +24,8 @@ from ubpe_numba.kernels.lattice import gain_of, weight_of
 def list_matches(document, edges, states, bounds, tokens, ends):
     """List the tokens that start at each position; returns how many there are, and writes them if they all fit.
 
-    document int32[n]; edges, states as automaton.py builds them; tokens, ends int32, as many as fit. Results: bounds int64[n + 1]:
-    position s has the matches bounds[s + 1] to bounds[s], the longest first, the symbol alone last. O(symbols + matches).
+    document int32[n]; edges, states as automaton.py builds them; tokens, ends int32, as many as fit. Results: bounds int64[n +
+    1]: position s has the matches bounds[s + 1] to bounds[s], the longest first, the symbol alone last. O(symbols + matches).
     """
     n = document.size
     m = np.int64(0)
@@ -66,8 +66,8 @@ def find_prices(bounds, tokens, ends, distinct, scaled_idf, logs, passes, mean, 
     """Find prices; returns what any path weighs at most, in fixed point, and the part of it that is excess.
 
     bounds, tokens, ends of list_matches; distinct int32, every token among them once; scaled_idf float64[V]; logs float64; mean
-    float64[V], counts of a good path to begin with, zeros elsewhere; it is left behind as the averaged counts. Scratch: occurrences
-    int32[V] of zeros, left behind as the number of matches of each token; trial float64[V]; back int32[n].
+    float64[V], counts of a good path to begin with, zeros elsewhere; it is left behind as the averaged counts. Scratch:
+    occurrences int32[V] of zeros, left behind as the number of matches of each token; trial float64[V]; back int32[n].
     Results: prices float64[V] of the distinct tokens, 0 elsewhere; value float64[n + 1], the most that a way from the start to a
     position costs at these prices. O(passes * matches).
     """

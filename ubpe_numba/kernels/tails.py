@@ -1,7 +1,7 @@
 """The tree of kept tails of an n-best search: what a node is, counting in it, and letting go of what nothing will ask for.
 
-A tail is a path from a position to the end of the document. A node is a token in front of another node, its parent, so a tail is a
-node and all above it. All tails that are still in use go through one node, the base: what lies behind it is the same for all,
+A tail is a path from a position to the end of the document. A node is a token in front of another node, its parent, so a tail is
+a node and all above it. All tails that are still in use go through one node, the base: what lies behind it is the same for all,
 its tokens are written to `suffix` and counted in one dense array. So a question "how often does this tail hold t" walks from its
 node to the base at most, and not at all if no node before the base holds t.
 
