@@ -224,13 +224,9 @@ class _Beam:
         self.search, self.symbols, self.offsets, self.options = search, symbols, offsets, options
         longest, beam = int(np.diff(offsets).max(initial=0)), options.beam
         ring = 1 << (min(search.encoder.longest, longest) + 1).bit_length()
-        self.lists = np.empty((ring, beam)), np.empty((ring, beam, 3), np.int64), np.empty(ring, np.int64)
-        self.new = (
-            np.empty(beam),
-            np.empty(beam, np.int64),
-            np.empty(beam, np.int64),
-            np.empty((5, beam), np.int64),
-        )
+        self.lists = np.empty((ring, beam)), np.empty((ring, beam, 2), np.int64), np.empty(ring, np.int64)
+        integers = np.empty((2, beam), np.int64)
+        self.new = np.empty(beam), integers[0], integers[1], np.empty((beam, 3), np.int64)
         self.counts = np.zeros((2, search.marks.size), np.int32)
         self.rest = np.empty((2, tails.WALKS), np.int32), np.empty(longest, np.int32)
         self.most_nodes = (longest + 1) * beam + 1
@@ -238,7 +234,7 @@ class _Beam:
 
     @staticmethod
     def _nodes(n: int) -> tuple[np.ndarray, ...]:
-        return np.empty(n, np.int64), np.empty((n, 4), np.int32), np.empty(n, np.int64), np.empty(n, np.int32)
+        return np.empty((4, n), np.int64), np.empty(n, np.int32)
 
     def run(self, prices: np.ndarray) -> NBest:
         encoder, n, documents = self.search.encoder, self.options.n, self.offsets.size - 1
@@ -255,7 +251,7 @@ class _Beam:
                 progress, found, weights, out, out_offsets,
             )  # fmt: skip
             if status == nbest.NO_NODES:
-                self.tree = self._nodes(min(self.most_nodes, 4 * self.tree[0].size))
+                self.tree = self._nodes(min(self.most_nodes, 4 * self.tree[1].size))
             elif status == nbest.NO_ROOM:
                 out = np.concatenate([out[: progress[nbest.IDS]], np.empty(min(n * total, 2 * out.size), np.int32)])
             else:

@@ -41,7 +41,9 @@ class UBPE(Tokenizer):
     Notes
     -----
     The search by tf-idf keeps the best tail at every position, as the article has it. Since weights do not add up along a path
-    that is not always the best path: of short documents one in four to one in ten is up to 0.6 % below the true best.
+    that is not always the best path: of documents of 60 symbols one in three (signals), four (text) or sixty (DNA) is below the
+    true best, by 1 % on average; at 3600 symbols the weight is certified to be within 1 to 4 % of it. `encode_nbest` can search
+    wider, or exactly, and certify the distance.
     Fitted on a single document every idf is 0, and the objective falls back to ``"shortest"`` with a UserWarning.
 
     Examples

@@ -22,10 +22,10 @@ import numpy as np
 from ubpe_numba._jit import helper, kernel
 from ubpe_numba.kernels.automaton import DEPTH, LONGEST, TOKEN, advance, longest_match
 from ubpe_numba.kernels.lattice import gain_of
-from ubpe_numba.kernels.tails import CHILDREN, IN_USE, OWN, REFERENCES, WALKS, count_in_tail, path_of, release
+from ubpe_numba.kernels.tails import IN_USE, LINK, LOW, OWN, STAMP, USE, WALKS, adopt, count_in_tail, only_child, path_of, release
 
-# columns of `tails`; rows of `new`: the node behind the first token, nothing, the bag, the first token, its count
-NODE, N_TOKENS, BAG, FIRST, COUNT = range(5)
+# columns of `tails`: tokens << 32 | node, the bag; of `new`: node behind the first token << 32 | that token, the bag, its count
+NODE, BAG, COUNT = range(3)
 # why the kernel returns
 DONE, NO_NODES, NO_ROOM = range(3)
 # of `progress`
@@ -44,7 +44,7 @@ def place(x, key, bag, by_bag, best, keys, order, new, found):
     if by_bag:
         j = i - 1
         while j >= 0 and best[j] == x:
-            if new[BAG, order[j]] == bag and keys[j] >> 32 == key >> 32:
+            if new[order[j], BAG] == bag and keys[j] >> 32 == key >> 32:
                 return np.int64(-1)  # the same bag, better
             j -= 1
     return np.int64(i)
@@ -55,7 +55,7 @@ def twin_of(i, x, key, bag, best, keys, order, new, found):
     """The place of a tail of the same bag at i or behind, or -1: a better one takes its place. O(tails listed)."""
     j = i
     while j < found and best[j] == x:
-        if new[BAG, order[j]] == bag and keys[j] >> 32 == key >> 32:
+        if new[order[j], BAG] == bag and keys[j] >> 32 == key >> 32:
             return np.int64(j)
         j += 1
     return np.int64(-1)
@@ -64,7 +64,7 @@ def twin_of(i, x, key, bag, best, keys, order, new, found):
 @kernel
 def n_best_paths(
     symbols, offsets, edges, states, scaled_idf, logs, prices, marks, by_bag, n_best,
-    weight, tails, kept, best, keys, order, new, link, tree, stamp, free, counts, walks, suffix,
+    weight, tails, kept, best, keys, order, new, nodes, free, counts, walks, suffix,
     progress, found, weights, out, out_offsets,
 ):  # fmt: skip
     """The best paths of every document, from document progress[DOCUMENTS] on; returns DONE, NO_NODES or NO_ROOM.
@@ -74,10 +74,10 @@ def n_best_paths(
     one tail of a bag is enough; n_best, how many paths of a document are written. `beam`, the tails of a position, is the size of
     `best`.
 
-    Scratch: weight float64[ring, beam], tails int64[ring, beam, 3], kept int64[ring] of the positions within reach, ring a power
-    of two above the longest token; best float64[beam], keys, order int64[beam], new int64[5, beam]; the tree of tails.py:
-    link, stamp int64[nodes], tree int32[nodes, 4], free int32[nodes], counts int32[2, V] of zeros, walks int32[2, WALKS], suffix
-    int32[longest document]. After NO_NODES there is need for more, with counts of zeros again.
+    Scratch: weight float64[ring, beam], tails int64[ring, beam, 2], kept int64[ring] of the positions within reach, ring a power
+    of two above the longest token; best float64[beam], keys, order int64[beam], new int64[beam, 3]; the tree of tails.py:
+    nodes int64[4, m], free int32[m], counts int32[2, V] of zeros, walks int32[2, WALKS], suffix int32[longest document]. After
+    NO_NODES there is need for a larger m.
     Results: found int64[d], paths of a document; weights float64[n_best * d], out_offsets int64[n_best * d + 1] of all paths, out
     int32. After NO_ROOM the ids of the next document do not fit. progress int64[4]: documents, paths and ids written, walks done.
     O(symbols + matches) times `beam`, and the short walks.
@@ -93,13 +93,11 @@ def n_best_paths(
         # nodes from `fresh` on were never used
         n_free, fresh, n_suffix = np.int64(0), np.int64(1), np.int64(0)
         base = np.int64(0)
-        link[0] = -1
-        tree[0, REFERENCES] = IN_USE
-        tree[0, CHILDREN] = 0
+        nodes[LINK, 0] = 0
+        nodes[USE, 0] = IN_USE
         kept[n & ring] = 1
         weight[n & ring, 0] = 0.0
         tails[n & ring, 0, NODE] = 0
-        tails[n & ring, 0, N_TOKENS] = 0
         tails[n & ring, 0, BAG] = 0
         top = np.int64(n)  # tails of the positions beyond are gone
         state = np.int64(-1)
@@ -118,14 +116,15 @@ def n_best_paths(
                 for k in range(kept[at]):
                     if n_new == beam and weight[at, k] + most < best[beam - 1]:
                         break
-                    v = tails[at, k, NODE]
+                    tail = tails[at, k, NODE]
+                    v = tail & LOW
                     count, x = least, weight[at, k] + gain
                     if alive:
                         walk += 1
-                        count = count_in_tail(v, t, base, least, link, tree, stamp, walks, walk, marks[t])
+                        count = count_in_tail(v, t, base, least, nodes, walks, walk, marks[t])
                         if count > least:
                             x = weight[at, k] + min(price, gain_of(idf, count, logs))
-                    key = ((tails[at, k, N_TOKENS] + 1) << 32) | k
+                    key = (tail - v + (1 << 32)) | k
                     bag = tails[at, k, BAG] + marks[t]
                     i = place(x, key, bag, by_bag, best, keys, order, new, n_new)
                     if i < 0 or i == beam:
@@ -144,14 +143,13 @@ def n_best_paths(
                     best[i] = x
                     keys[i] = key
                     order[i] = slot
-                    new[NODE, slot] = v
-                    new[BAG, slot] = bag
-                    new[FIRST, slot] = t
-                    new[COUNT, slot] = count + 1
+                    new[slot, NODE] = (v << 32) | t
+                    new[slot, BAG] = bag
+                    new[slot, COUNT] = count + 1
                 if match < 0:
                     break
                 match = np.int64(states[match, LONGEST])
-            if n_free + link.size - fresh < n_new:
+            if n_free + free.size - fresh < n_new:
                 status = np.int64(NO_NODES)
                 break
             at = s & ring
@@ -164,54 +162,52 @@ def n_best_paths(
                     v = fresh
                     fresh += 1
                 slot = order[i]
-                u, t = new[NODE, slot], new[FIRST, slot]
-                link[v] = (u << 32) | t
-                stamp[v] = -WALKS
-                tree[v, OWN] = new[COUNT, slot]
-                tree[v, REFERENCES] = IN_USE
-                tree[v, CHILDREN] = 0
-                tree[u, REFERENCES] += 1
-                tree[u, CHILDREN] ^= np.int32(v)
-                live[t] += 1
+                nodes[LINK, v] = new[slot, NODE]
+                nodes[STAMP, v] = -WALKS
+                nodes[OWN, v] = new[slot, COUNT]
+                nodes[USE, v] = IN_USE
+                adopt(new[slot, NODE] >> 32, v, nodes)
+                live[new[slot, NODE] & LOW] += 1
                 weight[at, i] = best[i]
-                tails[at, i, NODE] = v
-                tails[at, i, N_TOKENS] = keys[i] >> 32
-                tails[at, i, BAG] = new[BAG, slot]
+                tails[at, i, NODE] = (keys[i] & ~LOW) | v
+                tails[at, i, BAG] = new[slot, BAG]
             # positions that nothing to the left can reach
             far = s + np.int64(states[state, DEPTH])
             while top > far:
                 for i in range(kept[top & ring]):
-                    n_free = release(tails[top & ring, i, NODE], link, tree, live, free, n_free)
+                    n_free = release(tails[top & ring, i, NODE] & LOW, nodes, live, free, n_free)
                 top -= 1
-            while tree[base, REFERENCES] == 1:
+            child = only_child(base, nodes)
+            while child >= 0:
                 free[n_free] = base
                 n_free += 1
-                base = np.int64(tree[base, CHILDREN])
-                t = link[base] & 0xFFFFFFFF
+                base = child
+                t = nodes[LINK, base] & LOW
                 suffix[n_suffix] = t
                 n_suffix += 1
                 common[t] += 1
                 live[t] -= 1
+                child = only_child(base, nodes)
         if status == DONE:
             w, p = progress[IDS], progress[PATHS]
             least = min(kept[0], n_best)
             need = np.int64(0)
             for k in range(least):
-                need += tails[0, k, N_TOKENS]
+                need += tails[0, k, NODE] >> 32
             if w + need > out.size:
                 status = np.int64(NO_ROOM)
             else:
                 out_offsets[0] = 0
                 for k in range(least):
                     weights[p] = weight[0, k]
-                    w = path_of(tails[0, k, NODE], base, suffix, n_suffix, link, out, w)
+                    w = path_of(tails[0, k, NODE] & LOW, base, suffix, n_suffix, nodes, out, w)
                     p += 1
                     out_offsets[p] = w
                 found[d] = least
                 progress[DOCUMENTS], progress[PATHS], progress[IDS] = d + 1, p, w
-        for v in range(1, fresh):
-            live[link[v] & 0xFFFFFFFF] = 0
-            common[link[v] & 0xFFFFFFFF] = 0
+        # for the next document
+        for v in range(fresh):
+            live[nodes[LINK, v] & LOW] = 0
         for i in range(n_suffix):
             common[suffix[i]] = 0
         progress[WALK] = walk

@@ -17,37 +17,38 @@ import numpy as np
 
 from ubpe_numba._jit import helper
 
-# columns of `tree`, int32[nodes, 4]: the last is there for the alignment
-OWN, REFERENCES, CHILDREN = range(3)  # occurrences of its token from a node to the end; who needs it; its children, by XOR
-IN_USE = np.int32(1 << 30)  # added to the references of a node while its position is within reach
-_TOKEN = (1 << 32) - 1
+# rows of `nodes`, int64[4, m]: the parent << 32 | the token; the number of the last walk that came by; occurrences of the
+# token from here to the end; who needs the node << 32 | its children by XOR
+LINK, STAMP, OWN, USE = range(4)
+IN_USE = 1 << 62  # part of USE while the position of a node is within reach
+LOW = (1 << 32) - 1  # the lower half of such a pair
+_ONE = 1 << 32  # in USE: one child
 _NEAR = 32  # steps of a walk that leave its number everywhere
 _SAMPLE = 60  # bits of 64 shifted out: of the nodes further on one in 16 bears the numbers of walks for a token
 WALKS = 1 << 12  # how many walks are remembered
 
 
 @helper
-def count_in_tail(v, t, base, common, link, tree, stamp, walks, walk, multiplier):
+def count_in_tail(v, t, base, common, nodes, walks, walk, multiplier):
     """How often the tail of node v holds token t; `common` is how often what lies behind the base does.
 
-    link int64[nodes], the parent << 32 | the token; stamp int64[nodes], the last walk that came by; walks int32[2, WALKS], token
-    and count of the last ones; walk, the number of this one; multiplier, odd, any of the token's own. Amortised O(1) for a given
-    number of tokens.
+    walks int32[2, WALKS], token and count of the last walks; walk, the number of this one; multiplier, odd, any of the token's
+    own. Amortised O(1) for a given number of tokens.
     """
     count = np.int64(common)
     steps = 0
     while v != base:
-        up = link[v]
-        if (up & _TOKEN) == t:
-            count = np.int64(tree[v, OWN])
+        up = nodes[LINK, v]
+        if (up & LOW) == t:
+            count = nodes[OWN, v]
             break
         steps += 1
         if steps < _NEAR or (v * multiplier) >> _SAMPLE == 0:
-            last = stamp[v]
+            last = nodes[STAMP, v]
             if last > walk - WALKS and walks[0, last & (WALKS - 1)] == t:
                 count = np.int64(walks[1, last & (WALKS - 1)])
                 break
-            stamp[v] = walk
+            nodes[STAMP, v] = walk
         v = up >> 32
     walks[0, walk & (WALKS - 1)] = t
     walks[1, walk & (WALKS - 1)] = count
@@ -55,14 +56,19 @@ def count_in_tail(v, t, base, common, link, tree, stamp, walks, walk, multiplier
 
 
 @helper
-def release(v, link, tree, live, free, n_free):
+def adopt(u, v, nodes):
+    """Note that u is the parent of v. O(1)."""
+    nodes[USE, u] = (nodes[USE, u] + _ONE) ^ v
+
+
+@helper
+def release(v, nodes, live, free, n_free):
     """Let go of a node out of reach, and of those that only it needed; returns the number of free nodes. O(nodes freed)."""
-    tree[v, REFERENCES] -= IN_USE
-    while tree[v, REFERENCES] == 0:
-        u = link[v] >> 32
-        live[link[v] & _TOKEN] -= 1
-        tree[u, REFERENCES] -= 1
-        tree[u, CHILDREN] ^= np.int32(v)
+    nodes[USE, v] -= IN_USE
+    while nodes[USE, v] == 0:
+        u = nodes[LINK, v] >> 32
+        live[nodes[LINK, v] & LOW] -= 1
+        nodes[USE, u] = (nodes[USE, u] - _ONE) ^ v
         free[n_free] = v
         n_free += 1
         v = u
@@ -70,12 +76,19 @@ def release(v, link, tree, live, free, n_free):
 
 
 @helper
-def path_of(v, base, suffix, n_suffix, link, out, w):
+def only_child(v, nodes):
+    """The child of a node that nothing else needs, or -1. O(1)."""
+    use = nodes[USE, v]
+    return use & LOW if use >> 32 == 1 else np.int64(-1)
+
+
+@helper
+def path_of(v, base, suffix, n_suffix, nodes, out, w):
     """Write the tokens of a tail to out[w:]; returns where they end. O(tokens)."""
     while v != base:
-        out[w] = link[v] & _TOKEN
+        out[w] = nodes[LINK, v] & LOW
         w += 1
-        v = link[v] >> 32
+        v = nodes[LINK, v] >> 32
     for i in range(n_suffix):
         out[w + i] = suffix[n_suffix - 1 - i]
     return w + n_suffix
