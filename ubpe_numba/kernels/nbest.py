@@ -124,6 +124,8 @@ def n_best_paths(
                         count = count_in_tail(v, t, base, least, nodes, walks, walk, marks[t])
                         if count > least:
                             x = weight[at, k] + min(price, gain_of(idf, count, logs))
+                    if n_new == beam and x < best[beam - 1]:
+                        continue
                     key = (tail - v + (1 << 32)) | k
                     bag = tails[at, k, BAG] + marks[t]
                     i = place(x, key, bag, by_bag, best, keys, order, new, n_new)
