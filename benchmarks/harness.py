@@ -185,6 +185,7 @@ class Bench:
         met = "moonshot" if reached(value, moonshot) else "first goal" if reached(value, first) else "no"
         goals = ("-" if math.isnan(x) else f"{sign} {_number(x)} {unit}".strip() for x in (first, moonshot))
         figure, met = ("-", "-") if math.isnan(value) else (f"{_number(value)} {unit}".strip(), met)
+        met = "-" if math.isnan(first) and math.isnan(moonshot) else met
         self.rows.append((what, ours, peer, figure, *goals, met))
         print("| " + " | ".join(self.rows[-1]) + " |", file=sys.stderr, flush=True)
 

@@ -85,8 +85,8 @@ def ours(job: Job) -> Adapter:
     tokenizer = cls.load(job["model"] + ".npz", n_threads=1)
     if job["action"] == "nbest":
         return Adapter(
-            lambda values, offsets: list(cut(values, offsets)),
-            lambda docs: [tokenizer.encode_nbest(doc, job["top_n"]) for doc in docs],
+            lambda *arrays: arrays,
+            lambda docs: tokenizer.encode_nbest_batch(docs[0], job["top_n"], docs[1]),
             lambda result: ragged(paths[0] for paths, _ in result),
         )
     if job["action"] == "decode" and job["form"] == "bytes":  # a single document

@@ -12,6 +12,7 @@ from reference import encode_pairs, encode_paths
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownTokenError, Vocabulary
 from ubpe_numba.encode import PairEncoder, PathEncoder
 from ubpe_numba.kernels import pair_encode
+from ubpe_numba.search import Options, PathSearch
 
 Table = tuple[int, list[tuple[int, int]], list[float]]
 
@@ -87,7 +88,7 @@ def test_paths(data: st.DataObject, table: Table) -> None:
     for d in docs[:1]:
         for n in (2, 3, 7):
             want = encode_paths.encode_top(d, tokens, idf, n)
-            found, weight = encoder.n_best(np.array(d, np.int32), n)
+            found, weight = PathSearch(encoder).n_best(Ragged.from_lists([d]), Options(n, n), 1)[0]
             assert found.to_lists() == [list(path) for path, _ in want]
             assert (weight * 2**24).tolist() == [w for _, w in want]
 

@@ -591,6 +591,8 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                 prints.add((tokenizer.fingerprint, ids.values.tobytes(), ids.offsets.tobytes(), one.tobytes()))
                 if isinstance(tokenizer, UBPE):
                     tokenizer.encode_nbest(x[:200], 3)
+                    tokenizer.encode_nbest(x[:20], 3, exact=True, return_gap=True)
+                    tokenizer.encode_nbest_batch(x[:300], 2, o[:2], distinct="bag", guided=True)
             assert len(prints) == 1, tokenizer
             for empty in ([], [[]], np.empty(0, np.uint16), np.empty((0, 4), np.int8), np.empty((4, 0), np.int64)):
                 tokenizer.decode_batch(tokenizer.encode_batch(empty))

@@ -37,7 +37,7 @@ def warmup() -> None:
             warnings.simplefilter("ignore", UserWarning)  # documents may happen to hold the same pairs
             universal.fit(docs, progress=False)
         universal.decode(universal.encode(docs[0]))
-        universal.encode_nbest(docs[0][:20], 2)
+        universal.encode_nbest(docs[0][:20], 2, exact=True)
         universal.set_params(objective="shortest").encode(docs[0])
     # what only fits of many threads, of weighted documents, or on counts come to
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])

@@ -7,6 +7,7 @@ from ubpe_numba.counts import Counts, count_documents
 from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
+from ubpe_numba.search import NBest
 from ubpe_numba.ubpe import UBPE
 from ubpe_numba.vocabulary import Vocabulary
 
@@ -20,6 +21,7 @@ __all__ = [
     "Counts",
     "FitRules",
     "ModelFormatError",
+    "NBest",
     "NotFittedError",
     "Ragged",
     "UBPEClassic",

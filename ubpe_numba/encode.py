@@ -13,14 +13,13 @@ import numpy as np
 
 from ubpe_numba import _threads
 from ubpe_numba._arrays import writable
-from ubpe_numba.kernels import automaton, lattice, nbest, pair_encode, rank_encode, shortest, trie
+from ubpe_numba.kernels import automaton, lattice, pair_encode, rank_encode, shortest, trie
 from ubpe_numba.kernels.pairtable import EMPTY
 from ubpe_numba.kernels.pairtable import enter as enter_pairs
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.vocabulary import Vocabulary
 
 SCALE = 2.0**24  # fixed point of path weights
-_MAX_NODES = 2**31 - 1  # of the tree of tails in an n-best search
 
 _Kernel = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 
@@ -111,25 +110,6 @@ class PathEncoder:
 
     def _shortest(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
         return int(shortest.shortest_paths(symbols, offsets, self.edges, self.states, self.values, out, out_offsets))
-
-    def n_best(self, document: np.ndarray, n_best: int) -> tuple[Ragged, np.ndarray]:
-        """The n best paths of one document of alphabet ids, best first, and their tf-idf weights."""
-        nodes = (document.size + 1) * n_best
-        if nodes > _MAX_NODES:
-            raise ValueError(
-                f"n: {n_best} paths of {document.size} symbols need {nodes} tails; at most {_MAX_NODES} are possible"
-            )
-        weights, n_tokens = np.empty(n_best), np.empty(n_best, np.int64)
-        parent, token = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
-        found = nbest.n_best_paths(
-            document, self.edges, self.states, self.longest, self.scaled_idf, self.logs, n_best,
-            weights, n_tokens, parent, token,
-        )  # fmt: skip
-        offsets = np.zeros(found + 1, np.int64)
-        np.cumsum(n_tokens[:found], out=offsets[1:])
-        paths = np.empty(offsets[-1], np.int32)
-        nbest.read_paths(parent, token, offsets, paths)
-        return Ragged(paths, offsets), weights[:found] / SCALE
 
 
 def _capacity(vocabulary: Vocabulary) -> int:

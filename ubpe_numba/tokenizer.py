@@ -414,7 +414,7 @@ class Tokenizer(Parameters, ABC):
         return published.write(len(self.vocabulary_), self.alphabet_, self.vocabulary_, self._pairs)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_encoder_", "_decoder_")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_encoder_", "_search_", "_decoder_")}
 
     def __repr__(self) -> str:
         size = f": {len(self.vocabulary_)} tokens" if hasattr(self, "vocabulary_") else ""

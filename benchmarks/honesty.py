@@ -1,0 +1,77 @@
+"""How far the search is from the true best, and how many tokens each way of encoding gives: rows for `compare.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+from harness import NONE, Bench
+
+from ubpe_numba import UBPE, NBest, Ragged, UBPEClassic
+
+N_TOKENS = 4096
+OBJECTIVES = ("tfidf", "shortest")  # of UBPE
+SHORT, LONG = 60, 3600  # symbols of a document whose true best is known, and of one with a bound
+_SEED = 20_240_504
+
+
+def honesty(b: Bench) -> None:
+    """Fitted on nine tenths of the documents, looked at on the rest."""
+    for name in ("ecg", "wav", "dna", "text"):
+        corpus = b.corpus(name)
+        if b.quick:
+            corpus = corpus.head(500_000)
+        documents = Ragged(corpus.values.astype(np.int32), np.asarray(corpus.offsets, np.int64))
+        held = documents[len(documents) * 9 // 10 :]
+        options = {"alphabet": corpus.alphabet_size, "n_threads": 1}
+        ubpe = UBPE(N_TOKENS, **options).fit(documents[: len(documents) * 9 // 10], progress=False)
+        _short(b, name, ubpe, _pieces(held, SHORT, 50 if b.quick else 200))
+        _long(b, name, ubpe, _pieces(held, LONG, 3 if b.quick else 10))
+        classic = UBPEClassic(N_TOKENS, **options).fit(documents[: len(documents) * 9 // 10], progress=False)
+        tokens = {"rank": classic.encode_batch(held).total}
+        for objective in OBJECTIVES:
+            tokens[objective] = ubpe.set_params(objective=objective).encode_batch(held).total
+        per_1000 = {way: 1000 * n / held.total for way, n in tokens.items()}
+        best = min(tokens, key=lambda way: tokens[way])
+        cells = ", ".join(f"{way} {n:.0f}" for way, n in per_1000.items() if way != "rank")
+        what = f"tokens per 1000 held-out symbols, {N_TOKENS} tokens, {name}: fewest ({best}) over rank"
+        b.row(what, cells, f"rank {per_1000['rank']:.0f}", tokens[best] / tokens["rank"], NONE, NONE, "")
+
+
+def _short(b: Bench, name: str, tokenizer: UBPE, documents: Ragged) -> None:
+    best = tokenizer.encode_nbest_batch(documents, 1, exact=True).weights
+    found = {
+        "top-1": tokenizer.encode_nbest_batch(documents, 1),
+        "beam of 16": tokenizer.encode_nbest_batch(documents, 1, beam=16),
+        "guided beam of 16": tokenizer.encode_nbest_batch(documents, 1, guided=True),
+    }
+    below = {way: _below(these, best) for way, these in found.items()}
+    cells = [f"{way}: {np.count_nonzero(far)} of {len(documents)}, mean {100 * far.mean():.2f} %" for way, far in below.items()]
+    what = f"share of documents of {SHORT} symbols below the true best, {name}"
+    b.row(what, cells[0], ", ".join(cells[1:]), 100 * np.count_nonzero(below["top-1"]) / len(documents), NONE, NONE, "%")
+
+
+def _long(b: Bench, name: str, tokenizer: UBPE, documents: Ragged) -> None:
+    guided = tokenizer.encode_nbest_batch(documents, 1, guided=True, return_gap=True)
+    assert guided.gaps is not None
+    bound = guided.weights + guided.gaps
+    found = {
+        "top-1": tokenizer.encode_nbest_batch(documents, 1),
+        "beam of 64": tokenizer.encode_nbest_batch(documents, 1, beam=64, distinct="bag"),
+        "guided beam of 16": guided,
+    }
+    far = {way: 100 * _below(these, bound).mean() for way, these in found.items()}
+    cells = [f"{way}: {percent:.2f} %" for way, percent in far.items()]
+    what = f"certified gap at {LONG} symbols, {name}: guided over top-1"
+    b.row(what, cells[0], ", ".join(cells[1:]), far["guided beam of 16"] / far["top-1"], NONE, NONE, "")
+
+
+def _below(found: NBest, best: np.ndarray) -> np.ndarray:
+    """By what part of it the weights are below the best; documents without any weight are at the best."""
+    return np.where(best > 0, 1 - found.weights / np.where(best > 0, best, 1), 0)
+
+
+def _pieces(documents: Ragged, length: int, n: int) -> Ragged:
+    """Pieces of the documents end to end, from seeded places."""
+    values = documents.compact().values
+    starts = np.random.default_rng(_SEED).integers(0, values.size - length, n)
+    at = starts[:, None] + np.arange(length)
+    return Ragged(values[at].ravel(), np.arange(0, n * length + 1, length))
