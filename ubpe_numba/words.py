@@ -1,9 +1,10 @@
 """Text as UTF-8 bytes, cut into segments: cutting, counting distinct segments, and encoding, by kernels and on threads.
 
 The engine below pre-tokenization. A text is `values`, uint8, and `offsets`, int64[d + 1], of documents that follow each other;
-segments are int64[s + 1], every document's own, so that each of its boundaries is a segment's too. Bytes that are not UTF-8 are cut
-by a rule that equals the pattern on the text decoded with `surrogatepass`, and with `surrogateescape` where that fails: a
-surrogate is one code point, any other stray byte is one too, of no class.
+segments are int64[s + 1], every document's own, so that each of its boundaries is a segment's too.
+
+Bytes that are not UTF-8 are cut by a rule that equals the pattern on the text decoded with `surrogatepass`, and with
+`surrogateescape` where that fails: three bytes of a surrogate are one code point, any other stray byte is one too, of no class.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int |
     values, offsets = _checked_text(values, offsets)
     _checked_cut(pattern, offsets)
 
-    def one(begin: int, end: int) -> np.ndarray:
-        return np.concatenate([offsets[:0], *(block[1:].copy() for block in _cut(values, offsets[begin : end + 1], pattern))])
+    def one(begin: int, end: int) -> list[np.ndarray]:
+        return [block[1:].copy() for block in _cut(values, offsets[begin : end + 1], pattern)]
 
     parts = _threads.run(one, _threads.chunks_of(offsets, n_threads), n_threads)
-    return np.concatenate([offsets[:1], *parts])
+    return np.concatenate([offsets[:1], *(block for part in parts for block in part)])
 
 
 def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Counts:
@@ -81,7 +82,7 @@ def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndar
     parts = _threads.run(one, _threads.chunks_of(offsets, n_threads, per_thread=1), n_threads)
     if len(parts) == 1:
         return parts[0]
-    words = _Words(np.concatenate([part.flat.values for part in parts]))
+    words = _Words(np.concatenate([*(part.flat.values for part in parts), np.zeros(8, np.uint8)]))  # some to read past the end
     lengths = np.concatenate([np.diff(part.flat.offsets) for part in parts])
     words.add(offsets_of(lengths), np.concatenate([part.weights for part in parts]))
     return words.counts()
@@ -158,7 +159,7 @@ class WordEncoder:
             raise ValueError(f"byte_ids[{bad[0]}]: expected -1..{vocabulary.n_alphabet - 1}, got {given[bad[0]]}")
         self.vocabulary = vocabulary
         self.byte_ids = given.astype(np.int32)
-        self.whole_tokens = whole_tokens
+        self.whole_tokens = bool(whole_tokens)
         self.batch = batch
         self._pairs = PairEncoder(vocabulary, batch)
         self._absent = self.byte_ids < 0
@@ -167,14 +168,12 @@ class WordEncoder:
     def __reduce__(self) -> tuple[Any, ...]:
         return _encoder, (self.vocabulary, self.byte_ids, self.whole_tokens, self.batch)
 
-    def encode(
-        self, values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None
-    ) -> Ragged:
+    def encode(self, values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Ragged:
         """Encode every document: the ids of its segments, one behind the other.
 
-        values uint8[n], offsets int64[d + 1]; `segments` a name of `PATTERNS`, or int64[s + 1] as `scan` returns them. The same for
-        any number of threads, and the same as `BPE.encode_batch` makes of the segments. UnknownSymbolError for a byte that is not
-        in the alphabet; otherwise raises as `scan` does.
+        values uint8[n], offsets int64[d + 1]; `segments` a name of `PATTERNS`, or int64[s + 1] as `scan` returns them. The
+        same for any number of threads, and the same as `BPE.encode_batch` makes of the segments. UnknownSymbolError for a byte
+        that is not in the alphabet; otherwise raises as `scan` does.
         """
         values, offsets = _checked_text(values, offsets)
         cut = _checked_cut(segments, offsets)
@@ -248,6 +247,8 @@ def _checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(offsets, np.ndarray) or offsets.dtype != np.int64 or offsets.ndim != 1:
         raise TypeError(f"offsets: expected a 1-D array of int64, got {describe(offsets)}")
     check_offsets(offsets, values.size)
+    if values.size < 8:  # kernels read eight bytes at a time
+        values = np.concatenate([values, np.zeros(8, np.uint8)])
     return writable(plain(values)), writable(plain(offsets))
 
 

@@ -152,9 +152,7 @@ def encode_document(document, entries, left, right, n_alphabet, trie, stable, pr
     while p < n:
         while token >= 0:
             e = p + lengths[token]
-            if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (
-                w == first or fits(entries, left, right, n_alphabet, out[w - 1], token)
-            ):
+            if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (w == first or fits(entries, left, right, n_alphabet, out[w - 1], token)):
                 break
             token = prefixes[token]
         if token >= 0:

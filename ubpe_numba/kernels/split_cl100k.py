@@ -10,7 +10,18 @@ from __future__ import annotations
 from ubpe_numba._jit import helper, kernel
 from ubpe_numba.kernels.intrinsics import address, load8
 from ubpe_numba.kernels.utf8 import (
-    FOLD, LETTER, NEWLINE, NUMBER, SPACE, WORDLIKE, class_of, contraction, run, run_of_letters, three_numbers, whitespace,
+    FOLD,
+    LETTER,
+    NEWLINE,
+    NUMBER,
+    SPACE,
+    WORDLIKE,
+    class_of,
+    contraction,
+    run,
+    run_of_letters,
+    three_numbers,
+    whitespace,
 )  # fmt: skip
 
 

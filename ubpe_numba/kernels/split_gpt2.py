@@ -8,7 +8,16 @@ from __future__ import annotations
 from ubpe_numba._jit import helper, kernel
 from ubpe_numba.kernels.intrinsics import address, load8
 from ubpe_numba.kernels.utf8 import (
-    FOLD, LETTER, NUMBER, SPACE, WORDLIKE, class_of, contraction, run, run_of_letters, whitespace,
+    FOLD,
+    LETTER,
+    NUMBER,
+    SPACE,
+    WORDLIKE,
+    class_of,
+    contraction,
+    run,
+    run_of_letters,
+    whitespace,
 )  # fmt: skip
 
 

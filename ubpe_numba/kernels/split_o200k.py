@@ -1,4 +1,6 @@
-r"""Cutting text as GPT-4o does, o200k. Its alternatives, U for `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`, W for `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`.
+r"""Cutting text as GPT-4o does, o200k.
+
+The alternatives, with U for `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]` and W for `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`:
 
 1. `[^\r\n\p{L}\p{N}]?U*W+(?i:'s|'t|'re|'ve|'m|'ll|'d)?`
 2. `[^\r\n\p{L}\p{N}]?U+W*(?i:'s|'t|'re|'ve|'m|'ll|'d)?`
@@ -12,8 +14,20 @@ from __future__ import annotations
 from ubpe_numba._jit import helper, kernel
 from ubpe_numba.kernels.intrinsics import address, load8
 from ubpe_numba.kernels.utf8 import (
-    LETTER, LOWER, NEWLINE, NO_FOLD, NUMBER, SPACE, UPPER, WORDLIKE,
-    class_of, contraction, run, run_of_letters, three_numbers, whitespace,
+    LETTER,
+    LOWER,
+    NEWLINE,
+    NO_FOLD,
+    NUMBER,
+    SPACE,
+    UPPER,
+    WORDLIKE,
+    class_of,
+    contraction,
+    run,
+    run_of_letters,
+    three_numbers,
+    whitespace,
 )  # fmt: skip
 
 

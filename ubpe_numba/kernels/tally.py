@@ -21,12 +21,13 @@ def _home(key, length, mask):
 def tally(values, segments, weights, table, words, totals, n_words):
     """Add up the weights of equal segments; returns how many segments were done before the table was half full.
 
-    values uint8, segments int64[s + 1], weights int64[s]. `table` int64[2 * capacity], a power of two, 0 where empty: key (8 bytes
-    or a hash), and `length << 32 | number + 1`. `words` int64[capacity] gets the begin and end of every distinct segment in order
-    of first appearance, `totals` int64[capacity / 2] its weight, `n_words` int64[1] their number. O(bytes) expected.
+    values uint8, at least 8; segments int64[s + 1], weights int64[s]. `table` int64[2 * capacity], a power of
+    two, 0 where empty: key (8 bytes or a hash), and `length << 32 | number + 1`. `words` int64[capacity] gets begin and end of
+    every distinct segment in order of first appearance, `totals` int64[capacity / 2] its weight, `n_words` int64[1] their number.
+    O(bytes) expected.
     """
     text = address(values)
-    size = values.size
+    last = values.size - 8
     mask = np.uint64((table.size >> 1) - 1)
     n = n_words[0]
     for s in range(weights.size):
@@ -35,7 +36,7 @@ def tally(values, segments, weights, table, words, totals, n_words):
             return s
         begin = segments[s]
         length = segments[s + 1] - begin
-        key = key_of(text, begin, length, size)
+        key = key_of(text, begin, length, last)
         tag = min(length, _LONG)
         i = _home(key, length, mask)
         while True:
@@ -51,7 +52,7 @@ def tally(values, segments, weights, table, words, totals, n_words):
             if table[2 * i] == np.int64(key) and found >> 32 == tag:
                 k = (found & 0xFFFFFFFF) - 1
                 if length <= 8 or (
-                    words[2 * k + 1] - words[2 * k] == length and same_bytes(text, words[2 * k], begin, length, size)
+                    words[2 * k + 1] - words[2 * k] == length and same_bytes(text, words[2 * k], begin, length, last)
                 ):
                     totals[k] += weights[s]
                     break

@@ -48,15 +48,15 @@ def encode_words(
 ):  # fmt: skip
     """Encode the segments of documents; returns the number of ids written so far.
 
-    values uint8, offsets int64[d + 1]; segments int64[s + 1], those of all documents in some number of calls; byte_ids int32[256],
-    the symbol of every byte; `whole`: a segment that is a token becomes that token, whatever its merges say. From `entries` to
-    `lengths` as in `encode_rank`. cache uint64[LINE * a power of two], kept from call to call; scratch for the longest segment:
-    `word` int32, `dead` uint8, a bit each and one more byte; state int64[2], first 0: documents and ids done. `out` int32, room for
-    all bytes and LINE_IDS more; out_offsets int64[d + 1], written up to the document of the last segment.
+    values uint8, at least 8; offsets int64[d + 1]; segments int64[s + 1], those of all documents in some number of calls;
+    byte_ids int32[256], the symbol of every byte; `whole`: a segment that is a token becomes that token, whatever its merges say.
+    From `entries` to `lengths` as in `encode_rank`. cache uint64[LINE * a power of two], kept from call to call; scratch for the
+    longest segment: `word` int32, `dead` uint8, a bit each and one more byte; state int64[2], first 0: documents and ids done.
+    `out` int32, room for all bytes and LINE_IDS more; out_offsets int64[d + 1], written up to the document of the last segment.
     O(bytes), and for what is not in the cache as `encode_rank`.
     """
     text = address(values)
-    size = values.size
+    last = values.size - 8
     lines = address(cache)
     ids = address(out)
     mask = np.uint64(cache.size // LINE - 1)
@@ -73,9 +73,9 @@ def encode_words(
         b = np.uint64(0)
         c = np.uint64(0)
         if length <= LINE_SYMBOLS:
-            a = eight_bytes(text, begin, length, size)
-            b = eight_bytes(text, begin + 8, length - 8, size)
-            c = eight_bytes(text, begin + 16, length - 16, size)
+            a = eight_bytes(text, begin, length, last)
+            b = eight_bytes(text, begin + 8, length - 8, last)
+            c = eight_bytes(text, begin + 16, length - 16, last)
             h = mixed_three(a, b, c)
             line = lines + np.int64(h & mask) * (8 * LINE)
             meta = load64(line, 24)
