@@ -31,13 +31,17 @@ def _next(text, i, end, table):
             return i + length
     flags, width = class_of(text, i, end, table)
     j = i + width
+    # letters leave at once, here and behind a space: one exit for both costs a quarter of the speed, since the processor then
+    # waits for the flags instead of guessing them
+    if flags & LETTER:
+        return run_of_letters(text, j, end, table, LETTER, FOLD)
     if byte == ord(" ") and j < end:
         flags_behind, width = class_of(text, j, end, table)
+        if flags_behind & LETTER:
+            return run_of_letters(text, j + width, end, table, LETTER, FOLD)
         if flags_behind & SPACE == 0:
             flags = flags_behind
             j += width
-    if flags & LETTER:
-        return run_of_letters(text, j, end, table, LETTER, FOLD)
     if flags & NUMBER:
         return run(text, j, end, table, NUMBER, NUMBER)
     if flags & SPACE == 0:

@@ -66,15 +66,17 @@ def _with_contraction(text, i, end):
 def _next(text, i, end, table):
     """The end of the segment that starts at i."""
     flags, width = class_of(text, i, end, table)
+    if flags & LETTER:  # apart from words with something before them: as in split_gpt2.py
+        stop, _ = _word(text, i, end, table)
+        return _with_contraction(text, stop, end)
     if flags & NUMBER:
         return three_numbers(text, i, end, table)
     j = i + width
     if flags & NEWLINE == 0:
-        stop, alternative = _word(text, i if flags & LETTER else j, end, table)
-        if alternative != 1 and flags & (UPPER | LETTER) == UPPER:
+        stop, alternative = _word(text, j, end, table)
+        if alternative != 1 and flags & UPPER:
             # a mark, and no W behind it that it could introduce: alternative 1 takes it for a W before 2 is tried
-            stop = j
-            alternative = 1
+            return _with_contraction(text, j, end)
         if alternative:
             return _with_contraction(text, stop, end)
     if load8(text, i) == ord(" ") and j < end:
