@@ -23,7 +23,7 @@ from ubpe_numba.counts import Counts
 from ubpe_numba.documents import Documents
 from ubpe_numba.encode import PairEncoder
 from ubpe_numba.errors import UnknownSymbolError
-from ubpe_numba.kernels.tally import spread, tally
+from ubpe_numba.kernels.tally import ENTRY, spread, tally
 from ubpe_numba.kernels.word_encode import LINE, LINE_IDS, encode_words
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.vocabulary import Vocabulary
@@ -35,6 +35,7 @@ PATTERNS = ("gpt2", "cl100k", "o200k")
 
 _BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
 _FIRST_TABLE = 1 << 14  # entries of a table of words
+_LARGE_TABLE = 1 << 18  # entries, from which on it doubles only
 _CACHE_LINES = 1 << 16  # of encoded words, 64 bytes each: 4 MB a thread
 
 
@@ -97,22 +98,20 @@ class _Words:
         self._make(_FIRST_TABLE)
 
     def _make(self, capacity: int) -> None:
-        self.table = np.zeros(2 * capacity, np.int64)
+        self.table = np.zeros(ENTRY * capacity, np.int64)
         self.words = np.empty(capacity, np.int64)
-        self.totals = np.empty(capacity // 2, np.int64)
 
     def add(self, segments: np.ndarray, weights: np.ndarray) -> None:
-        done = 0
-        while (done := done + tally(
-            self.values, segments[done:], weights[done:], self.table, self.words, self.totals, self.n
-        )) < weights.size:  # fmt: skip
+        done = tally(self.values, segments, weights, self.table, self.words, self.n)
+        while done < weights.size:
             self._grow()
+            done += tally(self.values, segments[done:], weights[done:], self.table, self.words, self.n)
 
     def _grow(self) -> None:
-        table, words, totals = self.table, self.words, self.totals
-        self._make(2 * table.size)
-        spread(table, words, self.table)
-        self.words[: words.size], self.totals[: totals.size] = words, totals
+        table, words = self.table, self.words
+        self._make(words.size * (4 if words.size < _LARGE_TABLE else 2))
+        spread(table, self.table)
+        self.words[: words.size] = words
 
     def counts(self) -> Counts:
         n = int(self.n[0])
@@ -120,7 +119,11 @@ class _Words:
         offsets = offsets_of(ends - begins)
         source = np.repeat(begins - offsets[:-1], ends - begins)
         source += np.arange(source.size)
-        return Counts(Documents(self.values[source], offsets, "bytes"), self.totals[:n].copy())
+        _, numbers, weights, _ = self.table.reshape(-1, ENTRY).T
+        used = np.flatnonzero(numbers)
+        totals = np.empty(n, np.int64)
+        totals[(numbers[used] & 0xFFFFFFFF) - 1] = weights[used]
+        return Counts(Documents(self.values[source], offsets, "bytes"), totals)
 
 
 class WordEncoder:
