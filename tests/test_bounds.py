@@ -9,7 +9,7 @@ import sys
 
 SCRIPT = """
 import numpy as np
-from ubpe_numba import BPE, FitRules, Ragged, UBPE, UBPEClassic
+from ubpe_numba import BPE, FitRules, Ragged, UBPE, UBPEClassic, words
 from ubpe_numba import fit as fitting
 
 rng = np.random.default_rng(2)
@@ -37,6 +37,13 @@ for values in corpora:
             tok.encode_nbest(docs[1][:30], 3, exact=True)
         tok = UBPEClassic(size + 400, 20, alphabet=size, rules=FitRules(order=order)).fit(docs, progress=False)
         assert tok.decode_batch(tok.encode_batch(docs)) == docs
+for values in corpora[:2]:
+    for text in (values.astype(np.uint8), values[:5].astype(np.uint8), (32 + values % 90).astype(np.uint8)):
+        offsets = np.unique([0, text.size // 3, text.size])
+        for pattern in words.PATTERNS:
+            counts = words.count_words(text, offsets, pattern)
+            tok = BPE(400, alphabet=256).fit(counts, progress=False)
+            words.WordEncoder(tok.vocabulary).encode(text, offsets, pattern)
 print("clean")
 """
 

@@ -615,6 +615,18 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
         BPE(3200).fit([long, long], sample_weight=[1, 2])
         BPE(120, n_threads=2).fit([np.tile(base, 200)])
         BPE(3010, n_threads=2).fit([np.tile(long, 20)])
+        from ubpe_numba import words
+        encoder = words.WordEncoder(BPE(300, alphabet=256).fit([b"12 123 12 123 3"]).vocabulary)
+        digits = b" ".join(b"%d" % i for i in range(30_000))
+        frozen = np.frombuffer(digits, np.uint8)
+        for text in (frozen, frozen.copy(), frozen[::2], frozen[:5]):
+            for cut in np.array([0, 3, text.size]), np.array([0, text.size]):
+                for pattern in words.PATTERNS:
+                    cuts = words.scan(text, cut, pattern)
+                    cuts.flags.writeable = cut.flags.writeable = False
+                    for way in (pattern, cuts):
+                        words.count_words(text, cut, way, 2)
+                        encoder.encode(text, cut, way, 2)
         kernels = {{}}
         for info in pkgutil.iter_modules(ubpe_numba.kernels.__path__):
             module = importlib.import_module("ubpe_numba.kernels." + info.name)

@@ -47,8 +47,10 @@ def resolve(n_threads: int | None) -> int:
     return os.cpu_count() or 1
 
 
-def chunks_of(offsets: np.ndarray, n_threads: int | None) -> list[tuple[int, int]]:
+def chunks_of(offsets: np.ndarray, n_threads: int | None, per_thread: int = _CHUNKS_PER_THREAD) -> list[tuple[int, int]]:
     """Ranges of whole documents for `run`, balanced by symbols; a single one where threads would only cost.
+
+    `per_thread` of them for each thread: one where every chunk makes tables of its own.
 
     >>> chunks_of(np.array([0, 10, 20]), 2)
     [(0, 2)]
@@ -57,7 +59,7 @@ def chunks_of(offsets: np.ndarray, n_threads: int | None) -> list[tuple[int, int
     threads = resolve(n_threads)
     if threads == 1 or n < 2 or offsets[-1] - offsets[0] < SERIAL_BELOW:
         return [(0, n)]
-    targets = np.linspace(offsets[0], offsets[-1], threads * _CHUNKS_PER_THREAD + 1)[1:-1]
+    targets = np.linspace(offsets[0], offsets[-1], threads * per_thread + 1)[1:-1]
     cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, targets), [n]]))
     return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
 

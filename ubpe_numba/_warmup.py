@@ -14,6 +14,7 @@ from ubpe_numba.counts import count_documents
 from ubpe_numba.fit import Settings, fit
 from ubpe_numba.rules import FitRules
 from ubpe_numba.ubpe import UBPE
+from ubpe_numba.vocabulary import Vocabulary
 
 
 def warmup() -> None:
@@ -54,3 +55,10 @@ def warmup() -> None:
     uneven = [8] * 10_000
     uneven[::9] = [0] * len(uneven[::9])  # those that the size is guessed from
     BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2).decode(uneven)
+    # text, and so many words that their table grows
+    from ubpe_numba.words import PATTERNS, WordEncoder, count_words  # here only: who encodes integers need not wait for it
+
+    text = np.frombuffer(b" ".join(b"%d" % i for i in range(10_000)), np.uint8)
+    for pattern in PATTERNS:
+        count_words(text, np.array([0, text.size]), pattern)
+    WordEncoder(Vocabulary.from_merges(256, [[49, 50]])).encode(text, np.array([0, text.size]), PATTERNS[0])

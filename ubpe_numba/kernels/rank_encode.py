@@ -137,6 +137,38 @@ def _longest(trie, document, start, stable):
     return best
 
 
+@helper
+def encode_document(document, entries, left, right, n_alphabet, trie, stable, prefixes, lengths, dead, out, w):
+    """Encode one document into `out` from w on; returns where the ids end. Arguments and cost as for `encode_rank`.
+
+    `dead` uint8, a bit per position from which no sequence goes on: zero for all of the document.
+    """
+    n = document.size
+    first = w
+    p = np.int64(0)
+    token = np.int32(-1)
+    if n > 0:
+        token = _longest(trie, document, p, stable)
+    while p < n:
+        while token >= 0:
+            e = p + lengths[token]
+            if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (w == first or fits(entries, left, right, n_alphabet, out[w - 1], token)):
+                break
+            token = prefixes[token]
+        if token >= 0:
+            out[w] = token
+            w += 1
+            p += lengths[token]
+            if p < n:
+                token = _longest(trie, document, p, stable)
+        else:
+            dead[p >> 3] |= np.uint8(1 << (p & 7))
+            w -= 1
+            p -= lengths[out[w]]
+            token = prefixes[out[w]]
+    return w
+
+
 @kernel_with_scratch
 def encode_rank(symbols, offsets, entries, left, right, n_alphabet, trie, stable, prefixes, lengths, out, out_offsets):
     """Encode every document; returns the number of ids written.
@@ -150,34 +182,12 @@ def encode_rank(symbols, offsets, entries, left, right, n_alphabet, trie, stable
     longest_document = np.int64(0)
     for d in range(offsets.size - 1):
         longest_document = max(longest_document, offsets[d + 1] - offsets[d])
-    dead = np.zeros((longest_document >> 3) + 1, np.uint8)  # a bit per position from which no sequence goes on
+    dead = np.zeros((longest_document >> 3) + 1, np.uint8)
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
-        n = document.size
-        dead[: (n >> 3) + 1] = 0
-        first = w
-        p = np.int64(0)
-        token = np.int32(-1)
-        if n > 0:
-            token = _longest(trie, document, p, stable)
-        while p < n:
-            while token >= 0:
-                e = p + lengths[token]
-                if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (
-                    w == first or fits(entries, left, right, n_alphabet, out[w - 1], token)
-                ):
-                    break
-                token = prefixes[token]
-            if token >= 0:
-                out[w] = token
-                w += 1
-                p += lengths[token]
-                if p < n:
-                    token = _longest(trie, document, p, stable)
-            else:
-                dead[p >> 3] |= np.uint8(1 << (p & 7))
-                w -= 1
-                p -= lengths[out[w]]
-                token = prefixes[out[w]]
+        dead[: (document.size >> 3) + 1] = 0
+        w = encode_document(
+            document, entries, left, right, n_alphabet, trie, stable, prefixes, lengths, dead, out, w
+        )  # fmt: skip
         out_offsets[d + 1] = w
     return w

@@ -1,0 +1,287 @@
+"""Text as UTF-8 bytes, cut into segments: cutting, counting distinct segments, and encoding, by kernels and on threads.
+
+The engine below pre-tokenization. A text is `values`, uint8, and `offsets`, int64[d + 1], of documents that follow each other;
+segments are int64[s + 1], every document's own, so that each of its boundaries is a segment's too.
+
+Bytes that are not UTF-8 are cut by a rule that equals the pattern on the text decoded with `surrogatepass`, and with
+`surrogateescape` where that fails: three bytes of a surrogate are one code point, any other stray byte is one too, of no class.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba import _threads
+from ubpe_numba._arrays import check_offsets, describe, offsets_of, plain, writable
+from ubpe_numba.code_points import class_table
+from ubpe_numba.counts import Counts
+from ubpe_numba.documents import Documents
+from ubpe_numba.encode import PairEncoder
+from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.kernels.tally import ENTRY, spread, tally
+from ubpe_numba.kernels.word_encode import LINE, LINE_IDS, encode_words
+from ubpe_numba.ragged import Ragged
+from ubpe_numba.vocabulary import Vocabulary
+
+__all__ = ["PATTERNS", "WordEncoder", "count_words", "scan"]
+
+#: The patterns that have a kernel. Each is compiled when it is first used.
+PATTERNS = ("gpt2", "cl100k", "o200k")
+
+_BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
+_FIRST_TABLE = 1 << 14  # entries of a table of words
+_LARGE_TABLE = 1 << 18  # entries, from which on it doubles only
+_CACHE_LINES = 1 << 16  # of encoded words, 64 bytes each: 4 MB a thread
+
+
+def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int | None = None) -> np.ndarray:
+    """Cut every document into segments, as the pattern does.
+
+    values uint8[n], offsets int64[d + 1], `pattern` one of `PATTERNS`; returns int64[s + 1], the first and last of them those of
+    the offsets; the same for any number of threads. O(bytes). TypeError or ValueError for any other arrays or pattern.
+
+    >>> text = np.frombuffer(b"I'm 12345 dogs", np.uint8)
+    >>> scan(text, np.array([0, len(text)]), "cl100k").tolist()
+    [0, 1, 3, 4, 7, 9, 14]
+    """
+    values, offsets = _checked_text(values, offsets)
+    _checked_cut(pattern, offsets)
+
+    def one(begin: int, end: int) -> list[np.ndarray]:
+        return [block[1:].copy() for block in _cut(values, offsets[begin : end + 1], pattern)]
+
+    parts = _threads.run(one, _threads.chunks_of(offsets, n_threads), n_threads)
+    return np.concatenate([offsets[:1], *(block for part in parts for block in part)])
+
+
+def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Counts:
+    """Count equal segments of all documents.
+
+    values uint8[n], offsets int64[d + 1]; `segments` a name of `PATTERNS`, or int64[s + 1] as `scan` returns them. Equals
+    `count_documents` with the segments for documents, for any number of threads. O(bytes) expected. Raises as `scan` does.
+
+    >>> text = np.frombuffer(b"no, no, no", np.uint8)
+    >>> counts = count_words(text, np.array([0, len(text)]), "gpt2")
+    >>> counts.to_lists(), counts.weights.tolist()
+    ([b'no', b',', b' no'], [1, 2, 2])
+    """
+    values, offsets = _checked_text(values, offsets)
+    cut = _checked_cut(segments, offsets)
+
+    def one(begin: int, end: int) -> Counts:
+        words = _Words(values)
+        ones = np.ones(_BLOCK, np.int64)
+        for block in _cut(values, offsets[begin : end + 1], cut):
+            words.add(block, ones[: block.size - 1])
+        return words.counts()
+
+    parts = _threads.run(one, _threads.chunks_of(offsets, n_threads, per_thread=1), n_threads)
+    if len(parts) == 1:
+        return parts[0]
+    words = _Words(np.concatenate([*(part.flat.values for part in parts), np.zeros(8, np.uint8)]))  # some to read past the end
+    lengths = np.concatenate([np.diff(part.flat.offsets) for part in parts])
+    words.add(offsets_of(lengths), np.concatenate([part.weights for part in parts]))
+    return words.counts()
+
+
+class _Words:
+    """The distinct segments of one text so far, in a hash table that grows."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+        self.n = np.zeros(1, np.int64)
+        self._make(_FIRST_TABLE)
+
+    def _make(self, capacity: int) -> None:
+        self.table = np.zeros(ENTRY * capacity, np.int64)
+        self.words = np.empty(capacity, np.int64)
+
+    def add(self, segments: np.ndarray, weights: np.ndarray) -> None:
+        done = tally(self.values, segments, weights, self.table, self.words, self.n)
+        while done < weights.size:
+            self._grow()
+            done += tally(self.values, segments[done:], weights[done:], self.table, self.words, self.n)
+
+    def _grow(self) -> None:
+        table, words = self.table, self.words
+        self._make(words.size * (4 if words.size < _LARGE_TABLE else 2))
+        spread(table, self.table)
+        self.words[: words.size] = words
+
+    def counts(self) -> Counts:
+        n = int(self.n[0])
+        begins, ends = self.words[: 2 * n].reshape(n, 2).T
+        offsets = offsets_of(ends - begins)
+        source = np.repeat(begins - offsets[:-1], ends - begins)
+        source += np.arange(source.size)
+        _, numbers, weights, _ = self.table.reshape(-1, ENTRY).T
+        used = np.flatnonzero(numbers)
+        totals = np.empty(n, np.int64)
+        totals[(numbers[used] & 0xFFFFFFFF) - 1] = weights[used]
+        return Counts(Documents(self.values[source], offsets, "bytes"), totals)
+
+
+class WordEncoder:
+    """Encoding of text by merge rank, every segment for itself.
+
+    Parameters
+    ----------
+    vocabulary
+        One that knows pairs.
+    byte_ids : int32[256] or None
+        The symbol, an id of the alphabet, of every byte; -1 for a byte that the alphabet has not. None: the byte itself.
+    whole_tokens
+        Whether a segment that is a token becomes that token whatever the merges say: what Hugging Face calls `ignore_merges`, and
+        tiktoken always does. They differ on tokens that their own merges do not lead to.
+    batch
+        Encode by the articles' batch rule.
+
+    Segments recur: up to 65,536 of them are kept encoded, 4 MB a thread that calls, from call to call. May be shared between
+    threads, and pickled.
+
+    Examples
+    --------
+    >>> encoder = WordEncoder(Vocabulary.from_merges(256, [[98, 97], [32, 256]]))
+    >>> text = np.frombuffer(b"ba baba", np.uint8)
+    >>> encoder.encode(text, np.array([0, 7]), "gpt2").to_lists()
+    [[256, 257, 256]]
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, byte_ids: np.ndarray | None = None, *, whole_tokens: bool = False, batch: bool = False
+    ) -> None:
+        given = np.arange(256) if byte_ids is None else np.asarray(byte_ids)
+        if given.shape != (256,) or given.dtype.kind not in "iu":
+            raise TypeError(f"byte_ids: expected 256 integers, got {describe(byte_ids)}")
+        if (bad := np.flatnonzero((given < -1) | (given >= vocabulary.n_alphabet))).size:
+            raise ValueError(f"byte_ids[{bad[0]}]: expected -1..{vocabulary.n_alphabet - 1}, got {given[bad[0]]}")
+        self.vocabulary = vocabulary
+        self.byte_ids = given.astype(np.int32)
+        self.whole_tokens = bool(whole_tokens)
+        self.batch = batch
+        self._pairs = PairEncoder(vocabulary, batch)
+        self._absent = self.byte_ids < 0
+        self._local = threading.local()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _encoder, (self.vocabulary, self.byte_ids, self.whole_tokens, self.batch)
+
+    def encode(self, values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Ragged:
+        """Encode every document: the ids of its segments, one behind the other.
+
+        values uint8[n], offsets int64[d + 1]; `segments` a name of `PATTERNS`, or int64[s + 1] as `scan` returns them. The
+        same for any number of threads, and the same as `BPE.encode_batch` makes of the segments. UnknownSymbolError for a byte
+        that is not in the alphabet; otherwise raises as `scan` does.
+        """
+        values, offsets = _checked_text(values, offsets)
+        cut = _checked_cut(segments, offsets)
+        self._check_bytes(values, offsets)
+        if not self._pairs.linear:
+            return self._by_documents(values, offsets, cut, n_threads)
+
+        def one(begin: int, end: int) -> Ragged:
+            return self._encode(values, offsets[begin : end + 1], cut)
+
+        parts = _threads.run(one, _threads.chunks_of(offsets, n_threads), n_threads)
+        if len(parts) == 1:
+            return parts[0]
+        lengths = np.concatenate([part.lengths for part in parts])
+        return Ragged._trusted(np.concatenate([part.values for part in parts]), offsets_of(lengths))
+
+    def _encode(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Ragged:
+        """Encode in one thread."""
+        pairs, vocabulary = self._pairs, self.vocabulary
+        cache = self._cache()
+        out = np.empty(int(offsets[-1] - offsets[0]) + LINE_IDS, np.int32)
+        out_offsets = np.empty(offsets.size, np.int64)
+        state = np.zeros(2, np.int64)
+        word, dead = np.empty(0, np.int32), np.empty(1, np.uint8)
+        for block in _cut(values, offsets, cut):
+            longest = int(np.diff(block).max(initial=0))
+            if longest > word.size:
+                word, dead = np.empty(2 * longest, np.int32), np.empty(longest // 4 + 1, np.uint8)
+            encode_words(
+                values, offsets, block, self.byte_ids, self.whole_tokens, pairs.pairs, pairs.left, pairs.right,
+                vocabulary.n_alphabet, pairs.trie, pairs.stable, pairs.prefixes, pairs.lengths,
+                cache, word, dead, state, out, out_offsets,
+            )  # fmt: skip
+        documents, n = state.tolist()
+        out_offsets[documents:] = n
+        return Ragged._trusted(out[:n].copy(), out_offsets)
+
+    def _cache(self) -> np.ndarray:
+        """The calling thread's own cache; lines begin where those of the processor do."""
+        cache: np.ndarray | None = getattr(self._local, "cache", None)
+        if cache is None:
+            room = np.zeros(LINE * (_CACHE_LINES + 1), np.uint64)
+            skip = -room.ctypes.data % 64 // 8
+            cache = self._local.cache = room[skip : skip + LINE * _CACHE_LINES]
+        return cache
+
+    def _by_documents(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray, n_threads: int | None) -> Ragged:
+        """Encode the segments as documents: tables that are not in order of creation, and the batch rule."""
+        segments = scan(values, offsets, cut, n_threads) if isinstance(cut, str) else cut
+        part = Ragged._trusted(self.byte_ids[values[segments[0] : segments[-1]]], segments - segments[0])
+        ids = self._pairs.encode(part, n_threads)
+        return Ragged._trusted(ids.values, ids.offsets[np.searchsorted(segments, offsets)])
+
+    def _check_bytes(self, values: np.ndarray, offsets: np.ndarray) -> None:
+        if self._absent.any():
+            first, last = int(offsets[0]), int(offsets[-1])
+            if (bad := np.flatnonzero(self._absent[values[first:last]])).size:
+                at = first + int(bad[0])
+                document = int(np.searchsorted(offsets, at, side="right")) - 1
+                raise UnknownSymbolError(document, at - int(offsets[document]), int(values[at]))
+
+
+def _encoder(vocabulary: Vocabulary, byte_ids: np.ndarray, whole_tokens: bool, batch: bool) -> WordEncoder:
+    return WordEncoder(vocabulary, byte_ids, whole_tokens=whole_tokens, batch=batch)
+
+
+def _checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The arrays as kernels want them, without a copy if they are so already."""
+    if not isinstance(values, np.ndarray) or values.dtype != np.uint8 or values.ndim != 1:
+        raise TypeError(f"values: expected a 1-D array of uint8, got {describe(values)}")
+    if not isinstance(offsets, np.ndarray) or offsets.dtype != np.int64 or offsets.ndim != 1:
+        raise TypeError(f"offsets: expected a 1-D array of int64, got {describe(offsets)}")
+    check_offsets(offsets, values.size)
+    if values.size < 8:  # kernels read eight bytes at a time
+        values = np.concatenate([values, np.zeros(8, np.uint8)])
+    return writable(plain(values)), writable(plain(offsets))
+
+
+def _checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
+    if isinstance(segments, str):
+        if segments not in PATTERNS:
+            raise ValueError(f"pattern: expected one of {', '.join(PATTERNS)}, got {segments!r}")
+        return segments
+    if not isinstance(segments, np.ndarray) or segments.dtype != np.int64 or segments.ndim != 1 or not segments.size:
+        raise TypeError(f"segments: expected a pattern's name or a 1-D array of int64, got {describe(segments)}")
+    if (bad := np.flatnonzero(segments[1:] <= segments[:-1])).size:
+        raise ValueError(f"segments: segment {bad[0]} is empty: {segments[bad[0]]}, then {segments[bad[0] + 1]}")
+    if segments[0] != offsets[0] or segments[-1] != offsets[-1]:
+        raise ValueError(f"segments: expected {offsets[0]}..{offsets[-1]} as the offsets, got {segments[0]}..{segments[-1]}")
+    if (bad := np.flatnonzero(segments[np.searchsorted(segments, offsets)] != offsets)).size:
+        raise ValueError(f"segments: one lies across {offsets[bad[0]]}, where document {bad[0]} begins")
+    return writable(plain(segments))
+
+
+def _cut(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Iterator[np.ndarray]:
+    """The segments of some documents, up to _BLOCK at a time, each a view that lasts until the next is asked for."""
+    if not isinstance(cut, str):
+        first, last = np.searchsorted(cut, offsets[[0, -1]]).tolist()
+        for i in range(first, last, _BLOCK):
+            yield cut[i : min(i + _BLOCK, last) + 1]
+        return
+    kernel = getattr(import_module(f"ubpe_numba.kernels.split_{cut}"), f"split_{cut}")
+    state = np.array([0, offsets[0]])
+    block = np.empty(min(_BLOCK, int(offsets[-1] - offsets[0])) + 1, np.int64)
+    block[0] = offsets[0]
+    while n := kernel(values, offsets, class_table(), state, block[1:]):
+        yield block[: n + 1]
+        block[0] = block[n]
