@@ -16,9 +16,9 @@ from ubpe_numba.documents import code_points, text_of
 
 __all__ = ["NAMED", "Pretokenizer"]
 
-#: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k` and
-#: `o200k` split as the encodings of tiktoken 0.14 do; `digits` keeps a number whole, `digits1` cuts it into digits, `digits3` into
-#: threes from the left; `whitespace` cuts before white space, which goes to the next word as far as it is a single character.
+#: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
+#: and `o200k` split as the encodings of tiktoken 0.14 do; `digits` keeps a number whole, `digits1` cuts it into digits, `digits3`
+#: into threes from the left; `whitespace` cuts before white space, the last character of which goes to the next word.
 NAMED = {
     "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     "cl100k": (
@@ -48,13 +48,13 @@ _NEWEST = (("17.0", 0x16EA0), ("16.0", 0x105C0), ("15.1", 0x2EBF0), ("15.0", 0x1
 
 
 class Pretokenizer:
-    """Where text is cut: a regular expression whose matches are segments, as is whatever lies between them.
+    r"""Where text is cut: a regular expression whose matches are segments, as is whatever lies between them.
 
     Parameters
     ----------
     pattern
-        The name of a pattern (`gpt2`, `cl100k`, `o200k`, `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression of
-        the package `regex`, which knows ``\\p{L}`` and the like. A str of letters, digits, ``-`` and ``_`` only is a name.
+        The name of a pattern (`gpt2`, `cl100k`, `o200k`, `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression
+        of the package `regex`, which knows ``\p{L}`` and the like. A str of letters, digits, ``-`` and ``_`` only is a name.
 
     Attributes
     ----------

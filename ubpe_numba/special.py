@@ -56,6 +56,8 @@ class SpecialTokens:
             if row.values.size == 0:
                 raise ValueError(f"special_tokens: {word!r} is empty")
         self.values = np.concatenate([row.values for row in rows])
+        if kind == "int" and -(2**31) <= self.values.min() <= self.values.max() < 2**31:
+            self.values = self.values.astype(np.int32)  # not wider than what decoding gives without them
         self.offsets = offsets_of(np.array([row.values.size for row in rows]))
         self.number = {word: i for i, word in enumerate(words)}
         if len({row.values.tobytes() for row in rows}) < len(words):
@@ -63,8 +65,8 @@ class SpecialTokens:
         self._finder: _Finder | None = None
 
     @classmethod
-    def from_user(cls, special: Any, known: Any, kind: str, size: int) -> SpecialTokens | None:
-        """Read `special_tokens` and `known_words` of a tokenizer with `size` ids; None if there are none.
+    def from_user(cls, special: Any, known: Any, kind: str, size: int | None) -> SpecialTokens | None:
+        """Read `special_tokens` and `known_words` of a tokenizer with `size` ids, None if not known yet; None if there are none.
 
         Both are lists of words or mappings of words to ids. Those of a list get the ids from `size` on, special tokens first.
         Raises TypeError for words that are not of the `kind`, ValueError for an id that is taken, or far from the others.
@@ -83,6 +85,8 @@ class SpecialTokens:
                 always.append(name == "known_words")
         if not words:
             return None
+        if size is None:
+            return cls(kind, tuple(words), np.zeros(len(words), np.int32), np.array(always))
         taken = [i for i in given if i is not None]
         free = iter(i for i in range(size, size + len(words) + len(taken)) if i not in set(taken))
         ids = [next(free) if i is None else i for i in given]
@@ -110,7 +114,7 @@ class SpecialTokens:
 
     def _absent(self, values: np.ndarray, active: np.ndarray) -> bool:
         """Whether a plain search tells that there is no word. False if that is not known."""
-        if self.kind == "int" or len(self.words) > _SEARCH:
+        if self.kind == "int" or len(self.words) > _SEARCH or values.dtype != self.values.dtype:
             return False
         data = values.tobytes()
         return not any(data.find(self._symbols(int(i)).tobytes()) >= 0 for i in np.flatnonzero(active))

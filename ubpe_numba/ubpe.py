@@ -10,9 +10,11 @@ import numpy as np
 from ubpe_numba.documents import as_document
 from ubpe_numba.encode import PathEncoder
 from ubpe_numba.fit import Settings
+from ubpe_numba.params import positive
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
-from ubpe_numba.tokenizer import Tokenizer, _positive
+from ubpe_numba.segmenter import utf8_document
+from ubpe_numba.tokenizer import Tokenizer
 
 __all__ = ["UBPE"]
 
@@ -32,6 +34,17 @@ class UBPE(Tokenizer):
         A `FitRules`; None for the defaults.
     max_token_length
         No token of more symbols is made; None for no limit.
+    pretokenizer
+        Cuts text before anything is learned or encoded: ``"gpt2"``, ``"cl100k"``, ``"o200k"``, ``"whitespace"``, ``"digits"``,
+        ``"digits1"``, ``"digits3"``, a regular expression, a `Pretokenizer`, or None. Each segment counts as a document, for
+        document frequencies too; ``rules=FitRules(min_count=...)`` leaves out pairs that are rarer. Needs the extra ``text``.
+    special_tokens
+        Words with ids of their own, never cut and never merged: a list (ids behind the vocabulary, beyond `n_tokens`), or a
+        mapping of words to ids. `str`, `bytes` or sequences of integers, as the documents. See `encode`.
+    known_words
+        The same for words that are found in every document without being asked for.
+    encoding
+        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`. None: documents are as they are.
     objective
         ``"tfidf"``, the articles': the sum over distinct tokens of (1 + ln count) * idf is largest. It prefers rare tokens, not
         few: on text it gives about 60 % more tokens than merging by rank. ``"shortest"``: fewest tokens, 2 to 7 % fewer than
@@ -68,6 +81,10 @@ class UBPE(Tokenizer):
         alphabet: Any = None,
         rules: FitRules | None = None,
         max_token_length: int | None = None,
+        pretokenizer: Any = None,
+        special_tokens: Any = None,
+        known_words: Any = None,
+        encoding: str | None = None,
         objective: str = "tfidf",
         n_threads: int | None = None,
     ) -> None:
@@ -76,6 +93,10 @@ class UBPE(Tokenizer):
         self.alphabet = alphabet
         self.rules = rules
         self.max_token_length = max_token_length
+        self.pretokenizer = pretokenizer
+        self.special_tokens = special_tokens
+        self.known_words = known_words
+        self.encoding = encoding
         self.objective = objective
         self.n_threads = n_threads
 
@@ -128,8 +149,11 @@ class UBPE(Tokenizer):
         ValueError if `n` is less than 1, or too large for the length of the document.
         """
         self._check_fitted()
-        ids = self.alphabet_.to_ids(as_document(doc), unknown, name="doc")
-        return self._encoder.n_best(ids.values, _positive(n, "n"))
+        if not self.segmenter_.is_plain:
+            raise ValueError("encode_nbest: the segmentations of a document that is cut, or has special tokens, are not ranked")
+        given = as_document(doc) if self.segmenter_.encoding is None else utf8_document(doc)
+        ids = self.alphabet_.to_ids(given, unknown, name="doc")
+        return self._encoder.n_best(ids.values, positive(n, "n"))
 
     def _encode_params(self) -> dict[str, Any]:
         return {"objective": self.objective}
