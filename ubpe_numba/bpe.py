@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from ubpe_numba.alphabet import Alphabet
+from ubpe_numba.bridges import Bridges
 from ubpe_numba.encode import PairEncoder
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
@@ -16,7 +17,7 @@ __all__ = ["BPE", "UBPEClassic"]
 Self = TypeVar("Self", bound="_PairTokenizer")
 
 
-class _PairTokenizer(Tokenizer):
+class _PairTokenizer(Tokenizer, Bridges):
     """What `BPE` and `UBPEClassic` share: a table of pairs, and encoding by rank or by the batch rule."""
 
     @property

@@ -1,0 +1,381 @@
+"""Tokenizers from and for other libraries: Hugging Face, tiktoken, GPT-2's two files.
+
+Nothing is written unseen: what an export says is read back, and where the other library is installed read by that too, and all must
+give the same ids for some thousand samples; otherwise the export is refused, with the first sample that differs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pathlib
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ubpe_numba.alphabet import Alphabet
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.exchange import Exchange
+from ubpe_numba.io import huggingface, samples, tiktoken, vocab_merges
+from ubpe_numba.io.files import open_regular, write_atomically
+from ubpe_numba.io.model import claimable
+from ubpe_numba.io.table import Table, name_ids, names, symbol_character, symbol_index
+from ubpe_numba.pretokenize import Pretokenizer
+from ubpe_numba.ragged import Ragged
+from ubpe_numba.segmenter import Segmenter
+from ubpe_numba.special import SpecialTokens
+from ubpe_numba.vocabulary import Vocabulary
+
+Self = TypeVar("Self", bound="Bridges")
+
+_EVERYTHING = "(?s:.+)"  # tiktoken always cuts; this is one piece
+
+
+class Bridges(Exchange):
+    """What pair tables can exchange with other libraries."""
+
+    # ---------------------------------------------------------------------------------------------- Hugging Face
+
+    @classmethod
+    def from_huggingface(cls: type[Self], source: Any, *, kind: str | None = None, alphabet: Any = None, **params: Any) -> Self:
+        """A tokenizer from a `tokenizer.json` of Hugging Face: its text, the path of a file, or a `tokenizers.Tokenizer`.
+
+        It gives the same ids, those that its encode gives with ``add_special_tokens=False``, special tokens where they are
+        allowed. `kind` says what symbols are, ``"bytes"``, ``"str"`` or ``"int"``; None decides by the file. `alphabet`: the
+        integers that the characters of a model of ``"int"`` stand for, in their order. `params` are further constructor arguments.
+
+        ModelFormatError if the file is not valid, or says something that has no counterpart here (a normalizer, affixes, byte
+        fallback, text that is cut twice), naming it.
+        """
+        text = source.to_str() if hasattr(source, "to_str") else _content(source, "{")
+        return cls._from_table(huggingface.read(text, kind), len(text), alphabet, params)
+
+    def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
+        r"""The `tokenizer.json` for Hugging Face's tokenizers; written to `path` too, if there is one.
+
+        Bytes become a byte-level model with its pattern, characters a model of characters, and symbol i of an alphabet of integers
+        the character ``chr(0xE000 + i)`` below 6400, from there on ``chr(0x10000 - 6400 + i)``. ValueError if the model cannot say
+        the same, naming the first sample that is encoded differently.
+
+        >>> from ubpe_numba import BPE
+        >>> text = BPE.from_merges([[0, 1]], alphabet="ab").to_huggingface()
+        >>> BPE.from_huggingface(text).encode("aab").tolist()
+        [0, 2]
+        """
+        self._check_fitted()
+        vocab, merges = self._named()
+        special, known = self._words()
+        if clash := next((word for word in {**special, **known} if word in vocab), None):
+            raise ValueError(f"special_tokens: {clash!r} is a token of the vocabulary too; Hugging Face allows one")
+        text = huggingface.write(self._table(), vocab, merges, special, known)
+        symbols = None if self.alphabet_.kind != "int" else self.alphabet_.symbols
+        self._check_same(type(self).from_huggingface(text, kind=self.alphabet_.kind, alphabet=symbols), "what was written")
+        if find_spec("tokenizers") is not None:
+            other = import_module("tokenizers").Tokenizer.from_str(text)
+            self._check_foreign(lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)], "tokenizers")
+        if path is not None:
+            write_atomically(path, text.encode())
+        return text
+
+    def to_transformers(self, **params: Any) -> Any:
+        """A `transformers.PreTrainedTokenizerFast` that gives the same ids; `params` are its further arguments.
+
+        ``eos_token="<|endoftext|>"`` and the like say what special tokens are for. ImportError without the extra ``hf``; for the
+        rest as `to_huggingface`.
+        """
+        text = self.to_huggingface()
+        try:
+            fast = import_module("transformers").PreTrainedTokenizerFast
+            tokenizer = import_module("tokenizers").Tokenizer.from_str(text)
+        except ImportError as error:
+            raise ImportError("to_transformers needs transformers: pip install 'ubpe-numba[hf]'") from error
+        return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **params})
+
+    # ---------------------------------------------------------------------------------------------- tiktoken
+
+    @classmethod
+    def from_tiktoken(
+        cls: type[Self], source: Any, *, pretokenizer: Any = None, special_tokens: dict[str, int] | None = None, **params: Any
+    ) -> Self:
+        """A tokenizer from a `.tiktoken` file: its path or its bytes, or a `tiktoken.Encoding`, which knows the rest too.
+
+        A file has no pattern and no special tokens: give those that belong to it, such as ``"cl100k"``. `str` is taken as
+        UTF-8, as by tiktoken. ModelFormatError if the file is not valid, or holds a token that its parts never make.
+        """
+        if hasattr(source, "_mergeable_ranks"):
+            ranks, special_tokens = dict(source._mergeable_ranks), special_tokens or dict(source._special_tokens)
+            pretokenizer = pretokenizer or (None if source._pat_str == _EVERYTHING else source._pat_str)
+            size = sum(len(token) + 8 for token in ranks)
+        else:
+            data = source if isinstance(source, bytes) else _read(source)
+            ranks, size = tiktoken.parse(data), len(data)
+        cutter = Pretokenizer.of(pretokenizer)
+        table = tiktoken.read(ranks, special_tokens or {}, None if cutter is None else cutter.pattern)
+        return cls._from_table(table, size, None, params)
+
+    def to_tiktoken(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """The `.tiktoken` file, tokens and ranks; written to `path` too, if there is one.
+
+        Pattern and special tokens are not part of it: see `to_tiktoken_encoding`. ValueError if the alphabet is not the 256 bytes,
+        the ids are not in order of the merges, or a sample is encoded differently.
+        """
+        ranks = self._ranks()
+        data = tiktoken.write(ranks)
+        if path is not None:
+            write_atomically(path, data)
+        return data
+
+    def to_tiktoken_encoding(self, name: str = "ubpe-numba") -> Any:
+        """A `tiktoken.Encoding` that gives the same ids. ImportError without tiktoken; for the rest as `to_tiktoken`."""
+        ranks = self._ranks()
+        try:
+            make = import_module("tiktoken").Encoding
+        except ImportError as error:
+            raise ImportError("to_tiktoken_encoding needs tiktoken: pip install tiktoken") from error
+        return make(name, pat_str=self._pattern() or _EVERYTHING, mergeable_ranks=ranks, special_tokens=self._words()[0])
+
+    def _ranks(self) -> dict[bytes, int]:
+        """Tokens and ranks, tried out."""
+        self._check_fitted()
+        alphabet, vocabulary = self.alphabet_, self.vocabulary_
+        if alphabet.kind != "bytes" or alphabet.size < 256:
+            raise ValueError("alphabet: tiktoken needs one of all 256 bytes")
+        if self._words()[1]:
+            raise ValueError("known_words: tiktoken has none that are found in every text")
+        symbols = alphabet.to_symbols(vocabulary.arena).tobytes()
+        starts = vocabulary.offsets.tolist()
+        tokens = [symbols[a:b] for a, b in itertools.pairwise(starts)]
+        ids = self._ids_of_tokens()
+        if sorted(ids[256:]) != ids[256:]:
+            raise ValueError("token_ids: tiktoken merges by id, and these are not in order of the merges")
+        ranks = dict(zip(tokens, ids, strict=True))
+        if len(ranks) < len(tokens):
+            raise ValueError("vocabulary: two tokens stand for the same bytes; tiktoken allows one")
+        special, pattern = self._words()[0], self._pattern()
+        again = type(self).from_tiktoken(tiktoken.write(ranks), pretokenizer=pattern, special_tokens=special)
+        self._check_same(again, "what was written")
+        if find_spec("tiktoken") is not None:
+            make = import_module("tiktoken").Encoding
+            other = make("sample", pat_str=pattern or _EVERYTHING, mergeable_ranks=ranks, special_tokens=special)
+            self._check_foreign(lambda docs: other.encode_batch(docs, allowed_special="all", num_threads=1), "tiktoken")
+        return ranks
+
+    # ---------------------------------------------------------------------------------------------- vocab.json and merges.txt
+
+    @classmethod
+    def from_vocab_merges(
+        cls: type[Self],
+        vocab: Any,
+        merges: Any,
+        *,
+        kind: str = "bytes",
+        pretokenizer: Any = "gpt2",
+        special_tokens: dict[str, int] | None = None,
+        end_of_word: str | None = None,
+        **params: Any,
+    ) -> Self:
+        """A tokenizer from `vocab.json` and `merges.txt`: their texts or paths; `vocab` may be a mapping too.
+
+        ``kind="bytes"`` is GPT-2's form, where `str` is taken as UTF-8; ``"str"`` that of characters. `end_of_word`: the character
+        of text that ``</w>`` stands for, usually a space. Tokens that no pair makes become special tokens. ModelFormatError if
+        the files are not valid.
+        """
+        if kind not in ("bytes", "str"):
+            raise ValueError(f"kind: expected 'bytes' or 'str', got {kind!r}")
+        if end_of_word is not None and (kind != "str" or not isinstance(end_of_word, str) or len(end_of_word) != 1):
+            raise ValueError(f"end_of_word: expected one character, and kind='str', got {end_of_word!r}")
+        source = dict(vocab) if hasattr(vocab, "keys") else _content(vocab, "{")
+        text = _content(merges, None)
+        cutter = Pretokenizer.of(pretokenizer)
+        pattern = None if cutter is None else cutter.pattern
+        table = vocab_merges.read(source, text, kind, special_tokens or {}, pattern, end_of_word)
+        return cls._from_table(table, len(source) + len(text), None, params)
+
+    def to_vocab_merges(
+        self,
+        vocab_path: str | os.PathLike[str] | None = None,
+        merges_path: str | os.PathLike[str] | None = None,
+        *,
+        end_of_word: str | None = None,
+    ) -> tuple[str, str]:
+        """The texts of `vocab.json` and `merges.txt`; written to the paths too, if there are some.
+
+        Special tokens are part of the vocabulary, the pattern of neither. `end_of_word`: the character that is written as
+        ``</w>``. ValueError if the files would not give the same ids, or a token of characters holds white space.
+        """
+        self._check_fitted()
+        if self.alphabet_.kind == "int":
+            raise ValueError("alphabet: the files hold text; use to_huggingface for integers")
+        vocab, merges = self._named()
+        special, known = self._words()
+        if known or any(word in vocab for word in special):
+            raise ValueError("special_tokens: known words, or tokens that the vocabulary has too, cannot be written")
+        out = vocab_merges.write({**vocab, **special}, merges, end_of_word)
+        again = type(self).from_vocab_merges(
+            *out, kind=self.alphabet_.kind, pretokenizer=self._pattern(), special_tokens=special, end_of_word=end_of_word
+        )
+        self._check_same(again, "what was written")
+        if vocab_path is not None:
+            write_atomically(vocab_path, out[0].encode())
+        if merges_path is not None:
+            write_atomically(merges_path, out[1].encode())
+        return out
+
+    # ---------------------------------------------------------------------------------------------- what they share
+
+    @classmethod
+    def _from_table(cls: type[Self], table: Table, n_bytes: int, symbols: Any, params: dict[str, Any]) -> Self:
+        """The tokenizer of a table that may be of any origin; `n_bytes` is the size of the file that it comes from."""
+        try:
+            alphabet = Alphabet.from_symbols(table.symbols, table.kind)
+            if symbols is not None:
+                given = Alphabet.from_user(symbols, "int")
+                if table.kind != "int" or given.size != alphabet.size:
+                    raise ModelFormatError(f"alphabet: expected {alphabet.size} integers for a model of 'int', got {given.size}")
+                alphabet = Alphabet.from_symbols(given.symbols[alphabet.symbols], "int")
+            vocabulary = Vocabulary.from_merges(alphabet.size, list(table.merges), max_symbols=claimable(n_bytes))
+            special, known = table.special, table.known
+            if table.kind == "int":
+                special, known = ({_integers(w, alphabet): i for w, i in words.items()} for words in (special, known))
+            segmenter = Segmenter(
+                Pretokenizer.of(table.pattern),
+                SpecialTokens.from_user(special, known, table.kind, len(vocabulary)),
+                None,
+                "utf-8" if table.kind == "bytes" else None,
+            )
+            ids = table.token_ids if table.token_ids != list(range(len(vocabulary))) else None
+            make: Any = cls  # the constructors differ
+            tokenizer: Self = make(len(vocabulary), **params)
+            tokenizer._settings()
+            tokenizer._become(alphabet, vocabulary, segmenter.numbered(ids, len(vocabulary)))
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+        if table.whole:
+            tokenizer._check_whole()
+        return tokenizer
+
+    def _check_whole(self) -> None:
+        """ModelFormatError unless every token, encoded by itself, comes out as itself."""
+        encoded = self._encode_ids(Ragged._trusted(self.vocabulary_.arena.copy(), self.vocabulary_.offsets.copy()))
+        if (bad := np.flatnonzero(encoded.lengths != 1)).size:
+            token = self.alphabet_.output(self.alphabet_.to_symbols(self.vocabulary_.sequence(int(bad[0]))))
+            raise ModelFormatError(f"the token {token!r} ({self._ids_of_tokens()[bad[0]]}) is not what its parts are merged to")
+
+    def _encode_ids(self, documents: Ragged) -> Ragged:
+        raise NotImplementedError  # of the tokenizer that has this mixin
+
+    def _ids_of_tokens(self) -> list[int]:
+        ids = self.segmenter_.token_ids
+        return list(range(len(self.vocabulary_))) if ids is None else [int(i) for i in ids]
+
+    def _named(self) -> tuple[dict[str, int], list[tuple[str, str]]]:
+        """Names of tokens with their ids, and of pairs."""
+        called = names(self.alphabet_, self.vocabulary_)
+        assert self.vocabulary_.merges is not None  # Tokenizer._set sees to that
+        merges = [(called[a], called[b]) for a, b in self.vocabulary_.merges.tolist()]
+        return name_ids(called, self._ids_of_tokens()), merges
+
+    def _pattern(self) -> str | None:
+        return None if self.segmenter_.pretokenizer is None else self.segmenter_.pretokenizer.pattern
+
+    def _table(self) -> Table:
+        return Table(self.alphabet_.kind, [], [], [], {}, {}, self._pattern())
+
+    def _words(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Special tokens and known words as text. ValueError for those that are none."""
+        found: tuple[dict[str, int], dict[str, int]] = {}, {}
+        special = self.segmenter_.special
+        if special is None:
+            return found
+        for word, i, known in zip(special.words, special.ids.tolist(), special.always.tolist(), strict=True):
+            try:
+                text = word if isinstance(word, str) else word.decode() if isinstance(word, bytes) else self._characters(word)
+                text.encode()
+            except UnicodeError as error:
+                raise ValueError(f"special_tokens: {word!r} is not text") from error
+            found[known][text] = i
+        return found
+
+    def _characters(self, word: tuple[int, ...]) -> str:
+        """Integers as the characters that stand for them."""
+        ids = self.alphabet_.lookup(np.array(word, np.int64))
+        if (ids < 0).any():
+            raise ValueError(f"special_tokens: {word!r} holds integers outside the alphabet, which no character stands for")
+        return "".join(symbol_character(i) for i in ids.tolist())
+
+    def _samples(self) -> list[Any]:
+        """Documents as users give them: of bytes, `str`, or arrays of integers."""
+        alphabet = self.alphabet_
+        docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in samples.documents(alphabet, self.vocabulary_)]
+        out: list[Any] = [alphabet.output(symbols) for symbols in docs]
+        for word in [] if self.segmenter_.special is None else self.segmenter_.special.words:
+            if isinstance(word, tuple):
+                between = [*docs[0].tolist(), *word, *docs[-1].tolist()]
+                out.append(np.array(between, np.int64))
+            else:
+                word = word.encode() if isinstance(word, str) and alphabet.kind == "bytes" else word
+                out.append(out[0] + word + out[-1])
+        return out
+
+    def _all_of(self, docs: list[Any]) -> list[list[int]]:
+        encode: Any = self.encode_batch  # type: ignore[attr-defined]  # of the tokenizer that has this mixin
+        found: list[list[int]] = encode(docs, allowed_special="all").to_lists()
+        return found
+
+    def _check_same(self, other: Bridges, what: str) -> None:
+        """ValueError, with the first sample, if another tokenizer of this library gives other ids."""
+        docs = self._samples()
+        _compare(docs, self._all_of(docs), other._all_of(docs), what)
+
+    def _check_foreign(self, encode: Callable[[list[str]], list[list[int]]], what: str) -> None:
+        """The same for another library, which takes text."""
+        docs, texts = [], []
+        for doc in self._samples():
+            try:
+                if isinstance(doc, np.ndarray):
+                    text = self._characters(tuple(doc.tolist()))
+                else:
+                    text = doc.decode() if isinstance(doc, bytes) else doc
+            except UnicodeError:  # random bytes, or part of a character
+                continue
+            docs.append(doc)
+            texts.append(text)
+        _compare(docs, self._all_of(docs), encode(texts), what)
+
+
+def _compare(docs: list[Any], mine: list[list[int]], theirs: list[list[int]], what: str) -> None:
+    for doc, a, b in zip(docs, mine, theirs, strict=True):
+        if a != b:
+            shown = doc.tolist() if isinstance(doc, np.ndarray) else doc
+            raise ValueError(f"export refused: {shown!r:.200} is {a!s:.200} here, but {b!s:.200} by {what}")
+
+
+def _integers(word: Any, alphabet: Alphabet) -> tuple[int, ...]:
+    found = [symbol_index(character) for character in word]
+    if any(i is None or i >= alphabet.size for i in found):
+        raise ModelFormatError(f"special_tokens: {word!r} is not made of integers")
+    return tuple(int(alphabet.symbols[i]) for i in found)
+
+
+def _read(path: Any) -> bytes:
+    with open_regular(path) as f:
+        return f.read()
+
+
+def _content(source: Any, begins: str | None) -> str:
+    """A text, given as it is or by the path of its file: a `str` that `begins` so, or has several lines, is the text."""
+    if isinstance(source, str) and ("\n" in source or (begins is not None and source.lstrip().startswith(begins))):
+        return source
+    if isinstance(source, bytes):
+        data = source
+    elif isinstance(source, (str, pathlib.PurePath)) or hasattr(source, "__fspath__"):
+        data = _read(source)
+    else:
+        raise TypeError(f"expected a text or a path, got {type(source).__name__}")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ModelFormatError(f"not text in UTF-8: {error}") from error
