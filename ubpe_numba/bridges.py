@@ -1,7 +1,7 @@
 """Tokenizers from and for other libraries: Hugging Face, tiktoken, GPT-2's two files.
 
-Nothing is written unseen: what an export says is read back, and where the other library is installed read by that too, and all must
-give the same ids for some thousand samples; otherwise the export is refused, with the first sample that differs.
+Nothing is written unseen: what an export says is read back, and where the other library is installed read by that too, and all
+must give the same ids for some thousand samples; otherwise the export is refused, with the first sample that differs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Bridges(Exchange):
 
         It gives the same ids, those that its encode gives with ``add_special_tokens=False``, special tokens where they are
         allowed. `kind` says what symbols are, ``"bytes"``, ``"str"`` or ``"int"``; None decides by the file. `alphabet`: the
-        integers that the characters of a model of ``"int"`` stand for, in their order. `params` are further constructor arguments.
+        integers that the characters of a model of ``"int"`` stand for, in their order. `params` are further constructor
+        arguments.
 
         ModelFormatError if the file is not valid, or says something that has no counterpart here (a normalizer, affixes, byte
         fallback, text that is cut twice), naming it.
@@ -56,9 +57,9 @@ class Bridges(Exchange):
     def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
         r"""The `tokenizer.json` for Hugging Face's tokenizers; written to `path` too, if there is one.
 
-        Bytes become a byte-level model with its pattern, characters a model of characters, and symbol i of an alphabet of integers
-        the character ``chr(0xE000 + i)`` below 6400, from there on ``chr(0x10000 - 6400 + i)``. ValueError if the model cannot say
-        the same, naming the first sample that is encoded differently.
+        Bytes become a byte-level model with its pattern, characters a model of characters, and symbol i of an alphabet of
+        integers the character ``chr(0xE000 + i)`` below 6400, from there on ``chr(0x10000 - 6400 + i)``. ValueError if the
+        model cannot say the same, naming the first sample that is encoded differently.
 
         >>> from ubpe_numba import BPE
         >>> text = BPE.from_merges([[0, 1]], alphabet="ab").to_huggingface()
@@ -119,8 +120,8 @@ class Bridges(Exchange):
     def to_tiktoken(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """The `.tiktoken` file, tokens and ranks; written to `path` too, if there is one.
 
-        Pattern and special tokens are not part of it: see `to_tiktoken_encoding`. ValueError if the alphabet is not the 256 bytes,
-        the ids are not in order of the merges, or a sample is encoded differently.
+        Pattern and special tokens are not part of it: see `to_tiktoken_encoding`. ValueError if the alphabet is not the 256
+        bytes, the ids are not in order of the merges, or a sample is encoded differently.
         """
         ranks = self._ranks()
         data = tiktoken.write(ranks)
@@ -179,9 +180,9 @@ class Bridges(Exchange):
     ) -> Self:
         """A tokenizer from `vocab.json` and `merges.txt`: their texts or paths; `vocab` may be a mapping too.
 
-        ``kind="bytes"`` is GPT-2's form, where `str` is taken as UTF-8; ``"str"`` that of characters. `end_of_word`: the character
-        of text that ``</w>`` stands for, usually a space. Tokens that no pair makes become special tokens. ModelFormatError if
-        the files are not valid.
+        ``kind="bytes"`` is GPT-2's form, where `str` is taken as UTF-8; ``"str"`` that of characters. `end_of_word`: the
+        character of text that ``</w>`` stands for, usually a space. Tokens that no pair makes become special tokens.
+        ModelFormatError if the files are not valid.
         """
         if kind not in ("bytes", "str"):
             raise ValueError(f"kind: expected 'bytes' or 'str', got {kind!r}")

@@ -297,7 +297,7 @@ class Tokenizer(Exchange, ABC):
         >>> from ubpe_numba import BPE
         >>> tok = BPE.for_text(258, pretokenizer=None, special_tokens=["<end>"]).fit(["abab ab"])
         >>> tok.encode("abc<end>", allowed_special="all").tolist()
-        [256, 99, 258]
+        [256, 99, 257]
         """
         self._check_fitted()
         if self.segmenter_.is_plain and self.segmenter_.encoding is None:

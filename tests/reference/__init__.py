@@ -8,5 +8,6 @@ ids below `alphabet_size` are symbols, learned ids follow from `alphabet_size` o
 - `trim.py`: reordering a table by weight and cutting it, in four variants; closedness of a table.
 - `encode_pairs.py`: encoding with a pair table, by rank and by the several-pairs-a-pass rule.
 - `encode_paths.py`: encoding with flat sequences, by tf-idf (exhaustive and top-n) and by fewest tokens.
+- `atoms.py`: finding words that are kept whole.
 - `decode.py`: flat sequences of a pair table, and decoding with them.
 """

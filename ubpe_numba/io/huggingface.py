@@ -1,8 +1,8 @@
 """`tokenizer.json` of Hugging Face's tokenizers: BPE over bytes, characters, or integers written as characters.
 
-Read are models whose ids we can give exactly: no normalizer, no dropout, no byte fallback, no affixes, and text that is cut by one
-pattern. What a post-processor adds around a document (a token of beginning, say) is not part of the tokenizer here: `encode` gives
-the ids that Hugging Face gives with ``add_special_tokens=False``.
+Read are models whose ids we can give exactly: no normalizer, no dropout, no byte fallback, no affixes, and text that is cut by
+one pattern. What a post-processor adds around a document (a token of beginning, say) is not part of the tokenizer here:
+`encode` gives the ids that Hugging Face gives with ``add_special_tokens=False``.
 """
 
 from __future__ import annotations

@@ -20,10 +20,10 @@ _PRIVATE, _N_PRIVATE = 0xE000, 6400  # the private use area; further symbols go 
 class Table(NamedTuple):
     """A tokenizer as other libraries know it.
 
-    `symbols` are those of the alphabet (code points, bytes or integers), by id; `merges` pairs of ids, pair i of which makes the id
-    ``len(symbols) + i``; `token_ids` what these ids are called elsewhere; `special` and `known` words with their ids, `known`
-    those that are found in every text; `pattern` cuts text, None if it is not cut. `whole`: a word that is a token is taken for
-    it before any merging.
+    `symbols` are those of the alphabet (code points, bytes or integers), by id; `merges` pairs of ids, pair i of which makes
+    the id ``len(symbols) + i``; `token_ids` what these ids are called elsewhere; `special` and `known` words with their ids,
+    `known` those that are found in every text; `pattern` cuts text, None if it is not cut. `whole`: a word that is a token is
+    taken for it before any merging.
     """
 
     kind: str

@@ -1,8 +1,8 @@
 """`.tiktoken` files: a line for each token, its bytes in base64 and its rank, which is its id.
 
-There are no pairs in them: two neighbours are merged if what they make is a token, the one of lowest rank first. That is the same as
-merging pairs if every token, encoded by itself, comes out as itself, which whoever reads a table has to see to; the last pair merged
-in doing so is the token's.
+There are no pairs in them: two neighbours are merged if what they make is a token, the one of lowest rank first. That is the
+same as merging pairs if every token, encoded by itself, comes out as itself, which whoever reads a table has to see to; the
+last pair merged in doing so is the token's.
 """
 
 from __future__ import annotations

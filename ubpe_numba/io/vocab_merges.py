@@ -20,9 +20,9 @@ _HEADER = "#version: 0.2"
 def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: str | None, end_of_word: str | None) -> Table:
     """Read `vocab`, JSON or an object, and `merges`. ModelFormatError names what is wrong.
 
-    `end_of_word` is the character that ``</w>`` stands for, None if there is no such marker. Where the last character of a word is
-    one symbol with its marker (subword-nmt 0.2), the pairs that make these symbols come first, which is the same; symbols that
-    have no id of their own then get the next free ones.
+    `end_of_word` is the character that ``</w>`` stands for, None if there is no such marker. Where the last character of a word
+    is one symbol with its marker (subword-nmt 0.2), the pairs that make these symbols come first, which is the same; symbols
+    that have no id of their own then get the next free ones.
     """
     ids = read_vocab(parse_json(vocab) if isinstance(vocab, (str, bytes)) else vocab)
     pairs: list[tuple[str, str]] = []
