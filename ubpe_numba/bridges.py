@@ -31,7 +31,6 @@ from ubpe_numba.vocabulary import Vocabulary
 
 Self = TypeVar("Self", bound="Bridges")
 
-_EVERYTHING = "(?s:.+)"  # tiktoken always cuts; this is one piece
 
 
 class Bridges(Exchange):
@@ -66,7 +65,6 @@ class Bridges(Exchange):
         >>> BPE.from_huggingface(text).encode("aab").tolist()
         [0, 2]
         """
-        self._check_fitted()
         vocab, merges = self._named()
         special, known = self._words()
         if clash := next((word for word in {**special, **known} if word in vocab), None):
@@ -108,7 +106,7 @@ class Bridges(Exchange):
         """
         if hasattr(source, "_mergeable_ranks"):
             ranks, special_tokens = dict(source._mergeable_ranks), special_tokens or dict(source._special_tokens)
-            pretokenizer = pretokenizer or (None if source._pat_str == _EVERYTHING else source._pat_str)
+            pretokenizer = pretokenizer or tiktoken.uncovered(source._pat_str)
             size = sum(len(token) + 8 for token in ranks)
         else:
             data = source if isinstance(source, bytes) else _read(source)
@@ -136,11 +134,11 @@ class Bridges(Exchange):
             make = import_module("tiktoken").Encoding
         except ImportError as error:
             raise ImportError("to_tiktoken_encoding needs tiktoken: pip install tiktoken") from error
-        return make(name, pat_str=self._pattern() or _EVERYTHING, mergeable_ranks=ranks, special_tokens=self._words()[0])
+        return make(name, pat_str=tiktoken.covering(self._pattern()), mergeable_ranks=ranks, special_tokens=self._words()[0])
 
     def _ranks(self) -> dict[bytes, int]:
         """Tokens and ranks, tried out."""
-        self._check_fitted()
+        self._check_order()
         alphabet, vocabulary = self.alphabet_, self.vocabulary_
         if alphabet.kind != "bytes" or alphabet.size < 256:
             raise ValueError("alphabet: tiktoken needs one of all 256 bytes")
@@ -160,7 +158,7 @@ class Bridges(Exchange):
         self._check_same(again, "what was written")
         if find_spec("tiktoken") is not None:
             make = import_module("tiktoken").Encoding
-            other = make("sample", pat_str=pattern or _EVERYTHING, mergeable_ranks=ranks, special_tokens=special)
+            other = make("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=ranks, special_tokens=special)
             self._check_foreign(lambda docs: other.encode_batch(docs, allowed_special="all", num_threads=1), "tiktoken")
         return ranks
 
@@ -238,6 +236,9 @@ class Bridges(Exchange):
                     raise ModelFormatError(f"alphabet: expected {alphabet.size} integers for a model of 'int', got {given.size}")
                 alphabet = Alphabet.from_symbols(given.symbols[alphabet.symbols], "int")
             vocabulary = Vocabulary.from_merges(alphabet.size, list(table.merges), max_symbols=claimable(n_bytes))
+            if not vocabulary.in_order_of_creation:
+                raise ModelFormatError("merges: a token is part of a pair of lower rank than its own, which is merged
+                differently here")
             special, known = table.special, table.known
             if table.kind == "int":
                 special, known = ({_integers(w, alphabet): i for w, i in words.items()} for words in (special, known))
@@ -272,8 +273,16 @@ class Bridges(Exchange):
         ids = self.segmenter_.token_ids
         return list(range(len(self.vocabulary_))) if ids is None else [int(i) for i in ids]
 
+    def _check_order(self) -> None:
+        """ValueError unless parents precede children: else others merge one pair at a time where we merge all of a rank."""
+        self._check_fitted()
+        if not self.vocabulary_.in_order_of_creation:
+            raise ValueError("vocabulary: its pairs are not in order of creation, and other libraries would merge them
+            differently")
+
     def _named(self) -> tuple[dict[str, int], list[tuple[str, str]]]:
         """Names of tokens with their ids, and of pairs."""
+        self._check_order()
         called = names(self.alphabet_, self.vocabulary_)
         assert self.vocabulary_.merges is not None  # Tokenizer._set sees to that
         merges = [(called[a], called[b]) for a, b in self.vocabulary_.merges.tolist()]

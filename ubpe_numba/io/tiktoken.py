@@ -13,8 +13,30 @@ import itertools
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.io.table import Table, last_merge
+from ubpe_numba.pretokenize import NAMED
 
 _WORK = 1 << 28  # most steps, a square of the length for each token: a few seconds
+
+
+EVERYTHING = "(?s:.+)"  # tiktoken always cuts; this leaves a text in one piece
+_COVERING = ("gpt2", "cl100k", "o200k", "whitespace")
+
+
+def covering(pattern: str | None) -> str:
+    """The pattern for tiktoken, which drops what a pattern does not match: that is matched by a further alternative.
+
+    >>> covering("a+")
+    '(?:a+)|(?:(?!a+)(?s:.))+'
+    """
+    if pattern is None or pattern in [NAMED[name] for name in _COVERING]:
+        return pattern or EVERYTHING
+    return f"(?:{pattern})|(?:(?!{pattern})(?s:.))+"
+
+
+def uncovered(pattern: str) -> str | None:
+    """The inverse of `covering`; any other pattern is returned as it is."""
+    inner = pattern[3 : (len(pattern) - len("(?:)|(?:(?!)(?s:.))+")) // 2 + 3]
+    return None if pattern == EVERYTHING else inner if inner and covering(inner) == pattern else pattern
 
 
 def parse(data: bytes) -> dict[bytes, int]:
