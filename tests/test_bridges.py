@@ -28,7 +28,7 @@ tokenizers = pytest.importorskip("tokenizers")
 tiktoken = pytest.importorskip("tiktoken")
 
 END = "<|endoftext|>"
-MIXED = [*TEXTS, "", " ", "\n\n", "naïve café ﬁ", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 한국어 हिन्दी", "a" * 300, "=" * 80 + "\n" * 20]
+MIXED = [*TEXTS, "", " ", "\n\n", "naïve café ﬁ", "\U0001d518\U0001d52b 한국어 हिन्दी", "a" * 300, "=" * 80 + "\n" * 20]
 
 
 def english() -> list[str]:
@@ -345,17 +345,15 @@ def tokenizers_table() -> dict[str, int]:
 # --- refusals
 
 
-def test_exports_that_would_lose_something_are_refused(lines: list[str]) -> None:
+def test_exports_that_would_lose_something_are_refused() -> None:
     double = BPE.from_merges([[97, 98], [256, 99], [98, 99], [97, 258]], alphabet=bytes(range(256)))
     for export in (double.to_huggingface, double.to_tiktoken, double.to_vocab_merges):
         with pytest.raises(ValueError, match="stand for the same"):
             export()
     unstable = BPE.from_merges([[98, 99], [97, 98], [257, 99]], alphabet=bytes(range(256)))  # abc is a bc
     unstable.to_huggingface()
-    with pytest.raises(ValueError, match=r"the token b'abc' .* is not"):
+    with pytest.raises(ValueError, match=r"export refused: b'abc' is \[97, 256\] here, but \[258\] by what was written"):
         unstable.to_tiktoken()
-    batch = BPE.for_text(300, pretokenizer=None).fit(lines[:300], progress=False)
-    shuffled = batch.vocabulary.merges.copy()
     part = BPE(None, alphabet=b"abc", encoding="utf-8").fit(["abab"], progress=False)
     with pytest.raises(ValueError, match="alphabet: tiktoken needs one of all 256 bytes"):
         part.to_tiktoken()
@@ -365,7 +363,6 @@ def test_exports_that_would_lose_something_are_refused(lines: list[str]) -> None
         known.to_tiktoken()
     with pytest.raises(ValueError, match="known words"):
         known.to_vocab_merges()
-    clash = BPE.for_text(258, pretokenizer=None, special_tokens=["abab"]).fit([""], progress=False)
     clash = BPE.from_merges([[97, 98]], bytes(range(256)), special_tokens=["ab"])
     with pytest.raises(ValueError, match="special_tokens: 'ab' is a token of the vocabulary too"):
         clash.to_huggingface()
@@ -380,19 +377,19 @@ def test_exports_that_would_lose_something_are_refused(lines: list[str]) -> None
         ints.to_vocab_merges()
     with pytest.raises(ValueError, match="special_tokens: .* holds integers outside the alphabet"):
         BPE(None, special_tokens=[[0, 9]]).fit([[0, 1]], progress=False).to_huggingface()
-    assert shuffled.size
 
 
 def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     """By the articles' rule of several pairs a pass a table out of order is encoded as no other library does."""
-    merges = [[3, 2], [0, 1]]  # (ab)c before ab
-    batch = BPE.from_merges(merges, "abc") if False else None
-    assert batch is None
     rng = np.random.default_rng(0)
     docs = [rng.integers(0, 4, 200) for _ in range(8)]
     tok = UBPEClassic(60, 50, alphabet=4, rules=FitRules(order="idf", encode="batch")).fit(docs, progress=False)
     path = tmp_path / "tokenizer.json"
-    with pytest.raises(ValueError, match=r"export refused: \[.*\] is \[.*\] here, but \[.*\] by what was written"):
+    with pytest.raises(ValueError, match="vocabulary: its pairs are not in order of creation"):
+        tok.to_huggingface(path)
+    monkeypatch.setattr(UBPEClassic, "_check_order", lambda self: None)
+    monkeypatch.setattr(UBPEClassic, "_from_table", classmethod(lambda cls, *args: tok))
+    with pytest.raises(ValueError, match=r"export refused: \[.*\] is \[.*\] here, but \[.*\] by tokenizers"):
         tok.to_huggingface(path)
     assert not path.exists()
 
@@ -422,9 +419,8 @@ def test_unfitted_and_foreign_objects() -> None:
 
 
 def base() -> dict[str, Any]:
-    file: dict[str, Any] = json.loads(
-        BPE.from_merges([[97, 98], [256, 99]], bytes(range(256)), special_tokens=[END]).to_huggingface()
-    )
+    tok = BPE.from_merges([[97, 98], [256, 99]], bytes(range(256)), special_tokens=[END])
+    file: dict[str, Any] = json.loads(tok.to_huggingface())
     return file
 
 
@@ -449,7 +445,6 @@ FILES: list[tuple[str, Any, str]] = [
     ("pre_tokenizer", {"type": "Metaspace"}, "pre_tokenizer: .*Metaspace.* is not supported"),
     ("pre_tokenizer", 3, "pre_tokenizer: expected an object"),
     ("pre_tokenizer", {"type": "Sequence", "pretokenizers": None}, "pre_tokenizer: expected an object"),
-    ("pre_tokenizer", None, "vocab: the characters|kind|expected|not"),
     ("pre_tokenizer.add_prefix_space", True, "add_prefix_space.* is not supported"),
     ("model.vocab", [], "model: vocab: expected an object"),
     ("model.vocab", {}, "model: vocab: expected an object"),
@@ -468,7 +463,7 @@ FILES: list[tuple[str, Any, str]] = [
     ("added_tokens.0.id", None, r"added_tokens\[0\]: expected an object with content and id"),
     ("added_tokens.0.id", 5, "is there twice, or has two ids"),
     ("added_tokens.0.lstrip", True, "lstrip, rstrip, single_word are not supported"),
-    ("added_tokens.0.content", "", "special_tokens: '' is empty|is there twice"),
+    ("added_tokens.0.content", "", "special_tokens: two have the same id"),
 ]
 
 
@@ -515,7 +510,7 @@ RANKS: list[tuple[bytes, str]] = [
     (b"YQ==\n", "line 1: expected a token"),
     (b" 0\n", "line 1"),
     (BYTES + line(b"abc", 256), "the token b'abc' of rank 256 is not made of others"),
-    (BYTES + line(b"abc", 256) + line(b"ab", 257), r"the token b'abc' \(256\) is not what its parts are merged to|not made"),
+    (BYTES + line(b"abc", 256) + line(b"ab", 257), "merges: a token is in a pair of lower rank than its own"),
     (BYTES + line(b"bc", 256) + line(b"ab", 257) + line(b"abc", 258) + line(b"abcd", 400_000), "not made of|expected 0"),
     (line(b"a", 0) + line(b"ab", 1), "the token b'ab' of rank 1 is not made of others"),
     (BYTES + line(b"a" * 20_000, 256), "tokens are too long"),
@@ -557,15 +552,12 @@ def test_damaged_files_load_or_are_refused(data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(whole) - 1))
     piece = data.draw(st.binary(max_size=4))
     broken = whole[:at] + piece + whole[at + data.draw(st.integers(0, 4)) :]
-    load = BPE.from_tiktoken if whole is DAMAGED[1] else lambda b: BPE.from_huggingface(b)
     try:
-        tok = load(broken)
+        tok = BPE.from_tiktoken(broken) if whole is DAMAGED[1] else BPE.from_huggingface(broken)
     except ModelFormatError:
         return
-    except TypeError as error:  # bytes without a newline are no text
-        assert "expected a text or a path" in str(error)
-        return
-    assert len(tok.vocabulary) > 0
+    ids = range(len(tok.vocabulary)) if tok.segmenter_.token_ids is None else tok.segmenter_.token_ids.tolist()
+    assert all(tok.decode_bytes([i]) for i in ids)
 
 
 DAMAGED = (

@@ -32,7 +32,6 @@ from ubpe_numba.vocabulary import Vocabulary
 Self = TypeVar("Self", bound="Bridges")
 
 
-
 class Bridges(Exchange):
     """What pair tables can exchange with other libraries."""
 
@@ -237,8 +236,9 @@ class Bridges(Exchange):
                 alphabet = Alphabet.from_symbols(given.symbols[alphabet.symbols], "int")
             vocabulary = Vocabulary.from_merges(alphabet.size, list(table.merges), max_symbols=claimable(n_bytes))
             if not vocabulary.in_order_of_creation:
-                raise ModelFormatError("merges: a token is part of a pair of lower rank than its own, which is merged
-                differently here")
+                raise ModelFormatError(
+                    "merges: a token is in a pair of lower rank than its own; they are merged differently here"
+                )
             special, known = table.special, table.known
             if table.kind == "int":
                 special, known = ({_integers(w, alphabet): i for w, i in words.items()} for words in (special, known))
@@ -277,8 +277,7 @@ class Bridges(Exchange):
         """ValueError unless parents precede children: else others merge one pair at a time where we merge all of a rank."""
         self._check_fitted()
         if not self.vocabulary_.in_order_of_creation:
-            raise ValueError("vocabulary: its pairs are not in order of creation, and other libraries would merge them
-            differently")
+            raise ValueError("vocabulary: its pairs are not in order of creation; other libraries merge them differently")
 
     def _named(self) -> tuple[dict[str, int], list[tuple[str, str]]]:
         """Names of tokens with their ids, and of pairs."""
