@@ -236,9 +236,7 @@ class Bridges(Exchange):
                 alphabet = Alphabet.from_symbols(given.symbols[alphabet.symbols], "int")
             vocabulary = Vocabulary.from_merges(alphabet.size, list(table.merges), max_symbols=claimable(n_bytes))
             if not vocabulary.in_order_of_creation:
-                raise ModelFormatError(
-                    "merges: a token is in a pair of lower rank than its own; they are merged differently here"
-                )
+                raise ModelFormatError("merges: a token is in a pair of lower rank than its own, so order would matter")
             special, known = table.special, table.known
             if table.kind == "int":
                 special, known = ({_integers(w, alphabet): i for w, i in words.items()} for words in (special, known))

@@ -7,7 +7,7 @@ nothing of a text is ever lost.
 from __future__ import annotations
 
 from importlib import import_module
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -95,11 +95,9 @@ class Pretokenizer:
             self.name = next((name for name, text in NAMED.items() if text == pattern), self.name)
         if self.name is not None:
             self.pattern = NAMED[self.name]
-        engine = _engine()
-        try:
-            self._compiled = engine.compile(self.pattern)
-        except engine.error as error:
-            raise ValueError(f"pretokenizer: {self.pattern!r} is not a regular expression: {error}") from error
+        self._compiled: Any = None
+        if self.name is None:  # a named pattern is compiled when first needed
+            self._compiled = self._compile()
 
     @classmethod
     def of(cls, value: Any) -> Pretokenizer | None:
@@ -122,23 +120,37 @@ class Pretokenizer:
         >>> Pretokenizer("digits").split(np.frombuffer(b"a12", np.uint8), np.array([0, 3, 3])).tolist()
         [0, 1, 3]
         """
-        parts = [offsets]
+        self._compiled = self._compiled or self._compile()  # two threads may both make it, the same
+        found: list[np.ndarray] = [offsets]
+        plain: list[int] = []
         for begin, end in pairwise(offsets.tolist()):
             if values.dtype == np.uint8:
                 text = values[begin:end].tobytes().decode("utf-8", "surrogateescape")
             else:
                 text = text_of(values[begin:end])
             cuts = self._cuts(text)
-            if len(text) != end - begin:
-                cuts = _positions(text)[cuts]
-            parts.append(cuts + begin)
-        return np.unique(np.concatenate(parts))
+            if len(text) == end - begin:  # as many bytes as characters: not worth an array of its own
+                plain += [begin + cut for cut in cuts]
+            else:
+                found.append(begin + _positions(text)[cuts])
+        found.append(np.array(plain, np.int64))
+        return np.unique(np.concatenate(found))
 
-    def _cuts(self, text: str) -> np.ndarray:
+    def _cuts(self, text: str) -> list[int]:
         """Where matches start and end, in characters; those of nothing are left out."""
-        spans = [match.span() for match in self._compiled.finditer(text)]
-        cuts = np.array(spans, np.int64).reshape(-1, 2)
-        return cuts[cuts[:, 0] < cuts[:, 1]].ravel()
+        if self._compiled.groups == 0:
+            lengths = list(map(len, self._compiled.findall(text)))
+            if sum(lengths) == len(text):  # nothing lies between matches: three times as fast
+                return list(accumulate(lengths))
+        spans = (match.span() for match in self._compiled.finditer(text))
+        return [at for start, end in spans if end > start for at in (start, end)]
+
+    def _compile(self) -> Any:
+        engine = _engine()
+        try:
+            return engine.compile(self.pattern)
+        except engine.error as error:
+            raise ValueError(f"pretokenizer: {self.pattern!r} is not a regular expression: {error}") from error
 
     def state(self) -> dict[str, Any]:
         """What a model file holds."""

@@ -52,7 +52,7 @@ def symbol_character(index: int) -> str:
     r"""The character that stands for symbol `index` of an alphabet of integers: private use first, then U+10000 and beyond.
 
     >>> symbol_character(0), hex(ord(symbol_character(6400)))
-    ('\\ue000', '0x10000')
+    ('\ue000', '0x10000')
     """
     return chr(_PRIVATE + index) if index < _N_PRIVATE else chr(0x10000 - _N_PRIVATE + index)
 

@@ -62,7 +62,7 @@ def write(ranks: dict[bytes, int]) -> bytes:
     r"""The file of tokens and ranks.
 
     >>> write({b"a": 0})
-    b'YQ== 0\\n'
+    b'YQ== 0\n'
     """
     by_rank = sorted(ranks.items(), key=lambda item: item[1])
     return b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in by_rank)
