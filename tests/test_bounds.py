@@ -35,6 +35,10 @@ for values in corpora:
             tok.encode_nbest(docs[1][:300], 5)
         tok = UBPEClassic(size + 400, 20, alphabet=size, rules=FitRules(order=order)).fit(docs, progress=False)
         assert tok.decode_batch(tok.encode_batch(docs)) == docs
+words = [[0, 1, 0], [1], [0, 1, 0, 0, 1], [2, 2]]
+docs = [np.tile([0, 1], 300), rng.integers(0, 4, 3000), np.zeros(0, int), [7, 0, 1, 0]]
+tok = BPE(30, alphabet=8, known_words=words).fit(docs, progress=False)
+assert tok.decode_batch(tok.encode_batch(docs)) == Ragged.from_lists(docs)
 print("clean")
 """
 

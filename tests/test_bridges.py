@@ -198,7 +198,10 @@ def test_the_files_of_gpt2_as_hugging_face_reads_them(tok: Any) -> None:
 def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path: pathlib.Path) -> None:
     """Its trainer puts special tokens first and the bytes in an order of characters."""
     other = trained(lines[:1000], 600)
+    other.post_processor = tokenizers.processors.TemplateProcessing(single=f"{END} $A", special_tokens=[(END, 0)])
     tok = BPE.from_huggingface(other)
+    assert other.encode("a").ids == [0, *tok.encode("a").tolist()]  # what surrounds a document is not part of the tokenizer
+    other.post_processor = tokenizers.processors.ByteLevel()
     assert tok.special_ids == {END: 0} and tok.vocabulary.n_learned == 600 - 257
     docs = [*MIXED, *lines[:100], f"x{END}y"]
     ids = tok.encode_batch(docs, allowed_special="all")
@@ -539,6 +542,10 @@ def test_hostile_vocab_and_merges() -> None:
         BPE.from_vocab_merges("{x", "\n")
     with pytest.raises(ModelFormatError, match="end_of_word: 'a' is a token already"):
         BPE.from_vocab_merges({"a": 0, "</w>": 1}, "\n", kind="str", end_of_word="a")
+    with pytest.raises(ModelFormatError, match="special_tokens: 'c</w>' has the id 3 in the vocabulary, not 7"):
+        BPE.from_vocab_merges(vocab, "a b\n", special_tokens={"c</w>": 7})
+    with pytest.raises(ModelFormatError, match="special tokens: 'ab' is made by merges too"):
+        BPE.from_vocab_merges(vocab, "a b\n", special_tokens={"ab": 2})
     with pytest.raises(ModelFormatError, match="not text in UTF-8"):
         BPE.from_vocab_merges(vocab, b"\xff\n")
     with pytest.raises(ModelFormatError, match="no token of a single symbol"):

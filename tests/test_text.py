@@ -241,6 +241,8 @@ def test_convention(cls: Any, pretokenizer: Any, n: int) -> None:
         tok.encode(text, disallowed_special="some")
     with pytest.raises(ValueError, match="is a special token"):
         tok.encode(text, allowed_special="all", disallowed_special={END})
+    with pytest.raises(TypeError, match="allowed_special: expected 'all', 'none' or a set of special tokens, got None"):
+        tok.encode(text, allowed_special=None)
 
 
 def test_nothing_is_learned_from_special_tokens(cls: Any) -> None:
@@ -286,6 +288,7 @@ def test_unknown_symbols_beside_special_tokens() -> None:
 BAD_WORDS: list[tuple[Any, type[Exception], str]] = [
     ("abc", TypeError, "special_tokens: expected a list of words or a mapping of words to ids, got str"),
     (3, TypeError, "special_tokens: expected a list of words"),
+    ({"a", "b"}, TypeError, "special_tokens: expected a list of words or a mapping of words to ids, got set"),
     ([3], TypeError, "special_tokens: expected words of bytes, got 3"),
     (["a", ""], ValueError, "special_tokens: '' is empty"),
     (["a", "a"], ValueError, "there twice"),

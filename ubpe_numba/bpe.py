@@ -75,7 +75,8 @@ class BPE(_PairTokenizer):
     known_words
         The same for words that are found in every document without being asked for.
     encoding
-        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`. None: documents are as they are.
+        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`, and `boundaries` count bytes.
+        None: documents are as they are.
     n_threads
         Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 

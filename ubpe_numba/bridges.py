@@ -7,6 +7,7 @@ must give the same ids for some thousand samples; otherwise the export is refuse
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import pathlib
 from collections.abc import Callable
@@ -42,9 +43,9 @@ class Bridges(Exchange):
         """A tokenizer from a `tokenizer.json` of Hugging Face: its text, the path of a file, or a `tokenizers.Tokenizer`.
 
         It gives the same ids, those that its encode gives with ``add_special_tokens=False``, special tokens where they are
-        allowed. `kind` says what symbols are, ``"bytes"``, ``"str"`` or ``"int"``; None decides by the file. `alphabet`: the
-        integers that the characters of a model of ``"int"`` stand for, in their order. `params` are further constructor
-        arguments.
+        allowed; tokens of its vocabulary that no pair makes are special tokens here. `kind` says what symbols are, ``"bytes"``,
+        ``"str"`` or ``"int"``; None decides by the file. `alphabet`: the integers that the characters of a model of ``"int"``
+        stand for, in their order. `params` are further constructor arguments.
 
         ModelFormatError if the file is not valid, or says something that has no counterpart here (a normalizer, affixes, byte
         fallback, text that is cut twice), naming it.
@@ -216,6 +217,14 @@ class Bridges(Exchange):
             *out, kind=self.alphabet_.kind, pretokenizer=self._pattern(), special_tokens=special, end_of_word=end_of_word
         )
         self._check_same(again, "what was written")
+        if find_spec("tokenizers") is not None and end_of_word is None:
+            theirs = import_module("tokenizers")
+            lines = out[1].split("\n")[1:-1]
+            other = theirs.Tokenizer(theirs.models.BPE(json.loads(out[0]), [tuple(line.split(" ")) for line in lines]))
+            whole = huggingface.write(self._table(), vocab, merges, special, known)
+            other.pre_tokenizer = theirs.Tokenizer.from_str(whole).pre_tokenizer  # the files do not say it
+            other.add_special_tokens(list(special))
+            self._check_foreign(lambda docs: [e.ids for e in other.encode_batch(docs)], "tokenizers")
         if vocab_path is not None:
             write_atomically(vocab_path, out[0].encode())
         if merges_path is not None:

@@ -65,6 +65,8 @@ class Pretokenizer:
     unicode : str
         The version of Unicode that decides what is a letter, such as ``"17.0"``.
 
+    A pattern is run, and some take exponential time: mind where models come from that bring their own.
+
     Two are equal if their patterns are. TypeError for anything but a str, ValueError for a name that does not exist or a pattern
     that cannot be compiled, ImportError without `regex` (``pip install 'ubpe-numba[text]'``).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,7 +77,7 @@ class SpecialTokens:
         for name, value in (("special_tokens", special), ("known_words", known)):
             if value is None:
                 continue
-            if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+            if isinstance(value, (str, bytes, Set)) or not isinstance(value, Iterable):  # a set has no order
                 raise TypeError(f"{name}: expected a list of words or a mapping of words to ids, got {describe(value)}")
             for word in value:
                 words.append(_word(word, kind, name))
@@ -87,8 +87,8 @@ class SpecialTokens:
             return None
         if size is None:
             return cls(kind, tuple(words), np.zeros(len(words), np.int32), np.array(always))
-        taken = [i for i in given if i is not None]
-        free = iter(i for i in range(size, size + len(words) + len(taken)) if i not in set(taken))
+        taken = {i for i in given if i is not None}
+        free = iter(i for i in range(size, size + len(words) + len(taken)) if i not in taken)
         ids = [next(free) if i is None else i for i in given]
         if len(set(ids)) < len(ids):
             raise ValueError("special_tokens: two have the same id")
@@ -149,6 +149,8 @@ class SpecialTokens:
             if names not in ("all", "none"):
                 raise ValueError(f"{name}: expected 'all', 'none' or a set of special tokens, got {names!r}")
             return all_of.copy() if names == "all" else out
+        if not isinstance(names, Iterable):
+            raise TypeError(f"{name}: expected 'all', 'none' or a set of special tokens, got {describe(names)}")
         for word in names:
             i = self.number.get(tuple(word) if isinstance(word, list) else word)
             if i is None or self.always[i]:

@@ -44,7 +44,8 @@ class UBPE(Tokenizer):
     known_words
         The same for words that are found in every document without being asked for.
     encoding
-        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`. None: documents are as they are.
+        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`, and `boundaries` count bytes.
+        None: documents are as they are.
     objective
         ``"tfidf"``, the articles': the sum over distinct tokens of (1 + ln count) * idf is largest. It prefers rare tokens, not
         few: on text it gives about 60 % more tokens than merging by rank. ``"shortest"``: fewest tokens, 2 to 7 % fewer than

@@ -141,6 +141,8 @@ def from_names(
         if left not in ids or right not in ids:
             missing = right if left in ids else left
             raise ModelFormatError(f"merges: {missing!r} is part of a pair, but no pair makes it")
+    if clash := next((word for word in added if word in ids), None):
+        raise ModelFormatError(f"special tokens: {clash!r} is made by merges too")
     rest = {token: vocab[token] for token in own if token not in ids}
     if kind == "bytes":  # written in characters of bytes, like any token, unless it cannot be
         rest = {_bytes_of(token, value): i for token, i in rest.items()}
@@ -149,8 +151,8 @@ def from_names(
         values,
         [(ids[left], ids[right]) for left, right in chosen],
         [vocab[token] for token in symbols] + [vocab[left + right] for left, right in chosen],
-        {**{word: i for word, i in special.items() if word not in ids}, **rest},
-        {word: i for word, i in known.items() if word not in ids},
+        {**special, **rest},
+        known,
         pattern,
         whole,
     )

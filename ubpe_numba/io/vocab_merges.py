@@ -35,9 +35,9 @@ def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: s
         pairs.append((parts[0], parts[1]))
     if end_of_word is not None:
         ids, pairs = _unmarked(ids, pairs, end_of_word)
-    return from_names(
-        ids, pairs, kind, {word: i for word, i in special.items() if word not in ids or ids[word] == i}, {}, pattern
-    )
+    if odd := next((word for word, i in special.items() if ids.get(word, i) != i), None):
+        raise ModelFormatError(f"special_tokens: {odd!r} has the id {ids[odd]} in the vocabulary, not {special[odd]}")
+    return from_names(ids, pairs, kind, special, {}, pattern)
 
 
 def _unmarked(ids: dict[str, int], pairs: list[tuple[str, str]], end: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
