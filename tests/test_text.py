@@ -71,6 +71,7 @@ def test_weights_boundaries_and_counts(cls: Any) -> None:
     repeated = [text for text, n in zip(TEXT, weights, strict=True) for _ in range(n)]
     want = make().set_params(alphabet=sorted(set("".join(TEXT)))).fit(repeated, progress=False)
     assert make().fit(TEXT, sample_weight=weights, progress=False).vocabulary == want.vocabulary
+    assert "高" in make().fit(TEXT, sample_weight=weights, progress=False).alphabet_.output(want.alphabet_.symbols)
     counted = Counts.merge(*(count_documents([text]) for text in repeated))
     assert make().set_params(alphabet=want.alphabet).fit(counted, progress=False).vocabulary == want.vocabulary
     tok = make().fit(["abab abab"] * 3, boundaries=[[2, 7]] * 3, progress=False)
@@ -243,6 +244,54 @@ def test_convention(cls: Any, pretokenizer: Any, n: int) -> None:
         tok.encode(text, allowed_special="all", disallowed_special={END})
     with pytest.raises(TypeError, match="allowed_special: expected 'all', 'none' or a set of special tokens, got None"):
         tok.encode(text, allowed_special=None)
+
+
+PIECES = ["the", "cat ", "<a>", "<ab>", "<", "ab>", " 12", "\n", "<a", "END", ">", "é"]
+
+
+@pytest.mark.parametrize("name", [None, "gpt2", "digits1"])
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), max_size=4), st.sets(st.sampled_from(["<a>", "<ab>"]))
+)
+def test_encoding_is_what_it_is_made_of(name: str | None, docs: list[str], allowed: set[str]) -> None:
+    """Special tokens by the reference, what lies between cut by the pattern, and every segment encoded by itself."""
+    tok, plain = TOKENIZERS[name]
+    special = ["<a>", "<ab>", "END"]
+    active = [word in allowed for word in special[:2]] + [True]
+    want = []
+    for doc in docs:
+        ids, end = [], 0
+        spans = [(at, special[i]) for at, i in find_words([*map(ord, doc)], [[*map(ord, word)] for word in special], active)]
+        for at, word in [*spans, (len(doc), "")]:
+            between = doc[end:at]
+            segments = [between] if name is None else cut(Pretokenizer(name).pattern, [between])[0]
+            ids += [i for segment in segments for i in plain.encode(segment).tolist()]
+            ids += [tok.special_ids[word]] if word else []
+            end = at + len(word)
+        want.append(ids)
+    assert tok.encode_batch(docs, allowed_special=allowed, disallowed_special="none").to_lists() == want
+    assert tok.decode_batch(tok.encode_batch(docs, allowed_special=allowed, disallowed_special="none")) == docs
+
+
+def pair(name: str | None) -> tuple[Any, Any]:
+    """A tokenizer, and one of the same merges that does not cut."""
+    words: dict[str, Any] = {"special_tokens": ["<a>", "<ab>"], "known_words": ["END"]}
+    tok = BPE(60, pretokenizer=name, **words).fit(["".join(PIECES), "the cat the cat <ab> 12 12<ab", "ab> "] * 2, progress=False)
+    return tok, BPE.from_merges(tok.vocabulary.merges, tok.alphabet_.output(tok.alphabet_.symbols))
+
+
+TOKENIZERS = {name: pair(name) for name in (None, "gpt2", "digits1")}
+
+
+def test_threads_do_not_matter() -> None:
+    docs = [text * 40 + str(i) for i in range(60) for text in TEXT]
+    tok = BPE.for_text(300, pretokenizer="gpt2", special_tokens=[END]).fit(docs, progress=False)
+    one = tok.set_params(n_threads=1).encode_batch(docs, allowed_special="all")
+    two = tok.set_params(n_threads=2).encode_batch(docs, allowed_special="all")
+    assert one == two and one.offsets[0] == 0 and sum(map(len, docs)) > 200_000
+    assert tok.decode_batch(two) == docs
+    again = BPE.for_text(300, pretokenizer="gpt2", special_tokens=[END], n_threads=1).fit(docs, progress=False)
+    assert again.fingerprint == tok.fingerprint
 
 
 def test_nothing_is_learned_from_special_tokens(cls: Any) -> None:
