@@ -71,7 +71,7 @@ def test_weights_boundaries_and_counts(cls: Any) -> None:
     repeated = [text for text, n in zip(TEXT, weights, strict=True) for _ in range(n)]
     want = make().set_params(alphabet=sorted(set("".join(TEXT)))).fit(repeated, progress=False)
     assert make().fit(TEXT, sample_weight=weights, progress=False).vocabulary == want.vocabulary
-    assert "高" in make().fit(TEXT, sample_weight=weights, progress=False).alphabet_.output(want.alphabet_.symbols)
+    assert make().fit(TEXT, sample_weight=weights, progress=False).alphabet_ == want.alphabet_  # that of weight 0 has a say
     counted = Counts.merge(*(count_documents([text]) for text in repeated))
     assert make().set_params(alphabet=want.alphabet).fit(counted, progress=False).vocabulary == want.vocabulary
     tok = make().fit(["abab abab"] * 3, boundaries=[[2, 7]] * 3, progress=False)
