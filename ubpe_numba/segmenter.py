@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba._arrays import describe, offsets_of
+from ubpe_numba._arrays import offsets_of
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.corpus import Corpus, as_corpus
 from ubpe_numba.counts import Counts
-from ubpe_numba.documents import Documents, as_document, as_documents, text_of
+from ubpe_numba.documents import Documents
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.pretokenize import Pretokenizer
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.special import SpecialTokens
 from ubpe_numba.validate import check_fields, integers_of
 
-__all__ = ["Segmenter", "utf8_document", "utf8_documents"]
+__all__ = ["Chosen", "Segmenter"]
 
 
 class Chosen(NamedTuple):
@@ -243,38 +243,3 @@ def check_encoding(encoding: Any) -> None:
     """Raise ValueError unless it is None or "utf-8"."""
     if encoding not in (None, "utf-8"):
         raise ValueError(f"encoding: expected None or 'utf-8', got {encoding!r}")
-
-
-def utf8_document(doc: Any, name: str = "doc") -> Documents:
-    """One document, `str` as UTF-8. Surrogates that stand alone become three bytes each, as "surrogatepass" has it."""
-    return as_document(doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc, name=name)
-
-
-def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Documents:
-    """Documents, those of `str` as UTF-8; `str` and bytes may mix.
-
-    >>> utf8_documents(["né", b"x"]).offsets
-    array([0, 3, 4])
-    """
-    if isinstance(docs, str) and offsets is None:
-        return utf8_document(docs, name)
-    if hasattr(docs, "__next__"):
-        docs = list(docs)
-    if isinstance(docs, (list, tuple)) and offsets is None:
-        docs = [doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc for doc in docs]
-    return as_utf8(as_documents(docs, offsets, name=name), name)
-
-
-def as_utf8(given: Documents, name: str = "docs") -> Documents:
-    """Documents that are `str` already, from Arrow or with offsets, as UTF-8; bytes as they are, integers a TypeError."""
-    values, offsets, kind = given
-    if offsets[-1] == offsets[0]:
-        return Documents(np.zeros(0, np.uint8), offsets - offsets[0], "bytes")
-    if kind == "int":
-        raise TypeError(f"{name}: expected str or bytes, got {describe(values)}")
-    if kind == "bytes":
-        return given
-    points = values[offsets[0] : offsets[-1]]
-    sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
-    data = np.frombuffer(text_of(points).encode("utf-8", "surrogatepass"), np.uint8)
-    return Documents(data, offsets_of(sizes)[offsets - offsets[0]], "bytes")

@@ -13,8 +13,8 @@ from ubpe_numba.fit import Settings
 from ubpe_numba.params import positive
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
-from ubpe_numba.segmenter import utf8_document
 from ubpe_numba.tokenizer import Tokenizer
+from ubpe_numba.utf8 import utf8_document
 
 __all__ = ["UBPE"]
 
