@@ -44,6 +44,10 @@ for values in corpora[:2]:
             counts = words.count_words(text, offsets, pattern)
             tok = BPE(400, alphabet=256).fit(counts, progress=False)
             words.WordEncoder(tok.vocabulary).encode(text, offsets, pattern)
+known = [[0, 1, 0], [1], [0, 1, 0, 0, 1], [2, 2]]
+docs = [np.tile([0, 1], 300), rng.integers(0, 4, 3000), np.zeros(0, int), [7, 0, 1, 0]]
+tok = BPE(30, alphabet=8, known_words=known).fit(docs, progress=False)
+assert tok.decode_batch(tok.encode_batch(docs)) == Ragged.from_lists(docs)
 print("clean")
 """
 

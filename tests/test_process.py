@@ -603,6 +603,9 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                 assert other.decode(other.encode(readonly)).tolist() == base.tolist()
                 ids = other.encode_batch(base, offsets)
                 other.decode_batch(Ragged(ids.values, ids.offsets))
+        atoms = BPE(120, known_words=[[1, 2], [3]])
+        for x in forms:
+            assert atoms.fit(x, offsets=offsets).decode(atoms.encode(x)).tolist() == base.tolist()
         assert BPE.from_merges([[3, 0], [0, 1]], alphabet=2).decode([2]).tolist() == [0, 1, 0]  # a parent that comes later
         pairs = [[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]]
         uneven = np.where(np.arange(10_000) % 9, 8, 0)  # where a sample tells little about the size of the output

@@ -445,7 +445,8 @@ def clone(estimator: Any) -> Any:
 
 PARAMS: dict[str, Any] = {
     "n_tokens": 30, "n_candidates": 7, "alphabet": {i: 11 - i for i in range(12)}, "rules": ARTICLE,
-    "max_token_length": 9, "objective": "shortest", "n_threads": 2,
+    "max_token_length": 9, "pretokenizer": None, "special_tokens": [[3, 1, 4]], "known_words": None, "encoding": None,
+    "objective": "shortest", "n_threads": 2,
 }  # fmt: skip
 
 
@@ -476,7 +477,7 @@ def test_clone(cls: Any) -> None:
         assert [name for name in vars(made) if name.endswith("_")] == []
         with pytest.raises(ubpe_numba.NotFittedError, match="call fit or load first"):
             made.encode([0])
-    assert {name for name in vars(tok) if name.endswith("_")} == {"alphabet_", "history_", "vocabulary_"}
+    assert {name for name in vars(tok) if name.endswith("_")} == {"alphabet_", "history_", "segmenter_", "vocabulary_"}
     assert made.fit(SIGNAL, None, progress=False).fingerprint == tok.fingerprint
     assert made.transform(SIGNAL) == tok.encode_batch(SIGNAL)
     assert clone(tok).fit_transform(SIGNAL, None) == tok.transform(SIGNAL)

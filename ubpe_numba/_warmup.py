@@ -49,6 +49,8 @@ def warmup() -> None:
     fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), Progress(False))
     BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)
     UBPEClassic(10, alphabet=4, rules=FitRules(ties="first_seen")).fit(counts.documents, progress=False)
+    # words that are kept whole
+    BPE(10, alphabet=4, known_words=[[1, 2], [3]]).fit([[0, 1, 2, 3, 0, 0]], progress=False)
     # what only large or uneven data comes to: a text that is laid out anew, a table that grows, a size guessed too small
     BPE(1400, alphabet=301).fit([np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)], progress=False)
     BPE(300, alphabet=70).fit(list(rng.integers(0, 70, (3, 10_000))), progress=False)

@@ -5,6 +5,7 @@ from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.bpe import BPE, UBPEClassic
 from ubpe_numba.counts import Counts, count_documents
 from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownSymbolError, UnknownTokenError
+from ubpe_numba.pretokenize import Pretokenizer
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
 from ubpe_numba.search import NBest
@@ -23,6 +24,7 @@ __all__ = [
     "ModelFormatError",
     "NBest",
     "NotFittedError",
+    "Pretokenizer",
     "Ragged",
     "UBPEClassic",
     "UnknownSymbolError",

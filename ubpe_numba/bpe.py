@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from ubpe_numba.alphabet import Alphabet
+from ubpe_numba.bridges import Bridges
 from ubpe_numba.encode import PairEncoder
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
@@ -16,7 +17,7 @@ __all__ = ["BPE", "UBPEClassic"]
 Self = TypeVar("Self", bound="_PairTokenizer")
 
 
-class _PairTokenizer(Tokenizer):
+class _PairTokenizer(Tokenizer, Bridges):
     """What `BPE` and `UBPEClassic` share: a table of pairs, and encoding by rank or by the batch rule."""
 
     @property
@@ -64,6 +65,18 @@ class BPE(_PairTokenizer):
         A `FitRules`; None for the defaults.
     max_token_length
         No token of more symbols is made; None for no limit.
+    pretokenizer
+        Cuts text before anything is learned or encoded: ``"gpt2"``, ``"cl100k"``, ``"o200k"``, ``"whitespace"``, ``"digits"``,
+        ``"digits1"``, ``"digits3"``, a regular expression, a `Pretokenizer`, or None. Each segment counts as a document, for
+        document frequencies too; ``rules=FitRules(min_count=...)`` leaves out pairs that are rarer. Needs the extra ``text``.
+    special_tokens
+        Words with ids of their own, never cut and never merged: a list (ids behind the vocabulary, beyond `n_tokens`), or a
+        mapping of words to ids. `str`, `bytes` or sequences of integers, as the documents. See `encode`.
+    known_words
+        The same for words that are found in every document without being asked for.
+    encoding
+        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`, and `boundaries` count bytes.
+        None: documents are as they are.
     n_threads
         Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 
@@ -82,12 +95,20 @@ class BPE(_PairTokenizer):
         alphabet: Any = None,
         rules: FitRules | None = None,
         max_token_length: int | None = None,
+        pretokenizer: Any = None,
+        special_tokens: Any = None,
+        known_words: Any = None,
+        encoding: str | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.n_tokens = n_tokens
         self.alphabet = alphabet
         self.rules = rules
         self.max_token_length = max_token_length
+        self.pretokenizer = pretokenizer
+        self.special_tokens = special_tokens
+        self.known_words = known_words
+        self.encoding = encoding
         self.n_threads = n_threads
 
 
@@ -112,6 +133,10 @@ class UBPEClassic(_PairTokenizer):
         alphabet: Any = None,
         rules: FitRules | None = None,
         max_token_length: int | None = None,
+        pretokenizer: Any = None,
+        special_tokens: Any = None,
+        known_words: Any = None,
+        encoding: str | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.n_tokens = n_tokens
@@ -119,4 +144,8 @@ class UBPEClassic(_PairTokenizer):
         self.alphabet = alphabet
         self.rules = rules
         self.max_token_length = max_token_length
+        self.pretokenizer = pretokenizer
+        self.special_tokens = special_tokens
+        self.known_words = known_words
+        self.encoding = encoding
         self.n_threads = n_threads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +29,14 @@ class Corpus(NamedTuple):
     n_symbols: int
 
 
-def as_corpus(docs: Any, offsets: Any = None, sample_weight: Any = None, boundaries: Any = None) -> Corpus:
-    """Normalise what `fit` is given.
+def as_corpus(
+    docs: Any,
+    offsets: Any = None,
+    sample_weight: Any = None,
+    boundaries: Any = None,
+    read: Callable[[Any, Any], Documents] = as_documents,
+) -> Corpus:
+    """Normalise what `fit` is given; `read` makes documents of it.
 
     Raises TypeError or ValueError, naming the argument, the document and the position, as `as_documents` does; ValueError if
     there are not as many weights or lists of boundaries as documents, for a negative weight, a boundary outside its document, or
@@ -44,7 +51,7 @@ def as_corpus(docs: Any, offsets: Any = None, sample_weight: Any = None, boundar
         given = docs.flat
         weights: np.ndarray | None = docs.weights
     else:
-        given = as_documents(docs, offsets)
+        given = read(docs, offsets)
         weights = None if sample_weight is None else weights_of(sample_weight, given.offsets)
     values, cuts = given.values, given.offsets
     n = cuts.size - 1

@@ -59,6 +59,11 @@ class Counts:
         return [document.tobytes() if self.kind == "bytes" else document.tolist() for document in self.documents]
 
     @staticmethod
+    def of(given: Documents, weights: np.ndarray) -> Counts:
+        """Count documents at the border; `weights` int64[n] of at least 0."""
+        return _distinct(given, weights)
+
+    @staticmethod
     def merge(*parts: Counts) -> Counts:
         """Add up; documents keep the order of their first appearance. TypeError if `str` meets the rest.
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba import _threads
-from ubpe_numba._arrays import writable
+from ubpe_numba._arrays import offsets_of, writable
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.kernels import arena
 from ubpe_numba.ragged import Ragged
+from ubpe_numba.segmenter import Segmenter
 from ubpe_numba.vocabulary import Vocabulary
 
 _SAMPLE = 1024  # ids that the size is estimated from
@@ -25,11 +26,16 @@ _SPARE = arena.BLOCK * arena.SLOT + arena.SLACK  # bytes that the kernel wants f
 class Decoder:
     """The arena in the symbols of an alphabet: uint8 for bytes, uint32 code points for str, int32 or int64 for integers."""
 
-    def __init__(self, vocabulary: Vocabulary, alphabet: Alphabet) -> None:
-        self.vocabulary = vocabulary
-        symbols = np.ascontiguousarray(alphabet.to_symbols(vocabulary.arena))
+    def __init__(self, vocabulary: Vocabulary, alphabet: Alphabet, segmenter: Segmenter) -> None:
+        self.vocabulary, self.segmenter = vocabulary, segmenter
+        symbols, offsets = alphabet.to_symbols(vocabulary.arena), vocabulary.offsets
+        #: bool[V], the ids that no token has; None if there are none
+        self.gaps: np.ndarray | None = None
+        if segmenter.special is not None or segmenter.token_ids is not None:
+            symbols, offsets, self.gaps = _by_id(symbols, offsets, segmenter)
+        symbols = np.ascontiguousarray(symbols)
         self.dtype = symbols.dtype
-        self.starts = vocabulary.offsets * symbols.itemsize
+        self.starts = offsets * symbols.itemsize
         sizes = np.diff(self.starts)
         if (longest := int(sizes.max())) >= 2**31:  # 32 bits halve the table that every id is looked up in
             raise ValueError(f"vocabulary: a token of {longest} bytes; at most 2**31 - 1 can be decoded")
@@ -45,7 +51,10 @@ class Decoder:
         Raises UnknownTokenError for an id outside the vocabulary, naming document and position. O(ids + symbols).
         """
         values, offsets = writable(ids.values), writable(ids.offsets)
-        if (bad := int(arena.find_outside(values[offsets[0] : offsets[-1]], self.sizes.size))) >= 0:
+        bad = int(arena.find_outside(values[offsets[0] : offsets[-1]], self.sizes.size))
+        if bad < 0 and self.gaps is not None and self.gaps[values[offsets[0] : offsets[-1]]].any():
+            bad = int(np.argmax(self.gaps[values[offsets[0] : offsets[-1]]]))
+        if bad >= 0:
             at = int(offsets[0]) + bad
             document = int(np.searchsorted(offsets, at, side="right")) - 1
             raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size)
@@ -86,3 +95,23 @@ class Decoder:
             _, size = arena.decode(values, offsets[document:], done, *tables, out, size, ends[document:])
         # a view keeps the buffer alive: of a short document that would be mostly spare
         return out[:size] if out.size - size <= size // 8 else out[:size].copy()
+
+
+def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """The symbols of all tokens, special ones too, in order of their ids; offsets; and which ids no token has."""
+    size = offsets.size - 1
+    ids = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids.astype(np.int64)
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    if (special := segmenter.special) is not None:
+        ids = np.concatenate([ids, special.ids])
+        starts = np.concatenate([starts, symbols.size + special.offsets[:-1]])
+        lengths = np.concatenate([lengths, np.diff(special.offsets)])
+        dtype = symbols.dtype if special.kind != "int" else np.result_type(symbols, special.values)
+        symbols = np.concatenate([symbols.astype(dtype, copy=False), special.values.astype(dtype, copy=False)])
+    token = np.full(int(ids.max()) + 1, -1)
+    token[ids] = np.arange(ids.size)
+    gaps = token < 0
+    sizes = np.where(gaps, 0, lengths[token])
+    by_id = offsets_of(sizes)
+    source = np.arange(by_id[-1]) + np.repeat(np.where(gaps, 0, starts[token]) - by_id[:-1], sizes)
+    return symbols[source], by_id, gaps if gaps.any() else None

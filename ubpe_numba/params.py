@@ -5,7 +5,18 @@ from __future__ import annotations
 import inspect
 from typing import Any, TypeVar
 
+import numpy as np
+
 Self = TypeVar("Self", bound="Parameters")
+
+
+def positive(value: Any, name: str) -> int:
+    """`value` as an int of at least 1; TypeError or ValueError that names it otherwise."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name}: expected at least 1, got {value}")
+    return int(value)
 
 
 class Parameters:

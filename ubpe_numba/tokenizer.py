@@ -2,54 +2,42 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-import os
-import warnings
+import json
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ubpe_numba import _threads
 from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import MAX_SIZE, Alphabet
-from ubpe_numba.corpus import as_corpus
 from ubpe_numba.decode import Decoder
 from ubpe_numba.documents import as_document, as_documents
-from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
+from ubpe_numba.errors import NotFittedError, UnknownTokenError
 from ubpe_numba.fit import Settings
 from ubpe_numba.history import History
-from ubpe_numba.io import model as files
-from ubpe_numba.io import published
 from ubpe_numba.learn import learn, learn_more
-from ubpe_numba.params import Parameters
+from ubpe_numba.params import positive
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
+from ubpe_numba.segmenter import Chosen, Segmenter
+from ubpe_numba.text import Text
 from ubpe_numba.trim import keep_by_weight, renumber
-from ubpe_numba.validate import check_fields
+from ubpe_numba.utf8 import utf8_document, utf8_documents
 from ubpe_numba.vocabulary import Vocabulary
 
 Self = TypeVar("Self", bound="Tokenizer")
 
 
-class Tokenizer(Parameters, ABC):
+class Tokenizer(Text, ABC):
     """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
 
     The constructor only stores its arguments. `fit`, `load` and the other ways to a vocabulary set `alphabet_` and
     `vocabulary_`; from then on the object is only read, may be shared between threads, and pickles as arrays.
     """
 
-    #: Whether the vocabulary has to know pairs.
-    _pairs: ClassVar[bool] = True
-    n_tokens: int | None
-    alphabet: Any
-    rules: FitRules | None
-    max_token_length: int | None
-    n_threads: int | None
     history_: History
-    alphabet_: Alphabet
-    vocabulary_: Vocabulary
 
     # ---------------------------------------------------------------------------------------------- fitting
 
@@ -102,12 +90,13 @@ class Tokenizer(Parameters, ABC):
         """
         settings = self._settings(memory_limit)
         bar = Progress(progress)
-        corpus = as_corpus(docs, offsets, sample_weight, boundaries)
+        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         given = corpus.given
         if self.alphabet is None:
             alphabet = Alphabet.learn(given)
         else:  # documents without any symbol are of any kind
             alphabet = Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
+        self._segmenter(alphabet.kind, None)  # whether it goes with the alphabet, before a long fit
         if settings.n_tokens < alphabet.size:
             raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {settings.n_tokens}")
         vocabulary, history = learn(corpus, alphabet, settings, bar)
@@ -137,18 +126,23 @@ class Tokenizer(Parameters, ABC):
         was cut short.
         """
         self._check_fitted()
-        if _positive(n_tokens, "n_tokens") < len(self.vocabulary_):
+        if positive(n_tokens, "n_tokens") < len(self.vocabulary_):
             raise ValueError(f"n_tokens: expected at least the present {len(self.vocabulary_)} ids, got {n_tokens}")
         if not self.vocabulary_.in_order_of_creation or (self.rules or FitRules()).order != "creation":
             raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
         if n_tokens > MAX_SIZE:
             raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
+        if self.segmenter_.token_ids is not None:
+            raise ValueError("token_ids: only a vocabulary whose ids are in order of creation can be continued")
+        if (special := self.segmenter_.special) is not None and int(special.ids.min()) < n_tokens:
+            raise ValueError(f"special_tokens: expected ids from {n_tokens} on, the others would have to move; give a mapping")
         settings = self._settings(memory_limit)._replace(n_tokens=int(n_tokens))
         bar = Progress(progress)
-        corpus = as_corpus(docs, offsets, sample_weight, boundaries)
+        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         history: History | None = getattr(self, "history_", None)
         vocabulary, history = learn_more(corpus, self.alphabet_, self.vocabulary_, history, settings, bar)
-        self._set(self.alphabet_, vocabulary)
+        segmenter = self.segmenter_.numbered(None, len(vocabulary))
+        self._set(self.alphabet_, vocabulary, segmenter)
         self.n_tokens = n_tokens
         if history is not None:
             self.history_ = history
@@ -172,15 +166,15 @@ class Tokenizer(Parameters, ABC):
 
     def _settings(self, memory_limit: int | None = None) -> Settings:
         """The validated constructor arguments that decide a fit."""
-        n_tokens = MAX_SIZE if self.n_tokens is None else _positive(self.n_tokens, "n_tokens")
+        n_tokens = MAX_SIZE if self.n_tokens is None else positive(self.n_tokens, "n_tokens")
         if n_tokens > MAX_SIZE:
             raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
         rules = FitRules() if self.rules is None else self.rules
         if not isinstance(rules, FitRules):
             raise TypeError(f"rules: expected a FitRules or None, got {rules!r}")
-        longest = 2**62 if self.max_token_length is None else _positive(self.max_token_length, "max_token_length")
-        n_candidates = _positive(getattr(self, "n_candidates", 1), "n_candidates")
-        limit = None if memory_limit is None else _positive(memory_limit, "memory_limit")
+        longest = 2**62 if self.max_token_length is None else positive(self.max_token_length, "max_token_length")
+        n_candidates = positive(getattr(self, "n_candidates", 1), "n_candidates")
+        limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
         return Settings(n_tokens, n_candidates, rules, _threads.resolve(self.n_threads), longest, memory_limit=limit)
 
     def _rearranged(self, vocabulary: Vocabulary, n_tokens: int, trim: str) -> Vocabulary:
@@ -198,19 +192,23 @@ class Tokenizer(Parameters, ABC):
             )
         return vocabulary.select(stay, pairs)
 
-    def _set(self, alphabet: Alphabet, vocabulary: Vocabulary) -> None:
-        """Become fitted, or refitted. ValueError if the vocabulary does not have what encoding needs."""
+    def _set(self, alphabet: Alphabet, vocabulary: Vocabulary, segmenter: Segmenter | None = None) -> None:
+        """Become fitted, or refitted; without a `segmenter` with the one of the constructor's arguments.
+
+        ValueError if the vocabulary does not have what encoding needs, or the arguments do not go with it.
+        """
         if self._pairs and vocabulary.merges is None:
             raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
-        self.alphabet_, self.vocabulary_ = alphabet, vocabulary
+        segmenter = segmenter or self._segmenter(alphabet.kind, len(vocabulary))
+        self.alphabet_, self.vocabulary_, self.segmenter_ = alphabet, vocabulary, segmenter
 
     # The tables of encoding and decoding are made when first needed: two threads may both make them, the same.
 
     @property
     def _decoder(self) -> Decoder:
         made: Decoder | None = self.__dict__.get("_decoder_")
-        if made is None or made.vocabulary is not self.vocabulary_:
-            made = self._decoder_ = Decoder(self.vocabulary_, self.alphabet_)
+        if made is None or made.vocabulary is not self.vocabulary_ or made.segmenter is not self.segmenter_:
+            made = self._decoder_ = Decoder(self.vocabulary_, self.alphabet_, self.segmenter_)
         return made
 
     @abstractmethod
@@ -231,31 +229,57 @@ class Tokenizer(Parameters, ABC):
         h = hashlib.sha256(f"{type(self).__name__}{state['kind']}{state['size']}{self._encode_params()}".encode())
         if state["symbols"] is not None:
             h.update(state["symbols"].astype("<i8").tobytes())
+        if text := self.segmenter_.state():
+            text |= {"token_ids": [] if self.segmenter_.token_ids is None else self.segmenter_.token_ids.tolist()}
+            h.update(json.dumps(text, sort_keys=True).encode())
         return hashlib.sha256((h.hexdigest() + self.vocabulary_.fingerprint).encode()).hexdigest()[:32]
 
     def _encode_params(self) -> dict[str, Any]:
         """The constructor arguments that change how it encodes."""
         return {"encode": (self.rules or FitRules()).encode}
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "vocabulary_"):
-            raise NotFittedError(f"this {type(self).__name__} has no vocabulary yet: call fit or load first")
-
     # ---------------------------------------------------------------------------------------------- encoding
 
-    def encode(self, doc: Any, *, unknown: str | int = "raise") -> np.ndarray:
+    def encode(
+        self, doc: Any, *, unknown: str | int = "raise", allowed_special: Any = "none", disallowed_special: Any = "all"
+    ) -> np.ndarray:
         """Encode one document (an integer array or list, `str` or `bytes`) to int32 ids.
 
         `unknown` says what becomes of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names the position,
         ``"skip"`` them, or put the alphabet id given here. TypeError for a document of another kind than was fitted.
+
+        `allowed_special`, ``"none"``, ``"all"`` or a set, says which special tokens are found in the document, as in tiktoken;
+        of the others those in `disallowed_special`, ``"all"`` of them, ``"none"`` or a set, are a ValueError, lest text from
+        outside smuggle one in, and the rest is taken for ordinary symbols.
+
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.for_text(258, pretokenizer=None, special_tokens=["<end>"]).fit(["abab ab"])
+        >>> tok.encode("abc<end>", allowed_special="all").tolist()
+        [256, 99, 257]
         """
         self._check_fitted()
-        return self._encode_ids(self.alphabet_.to_ids(as_document(doc), unknown, name="doc")).values
+        if self.segmenter_.is_plain and self.segmenter_.encoding is None:
+            return self._encode_ids(self.alphabet_.to_ids(as_document(doc), unknown, name="doc")).values
+        given = as_document(doc) if self.segmenter_.encoding is None else utf8_document(doc)
+        chosen = Chosen(allowed_special, disallowed_special)
+        return self.segmenter_.encode(given, self.alphabet_, self._encode_ids, unknown, chosen, "doc").values
 
-    def encode_batch(self, docs: Any, offsets: Any = None, *, unknown: str | int = "raise") -> Ragged:
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = None,
+        *,
+        unknown: str | int = "raise",
+        allowed_special: Any = "none",
+        disallowed_special: Any = "all",
+    ) -> Ragged:
         """Encode documents, given as to `fit`, on `n_threads` threads; the result does not depend on how many."""
         self._check_fitted()
-        return self._encode_ids(self.alphabet_.to_ids(as_documents(docs, offsets), unknown))
+        if self.segmenter_.is_plain and self.segmenter_.encoding is None:
+            return self._encode_ids(self.alphabet_.to_ids(as_documents(docs, offsets), unknown))
+        given = as_documents(docs, offsets) if self.segmenter_.encoding is None else utf8_documents(docs, offsets)
+        chosen = Chosen(allowed_special, disallowed_special)
+        return self.segmenter_.encode(given, self.alphabet_, self._encode_ids, unknown, chosen)
 
     def transform(self, docs: Any) -> Ragged:
         """`encode_batch`, by the name that scikit-learn uses."""
@@ -268,22 +292,35 @@ class Tokenizer(Parameters, ABC):
 
     # ---------------------------------------------------------------------------------------------- decoding
 
-    def decode(self, ids: Any) -> np.ndarray | str | bytes:
+    def decode(self, ids: Any, *, errors: str = "replace") -> np.ndarray | str | bytes:
         """Decode the ids of one document to what was fitted: an integer array, `str` or `bytes`.
 
-        UnknownTokenError for an id outside the vocabulary, naming its position.
+        Where text is encoded as UTF-8 it is `str`, and `errors` says what becomes of bytes that are no UTF-8, as for
+        `bytes.decode`: ``"surrogatepass"`` gives back every `str`, ``"surrogateescape"`` keeps all bytes, and `decode_bytes`
+        leaves them as they are. UnknownTokenError for an id outside the vocabulary, naming its position.
         """
         self._check_fitted()
         symbols, _ = self._decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)
-        return self.alphabet_.output(symbols)
+        out = self.alphabet_.output(symbols)
+        return out if self.segmenter_.encoding is None or not isinstance(out, bytes) else out.decode("utf-8", errors)
 
-    def decode_batch(self, batch: Any, offsets: Any = None) -> Ragged | list[Any]:
+    def decode_bytes(self, ids: Any) -> bytes:
+        """Decode the ids of one document to `bytes`. TypeError if the alphabet is not one of bytes."""
+        self._check_fitted()
+        if self.alphabet_.kind != "bytes":
+            raise TypeError(f"decode_bytes: the alphabet is one of {self.alphabet_.kind}")
+        return self._decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)[0].tobytes()
+
+    def decode_batch(self, batch: Any, offsets: Any = None, *, errors: str = "replace") -> Ragged | list[Any]:
         """Decode documents of ids: a `Ragged` for integers (a list of int64 arrays where int32 is too small), else a list."""
         self._check_fitted()
         symbols, ends = self._decoder.decode(self._ids(as_documents(batch, offsets, name="batch")), self.n_threads)
         if symbols.dtype == np.int32:
             return Ragged(symbols, ends)
-        return [self.alphabet_.output(symbols[a:b]) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+        out = [self.alphabet_.output(symbols[a:b]) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+        if self.segmenter_.encoding is None:
+            return out
+        return [doc.decode("utf-8", errors) if isinstance(doc, bytes) else doc for doc in out]
 
     def inverse_transform(self, batch: Any) -> Ragged | list[Any]:
         """`decode_batch`, by the name that scikit-learn uses."""
@@ -296,7 +333,7 @@ class Tokenizer(Parameters, ABC):
             raise TypeError("ids: expected integers, got str")
         if values.dtype == np.int32:
             return Ragged._trusted(values, offsets)
-        size = len(self.vocabulary_)
+        size = self._decoder.sizes.size
         bad = np.flatnonzero((values < 0) | (values >= size))
         bad = bad[(bad >= offsets[0]) & (bad < offsets[-1])]
         if bad.size:
@@ -304,7 +341,7 @@ class Tokenizer(Parameters, ABC):
             raise UnknownTokenError(document, int(bad[0] - offsets[document]), int(values[bad[0]]), size)
         return Ragged._trusted(values.astype(np.int32), offsets)
 
-    # ---------------------------------------------------------------------------------------------- vocabularies and files
+    # ---------------------------------------------------------------------------------------------- smaller vocabularies
 
     def truncate(self: Self, n_tokens: int, by: str = "creation") -> Self:
         """A new tokenizer with the smaller vocabulary of `n_tokens` ids, alphabet included.
@@ -319,7 +356,7 @@ class Tokenizer(Parameters, ABC):
         n = vocabulary.n_alphabet
         if by not in ("creation", "idf"):
             raise ValueError(f"by: expected 'creation' or 'idf', got {by!r}")
-        if _positive(n_tokens, "n_tokens") < n:
+        if positive(n_tokens, "n_tokens") < n:
             raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
         if by == "idf":
             shorter = self._rearranged(vocabulary, n_tokens, "closed")
@@ -329,89 +366,16 @@ class Tokenizer(Parameters, ABC):
             if merges is not None and merges.size and merges.max() >= n + stay.size:
                 raise ValueError("by: the ids of this vocabulary are not in order of creation; use by='idf'")
             shorter = vocabulary.select(stay, merges)
+        ids = self.segmenter_.token_ids
+        if ids is not None and by == "idf":
+            raise ValueError("by: the ids of this vocabulary are not 0, 1, ...; use by='creation'")
         other = type(self)(**self.get_params())
         other.n_tokens = n_tokens
-        other._set(self.alphabet_, shorter)
+        segmenter = other._segmenter(self.alphabet_.kind, None if ids is not None else len(shorter))
+        if ids is not None:
+            segmenter = self.segmenter_._replace(token_ids=ids[: len(shorter)])
+        other._set(self.alphabet_, shorter, segmenter)
         return other
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to `path`: readable for ``.json``, flat arrays for ``.npz``. Atomic: the old file or the new one.
-
-        ValueError for another suffix, OSError from the disk; the old file is then still there.
-        """
-        self._check_fitted()
-        settings = self._settings()
-        params: dict[str, Any] = {k: v for k, v in self.get_params().items() if k not in ("alphabet", "n_threads")}
-        params |= {"n_tokens": None if self.n_tokens is None else settings.n_tokens, "rules": dataclasses.asdict(settings.rules)}
-        if self.max_token_length is not None:
-            params["max_token_length"] = settings.longest
-        if "n_candidates" in params:
-            params["n_candidates"] = settings.n_candidates
-        model = {
-            "tokenizer": type(self).__name__,
-            "params": params,
-            "alphabet": self.alphabet_.state(),
-            "vocabulary": self.vocabulary_.state(),
-        }
-        n_bytes = files.save(path, model)
-        if (most := max(self.alphabet_.size, self.vocabulary_.arena.size)) > files.claimable(n_bytes):
-            warnings.warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}", UserWarning, stacklevel=2)
-
-    @classmethod
-    def load(
-        cls: type[Self],
-        path: str | os.PathLike[str],
-        *,
-        n_threads: int | None = None,
-        max_symbols: int | None = None,
-    ) -> Self:
-        """Read a model that `save` wrote. ModelFormatError says what is wrong with any other file.
-
-        A few hundred bytes can claim gigabytes, so the alphabet may have 2**22 symbols and the tokens stand for as many in all,
-        and 64 more for each byte of the file; `max_symbols` replaces this limit. `save` warns if a model needs that.
-        """
-        make: Any = cls  # the constructors differ
-        tokenizer: Self = make(n_threads=n_threads)
-        tokenizer._settings()  # complains of n_threads, or of the environment
-        model, n_bytes = files.load(path)
-        where = os.fspath(path)
-        if model["tokenizer"] != cls.__name__:
-            raise ModelFormatError(f"{where}: a {model['tokenizer']}, not a {cls.__name__}: use {model['tokenizer']}.load")
-        at_most = files.claimable(n_bytes) if max_symbols is None else _positive(max_symbols, "max_symbols")
-        try:
-            params, state = model["params"], model["alphabet"]
-            check_fields(params, [name for name in tokenizer.get_params() if name not in ("alphabet", "n_threads")], "params")
-            rules = params["rules"]
-            if not isinstance(rules, dict):
-                raise ModelFormatError("rules: expected an object")
-            check_fields(rules, [field.name for field in dataclasses.fields(FitRules)], "rules")
-            tokenizer.set_params(**{**params, "rules": FitRules(**rules)})
-            tokenizer._settings()
-            check_fields(state, ("kind", "size", "symbols"), "alphabet")
-            alphabet = Alphabet.from_state(**state)
-            if alphabet.size > at_most:
-                raise ModelFormatError(f"alphabet: more than {at_most} symbols; pass a larger max_symbols")
-            tokenizer._set(alphabet, Vocabulary.from_state(model["vocabulary"], alphabet.size, at_most))
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(f"{where}: {error}") from error
-        return tokenizer
-
-    @classmethod
-    def from_published(cls: type[Self], text: str, kind: str | None = None) -> Self:
-        """Read the dump (`dumps()`) of the package ubpe 0.2 or 0.3: of its UBPE here for `UBPE`, of UBPEClassic otherwise.
-
-        `kind` says what the symbols are, ``"int"`` or ``"str"``; None takes them for integers if all of them look like one.
-        """
-        n_tokens, alphabet, vocabulary = published.read(text, kind, cls._pairs)
-        make: Any = cls  # the constructors differ
-        tokenizer: Self = make(n_tokens, rules=FitRules(encode="batch"))
-        tokenizer._set(alphabet, vocabulary)
-        return tokenizer
-
-    def to_published(self) -> str:
-        """The dump that ubpe 0.2 and 0.3 load (`loads`, with `token_type=str` for characters)."""
-        self._check_fitted()
-        return published.write(len(self.vocabulary_), self.alphabet_, self.vocabulary_, self._pairs)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k not in ("_encoder_", "_search_", "_decoder_")}
@@ -419,14 +383,6 @@ class Tokenizer(Parameters, ABC):
     def __repr__(self) -> str:
         size = f": {len(self.vocabulary_)} tokens" if hasattr(self, "vocabulary_") else ""
         return super().__repr__() + size
-
-
-def _positive(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    if value < 1:
-        raise ValueError(f"{name}: expected at least 1, got {value}")
-    return int(value)
 
 
 __all__ = ["Tokenizer"]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ubpe_numba.documents import as_document, as_documents
+from ubpe_numba.documents import Documents, as_document, as_documents
 from ubpe_numba.encode import PathEncoder
 from ubpe_numba.fit import Settings
+from ubpe_numba.params import positive
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
 from ubpe_numba.search import NBest, Options, PathSearch
-from ubpe_numba.tokenizer import Tokenizer, _positive
+from ubpe_numba.tokenizer import Tokenizer
+from ubpe_numba.utf8 import utf8_document, utf8_documents
 
 __all__ = ["UBPE"]
 
@@ -31,6 +33,18 @@ class UBPE(Tokenizer):
         A `FitRules`; None for the defaults.
     max_token_length
         No token of more symbols is made; None for no limit.
+    pretokenizer
+        Cuts text before anything is learned or encoded: ``"gpt2"``, ``"cl100k"``, ``"o200k"``, ``"whitespace"``, ``"digits"``,
+        ``"digits1"``, ``"digits3"``, a regular expression, a `Pretokenizer`, or None. Each segment counts as a document, for
+        document frequencies too; ``rules=FitRules(min_count=...)`` leaves out pairs that are rarer. Needs the extra ``text``.
+    special_tokens
+        Words with ids of their own, never cut and never merged: a list (ids behind the vocabulary, beyond `n_tokens`), or a
+        mapping of words to ids. `str`, `bytes` or sequences of integers, as the documents. See `encode`.
+    known_words
+        The same for words that are found in every document without being asked for.
+    encoding
+        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`, and `boundaries` count bytes.
+        None: documents are as they are.
     objective
         ``"tfidf"``, the articles': the sum over distinct tokens of (1 + ln count) * idf is largest. It prefers rare tokens, not
         few: on text it gives about 60 % more tokens than merging by rank. ``"shortest"``: fewest tokens, 2 to 7 % fewer than
@@ -69,6 +83,10 @@ class UBPE(Tokenizer):
         alphabet: Any = None,
         rules: FitRules | None = None,
         max_token_length: int | None = None,
+        pretokenizer: Any = None,
+        special_tokens: Any = None,
+        known_words: Any = None,
+        encoding: str | None = None,
         objective: str = "tfidf",
         n_threads: int | None = None,
     ) -> None:
@@ -77,6 +95,10 @@ class UBPE(Tokenizer):
         self.alphabet = alphabet
         self.rules = rules
         self.max_token_length = max_token_length
+        self.pretokenizer = pretokenizer
+        self.special_tokens = special_tokens
+        self.known_words = known_words
+        self.encoding = encoding
         self.objective = objective
         self.n_threads = n_threads
 
@@ -181,7 +203,7 @@ class UBPE(Tokenizer):
         """
         self._check_fitted()
         options = _search_options(n, beam, distinct, exact, guided, return_gap)
-        found = self._search.n_best(self.alphabet_.to_ids(as_document(doc), unknown, name="doc"), options, 1)
+        found = self._search.n_best(self.alphabet_.to_ids(self._whole(doc), unknown, name="doc"), options, 1)
         return (*found[0], float(found.gaps[0])) if found.gaps is not None else found[0]
 
     def encode_nbest_batch(
@@ -208,17 +230,25 @@ class UBPE(Tokenizer):
         """
         self._check_fitted()
         options = _search_options(n, beam, distinct, exact, guided, return_gap)
-        return self._search.n_best(self.alphabet_.to_ids(as_documents(docs, offsets), unknown), options, self.n_threads)
+        return self._search.n_best(self.alphabet_.to_ids(self._whole(docs, offsets, many=True), unknown), options, self.n_threads)
+
+    def _whole(self, docs: Any, offsets: Any = None, many: bool = False) -> Documents:
+        """Documents as they are searched; ValueError if this tokenizer cuts them first."""
+        if not self.segmenter_.is_plain:
+            raise ValueError("encode_nbest: the segmentations of a document that is cut, or has special tokens, are not ranked")
+        if self.segmenter_.encoding is not None:
+            return utf8_documents(docs, offsets) if many else utf8_document(docs)
+        return as_documents(docs, offsets) if many else as_document(docs)
 
     def _encode_params(self) -> dict[str, Any]:
         return {"objective": self.objective}
 
 
 def _search_options(n: Any, beam: Any, distinct: Any, exact: Any, guided: Any, with_gap: Any) -> Options:
-    n = _positive(n, "n")
+    n = positive(n, "n")
     if beam is None:
         beam = max(n, 16) if exact or guided else n
-    elif _positive(beam, "beam") < n:
+    elif positive(beam, "beam") < n:
         raise ValueError(f"beam: expected at least n = {n}, got {beam}")
     if distinct not in ("path", "bag"):
         raise ValueError(f"distinct: expected 'path' or 'bag', got {distinct!r}")

@@ -21,12 +21,14 @@ from typing import Any
 CLASSES = ("BPE", "UBPEClassic", "UBPE")
 MEMBERS = (
     "head", "alphabet.symbols", "vocabulary.merges", "vocabulary.symbols", "vocabulary.lengths", "vocabulary.weights",
-    "vocabulary.counts", "vocabulary.document_frequencies",
+    "vocabulary.counts", "vocabulary.document_frequencies", "text.token_ids",
 )  # fmt: skip
 #: ``members`` are packed into an archive here, since hardly any mutation of an archive keeps its checksums right.
 FORMATS = ("json", "npz", "members", "published", "published int", "published str")
+#: Of other libraries; in the last the two files are one, with a zero between.
+FOREIGN = ("huggingface", "tiktoken", "vocab and merges")
 #: What the first byte, modulo their number, chooses.
-LOADERS = tuple(itertools.product(CLASSES, FORMATS))
+LOADERS = (*itertools.product(CLASSES, FORMATS), *itertools.product(CLASSES[:2], FOREIGN))
 MAX_DOCUMENT = 4096  # symbols that are encoded with what was loaded
 
 
@@ -63,6 +65,13 @@ def read(loader: tuple[str, str], data: bytes) -> Any:
     cls = getattr(ubpe_numba, name)
     if form.startswith("published"):
         return cls.from_published(data.decode("utf-8", "surrogateescape"), form.partition(" ")[2] or None)
+    if form == "huggingface":
+        return cls.from_huggingface(data)
+    if form == "tiktoken":
+        return cls.from_tiktoken(data, pretokenizer="gpt2")
+    if form == "vocab and merges":
+        vocab, _, merges = data.partition(b"\0")
+        return cls.from_vocab_merges(vocab, merges)
     path = _folder() / ("model.json" if form == "json" else "model.npz")
     path.write_bytes(pack(data) if form == "members" else data)
     return cls.load(path, n_threads=1)
@@ -78,9 +87,9 @@ def check(tokenizer: Any) -> None:
     ids = np.concatenate([vocabulary.sequence(t)[:MAX_DOCUMENT] for t in tokens])[:MAX_DOCUMENT].astype(np.int32)
     for part in (ids, ids[::-1].copy(), ids[:0]):
         document = alphabet.output(alphabet.to_symbols(part))
-        encoded = tokenizer.encode(document)
+        encoded = tokenizer.encode(document, disallowed_special="none")
         assert encoded.size <= part.size
-        again = tokenizer.decode(encoded)
+        again = tokenizer.decode_bytes(encoded) if isinstance(document, bytes) else tokenizer.decode(encoded)
         assert type(again) is type(document) and np.array_equal(again, document), (document, encoded, again)
 
 

@@ -223,6 +223,36 @@ def seeds() -> dict[str, bytes]:
                 for what, data in _headers().items():
                     for member in members:
                         out[f"{name} {member} {what}"] = _input(name, "members", to_members({**members, member: data}))
+    return out | _foreign()
+
+
+def _foreign() -> dict[str, bytes]:
+    """Models for other libraries, whole, cut, and with a text part of our own."""
+    out: dict[str, bytes] = {}
+    for name in CLASSES[:2]:
+        cls = getattr(ubpe_numba, name)
+        words = {"special_tokens": ["<s>", "<é>"], "pretokenizer": "gpt2"}
+        text = cls.for_text(262, **words).fit(["abab cab<s>", "ba cab"], progress=False)
+        letters = cls(12, **words).fit(DOCUMENTS["text"], progress=False)
+        integers = cls(14, known_words=[[1, 1]]).fit(DOCUMENTS["dense"], progress=False)
+        files = {
+            f"huggingface {kind}": tok.to_huggingface().encode()
+            for kind, tok in (("text", text), ("letters", letters), ("integers", integers))
+        }
+        files["tiktoken"] = text.to_tiktoken()
+        files["vocab and merges"] = "\0".join(text.to_vocab_merges()).encode()
+        for form, data in files.items():
+            for end in (0, 1, len(data) // 2, len(data) - 1, len(data)):
+                loader = form.partition(" ")[0] if form.startswith("huggingface") else form
+                out[f"{name} {form} cut at {end}"] = _input(name, loader, data[:end])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "model.json")
+            elsewhere = text.to_huggingface().replace(f": {text.special_ids['<s>']}", ": 300")
+            numbered = cls.from_huggingface(elsewhere)
+            assert numbered.special_ids["<s>"] == 300
+            for i, tok in enumerate((text, letters, integers, numbered)):
+                tok.save(path)
+                out[f"{name} json with text {i}"] = _input(name, "json", path.read_bytes())
     return out
 
 

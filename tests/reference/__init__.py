@@ -10,5 +10,6 @@ ids below `alphabet_size` are symbols, learned ids follow from `alphabet_size` o
 - `encode_paths.py`: encoding with flat sequences, by tf-idf (exhaustive and top-n) and by fewest tokens.
 - `search_paths.py`: the n best paths: a beam by path, by bag or with prices, and trying everything; bounds.
 - `words.py`: cutting text by the published patterns, counting and encoding the segments; needs the package `regex`.
+- `atoms.py`: finding words that are kept whole.
 - `decode.py`: flat sequences of a pair table, and decoding with them.
 """

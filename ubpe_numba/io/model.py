@@ -1,7 +1,8 @@
 """A model as plain data, and its two file formats: readable JSON, and npz of flat arrays.
 
 A model is a dict: ``tokenizer`` (class name), ``params`` (constructor arguments), ``alphabet`` and ``vocabulary`` (what their
-`state()` returns). Both formats hold the same; neither can run code, and what does not fit is a `ModelFormatError`.
+`state()` returns), and ``text`` (that of the segmenter) unless it is empty. Both formats hold the same; neither can run code,
+and what does not fit is a `ModelFormatError`.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.io.files import open_regular, write_atomically
 
 FORMAT, VERSION = "ubpe-numba", 1
-_PARTS = ("tokenizer", "params", "alphabet", "vocabulary")
+_PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text")
 _ARRAYS = {
     "alphabet.symbols": "iu", "vocabulary.merges": "iu", "vocabulary.symbols": "iu", "vocabulary.lengths": "iu",
-    "vocabulary.weights": "f", "vocabulary.counts": "iu", "vocabulary.document_frequencies": "iu",
+    "vocabulary.weights": "f", "vocabulary.counts": "iu", "vocabulary.document_frequencies": "iu", "text.token_ids": "iu",
 }  # fmt: skip
 
 
@@ -72,7 +73,9 @@ def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]
     head: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     arrays: dict[str, np.ndarray] = {}
     for part in _PARTS:
-        value = model[part]
+        value = model.get(part)
+        if value is None:
+            continue
         if isinstance(value, dict):
             arrays |= {f"{part}.{k}": v for k, v in value.items() if isinstance(v, np.ndarray)}
             value = {k: v for k, v in value.items() if not isinstance(v, np.ndarray)}
@@ -89,12 +92,16 @@ def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     model: dict[str, Any] = {}
     for part in _PARTS:
         if part not in head:
+            if part == "text":
+                continue
             raise ModelFormatError(f"the field {part!r} is missing")
         model[part] = head[part]
         if not isinstance(model[part], str if part == "tokenizer" else dict):
             raise ModelFormatError(f"{part}: expected {'a name' if part == 'tokenizer' else 'an object'}")
     for name, array in arrays.items():
         part, _, field = name.partition(".")
+        if part not in model:
+            raise ModelFormatError(f"npz: unexpected member {name!r}")
         model[part][field] = array
     return model
 

@@ -1,0 +1,26 @@
+"""Finding words that are kept whole: from left to right, the longest of those that start at a place."""
+
+from collections.abc import Sequence
+
+
+def find_words(document: Sequence[int], words: Sequence[Sequence[int]], active: Sequence[bool]) -> list[tuple[int, int]]:
+    """Return where words stand and which; those that are not `active` are not there.
+
+    >>> find_words([0, 1, 0, 1, 2], [[0, 1], [0, 1, 2]], [True, True])
+    [(0, 0), (2, 1)]
+    """
+    found: list[tuple[int, int]] = []
+    position = 0
+    while position < len(document):
+        here = [
+            (len(word), number)
+            for number, word in enumerate(words)
+            if active[number] and list(document[position : position + len(word)]) == list(word)
+        ]
+        if here:
+            length, number = max(here)
+            found.append((position, number))
+            position += length
+        else:
+            position += 1
+    return found
