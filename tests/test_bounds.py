@@ -28,7 +28,7 @@ for values in corpora:
                 tok = cls(size + 700, *args, alphabet=size, rules=rules).fit(docs, progress=False)
                 assert tok.decode_batch(tok.encode_batch(docs)) == docs
     for order in ("creation", "idf"):
-        for objective in ("tfidf", "shortest"):
+        for objective in ("tfidf", "shortest", "additive"):
             tok = UBPE(size + 400, 20, alphabet=size, rules=FitRules(order=order), objective=objective)
             tok.fit(docs, progress=False)
             assert tok.decode_batch(tok.encode_batch(docs)) == docs

@@ -576,7 +576,9 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
         wide = np.zeros((6000, 3), np.int32); wide[:, 1] = base
         forms += [readonly, np.memmap(folder / "raw", "<i4", "r"), wide[:, 1], np.repeat(base, 2)[::2], base[::-1].copy()[::-1]]
         rules = [FitRules(), FitRules(encode="batch")]
-        for tokenizer in [t for r in rules for t in three(rules=r, n_threads=2)] + [UBPE(200, 20, objective="shortest")]:
+        for tokenizer in [t for r in rules for t in three(rules=r, n_threads=2)] + [
+            UBPE(200, 20, objective="shortest"), UBPE(200, 20, objective="additive", n_threads=2),
+        ]:
             prints = set()
             for x in forms:
                 o = offsets.astype(">i8") if x is forms[3] else offsets

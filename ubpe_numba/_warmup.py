@@ -39,6 +39,7 @@ def warmup() -> None:
         universal.decode(universal.encode(docs[0]))
         universal.encode_nbest(docs[0][:20], 2)
         universal.set_params(objective="shortest").encode(docs[0])
+        universal.set_params(objective="additive").encode_nbest(docs[0][:20], 2)
     # what only fits of many threads, of weighted documents, or on counts come to
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
     plain = Settings(30, 1, FitRules(), 2, n_shards=2)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ubpe_numba import _threads
 from ubpe_numba._arrays import writable
-from ubpe_numba.kernels import automaton, lattice, nbest, pair_encode, rank_encode, shortest, trie
+from ubpe_numba.kernels import automaton, cheapest, kbest, lattice, nbest, pair_encode, rank_encode, trie
 from ubpe_numba.kernels.pairtable import EMPTY
 from ubpe_numba.kernels.pairtable import enter as enter_pairs
 from ubpe_numba.ragged import Ragged
@@ -77,10 +78,12 @@ class PairEncoder:
 
 
 class PathEncoder:
-    """Encoding by the best path: by tf-idf, or of fewest tokens."""
+    """Encoding by the best path: by tf-idf, of fewest tokens, or of the largest sum of `weights`, float64[V]."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, weights: np.ndarray | None = None) -> None:
         self.vocabulary = vocabulary
+        #: What the user gave as weights, for whoever asks whether they are still the same.
+        self.given: Any = None
         arena, offsets = writable(vocabulary.arena), writable(vocabulary.offsets)
         self.edges = np.full(_capacity(vocabulary), -1, np.int64)
         self.longest = int(np.diff(vocabulary.offsets).max())
@@ -89,14 +92,20 @@ class PathEncoder:
         n_states = automaton.build(vocabulary.n_alphabet, arena, offsets, self.edges, states, order, ends)
         self.states = states[:n_states].copy()
         self.scaled_idf = vocabulary.weights * SCALE
-        self.values = np.rint(self.scaled_idf)
+        ones = np.ones(len(vocabulary))
+        added = vocabulary.weights if weights is None else weights
+        #: What a token costs, as a pair compared like words in a dictionary.
+        self.costs = {
+            "shortest": np.stack([ones, -np.rint(self.scaled_idf)], axis=1),
+            "additive": np.stack([-np.rint(added * SCALE), ones], axis=1),
+        }
         #: Whether any token weighs anything.
         self.weighs = bool(vocabulary.weights.any())
         self.logs = np.array([0.0] + [1.0 + math.log(c) for c in range(1, 4096)])
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads."""
-        return _over_documents(self._shortest if objective == "shortest" else self._tfidf, documents, n_threads)
+        return _over_documents(self._tfidf if objective == "tfidf" else self._cheapest(objective), documents, n_threads)
 
     def _tfidf(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
         weights = np.empty(offsets.size - 1)
@@ -109,8 +118,39 @@ class PathEncoder:
         )  # fmt: skip
         return int(n)
 
-    def _shortest(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-        return int(shortest.shortest_paths(symbols, offsets, self.edges, self.states, self.values, out, out_offsets))
+    def _cheapest(self, objective: str) -> _Kernel:
+        """The kernel of an objective whose costs add up."""
+        costs = self.costs[objective]
+
+        def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
+            sums = np.empty((1 << (self.longest + 1).bit_length(), 2))
+            tree = np.empty((2, int(np.diff(offsets).max(initial=0)) + 1), np.int32)
+            n = cheapest.cheapest_paths(symbols, offsets, self.edges, self.states, costs, sums, tree, out, out_offsets)
+            return int(n)
+
+        return call
+
+    def k_best(self, document: np.ndarray, objective: str, k: int) -> tuple[Ragged, np.ndarray]:
+        """The k best paths of one document of alphabet ids by an objective whose costs add up, best first; exact.
+
+        And float64 of what they are worth: the sum of weights, or for fewest tokens minus their number.
+        """
+        nodes = (document.size + 1) * k
+        if nodes > _MAX_NODES:
+            raise ValueError(f"n: {k} paths of {document.size} symbols need {nodes} tails; at most {_MAX_NODES} are possible")
+        ring = 1 << (self.longest + 1).bit_length()
+        sums, n_tokens = np.empty((ring, k, 2)), np.empty(k, np.int64)
+        parent, token = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
+        found = kbest.k_cheapest_paths(
+            document, self.edges, self.states, self.costs[objective], k, sums, np.zeros(ring, np.int64),
+            np.empty((2, self.longest + 1), np.int64), n_tokens, parent, token,
+        )  # fmt: skip
+        offsets = np.zeros(found + 1, np.int64)
+        np.cumsum(n_tokens[:found], out=offsets[1:])
+        paths = np.empty(offsets[-1], np.int32)
+        nbest.read_paths(parent, token, offsets, paths)
+        worth = 0.0 - sums[0, :found, 0]  # not -0.0
+        return Ragged(paths, offsets), worth if objective == "shortest" else worth / SCALE
 
     def n_best(self, document: np.ndarray, n_best: int) -> tuple[Ragged, np.ndarray]:
         """The n best paths of one document of alphabet ids, best first, and their tf-idf weights."""

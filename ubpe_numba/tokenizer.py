@@ -339,6 +339,8 @@ class Tokenizer(Parameters, ABC):
             params["max_token_length"] = settings.longest
         if "n_candidates" in params:
             params["n_candidates"] = settings.n_candidates
+        if isinstance(params.get("token_weights"), np.ndarray):
+            params["token_weights"] = params["token_weights"].tolist()
         model = {
             "tokenizer": type(self).__name__,
             "params": params,

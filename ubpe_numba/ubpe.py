@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
 import numpy as np
 
+from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.documents import as_document
 from ubpe_numba.encode import PathEncoder
 from ubpe_numba.fit import Settings
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
 from ubpe_numba.tokenizer import Tokenizer, _positive
+from ubpe_numba.vocabulary import Vocabulary
+from ubpe_numba.weights import token_weights
 
 __all__ = ["UBPE"]
 
@@ -35,7 +39,14 @@ class UBPE(Tokenizer):
     objective
         ``"tfidf"``, the articles': the sum over distinct tokens of (1 + ln count) * idf is largest. It prefers rare tokens, not
         few: on text it gives about 60 % more tokens than merging by rank. ``"shortest"``: fewest tokens, 2 to 7 % fewer than
-        by rank (ties: the larger sum of idf, then the longest token first).
+        by rank (ties: the larger sum of idf, then the longest token first). ``"additive"``: the sum of `token_weights` over all
+        tokens of the path, repeated ones too, is largest; exact (ties: fewer tokens, then the longest token first). Weights
+        are compared in units of 2**-24; sums up to 5e8 are exact.
+    token_weights
+        Of the objective ``"additive"``: ``"idf"``, the default (0 for the alphabet); ``"log_frequency"``,
+        ln((1 + c) / (V + sum of c)) of the count c that a token had when it was merged, so that the likeliest path under
+        independent tokens wins (all are negative, rare ones far below 0); or V numbers in -1e6..1e6, one for each id, larger
+        ones preferred.
     n_threads
         Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 
@@ -69,6 +80,7 @@ class UBPE(Tokenizer):
         rules: FitRules | None = None,
         max_token_length: int | None = None,
         objective: str = "tfidf",
+        token_weights: Any = None,
         n_threads: int | None = None,
     ) -> None:
         self.n_tokens = n_tokens
@@ -77,6 +89,7 @@ class UBPE(Tokenizer):
         self.rules = rules
         self.max_token_length = max_token_length
         self.objective = objective
+        self.token_weights = token_weights
         self.n_threads = n_threads
 
     def _settings(self) -> Settings:
@@ -84,8 +97,8 @@ class UBPE(Tokenizer):
         return super()._settings()
 
     def _check_objective(self) -> None:
-        if self.objective not in ("tfidf", "shortest"):
-            raise ValueError(f"objective: expected 'tfidf' or 'shortest', got {self.objective!r}")
+        if self.objective not in ("tfidf", "shortest", "additive"):
+            raise ValueError(f"objective: expected 'tfidf', 'shortest' or 'additive', got {self.objective!r}")
 
     def fit(
         self,
@@ -99,7 +112,8 @@ class UBPE(Tokenizer):
     ) -> UBPE:
         """Learn a vocabulary from documents; see `Tokenizer.fit`. Warns if there is a single document."""
         super().fit(docs, y, offsets=offsets, sample_weight=sample_weight, boundaries=boundaries, progress=progress)
-        if self.vocabulary_.n_learned and self.objective == "tfidf" and not self.vocabulary_.weights.any():
+        by_idf = self.objective == "tfidf" or (self.objective == "additive" and self.token_weights is None)
+        if self.vocabulary_.n_learned and by_idf and not self.vocabulary_.weights.any():
             warnings.warn(
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
                 "(objective='shortest'); fit on several different documents for tf-idf",
@@ -108,28 +122,49 @@ class UBPE(Tokenizer):
             )
         return self
 
+    def _set(self, alphabet: Alphabet, vocabulary: Vocabulary) -> None:
+        token_weights(vocabulary, self.token_weights)  # complains
+        super()._set(alphabet, vocabulary)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to `path`; see `Tokenizer.save`."""
+        if hasattr(self, "vocabulary_"):
+            token_weights(self.vocabulary_, self.token_weights)  # what could not be read is not written
+        super().save(path)
+
     @property
     def _encoder(self) -> PathEncoder:
         made: PathEncoder | None = self.__dict__.get("_encoder_")
-        if made is None or made.vocabulary is not self.vocabulary_:
-            made = self._encoder_ = PathEncoder(self.vocabulary_)
+        if made is None or made.vocabulary is not self.vocabulary_ or made.given is not self.token_weights:
+            made = PathEncoder(self.vocabulary_, token_weights(self.vocabulary_, self.token_weights))
+            made.given = self.token_weights
+            self._encoder_ = made
         return made
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
         self._check_objective()
-        objective = self.objective if self._encoder.weighs else "shortest"
-        return self._encoder.encode(documents, objective, self.n_threads)
+        encoder = self._encoder
+        objective = self.objective if encoder.weighs or self.objective == "additive" else "shortest"
+        return encoder.encode(documents, objective, self.n_threads)
 
     def encode_nbest(self, doc: Any, n: int, *, unknown: str | int = "raise") -> tuple[Ragged, np.ndarray]:
-        """The `n` best segmentations of one document by tf-idf, best first, and their weights (float64).
+        """The `n` best segmentations of one document, best first, and their weights (float64).
 
         At every position the `n` best tails are kept; there may be fewer than `n` segmentations. Order: heavier, fewer tokens,
         then the better tail behind the first token, then the shorter first token. An empty document has one, empty.
+        By ``"shortest"`` and ``"additive"`` they are exactly the n best, ties as for `encode`, then the better tail; the weights
+        of ``"shortest"`` are minus the number of tokens.
         ValueError if `n` is less than 1, or too large for the length of the document.
         """
         self._check_fitted()
         ids = self.alphabet_.to_ids(as_document(doc), unknown, name="doc")
+        self._check_objective()
+        if self.objective != "tfidf":
+            return self._encoder.k_best(ids.values, self.objective, _positive(n, "n"))
         return self._encoder.n_best(ids.values, _positive(n, "n"))
 
     def _encode_params(self) -> dict[str, Any]:
-        return {"objective": self.objective}
+        weights = self.token_weights
+        if self.objective != "additive" or weights is None or (isinstance(weights, str) and weights == "idf"):
+            return {"objective": self.objective}
+        return {"objective": self.objective, "token_weights": token_weights(self.vocabulary_, weights).tolist()}
