@@ -27,12 +27,19 @@ for values in corpora:
                 rules = FitRules(ties=ties, min_count=1 if ties == "first_seen" else 2, encode=encode)
                 tok = cls(size + 700, *args, alphabet=size, rules=rules).fit(docs, progress=False)
                 assert tok.decode_batch(tok.encode_batch(docs)) == docs
+                if cls is not UBPE and encode == "rank":
+                    assert tok.decode_batch(tok.encode_batch(docs, dropout=0.2, seed=3)) == docs
+                    parts = list(tok.encode_stream(docs))
+                    out = np.empty(docs.total, np.int32)
+                    assert np.array_equal(tok.decode(np.concatenate(parts), out=out), docs.values)
     for order in ("creation", "idf"):
         for objective in ("tfidf", "shortest", "additive"):
             tok = UBPE(size + 400, 20, alphabet=size, rules=FitRules(order=order), objective=objective)
             tok.fit(docs, progress=False)
             assert tok.decode_batch(tok.encode_batch(docs)) == docs
             tok.encode_nbest(docs[1][:300], 5)
+        fewer = tok.refine(docs, progress=False)
+        assert fewer.decode_batch(fewer.encode_batch(docs)) == docs
         tok = UBPEClassic(size + 400, 20, alphabet=size, rules=FitRules(order=order)).fit(docs, progress=False)
         assert tok.decode_batch(tok.encode_batch(docs)) == docs
 print("clean")

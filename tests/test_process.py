@@ -593,6 +593,14 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                 prints.add((tokenizer.fingerprint, ids.values.tobytes(), ids.offsets.tobytes(), one.tobytes()))
                 if isinstance(tokenizer, UBPE):
                     tokenizer.encode_nbest(x[:200], 3)
+                    tokenizer.refine(x, offsets=o)
+                elif (tokenizer.rules or FitRules()).encode == "rank":
+                    tokenizer.encode_batch(x, o, dropout=0.1, seed=5)
+                    list(tokenizer.encode_stream([x[:3000], x[3000:]]))
+                buffer = np.empty(base.size, np.int32)
+                tokenizer.decode(one, out=buffer)
+                tokenizer.encode_to(buffer, [x[:100], x[100:]])
+                tokenizer.encode(x, return_offsets=True)
             assert len(prints) == 1, tokenizer
             for empty in ([], [[]], np.empty(0, np.uint16), np.empty((0, 4), np.int8), np.empty((4, 0), np.int64)):
                 tokenizer.decode_batch(tokenizer.encode_batch(empty))

@@ -445,7 +445,7 @@ def clone(estimator: Any) -> Any:
 
 PARAMS: dict[str, Any] = {
     "n_tokens": 30, "n_candidates": 7, "alphabet": {i: 11 - i for i in range(12)}, "rules": ARTICLE,
-    "max_token_length": 9, "objective": "shortest", "token_weights": [1.0, 2.0], "n_threads": 2,
+    "max_token_length": 9, "objective": "shortest", "token_weights": "log_frequency", "n_threads": 2,
 }  # fmt: skip
 
 

@@ -32,12 +32,17 @@ def warmup() -> None:
             for tokenizer in (BPE(size + 20, alphabet=size, rules=rules), UBPEClassic(size + 20, alphabet=size, rules=rules)):
                 tokenizer.fit(docs, progress=False)
                 tokenizer.decode_batch(tokenizer.encode_batch(docs))
+        ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
+        ranked.encode(docs[0], dropout=0.5)
+        ranked.decode(ranked.encode(docs[0]), out=np.empty(docs[0].size, np.int32))
+        list(ranked.encode_stream([np.tile(docs[0], 5)]))
         universal = UBPE(size + 20, alphabet=size)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # documents may happen to hold the same pairs
             universal.fit(docs, progress=False)
         universal.decode(universal.encode(docs[0]))
         universal.encode_nbest(docs[0][:20], 2)
+        universal.refine(docs, progress=False)
         universal.set_params(objective="shortest").encode(docs[0])
         universal.set_params(objective="additive").encode_nbest(docs[0][:20], 2)
     # what only fits of many threads, of weighted documents, or on counts come to

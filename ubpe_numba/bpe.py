@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ubpe_numba.alphabet import Alphabet
+from ubpe_numba.documents import as_document, as_documents
 from ubpe_numba.encode import PairEncoder
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
@@ -29,6 +32,70 @@ class _PairTokenizer(Tokenizer):
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
         return self._encoder.encode(documents, self.n_threads)
+
+    def encode(
+        self,
+        doc: Any,
+        *,
+        unknown: str | int = "raise",
+        return_offsets: bool = False,
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> Any:
+        """Encode one document; see `Tokenizer.encode`.
+
+        `dropout` in 0..1 is BPE-dropout, to train models on many segmentations of the same text: each occurrence of a merge is
+        left out with that probability, at the step that would make it (1: the alphabet). The draws depend on nothing but `seed`
+        (0..2**64 - 1), the number of the document (0 here), the rank and the position, so not on threads or on what else is
+        encoded. ValueError for either out of range, or with the articles' batch rule.
+
+        Drawn once for each occurrence: in the paper's loop over the words of a text, one that was left out may be drawn again
+        as long as its word goes on, which in an uncut document would bring nearly all of them back.
+        Source: I. Provilkov et al., BPE-Dropout, 2020.
+
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> tok.encode("abababab", dropout=0.5, seed=1).tolist()
+        [2, 0, 1, 0, 1, 2]
+        """
+        if dropout == 0.0:
+            return super().encode(doc, unknown=unknown, return_offsets=return_offsets)
+        self._check_fitted()
+        given = as_document(doc)
+        ids = self.alphabet_.to_ids(given, unknown, name="doc")
+        encoded = self._encode_dropout(ids, dropout, seed)
+        return (encoded.values, self._starts(encoded, ids, given)) if return_offsets else encoded.values
+
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = None,
+        *,
+        unknown: str | int = "raise",
+        return_offsets: bool = False,
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> Any:
+        """Encode documents; see `Tokenizer.encode_batch`, and `encode` for `dropout`. Documents are numbered from 0."""
+        if dropout == 0.0:
+            return super().encode_batch(docs, offsets, unknown=unknown, return_offsets=return_offsets)
+        self._check_fitted()
+        given = as_documents(docs, offsets)
+        ids = self.alphabet_.to_ids(given, unknown)
+        encoded = self._encode_dropout(ids, dropout, seed)
+        return (encoded, self._ragged_starts(encoded, ids, given)) if return_offsets else encoded
+
+    def _encode_dropout(self, ids: Ragged, dropout: float, seed: int) -> Ragged:
+        if isinstance(dropout, bool) or not isinstance(dropout, (int, float, np.integer, np.floating)):
+            raise TypeError(f"dropout: expected a number, got {dropout!r}")
+        if not 0.0 <= dropout <= 1.0:
+            raise ValueError(f"dropout: expected a probability in 0..1, got {dropout}")
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+            raise TypeError(f"seed: expected an int, got {seed!r}")
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"seed: expected 0..2**64 - 1, got {seed}")
+        if self._encoder.batch:
+            raise ValueError("dropout: the articles' batch rule has no single steps to leave out; use rules with encode='rank'")
+        return self._encoder.encode_dropout(ids, float(dropout), int(seed), self.n_threads)
 
     @classmethod
     def from_merges(cls: type[Self], merges: Any, alphabet: Any, weights: Any = None, **params: Any) -> Self:

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba import _threads
+from ubpe_numba import _threads, splice
 from ubpe_numba._arrays import writable
-from ubpe_numba.kernels import automaton, cheapest, kbest, lattice, nbest, pair_encode, rank_encode, trie
+from ubpe_numba.kernels import automaton, cheapest, kbest, lattice, nbest, pair_encode, rank_encode, stream, trie
+from ubpe_numba.kernels import dropout as dropout_kernel
 from ubpe_numba.kernels.pairtable import EMPTY
 from ubpe_numba.kernels.pairtable import enter as enter_pairs
 from ubpe_numba.ragged import Ragged
@@ -60,7 +61,41 @@ class PairEncoder:
 
     def encode(self, documents: Ragged, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads."""
-        return _over_documents(self._linear if self.linear else self._by_pairs, documents, n_threads)
+        if not self.linear:
+            return _over_documents(self._by_pairs, documents, n_threads)
+        blocks = splice.blocks_of(documents.offsets, n_threads)
+        if blocks is None:
+            return _over_documents(self._linear, documents, n_threads)
+
+        def encode(text: np.ndarray) -> np.ndarray:
+            return _over_documents(self._linear, Ragged._trusted(text, np.array([0, text.size])), 1).values
+
+        parts = _over_documents(self._linear, Ragged._trusted(documents.values, blocks.offsets), n_threads)
+        return splice.join(encode, documents, blocks, parts, self.lengths)
+
+    def encode_dropout(self, documents: Ragged, dropout: float, seed: int, n_threads: int | None) -> Ragged:
+        """Encode by rank, leaving out each occurrence of a merge with a probability; the same for any number of threads."""
+
+        def kernel_of(first: int) -> _Kernel:
+            def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
+                longest = int(np.diff(offsets).max(initial=0))
+                n = dropout_kernel.encode_dropout(
+                    symbols, offsets, first, self.pairs, self.left, self.right, self.vocabulary.n_alphabet, dropout,
+                    np.uint64(seed), np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64), out, out_offsets,
+                )  # fmt: skip
+                return int(n)
+
+            return call
+
+        return _over_chunks(kernel_of, documents, n_threads)
+
+    def last_tokens(self, document: np.ndarray, before: int) -> np.ndarray:
+        """The last token of the encoding of every prefix of a stretch behind the token `before`; see kernels/stream.py."""
+        last = np.empty(document.size + 1, np.int32)
+        stream.last_tokens(
+            document, before, self.pairs, self.left, self.right, self.vocabulary.n_alphabet, self.trie, self.stable, last
+        )
+        return last
 
     def _linear(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
         n = rank_encode.encode_rank(
@@ -123,9 +158,9 @@ class PathEncoder:
         costs = self.costs[objective]
 
         def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-            sums = np.empty((1 << (self.longest + 1).bit_length(), 2))
+            sums = np.empty(2 << (self.longest + 1).bit_length())
             tree = np.empty((2, int(np.diff(offsets).max(initial=0)) + 1), np.int32)
-            n = cheapest.cheapest_paths(symbols, offsets, self.edges, self.states, costs, sums, tree, out, out_offsets)
+            n = cheapest.cheapest_paths(symbols, offsets, self.edges, self.states, costs.ravel(), sums, tree, out, out_offsets)
             return int(n)
 
         return call
@@ -180,12 +215,17 @@ def _capacity(vocabulary: Vocabulary) -> int:
 
 def _over_documents(kernel: _Kernel, documents: Ragged, n_threads: int | None) -> Ragged:
     """Run a kernel over the documents, cut into chunks for the threads, and join what it writes."""
+    return _over_chunks(lambda first: kernel, documents, n_threads)
+
+
+def _over_chunks(kernel_of: Callable[[int], _Kernel], documents: Ragged, n_threads: int | None) -> Ragged:
+    """The same for a kernel that depends on the number of the first document of a chunk."""
 
     def one(begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         offsets = documents.offsets[begin : end + 1]
         out = np.empty(offsets[-1] - offsets[0], np.int32)
         out_offsets = np.empty(offsets.size, np.int64)
-        n = kernel(documents.values, offsets, out, out_offsets)
+        n = kernel_of(begin)(documents.values, offsets, out, out_offsets)
         return out[:n], out_offsets
 
     parts = _threads.run(one, _threads.chunks_of(documents.offsets, n_threads), n_threads)

@@ -16,7 +16,7 @@ from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.corpus import as_corpus
 from ubpe_numba.decode import Decoder
-from ubpe_numba.documents import as_document, as_documents
+from ubpe_numba.documents import Documents, as_document, as_documents
 from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
 from ubpe_numba.fit import Settings
 from ubpe_numba.history import History
@@ -26,6 +26,8 @@ from ubpe_numba.learn import learn, learn_more
 from ubpe_numba.params import Parameters
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
+from ubpe_numba.spans import starts_of
+from ubpe_numba.streams import Streams
 from ubpe_numba.trim import keep_by_weight, renumber
 from ubpe_numba.validate import check_fields
 from ubpe_numba.vocabulary import Vocabulary
@@ -33,7 +35,7 @@ from ubpe_numba.vocabulary import Vocabulary
 Self = TypeVar("Self", bound="Tokenizer")
 
 
-class Tokenizer(Parameters, ABC):
+class Tokenizer(Parameters, Streams, ABC):
     """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
 
     The constructor only stores its arguments. `fit`, `load` and the other ways to a vocabulary set `alphabet_` and
@@ -235,46 +237,95 @@ class Tokenizer(Parameters, ABC):
 
     # ---------------------------------------------------------------------------------------------- encoding
 
-    def encode(self, doc: Any, *, unknown: str | int = "raise") -> np.ndarray:
+    def encode(self, doc: Any, *, unknown: str | int = "raise", return_offsets: bool = False) -> Any:
         """Encode one document (an integer array or list, `str` or `bytes`) to int32 ids.
 
         `unknown` says what becomes of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names the position,
         ``"skip"`` them, or put the alphabet id given here. TypeError for a document of another kind than was fitted.
+
+        With `return_offsets` a pair: the ids, and int64 of as many, the position in the document (in symbols: integers, bytes or
+        code points) of the first symbol of each token. A token ends where the next one starts, or the document does; but for
+        skipped symbols, which belong to no token, and may stand inside of one.
         """
         self._check_fitted()
-        return self._encode_ids(self.alphabet_.to_ids(as_document(doc), unknown, name="doc")).values
+        given = as_document(doc)
+        ids = self.alphabet_.to_ids(given, unknown, name="doc")
+        encoded = self._encode_ids(ids)
+        return (encoded.values, self._starts(encoded, ids, given)) if return_offsets else encoded.values
 
-    def encode_batch(self, docs: Any, offsets: Any = None, *, unknown: str | int = "raise") -> Ragged:
-        """Encode documents, given as to `fit`, on `n_threads` threads; the result does not depend on how many."""
+    def encode_batch(self, docs: Any, offsets: Any = None, *, unknown: str | int = "raise", return_offsets: bool = False) -> Any:
+        """Encode documents, given as to `fit`, to a `Ragged`, on `n_threads` threads; the result does not depend on how many.
+
+        With `return_offsets` a pair of `Ragged`: the ids, and the position of each token in its document, as for `encode`.
+        ValueError if such a position does not fit int32.
+        """
         self._check_fitted()
-        return self._encode_ids(self.alphabet_.to_ids(as_documents(docs, offsets), unknown))
+        given = as_documents(docs, offsets)
+        ids = self.alphabet_.to_ids(given, unknown)
+        encoded = self._encode_ids(ids)
+        return (encoded, self._ragged_starts(encoded, ids, given)) if return_offsets else encoded
+
+    def _starts(self, encoded: Ragged, ids: Ragged, given: Documents) -> np.ndarray:
+        return starts_of(encoded, ids, given, self.alphabet_, np.diff(self.vocabulary_.offsets))
+
+    def _ragged_starts(self, encoded: Ragged, ids: Ragged, given: Documents) -> Ragged:
+        lengths = np.diff(given.offsets)
+        if (long := np.flatnonzero(lengths > 2**31)).size:
+            raise ValueError(
+                f"return_offsets: document {long[0]} has {lengths[long[0]]} symbols, beyond int32; use encode for it"
+            )
+        return Ragged._trusted(self._starts(encoded, ids, given).astype(np.int32), encoded.offsets)
 
     def transform(self, docs: Any) -> Ragged:
         """`encode_batch`, by the name that scikit-learn uses."""
-        return self.encode_batch(docs)
+        encoded: Ragged = self.encode_batch(docs)
+        return encoded
 
     def fit_transform(self, docs: Any, y: None = None) -> Ragged:
         """`fit`, then `encode_batch` of the same documents."""
         docs = list(docs) if hasattr(docs, "__next__") else docs
-        return self.fit(docs).encode_batch(docs)
+        encoded: Ragged = self.fit(docs).encode_batch(docs)
+        return encoded
 
     # ---------------------------------------------------------------------------------------------- decoding
 
-    def decode(self, ids: Any) -> np.ndarray | str | bytes:
+    def decode(self, ids: Any, *, out: np.ndarray | None = None) -> np.ndarray | str | bytes:
         """Decode the ids of one document to what was fitted: an integer array, `str` or `bytes`.
 
         UnknownTokenError for an id outside the vocabulary, naming its position.
+
+        `out` is a buffer for the symbols, to be used again and again: a one-dimensional array of ``alphabet_.symbols.dtype``
+        (uint8 for bytes, uint32 code points for `str`). The result is then the part of it that was needed, an array for every
+        kind of document; what lies behind may be overwritten. ValueError, saying how many symbols there are, if it is too small,
+        and if it cannot be written to or is not contiguous; TypeError for another dtype.
+
+        >>> from ubpe_numba import BPE
+        >>> tok, buffer = BPE.from_merges([[0, 1]], alphabet=[7, 8]), np.zeros(4, np.int32)
+        >>> tok.decode([2, 0], out=buffer)
+        array([7, 8, 7], dtype=int32)
         """
         self._check_fitted()
-        symbols, _ = self._decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)
+        checked = self._ids(as_document(ids, name="ids"))
+        if out is not None:
+            return self._decoder.decode_into(checked, out, self.n_threads)[0]
+        symbols, _ = self._decoder.decode(checked, self.n_threads)
         return self.alphabet_.output(symbols)
 
-    def decode_batch(self, batch: Any, offsets: Any = None) -> Ragged | list[Any]:
-        """Decode documents of ids: a `Ragged` for integers (a list of int64 arrays where int32 is too small), else a list."""
+    def decode_batch(self, batch: Any, offsets: Any = None, *, out: np.ndarray | None = None) -> Ragged | list[Any]:
+        """Decode documents of ids: a `Ragged` for integers (a list of int64 arrays where int32 is too small), else a list.
+
+        `out` as for `decode`: the result shares it, a `Ragged` or a list of arrays.
+        """
         self._check_fitted()
-        symbols, ends = self._decoder.decode(self._ids(as_documents(batch, offsets, name="batch")), self.n_threads)
+        checked = self._ids(as_documents(batch, offsets, name="batch"))
+        if out is not None:
+            symbols, ends = self._decoder.decode_into(checked, out, self.n_threads)
+        else:
+            symbols, ends = self._decoder.decode(checked, self.n_threads)
         if symbols.dtype == np.int32:
             return Ragged(symbols, ends)
+        if out is not None:
+            return [symbols[a:b] for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
         return [self.alphabet_.output(symbols[a:b]) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
 
     def inverse_transform(self, batch: Any) -> Ragged | list[Any]:

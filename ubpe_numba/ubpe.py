@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.alphabet import Alphabet
+from ubpe_numba._progress import Progress
+from ubpe_numba.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.corpus import as_corpus
 from ubpe_numba.documents import as_document
 from ubpe_numba.encode import PathEncoder
 from ubpe_numba.fit import Settings
+from ubpe_numba.learn import learn
 from ubpe_numba.ragged import Ragged
+from ubpe_numba.refine import MORE, refined
 from ubpe_numba.rules import FitRules
 from ubpe_numba.tokenizer import Tokenizer, _positive
 from ubpe_numba.vocabulary import Vocabulary
@@ -162,6 +166,39 @@ class UBPE(Tokenizer):
         if self.objective != "tfidf":
             return self._encoder.k_best(ids.values, self.objective, _positive(n, "n"))
         return self._encoder.n_best(ids.values, _positive(n, "n"))
+
+    def refine(self, docs: Any, *, offsets: Any = None, progress: bool | str = "auto") -> UBPE:
+        """A new tokenizer for fewest tokens, of the same alphabet and as many tokens (fewer if `docs` are too short for it).
+
+        About twice as many tokens are learned on `docs`, given as to `fit`, as this vocabulary has; the tenth of them whose
+        absence would cost the fewest extra tokens is dropped again and again until the size is reached; then, in a few rounds,
+        frequent neighbours of the segmentation of `docs` take the place of tokens that save less. Takes about 100 times as long
+        as a fit. On held-out halves of ECG, audio, DNA and text 6 to 11 % fewer tokens than `BPE` of the same size.
+
+        The refined vocabulary is flat: there are no pairs, since parts of a token may be gone and others never were merged. So
+        it cannot be encoded with by rank, nor continued. It is by ``objective="shortest"``, in no order of creation; its counts
+        and idf are those of the segmentation of `docs` (of several as short, with the longest token first).
+
+        NotFittedError without a vocabulary; for documents as `fit`.
+
+        >>> docs = [[0, 1, 2, 0, 1, 2, 2] * 3, [2, 0, 1, 1, 2] * 4]
+        >>> tok = UBPE(6, 1, objective="shortest").fit(docs)
+        >>> fewer = tok.refine(docs)
+        >>> len(fewer.vocabulary), sum(map(len, tok.encode_batch(docs))), sum(map(len, fewer.encode_batch(docs)))
+        (6, 17, 13)
+        """
+        self._check_fitted()
+        n = self.vocabulary_.n_learned
+        n_alphabet = self.vocabulary_.n_alphabet
+        settings = self._settings()._replace(n_tokens=min(MAX_SIZE, n_alphabet + MORE * n))
+        bar = Progress(progress, "refine")
+        corpus = as_corpus(docs, offsets, None, None)
+        ids = self.alphabet_.to_ids(corpus.given)
+        larger, _ = learn(corpus, self.alphabet_, settings, bar)
+        tokens = Ragged(larger.arena, larger.offsets)
+        other = UBPE(**{**self.get_params(), "objective": "shortest", "token_weights": None})
+        other._set(self.alphabet_, refined(ids, tokens, n_alphabet, n, self.n_threads))
+        return other
 
     def _encode_params(self) -> dict[str, Any]:
         weights = self.token_weights
