@@ -25,7 +25,7 @@ class _PairTokenizer(Tokenizer):
     @property
     def _encoder(self) -> PairEncoder:
         made: PairEncoder | None = self.__dict__.get("_encoder_")
-        batch = (self.rules or FitRules()).encode == "batch"
+        batch = self.rules is not None and self.rules.encode == "batch"
         if made is None or made.vocabulary is not self.vocabulary_ or made.batch != batch:
             made = self._encoder_ = PairEncoder(self.vocabulary_, batch)
         return made

@@ -78,7 +78,7 @@ class PairEncoder:
 
         def kernel_of(first: int) -> _Kernel:
             def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-                longest = int(np.diff(offsets).max(initial=0))
+                longest = _longest(offsets)
                 n = dropout_kernel.encode_dropout(
                     symbols, offsets, first, self.pairs, self.left, self.right, self.vocabulary.n_alphabet, dropout,
                     np.uint64(seed), np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64), out, out_offsets,
@@ -144,11 +144,13 @@ class PathEncoder:
 
     def _tfidf(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
         weights = np.empty(offsets.size - 1)
+        asked_at = np.empty(self.scaled_idf.size, np.int64)
+        asked_at.fill(-1)
         ring, size = 1 << (self.longest + 1).bit_length(), self.scaled_idf.size
-        tree = np.empty((4, int(np.diff(offsets).max(initial=0)) + 1), np.int32)
+        tree = np.empty((4, _longest(offsets) + 1), np.int32)
         n = lattice.best_paths(
             symbols, offsets, self.edges, self.states, self.scaled_idf, self.logs,
-            np.zeros(ring), np.zeros(ring, np.int32), tree, np.zeros((2, size), np.int32), np.full(size, -1, np.int64),
+            np.zeros(ring), np.zeros(ring, np.int32), tree, np.zeros((2, size), np.int32), asked_at,
             out, out_offsets, weights,
         )  # fmt: skip
         return int(n)
@@ -159,7 +161,7 @@ class PathEncoder:
 
         def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
             sums = np.empty(2 << (self.longest + 1).bit_length())
-            tree = np.empty((2, int(np.diff(offsets).max(initial=0)) + 1), np.int32)
+            tree = np.empty((2, _longest(offsets) + 1), np.int32)
             n = cheapest.cheapest_paths(symbols, offsets, self.edges, self.states, costs.ravel(), sums, tree, out, out_offsets)
             return int(n)
 
@@ -213,6 +215,11 @@ def _capacity(vocabulary: Vocabulary) -> int:
     return 4 << max(4, learned.bit_length())
 
 
+def _longest(offsets: np.ndarray) -> int:
+    """Symbols of the longest document."""
+    return int(offsets[1] - offsets[0]) if offsets.size == 2 else int(np.diff(offsets).max(initial=0))
+
+
 def _over_documents(kernel: _Kernel, documents: Ragged, n_threads: int | None) -> Ragged:
     """Run a kernel over the documents, cut into chunks for the threads, and join what it writes."""
     return _over_chunks(lambda first: kernel, documents, n_threads)
@@ -220,11 +227,16 @@ def _over_documents(kernel: _Kernel, documents: Ragged, n_threads: int | None) -
 
 def _over_chunks(kernel_of: Callable[[int], _Kernel], documents: Ragged, n_threads: int | None) -> Ragged:
     """The same for a kernel that depends on the number of the first document of a chunk."""
+    if documents.offsets.size == 2:  # a loop over short documents should not pay for threads, nor ask how many there are
+        size = int(documents.offsets[1] - documents.offsets[0])
+        out, out_offsets = np.empty(size, np.int32), np.empty(2, np.int64)
+        n = kernel_of(0)(documents.values, documents.offsets, out, out_offsets)
+        return Ragged._trusted(out[:n].copy() if 2 * n < size else out[:n], out_offsets)
 
     def one(begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         offsets = documents.offsets[begin : end + 1]
         out = np.empty(offsets[-1] - offsets[0], np.int32)
-        out_offsets = np.empty(offsets.size, np.int64)
+        out_offsets = np.empty(end - begin + 1, np.int64)
         n = kernel_of(begin)(documents.values, offsets, out, out_offsets)
         return out[:n], out_offsets
 
