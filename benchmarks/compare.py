@@ -2,7 +2,8 @@
 
 Every figure comes from a process of its own on one thread, ours and the peer's in turn, and is a median; what
 takes long runs once. All get what is native to them (arrays, lists of int, str), converted before. Progress
-goes to stderr. Rows `threads` and `table` run in this process. Not in the library yet, so not here: text with a pre-tokenizer.
+goes to stderr. Rows `threads`, `table`, `refine` and `blocks` run in this process. Not here: text with a
+pre-tokenizer.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import numba
 import numpy as np
+import segment
 from harness import NONE, OURS, Bench
 from suite import common
 from suite.common import Corpus, fresh_process
@@ -255,6 +257,7 @@ def start(b: Bench) -> None:
 
 
 ROWS = {row.__name__: row for row in (fit, fit1, bpe, growth, table, threads, memory, encode, nbest, rank, decode, start)}
+ROWS |= {row.__name__: row for row in (segment.refine, segment.blocks)}
 
 
 def main() -> None:

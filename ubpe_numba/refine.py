@@ -3,7 +3,8 @@
 What a merge is worth is known only when all later ones are: many serve as parts of longer tokens and are hardly used by
 themselves. So about twice as many as wanted are learned, the corpus is encoded to the fewest tokens, the tenth of those whose
 absence would cost the fewest extra tokens (kernels/losses.py) is dropped, and so on until the size is reached. Then a few rounds
-of exchange: joined neighbours of that encoding come in as candidates, and the same number leaves again.
+of exchange: joined neighbours of that encoding come in as candidates, and the same number leaves again; the
+best vocabulary of all rounds is kept.
 
 Source of the loss: C. Schmidt et al., "Tokenization is more than compression" (PathPiece), 2024.
 """
@@ -22,7 +23,8 @@ from ubpe_numba.vocabulary import Vocabulary, idf
 MORE = 2  # learned tokens, of those wanted
 _ROUNDS = 8  # of exchange
 _DROPPED = 0.1  # of the tokens, in a step
-_EXCHANGED, _FADING = 0.2, 0.8  # of the tokens, in the first round, and how much of that in the next
+_DROPPED_AGAIN = 0.05  # and in a round: two new ones that do for each other should not leave together
+_EXCHANGED, _FADING = 0.1, 0.8  # of the tokens, in the first round, and how much of that in the next
 
 
 def worth_of(documents: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -47,14 +49,16 @@ def worth_of(documents: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int 
     return found[0, n_alphabet:], found[1, n_alphabet:]
 
 
-def worthiest(documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_threads: int | None) -> np.ndarray:
+def worthiest(
+    documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_threads: int | None, dropped: float = _DROPPED
+) -> np.ndarray:
     """Indices, ascending, of the `n` learned tokens that stay; dropped by loss, then count, then the later learned first."""
     stay = np.arange(len(tokens) - n_alphabet)
     while stay.size > n:
         chosen = np.concatenate([np.arange(n_alphabet), n_alphabet + stay])
         counts, lost = worth_of(documents, tokens.take(chosen), n_alphabet, n_threads)
         order = np.lexsort((stay, -counts, -lost))
-        stay = np.sort(stay[order[: max(n, int(stay.size * (1 - _DROPPED)))]])
+        stay = np.sort(stay[order[: max(n, int(stay.size * (1 - dropped)))]])
     return stay
 
 
@@ -91,21 +95,24 @@ def refined(documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_thread
     """The vocabulary of `n` learned tokens, or of as many as can be had, from the `tokens` of a larger one, symbols first."""
     symbols = np.arange(n_alphabet)
 
-    def chosen(tokens: Ragged) -> Ragged:
-        stay = worthiest(documents, tokens, n_alphabet, n, n_threads)
+    def chosen(tokens: Ragged, dropped: float) -> Ragged:
+        stay = worthiest(documents, tokens, n_alphabet, n, n_threads, dropped)
         return tokens.take(np.concatenate([symbols, n_alphabet + stay]))
 
-    tokens = chosen(tokens)
+    tokens = chosen(tokens, _DROPPED)
+    best, fewest = tokens, documents.total + 1
     share = _EXCHANGED
-    for _ in range(_ROUNDS):
+    for i in range(_ROUNDS + 1):
         encoded = PathEncoder(_flat(tokens, n_alphabet)).encode(documents, "shortest", n_threads)
+        if encoded.total < fewest:
+            best, fewest = tokens, encoded.total
         room = n - (len(tokens) - n_alphabet)
-        new = joined(encoded, tokens, room + max(8, int(share * n)))
+        new = joined(encoded, tokens, room + max(8, int(share * n))) if i < _ROUNDS else []
         if not new:
             break
-        tokens = chosen(Ragged.from_lists([*tokens, *new]))
+        tokens = chosen(Ragged.from_lists([*tokens, *new]), _DROPPED_AGAIN)
         share *= _FADING
-    return _counted(documents, tokens, n_alphabet, n_threads)
+    return _counted(documents, best, n_alphabet, n_threads)
 
 
 def _flat(tokens: Ragged, n_alphabet: int) -> Vocabulary:
