@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -33,6 +33,14 @@ class _PairTokenizer(Tokenizer):
     def _encode_ids(self, documents: Ragged) -> Ragged:
         return self._encoder.encode(documents, self.n_threads)
 
+    @overload
+    def encode(
+        self, doc: Any, *, unknown: str | int = ..., return_offsets: Literal[False] = ..., dropout: float = ..., seed: int = ...
+    ) -> np.ndarray: ...
+    @overload
+    def encode(
+        self, doc: Any, *, unknown: str | int = ..., return_offsets: Literal[True], dropout: float = ..., seed: int = ...
+    ) -> tuple[np.ndarray, np.ndarray]: ...
     def encode(
         self,
         doc: Any,
@@ -58,13 +66,35 @@ class _PairTokenizer(Tokenizer):
         [2, 0, 1, 0, 1, 2]
         """
         if dropout == 0.0:
-            return super().encode(doc, unknown=unknown, return_offsets=return_offsets)
+            return super().encode(doc, unknown=unknown, return_offsets=return_offsets)  # type: ignore[call-overload]
         self._check_fitted()
         given = as_document(doc)
         ids = self.alphabet_.to_ids(given, unknown, name="doc")
         encoded = self._encode_dropout(ids, dropout, seed)
         return (encoded.values, self._starts(encoded, ids, given)) if return_offsets else encoded.values
 
+    @overload
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = ...,
+        *,
+        unknown: str | int = ...,
+        return_offsets: Literal[False] = ...,
+        dropout: float = ...,
+        seed: int = ...,
+    ) -> Ragged: ...
+    @overload
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = ...,
+        *,
+        unknown: str | int = ...,
+        return_offsets: Literal[True],
+        dropout: float = ...,
+        seed: int = ...,
+    ) -> tuple[Ragged, Ragged]: ...
     def encode_batch(
         self,
         docs: Any,
@@ -77,7 +107,7 @@ class _PairTokenizer(Tokenizer):
     ) -> Any:
         """Encode documents; see `Tokenizer.encode_batch`, and `encode` for `dropout`. Documents are numbered from 0."""
         if dropout == 0.0:
-            return super().encode_batch(docs, offsets, unknown=unknown, return_offsets=return_offsets)
+            return super().encode_batch(docs, offsets, unknown=unknown, return_offsets=return_offsets)  # type: ignore[call-overload]
         self._check_fitted()
         given = as_documents(docs, offsets)
         ids = self.alphabet_.to_ids(given, unknown)

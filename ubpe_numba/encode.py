@@ -227,7 +227,8 @@ def _over_documents(kernel: _Kernel, documents: Ragged, n_threads: int | None) -
 
 def _over_chunks(kernel_of: Callable[[int], _Kernel], documents: Ragged, n_threads: int | None) -> Ragged:
     """The same for a kernel that depends on the number of the first document of a chunk."""
-    if documents.offsets.size == 2:  # a loop over short documents should not pay for threads, nor ask how many there are
+    if documents.offsets.size == 2:  # a loop over short documents should not pay for threads, nor count processors
+        _threads.asked_for(n_threads)  # complains
         size = int(documents.offsets[1] - documents.offsets[0])
         out, out_offsets = np.empty(size, np.int32), np.empty(2, np.int64)
         n = kernel_of(0)(documents.values, documents.offsets, out, out_offsets)

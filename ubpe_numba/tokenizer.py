@@ -7,7 +7,7 @@ import hashlib
 import os
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -237,6 +237,10 @@ class Tokenizer(Parameters, Streams, ABC):
 
     # ---------------------------------------------------------------------------------------------- encoding
 
+    @overload
+    def encode(self, doc: Any, *, unknown: str | int = ..., return_offsets: Literal[False] = ...) -> np.ndarray: ...
+    @overload
+    def encode(self, doc: Any, *, unknown: str | int = ..., return_offsets: Literal[True]) -> tuple[np.ndarray, np.ndarray]: ...
     def encode(self, doc: Any, *, unknown: str | int = "raise", return_offsets: bool = False) -> Any:
         """Encode one document (an integer array or list, `str` or `bytes`) to int32 ids.
 
@@ -253,6 +257,14 @@ class Tokenizer(Parameters, Streams, ABC):
         encoded = self._encode_ids(ids)
         return (encoded.values, self._starts(encoded, ids, given)) if return_offsets else encoded.values
 
+    @overload
+    def encode_batch(
+        self, docs: Any, offsets: Any = ..., *, unknown: str | int = ..., return_offsets: Literal[False] = ...
+    ) -> Ragged: ...
+    @overload
+    def encode_batch(
+        self, docs: Any, offsets: Any = ..., *, unknown: str | int = ..., return_offsets: Literal[True]
+    ) -> tuple[Ragged, Ragged]: ...
     def encode_batch(self, docs: Any, offsets: Any = None, *, unknown: str | int = "raise", return_offsets: bool = False) -> Any:
         """Encode documents, given as to `fit`, to a `Ragged`, on `n_threads` threads; the result does not depend on how many.
 
@@ -278,14 +290,12 @@ class Tokenizer(Parameters, Streams, ABC):
 
     def transform(self, docs: Any) -> Ragged:
         """`encode_batch`, by the name that scikit-learn uses."""
-        encoded: Ragged = self.encode_batch(docs)
-        return encoded
+        return self.encode_batch(docs)
 
     def fit_transform(self, docs: Any, y: None = None) -> Ragged:
         """`fit`, then `encode_batch` of the same documents."""
         docs = list(docs) if hasattr(docs, "__next__") else docs
-        encoded: Ragged = self.fit(docs).encode_batch(docs)
-        return encoded
+        return self.fit(docs).encode_batch(docs)
 
     # ---------------------------------------------------------------------------------------------- decoding
 
