@@ -16,6 +16,7 @@ from test_encode import Table, documents, tables
 
 from ubpe_numba import UBPE, Ragged, Vocabulary
 from ubpe_numba.encode import PathEncoder
+from ubpe_numba.kbest import k_best
 
 SIGNED = st.sampled_from([-2.5, -1.0, -0.25, 0.0, 0.25, 1.0, 3.0])
 
@@ -35,12 +36,12 @@ def test_against_the_reference(data: st.DataObject, table: Table) -> None:
     want = [list(encode_paths.encode_additive(d, tokens, weights)) for d in docs]
     assert encoder.encode(Ragged.from_lists(docs), "additive", 1).to_lists() == want
     for d, top in zip(docs, want, strict=True):
-        assert encoder.k_best(np.array(d, np.int32), "additive", 3)[0][0].tolist() == top
+        assert k_best(encoder, np.array(d, np.int32), "additive", 3)[0][0].tolist() == top
     for d in (d[:9] for d in docs[:2]):
         for objective in ("additive", "shortest"):
             idf = weights if objective == "additive" else {}
             for k in (1, 2, 7, 300):
-                found, worth = encoder.k_best(np.array(d, np.int32), objective, k)
+                found, worth = k_best(encoder, np.array(d, np.int32), objective, k)
                 best = encode_paths.k_best_paths(d, tokens, idf, objective, k)
                 assert found.to_lists() == [list(path) for path in best]
                 sums = [sum(weights[t] for t in path) if idf else -len(path) for path in best]
@@ -54,7 +55,7 @@ def test_k_shortest_prefer_the_larger_idf(data: st.DataObject, table: Table) -> 
     doc = data.draw(documents(size, 9).filter(bool))[0]
     tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
     weights = {size + i: w for i, w in enumerate(idf)}
-    found, _ = PathEncoder(Vocabulary.from_merges(size, pairs, idf)).k_best(np.array(doc, np.int32), "shortest", 10)
+    found, _ = k_best(PathEncoder(Vocabulary.from_merges(size, pairs, idf)), np.array(doc, np.int32), "shortest", 10)
     assert found.to_lists() == [list(p) for p in encode_paths.k_best_paths(doc, tokens, weights, "shortest", 10)]
 
 

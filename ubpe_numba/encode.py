@@ -14,7 +14,7 @@ import numpy as np
 
 from ubpe_numba import _threads, splice
 from ubpe_numba._arrays import writable
-from ubpe_numba.kernels import automaton, cheapest, kbest, lattice, nbest, pair_encode, rank_encode, stream, trie
+from ubpe_numba.kernels import automaton, cheapest, lattice, nbest, pair_encode, rank_encode, stream, trie
 from ubpe_numba.kernels import dropout as dropout_kernel
 from ubpe_numba.kernels.pairtable import EMPTY
 from ubpe_numba.kernels.pairtable import enter as enter_pairs
@@ -166,28 +166,6 @@ class PathEncoder:
             return int(n)
 
         return call
-
-    def k_best(self, document: np.ndarray, objective: str, k: int) -> tuple[Ragged, np.ndarray]:
-        """The k best paths of one document of alphabet ids by an objective whose costs add up, best first; exact.
-
-        And float64 of what they are worth: the sum of weights, or for fewest tokens minus their number.
-        """
-        nodes = (document.size + 1) * k
-        if nodes > _MAX_NODES:
-            raise ValueError(f"n: {k} paths of {document.size} symbols need {nodes} tails; at most {_MAX_NODES} are possible")
-        ring = 1 << (self.longest + 1).bit_length()
-        sums, n_tokens = np.empty((ring, k, 2)), np.empty(k, np.int64)
-        parent, token = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
-        found = kbest.k_cheapest_paths(
-            document, self.edges, self.states, self.costs[objective], k, sums, np.zeros(ring, np.int64),
-            np.empty((2, self.longest + 1), np.int64), n_tokens, parent, token,
-        )  # fmt: skip
-        offsets = np.zeros(found + 1, np.int64)
-        np.cumsum(n_tokens[:found], out=offsets[1:])
-        paths = np.empty(offsets[-1], np.int32)
-        nbest.read_paths(parent, token, offsets, paths)
-        worth = 0.0 - sums[0, :found, 0]  # not -0.0
-        return Ragged(paths, offsets), worth if objective == "shortest" else worth / SCALE
 
     def n_best(self, document: np.ndarray, n_best: int) -> tuple[Ragged, np.ndarray]:
         """The n best paths of one document of alphabet ids, best first, and their tf-idf weights."""

@@ -14,6 +14,7 @@ from ubpe_numba.corpus import as_corpus
 from ubpe_numba.documents import as_document
 from ubpe_numba.encode import PathEncoder
 from ubpe_numba.fit import Settings
+from ubpe_numba.kbest import k_best
 from ubpe_numba.learn import learn
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.refine import MORE, refined
@@ -164,7 +165,7 @@ class UBPE(Tokenizer):
         ids = self.alphabet_.to_ids(as_document(doc), unknown, name="doc")
         self._check_objective()
         if self.objective != "tfidf":
-            return self._encoder.k_best(ids.values, self.objective, _positive(n, "n"))
+            return k_best(self._encoder, ids.values, self.objective, _positive(n, "n"))
         return self._encoder.n_best(ids.values, _positive(n, "n"))
 
     def refine(self, docs: Any, *, offsets: Any = None, progress: bool | str = "auto") -> UBPE:

@@ -90,3 +90,13 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
             n_tokens[i] += 1
             v = np.int64(parent[v])
     return found
+
+
+@kernel
+def read_tails(parent, token, offsets, paths):
+    """Write the tokens of path i, which starts at node i, to `paths[offsets[i] : offsets[i + 1]]`. O(tokens)."""
+    for i in range(offsets.size - 1):
+        v = np.int64(i)
+        for w in range(offsets[i], offsets[i + 1]):
+            paths[w] = token[v]
+            v = np.int64(parent[v])
