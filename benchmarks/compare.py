@@ -2,7 +2,8 @@
 
 Every figure comes from a process of its own on one thread, ours and the peer's in turn, and is a median; what
 takes long runs once. All get what is native to them (arrays, lists of int, str), converted before. Progress
-goes to stderr. Rows `threads` and `table` run in this process. Not in the library yet, so not here: text with a pre-tokenizer.
+goes to stderr. Rows `threads`, `table`, `refine` and `blocks` run in this process. Not here: text with a
+pre-tokenizer.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import numba
 import numpy as np
+import segment
 from harness import NONE, OURS, Bench
 from honesty import honesty
 from suite import common
@@ -256,8 +258,12 @@ def start(b: Bench) -> None:
 
 
 ROWS = {
-    row.__name__: row for row in (fit, fit1, bpe, growth, table, threads, memory, encode, nbest, honesty, rank, decode, start)
-}
+    row.__name__: row
+    for row in (
+        fit, fit1, bpe, growth, table, threads, memory, encode, nbest, honesty, segment.refine, rank, segment.blocks,
+        decode, start,
+    )
+}  # fmt: skip
 
 
 def main() -> None:

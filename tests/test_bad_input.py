@@ -133,8 +133,12 @@ BAD_PARAMS = [
     *[("n_threads", *case) for case in NUMBERS],
     ("rules", "article", TypeError, "rules: expected a FitRules or None, got 'article'"),
     ("rules", {"ties": "smallest"}, TypeError, "rules: expected a FitRules or None, got {"),
-    ("objective", "best", ValueError, "objective: expected 'tfidf' or 'shortest', got 'best'"),
+    ("objective", "best", ValueError, "objective: expected 'tfidf', 'shortest' or 'additive', got 'best'"),
     ("objective", None, ValueError, "objective: expected .* got None"),
+    ("token_weights", "best", ValueError, "token_weights: expected 'idf', 'log_frequency' or an array, got 'best'"),
+    ("token_weights", [0.5], ValueError, "token_weights: expected 8 numbers, one for each id, got shape"),
+    ("token_weights", [0.5] * 7 + [float("nan")], ValueError, "token_weights.7.: expected a number in -1e6..1e6, got nan"),
+    ("token_weights", ["a"] * 8, TypeError, "token_weights: expected numbers, got list"),
     ("alphabet", 2, UnknownSymbolError, "document 0, position 2: symbol 2 is not in the alphabet, 0..1"),
     ("alphabet", [0, 2], UnknownSymbolError, "document 0, position 1: symbol 1 is not in the alphabet of 2"),
     ("alphabet", 0, ValueError, r"alphabet: expected 1\.\."),
@@ -640,7 +644,7 @@ def test_nbest_needs_fit_and_a_positive_number() -> None:
 def test_an_objective_that_does_not_exist_is_not_another() -> None:
     tok = fitted(UBPE).set_params(objective="fewest")
     for call, doc in ((tok.encode, DOCS[0]), (tok.encode_batch, DOCS)):
-        with pytest.raises(ValueError, match="objective: expected 'tfidf' or 'shortest', got 'fewest'"):
+        with pytest.raises(ValueError, match="objective: expected 'tfidf', 'shortest' or 'additive', got 'fewest'"):
             call(doc)
 
 

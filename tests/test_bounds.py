@@ -9,7 +9,7 @@ import sys
 
 SCRIPT = """
 import numpy as np
-from ubpe_numba import BPE, FitRules, Ragged, UBPE, UBPEClassic, words
+from ubpe_numba import BPE, FitRules, Ragged, UBPE, UBPEClassic, scan, words
 from ubpe_numba import fit as fitting
 
 rng = np.random.default_rng(2)
@@ -27,20 +27,27 @@ for values in corpora:
                 rules = FitRules(ties=ties, min_count=1 if ties == "first_seen" else 2, encode=encode)
                 tok = cls(size + 700, *args, alphabet=size, rules=rules).fit(docs, progress=False)
                 assert tok.decode_batch(tok.encode_batch(docs)) == docs
+                if cls is not UBPE and encode == "rank":
+                    assert tok.decode_batch(tok.encode_batch(docs, dropout=0.2, seed=3)) == docs
+                    parts = list(tok.encode_stream(docs))
+                    out = np.empty(docs.total, np.int32)
+                    assert np.array_equal(tok.decode(np.concatenate(parts), out=out), docs.values)
     for order in ("creation", "idf"):
-        for objective in ("tfidf", "shortest"):
+        for objective in ("tfidf", "shortest", "additive"):
             tok = UBPE(size + 400, 20, alphabet=size, rules=FitRules(order=order), objective=objective)
             tok.fit(docs, progress=False)
             assert tok.decode_batch(tok.encode_batch(docs)) == docs
             tok.encode_nbest(docs[1][:300], 5)
             tok.encode_nbest(docs[1][:300], 3, distinct="bag", guided=True, return_gap=True)
             tok.encode_nbest(docs[1][:30], 3, exact=True)
+        fewer = tok.refine(docs, progress=False)
+        assert fewer.decode_batch(fewer.encode_batch(docs)) == docs
         tok = UBPEClassic(size + 400, 20, alphabet=size, rules=FitRules(order=order)).fit(docs, progress=False)
         assert tok.decode_batch(tok.encode_batch(docs)) == docs
 for values in corpora[:2]:
     for text in (values.astype(np.uint8), values[:5].astype(np.uint8), (32 + values % 90).astype(np.uint8)):
         offsets = np.unique([0, text.size // 3, text.size])
-        for pattern in words.PATTERNS:
+        for pattern in scan.PATTERNS:
             counts = words.count_words(text, offsets, pattern)
             tok = BPE(400, alphabet=256).fit(counts, progress=False)
             words.WordEncoder(tok.vocabulary).encode(text, offsets, pattern)

@@ -112,7 +112,7 @@ def test_truncated_by_a_number_of_numpy_is_saved(cls: Any, suffix: str, tmp_path
     assert len(cls.load(tmp_path / f"model{suffix}").vocabulary) == 5
 
 
-BAD_PARAMS = [{"n_tokens": 0}, {"n_candidates": -1}, {"objective": "zzz"}, {"rules": "rank"}]
+BAD_PARAMS = [{"n_tokens": 0}, {"n_candidates": -1}, {"objective": "zzz"}, {"token_weights": [1.0]}, {"rules": "rank"}]
 
 
 @pytest.mark.parametrize("params", BAD_PARAMS)
@@ -394,7 +394,7 @@ def test_a_wrong_field_of_sequences(place: str, value: Any, match: str, tmp_path
 def test_a_pair_tokenizer_needs_pairs(tmp_path: Path) -> None:
     fitted(UBPE).truncate(8, by="idf").save(tmp_path / "base.json")
     model = json.loads((tmp_path / "base.json").read_text())
-    model["params"].pop("objective")
+    del model["params"]["objective"], model["params"]["token_weights"]
     for cls in (BPE, UBPEClassic):
         if cls is BPE:
             model["params"].pop("n_candidates")

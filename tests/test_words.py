@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from reference import words as reference
 
 from ubpe_numba import BPE, FitRules, Ragged, UnknownSymbolError, _threads, code_points, count_documents, words
+from ubpe_numba.scan import PATTERNS, scan
 from ubpe_numba.unicode_data import UNICODE_VERSION
 from ubpe_numba.vocabulary import Vocabulary
-from ubpe_numba.words import PATTERNS, WordEncoder, count_words, scan
+from ubpe_numba.words import WordEncoder, count_words
 
 SAME_UNICODE = code_points.unicode_of_regex() == UNICODE_VERSION
 

@@ -31,6 +31,15 @@ def resolve(n_threads: int | None) -> int:
 
     Raises TypeError or ValueError naming the source of a value that is not a positive integer.
     """
+    if (asked := asked_for(n_threads)) is not None:
+        return asked
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def asked_for(n_threads: int | None) -> int | None:
+    """The number of threads that the argument or the environment asks for, None if none does; raises as `resolve`."""
     if n_threads is not None:
         if isinstance(n_threads, bool) or not isinstance(n_threads, (int, np.integer)):
             raise TypeError(f"n_threads: expected an int or None, got {n_threads!r}")
@@ -42,9 +51,7 @@ def resolve(n_threads: int | None) -> int:
             if not (text.isascii() and text.isdigit()) or int(text) < 1:
                 raise ValueError(f"environment variable {name}: expected a positive integer, got {text!r}")
             return int(text)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return None
 
 
 def chunks_of(offsets: np.ndarray, n_threads: int | None, per_thread: int = _CHUNKS_PER_THREAD) -> list[tuple[int, int]]:

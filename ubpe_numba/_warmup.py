@@ -13,8 +13,10 @@ from ubpe_numba.corpus import as_corpus
 from ubpe_numba.counts import count_documents
 from ubpe_numba.fit import Settings, fit
 from ubpe_numba.rules import FitRules
+from ubpe_numba.scan import PATTERNS
 from ubpe_numba.ubpe import UBPE
 from ubpe_numba.vocabulary import Vocabulary
+from ubpe_numba.words import WordEncoder, count_words
 
 
 def warmup() -> None:
@@ -33,13 +35,19 @@ def warmup() -> None:
             for tokenizer in (BPE(size + 20, alphabet=size, rules=rules), UBPEClassic(size + 20, alphabet=size, rules=rules)):
                 tokenizer.fit(docs, progress=False)
                 tokenizer.decode_batch(tokenizer.encode_batch(docs))
+        ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
+        ranked.encode(docs[0], dropout=0.5)
+        ranked.decode(ranked.encode(docs[0]), out=np.empty(docs[0].size, np.int32))
+        list(ranked.encode_stream([np.tile(docs[0], 5)]))
         universal = UBPE(size + 20, alphabet=size)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # documents may happen to hold the same pairs
             universal.fit(docs, progress=False)
         universal.decode(universal.encode(docs[0]))
         universal.encode_nbest(docs[0][:20], 2, exact=True)
+        universal.refine(docs, progress=False)
         universal.set_params(objective="shortest").encode(docs[0])
+        universal.set_params(objective="additive").encode_nbest(docs[0][:20], 2)
     # what only fits of many threads, of weighted documents, or on counts come to
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
     plain = Settings(30, 1, FitRules(), 2, n_shards=2)
@@ -58,8 +66,6 @@ def warmup() -> None:
     uneven[::9] = [0] * len(uneven[::9])  # those that the size is guessed from
     BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2).decode(uneven)
     # text, and so many words that their table grows
-    from ubpe_numba.words import PATTERNS, WordEncoder, count_words  # here only: who encodes integers need not wait for it
-
     text = np.frombuffer(b" ".join(b"%d" % i for i in range(10_000)), np.uint8)
     for pattern in PATTERNS:
         count_words(text, np.array([0, text.size]), pattern)

@@ -21,6 +21,7 @@ _LIMITS = {"int": MAX_SIZE, "str": 0x110000, "bytes": 256}
 _ELEMENTS = {"int": "integers", "str": "characters", "bytes": "bytes"}
 _DOCUMENTS = {"int": "sequences of integers", "str": "str", "bytes": "bytes"}
 _DTYPES: dict[str, type[np.integer[Any]]] = {"int": np.int32, "str": np.uint32, "bytes": np.uint8}
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _DENSE = 65536  # integer alphabets up to here have no gaps: ids are then the symbols, without a table
 _DENSE_MOST = 2**22  # nor up to here where the corpus is large: every id of a vocabulary costs 36 bytes
 
@@ -267,8 +268,9 @@ class Alphabet:
         # Seen as unsigned, a negative number is a large one: the largest tells whether all are known.
         width = values.dtype.itemsize
         limit = min(self.size, 1 << (8 * width - (values.dtype.kind == "i")))
-        unsigned = values.view(f"u{width}")
-        if limit == 1 << 8 * width or int(unsigned.max(initial=0)) < limit:
+        unsigned = values.view(_UNSIGNED[width])
+        # without the method's detour through Python: it takes as long as a short document
+        if limit == 1 << 8 * width or int(np.maximum.reduce(unsigned, initial=0)) < limit:
             return values.astype(np.int32, copy=not values.flags.writeable), True
         ids = values.astype(np.int32)
         ids[unsigned >= limit] = -1

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
+
+import numpy as np
 
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.bridges import Bridges
 from ubpe_numba.encode import PairEncoder
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
+from ubpe_numba.segmenter import Chosen
 from ubpe_numba.tokenizer import Tokenizer
 from ubpe_numba.vocabulary import Vocabulary
+from ubpe_numba.words import WordEncoder
 
 __all__ = ["BPE", "UBPEClassic"]
 
@@ -23,13 +28,89 @@ class _PairTokenizer(Tokenizer, Bridges):
     @property
     def _encoder(self) -> PairEncoder:
         made: PairEncoder | None = self.__dict__.get("_encoder_")
-        batch = (self.rules or FitRules()).encode == "batch"
+        batch = self.rules is not None and self.rules.encode == "batch"
         if made is None or made.vocabulary is not self.vocabulary_ or made.batch != batch:
             made = self._encoder_ = PairEncoder(self.vocabulary_, batch)
         return made
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
         return self._encoder.encode(documents, self.n_threads)
+
+    @property
+    def _word_encoder(self) -> WordEncoder | None:
+        encoder = self._encoder
+        if not encoder.linear or self.alphabet_.kind != "bytes":
+            return None
+        made: WordEncoder | None = self.__dict__.get("_words_")
+        if made is None or made.vocabulary is not self.vocabulary_:
+            byte_ids = self.alphabet_.lookup(np.arange(256, dtype=np.uint8))
+            if byte_ids.min() < 0:  # some bytes are unknown
+                return None
+            made = self._words_ = WordEncoder(self.vocabulary_, byte_ids)
+        return made
+
+    def encode(
+        self,
+        doc: Any,
+        *,
+        unknown: str | int = "raise",
+        return_offsets: bool = False,
+        allowed_special: Any = "none",
+        disallowed_special: Any = "all",
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> Any:
+        """Encode one document; see `Tokenizer.encode`.
+
+        `dropout` in 0..1 is BPE-dropout, to train models on many segmentations of the same text: each occurrence of a merge is
+        left out with that probability, at the step that would make it (1: the alphabet). The draws depend on nothing but `seed`
+        (0..2**64 - 1), the number of the document (0 here; where text is cut, of its segment), the rank and the position, so not
+        on threads or on what else is encoded. ValueError for either out of range, or with the articles' batch rule.
+
+        Drawn once for each occurrence: in the paper's loop over the words of a text, one that was left out may be drawn again
+        as long as its word goes on, which in an uncut document would bring nearly all of them back.
+        Source: I. Provilkov et al., BPE-Dropout, 2020.
+
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> tok.encode("abababab", dropout=0.5, seed=1).tolist()
+        [2, 0, 1, 0, 1, 2]
+        """
+        encode = self._with_dropout(dropout, seed)
+        return self._encode_one(encode, doc, unknown, return_offsets, Chosen(allowed_special, disallowed_special))
+
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = None,
+        *,
+        unknown: str | int = "raise",
+        return_offsets: bool = False,
+        allowed_special: Any = "none",
+        disallowed_special: Any = "all",
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> Any:
+        """Encode documents; see `Tokenizer.encode_batch`, and `encode` for `dropout`. Documents are numbered from 0."""
+        encode, chosen = self._with_dropout(dropout, seed), Chosen(allowed_special, disallowed_special)
+        return self._encode_many(encode, docs, offsets, unknown, return_offsets, chosen)
+
+    def _with_dropout(self, dropout: float, seed: int) -> Callable[[Ragged], Ragged]:
+        if dropout == 0.0 and not isinstance(dropout, bool):
+            return self._encode_ids
+        return lambda ids: self._encode_dropout(ids, dropout, seed)
+
+    def _encode_dropout(self, ids: Ragged, dropout: float, seed: int) -> Ragged:
+        if isinstance(dropout, bool) or not isinstance(dropout, (int, float, np.integer, np.floating)):
+            raise TypeError(f"dropout: expected a number, got {dropout!r}")
+        if not 0.0 <= dropout <= 1.0:
+            raise ValueError(f"dropout: expected a probability in 0..1, got {dropout}")
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+            raise TypeError(f"seed: expected an int, got {seed!r}")
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"seed: expected 0..2**64 - 1, got {seed}")
+        if self._encoder.batch:
+            raise ValueError("dropout: the articles' batch rule has no single steps to leave out; use rules with encode='rank'")
+        return self._encoder.encode_dropout(ids, float(dropout), int(seed), self.n_threads)
 
     @classmethod
     def from_merges(cls: type[Self], merges: Any, alphabet: Any, weights: Any = None, **params: Any) -> Self:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba import _threads
-from ubpe_numba._arrays import offsets_of, writable
+from ubpe_numba._arrays import describe, offsets_of, writable
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.kernels import arena
@@ -50,14 +50,7 @@ class Decoder:
 
         Raises UnknownTokenError for an id outside the vocabulary, naming document and position. O(ids + symbols).
         """
-        values, offsets = writable(ids.values), writable(ids.offsets)
-        bad = int(arena.find_outside(values[offsets[0] : offsets[-1]], self.sizes.size))
-        if bad < 0 and self.gaps is not None and self.gaps[values[offsets[0] : offsets[-1]]].any():
-            bad = int(np.argmax(self.gaps[values[offsets[0] : offsets[-1]]]))
-        if bad >= 0:
-            at = int(offsets[0]) + bad
-            document = int(np.searchsorted(offsets, at, side="right")) - 1
-            raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size)
+        values, offsets = self._checked(ids)
         ends = np.zeros(len(ids) + 1, np.int64)
         chunks = _threads.chunks_of(offsets, n_threads)
 
@@ -78,6 +71,72 @@ class Decoder:
 
             _threads.run(join, chunks, n_threads)
         return out.view(self.dtype), ends // self.dtype.itemsize
+
+    def decode_into(self, ids: Ragged, out: np.ndarray, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """As `decode`, into the beginning of `out`; what lies behind may be overwritten. Errors as `Tokenizer.decode` says."""
+        if not isinstance(out, np.ndarray) or out.dtype != self.dtype:
+            raise TypeError(f"out: expected an array of {self.dtype}, got {describe(out)}")
+        if out.ndim != 1 or not out.flags.c_contiguous or not out.flags.aligned:
+            raise ValueError(f"out: expected a 1-D, contiguous and aligned array, got {describe(out)}")
+        if not out.flags.writeable:
+            raise ValueError("out: expected an array that can be written to, got a read-only one")
+        values, offsets = self._checked(ids)
+        ends = np.zeros(len(ids) + 1, np.int64)
+        room = np.asarray(out).view(np.uint8)
+        chunks = _threads.chunks_of(offsets, n_threads)
+        starts = dict.fromkeys(chunks, 0)
+        if len(chunks) > 1:  # each writes to its own place, so the sizes come first: a third more work, but nothing to join
+
+            def size(begin: int, end: int) -> int:
+                return int(arena.decoded_size(values[offsets[begin] : offsets[end]], self.sizes))
+
+            sizes = _threads.run(size, chunks, n_threads)
+            self._check_room(sum(sizes), room.size)
+            starts = dict(zip(chunks, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
+
+        def one(begin: int, end: int) -> None:
+            start = starts[begin, end]
+            stop = start + sizes[chunks.index((begin, end))] if len(chunks) > 1 else room.size
+            self._decode_here(values, offsets[begin : end + 1], room[start:stop], ends[begin + 1 : end + 1])
+            ends[begin + 1 : end + 1] += start
+
+        _threads.run(one, chunks, n_threads)
+        ends //= self.dtype.itemsize
+        return out[: ends[-1]], ends
+
+    def _check_room(self, size: int, room: int) -> None:
+        if size > room:
+            width = self.dtype.itemsize
+            raise ValueError(f"out: expected room for {size // width} symbols, got {room // width}")
+
+    def _decode_here(self, values: np.ndarray, offsets: np.ndarray, room: np.ndarray, ends: np.ndarray) -> None:
+        """Decode some documents into bytes that need not have any to spare; ids in range."""
+        first, last = int(offsets[0]), int(offsets[-1])
+        tables = (self.sizes, self.slots, self.starts, self.arena)
+        done, size = arena.decode(values, offsets, first, *tables, room, 0, ends)
+        if done == last:
+            return
+        # the kernel copies whole blocks and wants some bytes free behind the last: the rest goes by way of a buffer
+        needed = int(arena.decoded_size(values[done:last], self.sizes))
+        self._check_room(size + needed, room.size)
+        rest = np.empty(needed + _SPARE, np.uint8)
+        document = int(np.searchsorted(offsets, done, side="right")) - 1
+        arena.decode(values, offsets[document:], done, *tables, rest, 0, ends[document:])
+        ends[document:] += size
+        room[size : size + needed] = rest[:needed]
+
+    def _checked(self, ids: Ragged) -> tuple[np.ndarray, np.ndarray]:
+        """Values and offsets; UnknownTokenError for an id outside the vocabulary, naming document and position."""
+        values, offsets = writable(ids.values), writable(ids.offsets)
+        given = values[offsets[0] : offsets[-1]]
+        bad = int(arena.find_outside(given, self.sizes.size))
+        if bad < 0 and self.gaps is not None and self.gaps[given].any():
+            bad = int(np.argmax(self.gaps[given]))
+        if bad >= 0:
+            at = int(offsets[0]) + bad
+            document = int(np.searchsorted(offsets, at, side="right")) - 1
+            raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size)
+        return values, offsets
 
     def _decode(self, values: np.ndarray, offsets: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """The bytes of some documents; `ends` gets where each ends. Ids in range."""

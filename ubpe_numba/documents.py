@@ -47,8 +47,8 @@ class Documents(NamedTuple):
     ----------
     values
         1-D, C-contiguous, aligned, native integers: uint8 for bytes, uint32 code points for str, otherwise
-        the dtype that was given (uint64 comes as int64). What came out of an iterator is as narrow as its
-        symbols allow. May be the user's own memory, may be read-only.
+        the dtype that was given (uint64 comes as int64); integers out of an iterator are as narrow as they
+        can be. May be the user's own memory, may be read-only.
     offsets
         int64[n + 1], not decreasing. `offsets[0]` may be above 0 and `offsets[-1]` below `len(values)`:
         those of a `Ragged` or a user are kept as they are.
@@ -244,7 +244,8 @@ def _from_stream(docs: Iterable[Any], name: str) -> Documents:
             items, size = [], 0
         items.append(doc)
         size += len(doc) if hasattr(type(doc), "__len__") else 1
-    return Documents(values.finish(), offsets_of(lengths.finish()), kind or "int")
+    flat = values.finish()
+    return Documents(flat.astype(np.uint32) if kind == "str" else flat, offsets_of(lengths.finish()), kind or "int")
 
 
 def _from_items(items: Sequence[Any], name: str, number: int = 0) -> Documents:

@@ -8,6 +8,8 @@ import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.errors import ModelFormatError, NotFittedError
 from ubpe_numba.fit import Settings
@@ -69,6 +71,8 @@ class Exchange(Parameters):
             params["max_token_length"] = settings.longest
         if "n_candidates" in params:
             params["n_candidates"] = settings.n_candidates
+        if isinstance(params.get("token_weights"), np.ndarray):
+            params["token_weights"] = params["token_weights"].tolist()
         model = {
             "tokenizer": type(self).__name__,
             "params": params,

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.documents import code_points, text_of
+from ubpe_numba.scan import PATTERNS, scan
+from ubpe_numba.unicode_data import UNICODE_VERSION
 
 __all__ = ["NAMED", "Pretokenizer"]
 
@@ -108,7 +110,9 @@ class Pretokenizer:
 
     @property
     def unicode(self) -> str:
-        """The version of Unicode of the character classes, as far as `regex` lets on."""
+        """The version of Unicode of the character classes: of our table, or as far as `regex` lets on."""
+        if self.name in PATTERNS:
+            return UNICODE_VERSION
         engine = _engine()
         return next((version for version, point in _NEWEST if engine.match(r"\p{L}", chr(point))), "13.0 or earlier")
 
@@ -122,6 +126,8 @@ class Pretokenizer:
         >>> Pretokenizer("digits").split(np.frombuffer(b"a12", np.uint8), np.array([0, 3, 3])).tolist()
         [0, 1, 3]
         """
+        if self.name in PATTERNS:
+            return _scan(values, offsets, self.name)
         self._compiled = self._compiled or self._compile()  # two threads may both make it, the same
         found: list[np.ndarray] = [offsets]
         plain: list[int] = []
@@ -169,6 +175,16 @@ class Pretokenizer:
 
     def __repr__(self) -> str:
         return f"Pretokenizer({self.name or self.pattern!r})"
+
+
+def _scan(values: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
+    """By a kernel, which reads UTF-8."""
+    if values.dtype == np.uint8:
+        return scan(values, offsets, name)
+    text = text_of(values).encode("utf-8", "surrogatepass")
+    data = np.frombuffer(text, np.uint8)
+    starts = np.append(np.flatnonzero(data & 0xC0 != 0x80), data.size)  # of every character
+    return np.searchsorted(starts, scan(data, starts[offsets], name))
 
 
 def _positions(text: str) -> np.ndarray:

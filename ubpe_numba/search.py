@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ubpe_numba import _threads
-from ubpe_numba._arrays import describe
+from ubpe_numba._arrays import describe, offsets_of
 from ubpe_numba.encode import SCALE, PathEncoder
 from ubpe_numba.kernels import exact, nbest, prices, tails
 from ubpe_numba.ragged import Ragged
@@ -56,6 +56,15 @@ class NBest:
     offsets: np.ndarray
     weights: np.ndarray
     gaps: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, found: Iterable[tuple[Ragged, np.ndarray]]) -> NBest:
+        """From the candidates and weights of each document."""
+        parts = list(found)
+        lengths = np.concatenate([np.zeros(0, np.int64), *(candidates.lengths for candidates, _ in parts)])
+        values = np.concatenate([np.zeros(0, np.int32), *(candidates.values for candidates, _ in parts)])
+        weights = np.concatenate([np.zeros(0), *(weight for _, weight in parts)])
+        return cls(Ragged(values, offsets_of(lengths)), offsets_of(np.array([len(c) for c, _ in parts], np.int64)), weights)
 
     def __len__(self) -> int:
         return self.offsets.size - 1

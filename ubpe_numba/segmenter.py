@@ -19,8 +19,10 @@ from ubpe_numba.documents import Documents
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.pretokenize import Pretokenizer
 from ubpe_numba.ragged import Ragged
+from ubpe_numba.scan import PATTERNS
 from ubpe_numba.special import SpecialTokens
 from ubpe_numba.validate import check_fields, integers_of
+from ubpe_numba.words import WordEncoder, count_words
 
 __all__ = ["Chosen", "Segmenter"]
 
@@ -33,10 +35,10 @@ class Chosen(NamedTuple):
 
 
 class _Pieces(NamedTuple):
-    """Documents without their special tokens, cut into segments.
+    """Documents without their special tokens, in the stretches that these leave.
 
-    `values` and `cuts` int64[s + 1]: what is left; segments `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
-    the special tokens taken out; `at` int64[k]: where each stood in the documents, `segment` int64[k]: before which segment.
+    `values` and `cuts` int64[s + 1]: what is left; stretches `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
+    the special tokens taken out; `at` int64[k]: where each stood in the documents, `before` int64[k]: before which stretch.
     """
 
     values: np.ndarray
@@ -44,7 +46,7 @@ class _Pieces(NamedTuple):
     first: np.ndarray
     words: np.ndarray
     at: np.ndarray
-    segment: np.ndarray
+    before: np.ndarray
 
 
 class Segmenter(NamedTuple):
@@ -81,7 +83,7 @@ class Segmenter(NamedTuple):
 
     # ---------------------------------------------------------------------------------------------- fitting
 
-    def corpus(self, corpus: Corpus) -> Corpus:
+    def corpus(self, corpus: Corpus, n_threads: int | None = None) -> Corpus:
         """The distinct segments of a corpus and how often each occurs.
 
         Special tokens, allowed or not, and known words are cut out: nothing is learned from them. A segment is the document that
@@ -92,10 +94,21 @@ class Segmenter(NamedTuple):
         given = self._pieces(corpus.given, self._everything(), "docs")
         kept = Documents(given.values, given.cuts, corpus.given.kind)  # for the alphabet: of weight 0 too
         pieces = self._pieces(Documents(corpus.values, corpus.offsets, corpus.given.kind), self._everything(), "docs")
-        per_document = np.diff(pieces.first)
+        if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
+            name = self.pretokenizer.name
+            cuts = name if name in PATTERNS else self.pretokenizer.split(pieces.values, pieces.cuts)
+            return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
+        segments = self._segments(pieces)
+        per_document = np.diff(np.searchsorted(segments, pieces.cuts[pieces.first]))
         weights = np.ones(per_document.size, np.int64) if corpus.weights is None else corpus.weights
-        counts = Counts.of(Documents(pieces.values, pieces.cuts, corpus.given.kind), np.repeat(weights, per_document))
+        counts = Counts.of(Documents(pieces.values, segments, corpus.given.kind), np.repeat(weights, per_document))
         return as_corpus(counts)._replace(given=kept)
+
+    def _segments(self, pieces: _Pieces) -> np.ndarray:
+        """The segments of all stretches, int64[s + 1]."""
+        if self.pretokenizer is None or not pieces.values.size:
+            return pieces.cuts
+        return self.pretokenizer.split(pieces.values, pieces.cuts)
 
     def _everything(self) -> np.ndarray | None:
         return None if self.special is None else np.ones(len(self.special.words), bool)
@@ -104,19 +117,38 @@ class Segmenter(NamedTuple):
 
     def encode(
         self, documents: Documents, alphabet: Alphabet, encode: Callable[[Ragged], Ragged], unknown: str | int,
-        chosen: Chosen, name: str = "docs",
+        chosen: Chosen, name: str = "docs", words: WordEncoder | None = None, n_threads: int | None = None,
     ) -> Ragged:  # fmt: skip
-        """The ids of documents; `encode` turns segments of alphabet ids into ids of the vocabulary.
+        """The ids of documents; `encode` turns segments of alphabet ids into ids of the vocabulary, or `words` bytes, if given.
 
         Raises as `Alphabet.to_ids`; ValueError if a special token is found that is not allowed, naming document and position.
         """
         alphabet.check_kind(documents, name=name)
         pieces = self._pieces(documents, self._active(chosen), name, chosen)
-        segments = Documents(pieces.values, pieces.cuts, documents.kind)
+        if words is not None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
+            pattern = self.pretokenizer.name
+            cuts = pattern if pattern in PATTERNS else self._segments(pieces)
+            found = words.encode(pieces.values, pieces.cuts, cuts, n_threads)
+        else:
+            found = self._encode_segments(documents, pieces, alphabet, encode, unknown, name)
+        values, offsets = found.values, found.offsets[pieces.first]
+        if self.token_ids is not None:
+            values = self.token_ids[values]
+        if pieces.words.size and self.special is not None:
+            values = np.insert(values, found.offsets[pieces.before], self.special.ids[pieces.words])
+            offsets = offsets + np.searchsorted(pieces.at, documents.offsets - documents.offsets[0])
+        return Ragged._trusted(values, offsets)
+
+    def _encode_segments(
+        self, documents: Documents, pieces: _Pieces, alphabet: Alphabet, encode: Callable[[Ragged], Ragged],
+        unknown: str | int, name: str,
+    ) -> Ragged:  # fmt: skip
+        """The ids of every stretch, each of its segments encoded by itself."""
+        cuts = self._segments(pieces)
         try:
-            ids = alphabet.to_ids(segments, unknown, name=name)
+            ids = alphabet.to_ids(Documents(pieces.values, cuts, documents.kind), unknown, name=name)
         except UnknownSymbolError as error:
-            at = int(pieces.cuts[error.document]) + error.position
+            at = int(cuts[error.document]) + error.position
             lengths = np.zeros(0, np.int64) if self.special is None else np.diff(self.special.offsets)[pieces.words]
             before = pieces.at - np.cumsum(lengths) + lengths  # where the words stood, in what is left
             at += int(lengths[before <= at].sum())
@@ -124,13 +156,7 @@ class Segmenter(NamedTuple):
             document = int(np.searchsorted(starts, at, side="right")) - 1
             raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None
         found = encode(ids)
-        values, offsets = found.values, found.offsets[pieces.first]
-        if self.token_ids is not None:
-            values = self.token_ids[values]
-        if pieces.words.size and self.special is not None:
-            values = np.insert(values, found.offsets[pieces.segment], self.special.ids[pieces.words])
-            offsets = offsets + np.searchsorted(pieces.at, documents.offsets - documents.offsets[0])
-        return Ragged._trusted(values, offsets)
+        return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, pieces.cuts)])
 
     def _active(self, chosen: Chosen) -> np.ndarray | None:
         """bool[w], the words to look for: known words, and special tokens that are allowed or forbidden."""
@@ -172,10 +198,8 @@ class Segmenter(NamedTuple):
             values = np.delete(values, gone)
             offsets = offsets - taken[np.searchsorted(at, offsets)]
         cuts = np.unique(np.concatenate([offsets, left]))
-        if self.pretokenizer is not None and values.size:
-            if kind == "int":
-                raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
-            cuts = self.pretokenizer.split(values, cuts)
+        if self.pretokenizer is not None and values.size and kind == "int":
+            raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
         return _Pieces(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left))
 
     # ---------------------------------------------------------------------------------------------- model files

@@ -62,7 +62,7 @@ class Text(Exchange):
             corpus = corpus._replace(given=corpus.given._replace(kind=kind))
         elif self.alphabet is not None:  # integers do for bytes, and bytes for integers
             kind = Alphabet.from_user(self.alphabet, kind).kind
-        return self._segmenter(kind, None).corpus(corpus)
+        return self._segmenter(kind, None).corpus(corpus, self.n_threads)
 
     def _read(self, docs: Any, offsets: Any = None) -> Documents:
         return as_documents(docs, offsets) if self.encoding is None else utf8_documents(docs, offsets)

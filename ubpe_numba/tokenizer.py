@@ -1,10 +1,9 @@
-"""What the three tokenizers share: fitting, encoding in batches, decoding, files, and the manners of scikit-learn."""
+"""What the three tokenizers share: fitting, smaller vocabularies, and the manners of scikit-learn."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from abc import ABC, abstractmethod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,25 +11,22 @@ import numpy as np
 from ubpe_numba import _threads
 from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import MAX_SIZE, Alphabet
-from ubpe_numba.decode import Decoder
-from ubpe_numba.documents import as_document, as_documents
-from ubpe_numba.errors import NotFittedError, UnknownTokenError
+from ubpe_numba.coder import Coder
+from ubpe_numba.errors import NotFittedError
 from ubpe_numba.fit import Settings
 from ubpe_numba.history import History
 from ubpe_numba.learn import learn, learn_more
 from ubpe_numba.params import positive
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import FitRules
-from ubpe_numba.segmenter import Chosen, Segmenter
-from ubpe_numba.text import Text
+from ubpe_numba.segmenter import Segmenter
 from ubpe_numba.trim import keep_by_weight, renumber
-from ubpe_numba.utf8 import utf8_document, utf8_documents
 from ubpe_numba.vocabulary import Vocabulary
 
 Self = TypeVar("Self", bound="Tokenizer")
 
 
-class Tokenizer(Text, ABC):
+class Tokenizer(Coder):
     """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
 
     The constructor only stores its arguments. `fit`, `load` and the other ways to a vocabulary set `alphabet_` and
@@ -202,19 +198,6 @@ class Tokenizer(Text, ABC):
         segmenter = segmenter or self._segmenter(alphabet.kind, len(vocabulary))
         self.alphabet_, self.vocabulary_, self.segmenter_ = alphabet, vocabulary, segmenter
 
-    # The tables of encoding and decoding are made when first needed: two threads may both make them, the same.
-
-    @property
-    def _decoder(self) -> Decoder:
-        made: Decoder | None = self.__dict__.get("_decoder_")
-        if made is None or made.vocabulary is not self.vocabulary_ or made.segmenter is not self.segmenter_:
-            made = self._decoder_ = Decoder(self.vocabulary_, self.alphabet_, self.segmenter_)
-        return made
-
-    @abstractmethod
-    def _encode_ids(self, documents: Ragged) -> Ragged:
-        """Encode documents of alphabet ids."""
-
     @property
     def vocabulary(self) -> Vocabulary:
         """The fitted `Vocabulary`. NotFittedError before there is one."""
@@ -238,108 +221,10 @@ class Tokenizer(Text, ABC):
         """The constructor arguments that change how it encodes."""
         return {"encode": (self.rules or FitRules()).encode}
 
-    # ---------------------------------------------------------------------------------------------- encoding
-
-    def encode(
-        self, doc: Any, *, unknown: str | int = "raise", allowed_special: Any = "none", disallowed_special: Any = "all"
-    ) -> np.ndarray:
-        """Encode one document (an integer array or list, `str` or `bytes`) to int32 ids.
-
-        `unknown` says what becomes of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names the position,
-        ``"skip"`` them, or put the alphabet id given here. TypeError for a document of another kind than was fitted.
-
-        `allowed_special`, ``"none"``, ``"all"`` or a set, says which special tokens are found in the document, as in tiktoken;
-        of the others those in `disallowed_special`, ``"all"`` of them, ``"none"`` or a set, are a ValueError, lest text from
-        outside smuggle one in, and the rest is taken for ordinary symbols.
-
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.for_text(258, pretokenizer=None, special_tokens=["<end>"]).fit(["abab ab"])
-        >>> tok.encode("abc<end>", allowed_special="all").tolist()
-        [256, 99, 257]
-        """
-        self._check_fitted()
-        if self.segmenter_.is_plain and self.segmenter_.encoding is None:
-            return self._encode_ids(self.alphabet_.to_ids(as_document(doc), unknown, name="doc")).values
-        given = as_document(doc) if self.segmenter_.encoding is None else utf8_document(doc)
-        chosen = Chosen(allowed_special, disallowed_special)
-        return self.segmenter_.encode(given, self.alphabet_, self._encode_ids, unknown, chosen, "doc").values
-
-    def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = None,
-        *,
-        unknown: str | int = "raise",
-        allowed_special: Any = "none",
-        disallowed_special: Any = "all",
-    ) -> Ragged:
-        """Encode documents, given as to `fit`, on `n_threads` threads; the result does not depend on how many."""
-        self._check_fitted()
-        if self.segmenter_.is_plain and self.segmenter_.encoding is None:
-            return self._encode_ids(self.alphabet_.to_ids(as_documents(docs, offsets), unknown))
-        given = as_documents(docs, offsets) if self.segmenter_.encoding is None else utf8_documents(docs, offsets)
-        chosen = Chosen(allowed_special, disallowed_special)
-        return self.segmenter_.encode(given, self.alphabet_, self._encode_ids, unknown, chosen)
-
-    def transform(self, docs: Any) -> Ragged:
-        """`encode_batch`, by the name that scikit-learn uses."""
-        return self.encode_batch(docs)
-
     def fit_transform(self, docs: Any, y: None = None) -> Ragged:
         """`fit`, then `encode_batch` of the same documents."""
         docs = list(docs) if hasattr(docs, "__next__") else docs
-        return self.fit(docs).encode_batch(docs)
-
-    # ---------------------------------------------------------------------------------------------- decoding
-
-    def decode(self, ids: Any, *, errors: str = "replace") -> np.ndarray | str | bytes:
-        """Decode the ids of one document to what was fitted: an integer array, `str` or `bytes`.
-
-        Where text is encoded as UTF-8 it is `str`, and `errors` says what becomes of bytes that are no UTF-8, as for
-        `bytes.decode`: ``"surrogatepass"`` gives back every `str`, ``"surrogateescape"`` keeps all bytes, and `decode_bytes`
-        leaves them as they are. UnknownTokenError for an id outside the vocabulary, naming its position.
-        """
-        self._check_fitted()
-        symbols, _ = self._decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)
-        out = self.alphabet_.output(symbols)
-        return out if self.segmenter_.encoding is None or not isinstance(out, bytes) else out.decode("utf-8", errors)
-
-    def decode_bytes(self, ids: Any) -> bytes:
-        """Decode the ids of one document to `bytes`. TypeError if the alphabet is not one of bytes."""
-        self._check_fitted()
-        if self.alphabet_.kind != "bytes":
-            raise TypeError(f"decode_bytes: the alphabet is one of {self.alphabet_.kind}")
-        return self._decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)[0].tobytes()
-
-    def decode_batch(self, batch: Any, offsets: Any = None, *, errors: str = "replace") -> Ragged | list[Any]:
-        """Decode documents of ids: a `Ragged` for integers (a list of int64 arrays where int32 is too small), else a list."""
-        self._check_fitted()
-        symbols, ends = self._decoder.decode(self._ids(as_documents(batch, offsets, name="batch")), self.n_threads)
-        if symbols.dtype == np.int32:
-            return Ragged(symbols, ends)
-        out = [self.alphabet_.output(symbols[a:b]) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
-        if self.segmenter_.encoding is None:
-            return out
-        return [doc.decode("utf-8", errors) if isinstance(doc, bytes) else doc for doc in out]
-
-    def inverse_transform(self, batch: Any) -> Ragged | list[Any]:
-        """`decode_batch`, by the name that scikit-learn uses."""
-        return self.decode_batch(batch)
-
-    def _ids(self, documents: Any) -> Ragged:
-        """Ids given by the user as int32; an id that does not even fit is unknown like any other."""
-        values, offsets, kind = documents
-        if kind == "str":
-            raise TypeError("ids: expected integers, got str")
-        if values.dtype == np.int32:
-            return Ragged._trusted(values, offsets)
-        size = self._decoder.sizes.size
-        bad = np.flatnonzero((values < 0) | (values >= size))
-        bad = bad[(bad >= offsets[0]) & (bad < offsets[-1])]
-        if bad.size:
-            document = int(np.searchsorted(offsets, bad[0], side="right")) - 1
-            raise UnknownTokenError(document, int(bad[0] - offsets[document]), int(values[bad[0]]), size)
-        return Ragged._trusted(values.astype(np.int32), offsets)
+        return self.fit(docs).transform(docs)
 
     # ---------------------------------------------------------------------------------------------- smaller vocabularies
 
@@ -378,7 +263,7 @@ class Tokenizer(Text, ABC):
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_encoder_", "_search_", "_decoder_")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_encoder_", "_search_", "_decoder_", "_words_")}
 
     def __repr__(self) -> str:
         size = f": {len(self.vocabulary_)} tokens" if hasattr(self, "vocabulary_") else ""

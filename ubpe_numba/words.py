@@ -1,24 +1,17 @@
-"""Text as UTF-8 bytes, cut into segments: cutting, counting distinct segments, and encoding, by kernels and on threads.
+"""Text as UTF-8 bytes in segments: counting the distinct ones, and encoding, by kernels and on threads.
 
-The engine below pre-tokenization. A text is `values`, uint8, and `offsets`, int64[d + 1], of documents that follow each other;
-segments are int64[s + 1], every document's own, so that each of its boundaries is a segment's too.
-
-Bytes that are not UTF-8 are cut by a rule that equals the pattern on the text decoded with `surrogatepass`, and with
-`surrogateescape` where that fails: three bytes of a surrogate are one code point, any other stray byte is one too, of no class.
+A text is `values`, uint8, and `offsets`, int64[d + 1], of documents that follow each other; segments are as `scan` returns them.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from ubpe_numba import _threads
-from ubpe_numba._arrays import check_offsets, describe, offsets_of, plain, writable
-from ubpe_numba.code_points import class_table
+from ubpe_numba._arrays import describe, offsets_of
 from ubpe_numba.counts import Counts
 from ubpe_numba.documents import Documents
 from ubpe_numba.encode import PairEncoder
@@ -26,43 +19,20 @@ from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.kernels.tally import ENTRY, spread, tally
 from ubpe_numba.kernels.word_encode import LINE, LINE_IDS, encode_words
 from ubpe_numba.ragged import Ragged
+from ubpe_numba.scan import BLOCK, checked_cut, checked_text, cut_into, scan
 from ubpe_numba.vocabulary import Vocabulary
 
-__all__ = ["PATTERNS", "WordEncoder", "count_words", "scan"]
+__all__ = ["WordEncoder", "count_words"]
 
-#: The patterns that have a kernel. Each is compiled when it is first used.
-PATTERNS = ("gpt2", "cl100k", "o200k")
-
-_BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
 _FIRST_TABLE = 1 << 14  # entries of a table of words
 _LARGE_TABLE = 1 << 18  # entries, from which on it doubles only
 _CACHE_LINES = 1 << 16  # of encoded words, 64 bytes each: 4 MB a thread
 
 
-def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int | None = None) -> np.ndarray:
-    """Cut every document into segments, as the pattern does.
-
-    values uint8[n], offsets int64[d + 1], `pattern` one of `PATTERNS`; returns int64[s + 1], the first and last of them those of
-    the offsets; the same for any number of threads. O(bytes). TypeError or ValueError for any other arrays or pattern.
-
-    >>> text = np.frombuffer(b"I'm 12345 dogs", np.uint8)
-    >>> scan(text, np.array([0, len(text)]), "cl100k").tolist()
-    [0, 1, 3, 4, 7, 9, 14]
-    """
-    values, offsets = _checked_text(values, offsets)
-    _checked_cut(pattern, offsets)
-
-    def one(begin: int, end: int) -> list[np.ndarray]:
-        return [block[1:].copy() for block in _cut(values, offsets[begin : end + 1], pattern)]
-
-    parts = _threads.run(one, _threads.chunks_of(offsets, n_threads), n_threads)
-    return np.concatenate([offsets[:1], *(block for part in parts for block in part)])
-
-
 def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Counts:
     """Count equal segments of all documents.
 
-    values uint8[n], offsets int64[d + 1]; `segments` a name of `PATTERNS`, or int64[s + 1] as `scan` returns them. Equals
+    values uint8[n], offsets int64[d + 1]; `segments` a name of `scan.PATTERNS`, or int64[s + 1] as `scan` returns them. Equals
     `count_documents` with the segments for documents, for any number of threads. O(bytes) expected. Raises as `scan` does.
 
     >>> text = np.frombuffer(b"no, no, no", np.uint8)
@@ -70,13 +40,13 @@ def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndar
     >>> counts.to_lists(), counts.weights.tolist()
     ([b'no', b',', b' no'], [1, 2, 2])
     """
-    values, offsets = _checked_text(values, offsets)
-    cut = _checked_cut(segments, offsets)
+    values, offsets = checked_text(values, offsets)
+    cut = checked_cut(segments, offsets)
 
     def one(begin: int, end: int) -> Counts:
         words = _Words(values)
-        ones = np.ones(_BLOCK, np.int64)
-        for block in _cut(values, offsets[begin : end + 1], cut):
+        ones = np.ones(BLOCK, np.int64)
+        for block in cut_into(values, offsets[begin : end + 1], cut):
             words.add(block, ones[: block.size - 1])
         return words.counts()
 
@@ -174,12 +144,12 @@ class WordEncoder:
     def encode(self, values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Ragged:
         """Encode every document: the ids of its segments, one behind the other.
 
-        values uint8[n], offsets int64[d + 1]; `segments` a name of `PATTERNS`, or int64[s + 1] as `scan` returns them. The
+        values uint8[n], offsets int64[d + 1]; `segments` a name of `scan.PATTERNS`, or int64[s + 1] as `scan` returns them. The
         same for any number of threads, and the same as `BPE.encode_batch` makes of the segments. UnknownSymbolError for a byte
         that is not in the alphabet; otherwise raises as `scan` does.
         """
-        values, offsets = _checked_text(values, offsets)
-        cut = _checked_cut(segments, offsets)
+        values, offsets = checked_text(values, offsets)
+        cut = checked_cut(segments, offsets)
         self._check_bytes(values, offsets)
         if not self._pairs.linear:
             return self._by_documents(values, offsets, cut, n_threads)
@@ -201,7 +171,7 @@ class WordEncoder:
         out_offsets = np.empty(offsets.size, np.int64)
         state = np.zeros(2, np.int64)
         word, dead = np.empty(0, np.int32), np.empty(1, np.uint8)
-        for block in _cut(values, offsets, cut):
+        for block in cut_into(values, offsets, cut):
             longest = int(np.diff(block).max(initial=0))
             if longest > word.size:
                 word, dead = np.empty(2 * longest, np.int32), np.empty(longest // 4 + 1, np.uint8)
@@ -241,47 +211,3 @@ class WordEncoder:
 
 def _encoder(vocabulary: Vocabulary, byte_ids: np.ndarray, whole_tokens: bool, batch: bool) -> WordEncoder:
     return WordEncoder(vocabulary, byte_ids, whole_tokens=whole_tokens, batch=batch)
-
-
-def _checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The arrays as kernels want them, without a copy if they are so already."""
-    if not isinstance(values, np.ndarray) or values.dtype != np.uint8 or values.ndim != 1:
-        raise TypeError(f"values: expected a 1-D array of uint8, got {describe(values)}")
-    if not isinstance(offsets, np.ndarray) or offsets.dtype != np.int64 or offsets.ndim != 1:
-        raise TypeError(f"offsets: expected a 1-D array of int64, got {describe(offsets)}")
-    check_offsets(offsets, values.size)
-    if values.size < 8:  # kernels read eight bytes at a time
-        values = np.concatenate([values, np.zeros(8, np.uint8)])
-    return writable(plain(values)), writable(plain(offsets))
-
-
-def _checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
-    if isinstance(segments, str):
-        if segments not in PATTERNS:
-            raise ValueError(f"pattern: expected one of {', '.join(PATTERNS)}, got {segments!r}")
-        return segments
-    if not isinstance(segments, np.ndarray) or segments.dtype != np.int64 or segments.ndim != 1 or not segments.size:
-        raise TypeError(f"segments: expected a pattern's name or a 1-D array of int64, got {describe(segments)}")
-    if (bad := np.flatnonzero(segments[1:] <= segments[:-1])).size:
-        raise ValueError(f"segments: segment {bad[0]} is empty: {segments[bad[0]]}, then {segments[bad[0] + 1]}")
-    if segments[0] != offsets[0] or segments[-1] != offsets[-1]:
-        raise ValueError(f"segments: expected {offsets[0]}..{offsets[-1]} as the offsets, got {segments[0]}..{segments[-1]}")
-    if (bad := np.flatnonzero(segments[np.searchsorted(segments, offsets)] != offsets)).size:
-        raise ValueError(f"segments: one lies across {offsets[bad[0]]}, where document {bad[0]} begins")
-    return writable(plain(segments))
-
-
-def _cut(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Iterator[np.ndarray]:
-    """The segments of some documents, up to _BLOCK at a time, each a view that lasts until the next is asked for."""
-    if not isinstance(cut, str):
-        first, last = np.searchsorted(cut, offsets[[0, -1]]).tolist()
-        for i in range(first, last, _BLOCK):
-            yield cut[i : min(i + _BLOCK, last) + 1]
-        return
-    kernel = getattr(import_module(f"ubpe_numba.kernels.split_{cut}"), f"split_{cut}")
-    state = np.array([0, offsets[0]])
-    block = np.empty(min(_BLOCK, int(offsets[-1] - offsets[0])) + 1, np.int64)
-    block[0] = offsets[0]
-    while n := kernel(values, offsets, class_table(), state, block[1:]):
-        yield block[: n + 1]
-        block[0] = block[n]

@@ -148,3 +148,44 @@ def encode_shortest(doc: list[int], vocabulary: Vocabulary, weights: dict[int, f
         _, minus_sum, _, path = min(candidates)
         tails[start] = (path, -minus_sum)
     return tails[0][0]
+
+
+def encode_additive(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float]) -> Path:
+    """The path of the largest sum of weights over all its tokens, each rounded to units of 2**-24.
+
+    Among equals fewer tokens; then, decided from the end of the document at every position, the longest first token.
+
+    >>> encode_additive([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {0: 0.5, 5: -0.5, 6: -0.25})
+    (0, 1, 0)
+    >>> encode_additive([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {})
+    (5, 0)
+    """
+    tails: dict[int, tuple[Path, int]] = {len(doc): ((), 0)}
+    for start in reversed(range(len(doc))):
+        candidates = []
+        for token, end in matches(doc, start, vocabulary):
+            tail, tail_sum = tails[end]
+            path = (token, *tail)
+            path_sum = fixed(weights.get(token, 0.0), 1) + tail_sum
+            candidates.append((-path_sum, len(path), -end, path))
+        minus_sum, _, _, path = min(candidates)
+        tails[start] = (path, -minus_sum)
+    return tails[0][0]
+
+
+def k_best_paths(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], objective: str, k: int) -> list[Path]:
+    """The k best paths by "shortest" or "additive", found by trying all.
+
+    Ties that go on behind the second criterion: the longer first token, then the longer second one, and so on.
+
+    >>> k_best_paths([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {6: 0.5}, "shortest", 3)
+    [(0, 6), (5, 0), (0, 1, 0)]
+    """
+
+    def key(cut: list[tuple[int, int]]) -> tuple[int, int, list[int]]:
+        total = sum(fixed(weights.get(token, 0.0), 1) for token, _ in cut)
+        costs = (len(cut), -total) if objective == "shortest" else (-total, len(cut))
+        return *costs, [-end for _, end in cut]
+
+    cuts = sorted(all_cuts(doc, vocabulary), key=key)
+    return [tuple(token for token, _ in cut) for cut in cuts[:k]]

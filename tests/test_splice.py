@@ -1,0 +1,48 @@
+"""A document encoded in blocks is the document encoded whole, however small the blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_encode import Table, documents, tables
+
+from ubpe_numba import BPE, Ragged, Vocabulary, splice
+from ubpe_numba.encode import PairEncoder
+
+
+@given(st.data(), tables(), st.integers(1, 9), st.integers(1, 5))
+@settings(max_examples=300)
+def test_tiny_blocks(data: st.DataObject, table: Table, least: int, around: int) -> None:
+    size, pairs, _ = table
+    encoder = PairEncoder(Vocabulary.from_merges(size, pairs), batch=False)
+    docs = Ragged.from_lists(data.draw(documents(size, 120)))
+    skip = data.draw(st.integers(0, len(docs)))
+    docs = docs[skip:]  # offsets that do not start at 0
+    blocks = splice.blocks_of(docs.offsets, 2, least)
+    want = encoder.encode(docs, 1)
+    if blocks is None:
+        assert docs.total < 2 * least or docs.lengths.max() < 2 * max(least, docs.total // 8)
+        return
+    assert np.isin(docs.offsets, blocks.offsets).all()
+
+    def encode(text: np.ndarray) -> np.ndarray:
+        return encoder.encode(Ragged.from_lists([text]), 1).values
+
+    parts = encoder.encode(Ragged(docs.values, blocks.offsets), 1)
+    got = splice.join(encode, docs, blocks, parts, encoder.lengths, around)
+    assert got.to_lists() == want.to_lists()
+    assert got.offsets.tolist() == want.compact().offsets.tolist()
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_giant_documents_among_small_ones(n_threads: int) -> None:
+    rng = np.random.default_rng(4)
+    giant = np.concatenate([rng.integers(0, 4, 400_000), np.tile([0, 1], 150_000), np.zeros(200_000, int)]).astype(np.int32)
+    docs = [giant[:100], [], giant, [], [], giant[:600_000][::-1], giant[5:9], []]
+    tok = BPE(300, alphabet=4).fit([giant[:50_000], giant[-1000:]], progress=False)
+    want = tok.set_params(n_threads=1).encode_batch(docs)
+    assert tok.set_params(n_threads=n_threads).encode_batch(docs) == want
+    assert splice.blocks_of(Ragged.from_lists(docs).offsets, n_threads) is not None
+    assert np.array_equal(tok.encode(giant), want[2])
