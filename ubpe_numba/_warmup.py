@@ -16,7 +16,6 @@ from ubpe_numba.rules import FitRules
 from ubpe_numba.scan import PATTERNS
 from ubpe_numba.ubpe import UBPE
 from ubpe_numba.vocabulary import Vocabulary
-from ubpe_numba.words import WordEncoder, count_words
 
 
 def warmup() -> None:
@@ -66,6 +65,8 @@ def warmup() -> None:
     uneven[::9] = [0] * len(uneven[::9])  # those that the size is guessed from
     BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2).decode(uneven)
     # text, and so many words that their table grows
+    from ubpe_numba.words import WordEncoder, count_words  # here only: who encodes integers need not wait for it
+
     text = np.frombuffer(b" ".join(b"%d" % i for i in range(10_000)), np.uint8)
     for pattern in PATTERNS:
         count_words(text, np.array([0, text.size]), pattern)

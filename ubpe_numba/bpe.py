@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from ubpe_numba.rules import FitRules
 from ubpe_numba.segmenter import Chosen
 from ubpe_numba.tokenizer import Tokenizer
 from ubpe_numba.vocabulary import Vocabulary
-from ubpe_numba.words import WordEncoder
+
+if TYPE_CHECKING:
+    from ubpe_numba.words import WordEncoder
 
 __all__ = ["BPE", "UBPEClassic"]
 
@@ -46,6 +48,8 @@ class _PairTokenizer(Tokenizer, Bridges):
             byte_ids = self.alphabet_.lookup(np.arange(256, dtype=np.uint8))
             if byte_ids.min() < 0:  # some bytes are unknown
                 return None
+            from ubpe_numba.words import WordEncoder  # here only: who encodes integers need not wait for it
+
             made = self._words_ = WordEncoder(self.vocabulary_, byte_ids)
         return made
 

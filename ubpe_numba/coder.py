@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from ubpe_numba.spans import starts_of
 from ubpe_numba.streams import Streams
 from ubpe_numba.text import Text
 from ubpe_numba.utf8 import utf8_document, utf8_documents
-from ubpe_numba.words import WordEncoder
+
+if TYPE_CHECKING:
+    from ubpe_numba.words import WordEncoder
 
 _Encode = Callable[[Ragged], Ragged]
 

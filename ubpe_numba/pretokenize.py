@@ -14,7 +14,6 @@ import numpy as np
 
 from ubpe_numba.documents import code_points, text_of
 from ubpe_numba.scan import PATTERNS, scan
-from ubpe_numba.unicode_data import UNICODE_VERSION
 
 __all__ = ["NAMED", "Pretokenizer"]
 
@@ -112,7 +111,7 @@ class Pretokenizer:
     def unicode(self) -> str:
         """The version of Unicode of the character classes: of our table, or as far as `regex` lets on."""
         if self.name in PATTERNS:
-            return UNICODE_VERSION
+            return str(import_module("ubpe_numba.unicode_data").UNICODE_VERSION)
         engine = _engine()
         return next((version for version, point in _NEWEST if engine.match(r"\p{L}", chr(point))), "13.0 or earlier")
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from ubpe_numba import _threads
 from ubpe_numba._arrays import check_offsets, describe, plain, writable
-from ubpe_numba.code_points import class_table
 
 __all__ = ["PATTERNS", "scan"]
 
@@ -83,6 +82,7 @@ def cut_into(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> 
         for i in range(first, last, BLOCK):
             yield cut[i : min(i + BLOCK, last) + 1]
         return
+    class_table = import_module("ubpe_numba.code_points").class_table  # who encodes integers need not wait for it
     kernel = getattr(import_module(f"ubpe_numba.kernels.split_{cut}"), f"split_{cut}")
     state = np.array([0, offsets[0]])
     block = np.empty(min(BLOCK, int(offsets[-1] - offsets[0])) + 1, np.int64)

@@ -7,7 +7,7 @@ between them is cut into segments, and each segment is encoded as if it were a d
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from ubpe_numba.ragged import Ragged
 from ubpe_numba.scan import PATTERNS
 from ubpe_numba.special import SpecialTokens
 from ubpe_numba.validate import check_fields, integers_of
-from ubpe_numba.words import WordEncoder, count_words
+
+if TYPE_CHECKING:
+    from ubpe_numba.words import WordEncoder
 
 __all__ = ["Chosen", "Segmenter"]
 
@@ -97,6 +99,8 @@ class Segmenter(NamedTuple):
         if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
             name = self.pretokenizer.name
             cuts = name if name in PATTERNS else self.pretokenizer.split(pieces.values, pieces.cuts)
+            from ubpe_numba.words import count_words  # here only: who encodes integers need not wait for it
+
             return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
         segments = self._segments(pieces)
         per_document = np.diff(np.searchsorted(segments, pieces.cuts[pieces.first]))
