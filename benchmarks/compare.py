@@ -13,7 +13,6 @@ import os
 import pathlib
 import platform
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -242,14 +241,12 @@ def start(b: Bench) -> None:
     """A new process, up to its first result."""
     common.write_ecg()
     cold = fresh_process("cache", "UBPE")[0]
-    cached, numba_alone, imported = [], [], []
+    cached, alone, imported = [], [], []
     for _ in range(7):
         cached.append(fresh_process("cache", "UBPE")[0])
         imported.append(fresh_process("cache")[1])
-        began = time.perf_counter()
-        subprocess.run([sys.executable, "-c", "import numba"], check=True)
-        numba_alone.append(time.perf_counter() - began)
-    warm, base = statistics.median(cached), statistics.median(numba_alone)
+        alone.append(common.numba_alone())
+    warm, base = statistics.median(cached), statistics.median(alone)
     what = "start, {}: a process that fits (4096 tokens), encodes and decodes the ECG with UBPE"
     b.row(what.format("cached"), f"{warm:.2f} s", f"`import numba` alone: {base:.2f} s", warm, 0.6, 0.4, "s")
     b.row("the same beyond `import numba`", f"{warm - base:.2f} s", "-", warm - base, 0.6, 0.4, "s")

@@ -169,7 +169,7 @@ if len(sys.argv) > 1:
     tokenizer = getattr(ubpe_numba, sys.argv[1])(alphabet=256, n_threads=1)
     ids = tokenizer.fit(values, offsets=offsets, progress=False).encode_batch(values, offsets)
     assert np.array_equal(tokenizer.decode_batch(ids).values, values)
-print(imported)
+print(imported, time.time())
 """
 
 
@@ -183,7 +183,7 @@ def repeated(corpus: Corpus, n_symbols: int) -> Corpus:
 
 
 def fresh_process(cache: str, *tokenizer: str) -> tuple[float, float]:
-    """Seconds of a new process: all of it, and its import.
+    """Seconds from the start of a new process to its result, and those of its import.
 
     Given the name of a tokenizer, it also fits, encodes and decodes what `write_ecg` wrote. `cache` is the
     directory of compiled kernels.
@@ -191,10 +191,19 @@ def fresh_process(cache: str, *tokenizer: str) -> tuple[float, float]:
     package = str(pathlib.Path(ubpe_numba.__file__).parents[1])
     env = {**os.environ, "UBPE_CACHE_DIR": cache, "PYTHONPATH": package}
     env.pop("UBPE_CACHE", None)
-    began = time.perf_counter()
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
+    began = time.time()
     code = [sys.executable, "-c", FIRST_RESULT, *tokenizer]
     done = subprocess.run(code, env=env, check=True, capture_output=True, text=True)
-    return time.perf_counter() - began, float(done.stdout)
+    imported, ended = map(float, done.stdout.split())
+    return ended - began, imported
+
+
+def numba_alone() -> float:
+    """Seconds from the start of a new process until it has imported numba."""
+    began = time.time()
+    done = subprocess.run([sys.executable, "-c", "import numba, time; print(time.time())"], check=True, capture_output=True)
+    return float(done.stdout) - began
 
 
 def write_ecg() -> None:
