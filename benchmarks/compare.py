@@ -21,6 +21,7 @@ from typing import Any
 import numba
 import numpy as np
 import segment
+import shapes
 from harness import NONE, OURS, Bench
 from honesty import honesty
 from suite import common
@@ -257,8 +258,8 @@ def start(b: Bench) -> None:
 ROWS = {
     row.__name__: row
     for row in (
-        fit, fit1, bpe, growth, table, threads, memory, encode, nbest, honesty, segment.refine, rank, segment.blocks,
-        decode, start,
+        fit, fit1, bpe, growth, table, threads, memory, encode, shapes.shapes, nbest, honesty, segment.refine, rank,
+        segment.blocks, decode, start,
     )
 }  # fmt: skip
 

@@ -147,7 +147,7 @@ class PathEncoder:
         asked_at = np.empty(self.scaled_idf.size, np.int64)
         asked_at.fill(-1)
         ring, size = 1 << (self.longest + 1).bit_length(), self.scaled_idf.size
-        tree = np.empty((4, _longest(offsets) + 1), np.int32)
+        tree = np.empty((5, _longest(offsets) + 1), np.int32)
         n = lattice.best_paths(
             symbols, offsets, self.edges, self.states, self.scaled_idf, self.logs,
             np.zeros(ring), np.zeros(ring, np.int32), tree, np.zeros((2, size), np.int32), asked_at,

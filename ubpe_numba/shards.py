@@ -20,7 +20,7 @@ from ubpe_numba.kernels.shard_merge import Weighted, weights_of
 
 T = TypeVar("T")
 
-_CHUNK = 1 << 20  # symbols mapped to ids at once while loading
+_CHUNK = 1 << 18  # symbols mapped to ids at once while loading
 _ROOM = 64  # cells at the end of a shard for tokens that it takes over; a compacted text makes more
 _NEAR = 16  # a cut goes to the end of a document that is nearer than this part of a shard
 

@@ -6,7 +6,7 @@ end; it is exact for that recursion, which is not always the true best path.
 
 What makes it linear: the best tails form a tree (every position points to where the tail goes on), and the tails that are still
 reachable from the left soon share a common suffix. The counts in that suffix lie in one dense array, and a question "how often
-does this tail hold token t" walks only the few nodes before it.
+does this tail hold token t" walks only the few nodes before it, and only to the first that is t: a node knows how often its token follows.
 
 Weights are in fixed point, rint(idf * 2**24 * (1 + ln count)) held in float64, so that equal multisets weigh equally.
 Source: UBPE tokenizers, part 2.
@@ -52,11 +52,12 @@ def best_paths(
     position the heavier tail wins, then fewer tokens, then the shorter first token.
 
     Scratch: weight float64 and n_tokens int32, a power of two of entries, two more than the longest token at least, of the best
-    tail of the positions within reach; tree int32[4, longest document + 1]; counts int32[2, V] of zeros and asked_at int64[V] of
+    tail of the positions within reach; tree int32[5, longest document + 1]; counts int32[2, V] of zeros and asked_at int64[V] of
     -1. O(symbols + matches) and the short walks.
     """
     ring = np.int64(weight.size - 1)
     following, token = tree[0], tree[1]  # where the best tail goes on, and with which token
+    own = tree[4]  # how often the best tail holds its first token
     children, child_xor = tree[2], tree[3]  # how many tails go on here; the only one, if there is one
     common = counts[0]  # counts in the suffix that all live tails share
     # per token a node of a long walk, asked_at, and the count from there on: without it periodic text, whose tails never meet,
@@ -81,6 +82,7 @@ def best_paths(
             best = weight[best_end & ring]
             best_n = n_tokens[best_end & ring] + 1
             best_token = symbol
+            best_own = np.int64(0)  # nobody asks for a symbol
             match = longest_match(states, state)
             while match >= 0:  # longest first
                 t = states[match, TOKEN]
@@ -89,6 +91,7 @@ def best_paths(
                 tail = weight[e & ring]
                 tail_n = n_tokens[e & ring] + 1
                 x = tail
+                count = np.int64(0)
                 if scaled_idf[t] > 0.0:
                     count = np.int64(common[t])
                     # at most what it would add if the tail held it in the common part only, but for rounding
@@ -99,11 +102,12 @@ def best_paths(
                     steps = 0
                     known = asked_at[t] - offsets[d]
                     while v != root:
-                        if v == known:
-                            count += asked[t] - common[t]
-                            break
                         if token[v] == t:
-                            count += 1
+                            count = np.int64(own[v])
+                            break
+                        if v == known:
+                            count = np.int64(asked[t])
+                            break
                         v = np.int64(following[v])
                         steps += 1
                     if steps > _LONG_WALK:
@@ -116,6 +120,8 @@ def best_paths(
                     best_n = tail_n
                     best_end = e
                     best_token = t
+                    best_own = count + 1
+            own[s] = best_own
             weight[s & ring] = best
             n_tokens[s & ring] = best_n
             following[s] = best_end
