@@ -17,8 +17,9 @@ from ubpe_numba import api
 from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError
 from ubpe_numba.inspection import describe_model, table
 from ubpe_numba.io import model as files
-from ubpe_numba.io.corpora import STANDARD, Form, Reader, check_output, integer_type, output, write_documents
+from ubpe_numba.io.corpora import STANDARD, Form, Reader, integer_type
 from ubpe_numba.io.files import write_atomically
+from ubpe_numba.io.outputs import check_output, output, write_documents
 from ubpe_numba.tokenizer import Tokenizer
 
 
