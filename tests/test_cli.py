@@ -77,6 +77,17 @@ def test_fit_options(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> 
     assert f"u.npz: UBPE of {len(tok.vocabulary)} tokens" in capsys.readouterr().err
 
 
+def test_fit_memory_maps(here: pathlib.Path) -> None:
+    values = np.random.default_rng(0).integers(0, 9, 600).astype(">i2")
+    np.save("big.npy", values.reshape(20, 30))
+    (here / "big.bin").write_bytes(values.tobytes())
+    options = ["--quiet", "--n-tokens", "20", "--alphabet", "12"]
+    assert main(["fit", *options, "-o", "npy.json", "big.npy"]) == 0
+    assert main(["fit", *options, "-o", "raw.json", "--dtype", ">i2", "--record", "30", "big.bin"]) == 0
+    same = BPE(20, alphabet=12).fit(values.reshape(20, 30))
+    assert BPE.load("npy.json").vocabulary == BPE.load("raw.json").vocabulary == same.vocabulary
+
+
 def test_warnings_are_a_line(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fit", "--quiet", "--n-tokens", "260", "--tokenizer", "UBPE", "-o", "w.json", "a.txt"]) == 0
     err = capsys.readouterr().err
@@ -272,6 +283,8 @@ def test_convert_published_and_own(here: pathlib.Path, capsysbinary: pytest.Capt
         (["fit", "a.txt", "-o", "m.json", "--n-candidates", "3"], "--n-candidates: BPE has none, only UBPE and UBPEClassic"),
         (["fit", "a.txt", "-o", "m.json", "--objective", "shortest"], "--objective: BPE has none, only UBPE"),
         (["fit", "a.jsonl", "-o", "m.json", "--pretokenizer", "gpt2"], "--pretokenizer: the documents are integers"),
+        (["fit", "a.txt", "-o", "m.json", "--alphabet", "9"], "--alphabet: the documents are text"),
+        (["fit", "a.jsonl", "-o", "m.json", "--alphabet", "3"], "a.jsonl: document 0, position 2: symbol 3 is not"),
         (["fit", "a.jsonl", "-o", "m.json", "--special-token", "x"], "--special-token: the documents are integers"),
         (["fit", "a.txt", "-o", "m.json", "--pretokenizer", "gtp2"], "there is no 'gtp2'"),
         (["fit", "a.txt", "-o", "m.json", "--n-tokens", "5"], "n_tokens: expected at least the alphabet's 256"),

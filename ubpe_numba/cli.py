@@ -104,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model: .json (readable) or .npz (flat arrays)")
     fit.add_argument("--tokenizer", choices=_TOKENIZERS, default="BPE", help="default %(default)s")
     fit.add_argument("--n-tokens", type=int, default=4096, metavar="N", help="size, alphabet included (default %(default)s)")
+    fit.add_argument("--alphabet", type=int, metavar="N", help="of integers: 0..N-1 (default: what occurs)")
     fit.add_argument("--n-candidates", type=int, metavar="N", help="pairs looked at in a round; not for BPE (default 50)")
     fit.add_argument("--pretokenizer", metavar="NAME", help="gpt2, cl100k, o200k, whitespace, digits, or a regular expression")
     fit.add_argument("--special-token", action="append", metavar="WORD", help="a word with an id of its own; repeatable")

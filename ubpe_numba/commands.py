@@ -121,6 +121,7 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
         "pretokenizer": options.pretokenizer,
         "special_tokens": options.special_token,
         "max_token_length": options.max_token_length,
+        "alphabet": options.alphabet,
     }
     for name, of in (("n_candidates", ("UBPE", "UBPEClassic")), ("objective", ("UBPE",))):
         if given[name] is not None and options.tokenizer not in of:
@@ -129,6 +130,8 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
         for name in ("pretokenizer", "special_tokens"):
             if given[name] is not None:
                 raise ValueError(f"--{name.replace('_', '-').removesuffix('s')}: the documents are integers, not text")
+    elif options.alphabet is not None:
+        raise ValueError("--alphabet: the documents are text, whose alphabet are the 256 bytes")
     params = {name: value for name, value in given.items() if value is not None}
     if options.min_count is not None:
         params["rules"] = api.FitRules(min_count=options.min_count)
