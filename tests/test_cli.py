@@ -166,6 +166,8 @@ def test_a_text_there_and_back(here: pathlib.Path, text: bytes, ids: str) -> Non
     assert (here / "back.txt").read_bytes() == text
     for name in ("back.npz", "back.npy", "back.bin"):
         assert main(["decode", "text.json", ids, "-o", name]) == 0
+        assert main(["encode", "text.json", name, "--dtype", "uint8", "-o", f"again-{ids}"]) == 0
+        assert (here / f"again-{ids}").read_bytes() == (here / ids).read_bytes()
         found = list(corpora.Reader([name], corpora.Form(dtype="uint8")))
         assert [doc.tobytes() for doc in found] == [text] and found[0].dtype == np.uint8
 
@@ -303,6 +305,8 @@ def test_convert_published_and_own(here: pathlib.Path, capsysbinary: pytest.Capt
         (["fit", "a.txt", "--format", "raw", "--dtype", "u1", "--record", "0", "-o", "m.json"], "--record: expected at least 1"),
         (["encode", "ints.npz", "a.jsonl", "odd.jsonl"], "odd.jsonl: document 1, position 2: symbol 9 is not in the alphabet"),
         (["encode", "ints.npz", "a.txt"], "a.txt: document 0, position 0: symbol 108 is not in the alphabet, 0..3"),
+        (["encode", "text.json", "odd.jsonl", "far.jsonl"], "far.jsonl: document 0: integers 1..256, but the model is"),
+        (["encode", "chars.json", "a.txt"], "a.txt: document 0, byte 53: not UTF-8"),
         (["encode", "a.txt", "a.txt"], "expected a name that ends in .json or .npz"),
         (["encode", "bad.json", "a.txt"], "bad.json: not a JSON object"),
         (["encode", "ints.npz", "a.jsonl", "-o", "x.npy"], "4 documents of different lengths cannot be told apart in npy"),
@@ -331,8 +335,9 @@ def test_bad_use_and_bad_input(
     contents = {
         "bad.jsonl": "[1]\n[1", "fields.jsonl": '{"body": "x"}', "float.jsonl": "[1.5]", "odd.jsonl": "[1]\n[1, 2, 9]",
         "bad.json": "x", "many.jsonl": "[1]\n[1, 99]", "words.ids": "1\na", "two.ids": "1\n2\n", "newline.ids": "1\n10\n",
-        "high.ids": "255\n",
+        "high.ids": "255\n", "far.jsonl": "[1, 256]",
     }  # fmt: skip
+    BPE(12, alphabet="abc\n").fit(["abcab", "abc\n"]).save("chars.json")
     for name, content in contents.items():
         (here / name).write_text(content)
     before = sorted(os.listdir(here))

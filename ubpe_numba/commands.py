@@ -147,7 +147,7 @@ def _form(options: Namespace) -> Form:
 
 
 def _reader_for(tokenizer: Tokenizer, options: Namespace) -> Reader:
-    return Reader(options.files, _form(options), characters=tokenizer.alphabet_.kind == "str")
+    return Reader(options.files, _form(options), text={"int": None}.get(tokenizer.alphabet_.kind, tokenizer.alphabet_.kind))
 
 
 @contextlib.contextmanager

@@ -53,6 +53,7 @@ def table(found: dict[str, Any], as_json: bool) -> str:
     alphabet, fitted = found["alphabet"], found["fitted_on"]
     kind = {"int": "integers", "str": "characters", "bytes": "bytes"}[alphabet["kind"]]
     pairs = "pairs" if found["knows_pairs"] else "flat sequences"
+    parts = "documents" if found["pretokenizer"] is None else "segments of documents"
     lines = [
         ("tokenizer", found["tokenizer"] + (f", objective {found['objective']}" if "objective" in found else "")),
         (
@@ -62,7 +63,7 @@ def table(found: dict[str, Any], as_json: bool) -> str:
         ("encoding", found["encoding"] or "-"),
         ("pretokenizer", found["pretokenizer"] or "-"),
         ("special tokens", ", ".join(f"{word} = {i}" for word, i in found["special_tokens"].items()) or "-"),
-        ("fitted on", f"{fitted['symbols']} symbols in {fitted['documents']} documents" if fitted["symbols"] else "not known"),
+        ("fitted on", f"{fitted['symbols']} symbols in {fitted['documents']} {parts}" if fitted["symbols"] else "not known"),
         ("fingerprint", found["fingerprint"]),
     ]
     if encoded := found.get("encoded"):

@@ -51,13 +51,15 @@ def format_of(path: str, form: Form, option: str = "--format") -> str:
 
 
 class Reader:
-    """The documents of some files, one after the other: bytes (str if `characters`) of text, arrays of integers.
+    """The documents of some files, one after the other: bytes of text, arrays of integers.
+
+    For a model of text, `text` says what all of them become, integers (bytes, then) too: ``"bytes"`` or ``"str"``.
 
     Raises while it is read: ValueError naming the file and the line or document that is wrong, OSError.
     """
 
-    def __init__(self, paths: list[str], form: Form, *, characters: bool = False) -> None:
-        self.form, self.characters = form, characters
+    def __init__(self, paths: list[str], form: Form, *, text: str | None = None) -> None:
+        self.form, self.text = form, text
         self.files = [(path, format_of(path, form)) for path in paths]
         if paths.count(STANDARD) > 1:
             raise ValueError("-: standard input can be read once")
@@ -86,7 +88,7 @@ class Reader:
             self._starts = [(0, path)]
             given = self._array(path, form)
             return {"docs": given.values, "offsets": given.offsets}
-        if len(self.files) == 1 and form == "text" and not self.form.lines and not self.characters:
+        if len(self.files) == 1 and form == "text" and not self.form.lines:
             self._starts = [(0, path)]
             return {"docs": _content(path)}
         return {"docs": self}
@@ -107,7 +109,7 @@ class Reader:
                 elif kind is not isinstance(doc, np.ndarray):
                     names = ("text", "integers") if kind else ("integers", "text")
                     raise ValueError(f"{path}: document {i}: {names[0]}, but documents before it are {names[1]}")
-                yield doc
+                yield doc if self.text is None else self._text(doc, f"{path}: document {i}")
                 n += 1
 
     def _documents(self, path: str, form: str) -> Iterator[Any]:
@@ -115,25 +117,32 @@ class Reader:
             given = self._array(path, form)
             yield from (given.values[a:b] for a, b in pairwise(given.offsets.tolist()))
         elif form == "text" and not self.form.lines:
-            yield self._text(_content(path), path, 0)
+            yield _content(path)
         else:
             with _opened(path) as f:
                 for i, line in enumerate(f):
                     line = line.removesuffix(b"\n")
                     if form == "text":
-                        yield self._text(line, path, i)
+                        yield line
                     elif form == "ids":
                         yield _numbers(line, f"{path}: line {i + 1}")
                     elif line.strip():
                         yield self._json(line, f"{path}: line {i + 1}")
 
-    def _text(self, data: Any, path: str, document: int) -> Any:
-        if not self.characters:
-            return data
+    def _text(self, doc: Any, where: str) -> Any:
+        """A document as the model of text has it."""
+        if isinstance(doc, np.ndarray):
+            if doc.size and not 0 <= doc.min() <= doc.max() <= 255:
+                raise ValueError(
+                    f"{where}: integers {doc.min()}..{doc.max()}, but the model is one of text: expected bytes, 0..255"
+                )
+            doc = doc.astype(np.uint8, copy=False).tobytes()
+        if self.text != "str":
+            return doc
         try:
-            return str(data, "utf-8", "surrogatepass")
+            return str(doc, "utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
-            raise ValueError(f"{path}: document {document}, byte {error.start}: not UTF-8") from None
+            raise ValueError(f"{where}, byte {error.start}: not UTF-8") from None
 
     def _json(self, line: bytes, where: str) -> Any:
         try:
@@ -145,7 +154,7 @@ class Reader:
                 raise ValueError(f"{where}: no field {self.form.field!r}, say another with --field")
             value = value[self.form.field]
         if isinstance(value, str):
-            return value if self.characters else value.encode("utf-8", "surrogatepass")
+            return value.encode("utf-8", "surrogatepass")
         if not isinstance(value, list):
             raise ValueError(f"{where}: expected a string or a list of integers, got {type(value).__name__}")
         return as_document(value, name=where).values
