@@ -204,7 +204,7 @@ class Coder(Text, Streams):
     def _output(self, symbols: np.ndarray, errors: str) -> np.ndarray | str | bytes:
         if self.segmenter_.encoding is None:
             return self.alphabet_.output(symbols)
-        return str(memoryview(symbols.astype(np.uint8, copy=False)), "utf-8", errors)  # without the bytes in between: a copy less
+        return str(symbols.astype(np.uint8, copy=False).data, "utf-8", errors)  # without `bytes` in between: a copy less
 
     def _ids(self, documents: Any) -> Ragged:
         """Ids given by the user as int32; an id that does not even fit is unknown like any other."""
