@@ -2,8 +2,7 @@
 
 Every figure comes from a process of its own on one thread, ours and the peer's in turn, and is a median; what
 takes long runs once. All get what is native to them (arrays, lists of int, str), converted before. Progress
-goes to stderr. Rows `threads`, `table`, `refine` and `blocks` run in this process. Not here: text with a
-pre-tokenizer.
+goes to stderr. Rows `threads`, `table`, `refine` and `blocks` run in this process.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ import numba
 import numpy as np
 import segment
 import shapes
+import text
 from harness import NONE, OURS, Bench
 from honesty import honesty
 from suite import common
@@ -259,7 +259,7 @@ ROWS = {
     row.__name__: row
     for row in (
         fit, fit1, bpe, growth, table, threads, memory, encode, shapes.shapes, nbest, honesty, segment.refine, rank,
-        segment.blocks, decode, start,
+        segment.blocks, decode, text.text, text.words, start,
     )
 }  # fmt: skip
 

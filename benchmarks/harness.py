@@ -28,7 +28,7 @@ _ENVIRONMENT = {
 }
 _JOB = {
     **{"tokenizer": "UBPE", "n_tokens": 1024, "n_candidates": 50, "alphabet_size": 256, "top_n": 1},
-    **{"form": "arrays", "model": "", "out": "", "repeat": 5, "budget": 5.0},
+    **{"form": "arrays", "room": "", "pattern": "", "model": "", "out": "", "repeat": 5, "budget": 5.0},
 }
 
 

@@ -191,6 +191,15 @@ ADAPTERS = {
 }
 
 
+def _adapter(job: Job) -> Adapter:
+    """The adapter of the peer; jobs about text have a room of their own."""
+    if job["room"] == "text":
+        import text_peers
+
+        return text_peers.ADAPTERS[job["peer"]](job)
+    return ADAPTERS[job["peer"]](job)
+
+
 def _version(name: str) -> str:
     try:
         return importlib.metadata.version(name)
@@ -222,7 +231,7 @@ def measure(job: Job) -> dict[str, Any]:
     """
     values, offsets = (np.load(f"{job['data']}.{part}.npy") for part in ("values", "offsets"))
     try:
-        adapter = ADAPTERS[job["peer"]](job)
+        adapter = _adapter(job)
     except (ImportError, SyntaxError):  # SyntaxError: ubpe-native below Python 3.12
         return {"error": "not installed"}
     docs = adapter.convert(values, offsets)

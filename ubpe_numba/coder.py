@@ -204,8 +204,9 @@ class Coder(Text, Streams):
         return self.decode_batch(batch)
 
     def _output(self, symbols: np.ndarray, errors: str) -> np.ndarray | str | bytes:
-        out = self.alphabet_.output(symbols)
-        return out if self.segmenter_.encoding is None or not isinstance(out, bytes) else out.decode("utf-8", errors)
+        if self.segmenter_.encoding is None:
+            return self.alphabet_.output(symbols)
+        return str(symbols.astype(np.uint8, copy=False).data, "utf-8", errors)  # without `bytes` in between: a copy less
 
     def _ids(self, documents: Any) -> Ragged:
         """Ids given by the user as int32; an id that does not even fit is unknown like any other."""

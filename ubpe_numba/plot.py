@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -16,18 +17,15 @@ def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, tok
     Single samples are grey, tokens of two samples or more take turns of colour by their id. Raises ImportError with a hint if
     matplotlib is not installed.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.collections import LineCollection
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("drawing needs matplotlib: pip install 'ubpe-numba[plot]'") from error
+    agg, figure_class = _matplotlib()
+    from matplotlib.collections import LineCollection
+
     lengths = np.diff(tokenizer.vocabulary.offsets)[encoded.values]
     ends = np.cumsum(lengths)
     starts = ends - lengths
     x = np.arange(samples.size)
     colours = np.array([(0.7, 0.7, 0.7)] + [_colour(i) for i in range(12)])
-    figure = Figure(figsize=(14, 4), layout="constrained")
+    figure = figure_class(figsize=(14, 4), layout="constrained")
     axes = figure.add_subplot()
     # each token is drawn up to the first sample of the next, so that the line is whole
     lines = [np.column_stack([x[a : b + 1], samples[a : b + 1]]) for a, b in zip(starts, ends, strict=True)]
@@ -36,7 +34,28 @@ def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, tok
     axes.vlines(starts[lengths > 1], *_limits(samples), colors="0.9", linewidth=0.5, zorder=0)
     axes.set(xlim=(0, samples.size), ylim=_limits(samples), xlabel="sample", ylabel="value")
     axes.set_title(f"{samples.size} samples as {encoded.total} tokens of {len(tokenizer.vocabulary)}")
-    FigureCanvasAgg(figure).print_figure(os.fspath(path), dpi=120)
+    agg(figure).print_figure(os.fspath(path), dpi=120)
+
+
+def draw_curve(file: BinaryIO, sizes: np.ndarray, ratios: np.ndarray) -> None:
+    """Write a PNG of symbols per token, `ratios`, at each of the `sizes` of a vocabulary. ImportError as for `draw`."""
+    agg, figure_class = _matplotlib()
+    figure = figure_class(figsize=(8, 5), layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot(sizes, ratios, linewidth=1.6)
+    axes.grid(color="0.9")
+    axes.set(xscale="log", xlabel="tokens in the vocabulary", ylabel="symbols per token of the corpus")
+    agg(figure).print_figure(file, format="png", dpi=120)
+
+
+def _matplotlib() -> tuple[Any, Any]:
+    """The canvas and the figure of matplotlib; ImportError with a hint if it is not installed."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("drawing needs matplotlib: pip install 'ubpe-numba[plot]'") from error
+    return FigureCanvasAgg, Figure
 
 
 def _limits(samples: np.ndarray) -> tuple[float, float]:

@@ -54,18 +54,18 @@ class Streams(ABC):
         groups = _groups(docs, batch, "docs")
         return (ids.copy() for _, part in self._encoded(groups, _checked(options)) for ids in part)
 
-    def decode_iter(self, batches: Iterable[Any], *, batch: int = BATCH) -> Iterator[Any]:
+    def decode_iter(self, batches: Iterable[Any], *, batch: int = BATCH, errors: str = "replace") -> Iterator[Any]:
         """Decode the documents of an iterable one after the other, as `decode` does, in bounded memory.
 
-        Documents are read until they have `batch` ids together and decoded on all threads. UnknownTokenError has the number of
-        the document in the whole iterable.
+        Documents are read until they have `batch` ids together and decoded on all threads; `errors` as for `decode`.
+        UnknownTokenError has the number of the document in the whole iterable.
 
         >>> from ubpe_numba import BPE
         >>> list(BPE.from_merges([[0, 1]], alphabet="ab").decode_iter(iter([[2], [], [1, 2]])))
         ['ab', '', 'bab']
         """
         self._check_fitted()
-        return self._decoded(_groups(batches, batch, "batches"))
+        return self._decoded(_groups(batches, batch, "batches"), errors)
 
     def encode_to(self, out: np.ndarray, docs: Iterable[Any], *, batch: int = BATCH, **options: Any) -> np.ndarray:
         """Encode the documents of an iterable into an int32 array, such as a memory map; returns int64 offsets of the documents.
@@ -148,10 +148,10 @@ class Streams(ABC):
                 raise UnknownSymbolError(first + error.document, error.position, error.symbol, error.hint) from None
             yield first, part
 
-    def _decoded(self, groups: Iterator[tuple[int, list[Any]]]) -> Iterator[Any]:
+    def _decoded(self, groups: Iterator[tuple[int, list[Any]]], errors: str) -> Iterator[Any]:
         for first, group in groups:
             try:
-                part = self.decode_batch(group)
+                part = self.decode_batch(group, errors=errors)
             except UnknownTokenError as error:
                 raise UnknownTokenError(first + error.document, error.position, error.token, error.size) from None
             yield from (doc.copy() if isinstance(doc, np.ndarray) else doc for doc in part)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import pathlib
 import secrets
 import stat
+from collections.abc import Iterator
 from typing import BinaryIO
 
 from ubpe_numba.errors import ModelFormatError
@@ -32,12 +34,19 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
     Raises OSError (no space, no permission, no such directory), with the temporary file removed.
     """
+    with atomically(path) as f:
+        f.write(data)
+
+
+@contextlib.contextmanager
+def atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """`write_atomically` for what is written bit by bit: the target changes when the block ends, if no exception ends it."""
     target = pathlib.Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "wb") as f:
-            f.write(data)
+            yield f
             f.flush()
             os.fsync(f.fileno())
         os.replace(temporary, target)

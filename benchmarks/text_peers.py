@@ -1,0 +1,175 @@
+"""Adapters like those of `peers.py`, for text that a pattern cuts: documents are str, symbols the bytes of UTF-8."""
+
+from __future__ import annotations
+
+import base64
+import collections
+import io
+import itertools
+import json
+import pathlib
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from peers import Adapter, Arrays, Job, cut, lists, ragged
+
+
+def strings(values: np.ndarray, offsets: np.ndarray) -> list[str]:
+    """Documents as str; a warm-up may end inside a character."""
+    return [part.decode("utf-8", "replace") for part in cut(values.tobytes(), offsets)]
+
+
+def nothing(_: Any) -> Arrays:
+    """For results that are not compared."""
+    return ragged([[]])
+
+
+def merges(pairs: Iterable[tuple[bytes, bytes]]) -> Arrays:
+    """Merges as documents: the length of the left part, then the bytes of both."""
+    return ragged([len(a), *a, *b] for a, b in pairs)
+
+
+def letters() -> dict[int, str]:
+    """GPT-2's printable character of every byte."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return dict(zip(printable, map(chr, printable), strict=True)) | {byte: chr(256 + i) for i, byte in enumerate(others)}
+
+
+def ours(job: Job) -> Adapter:
+    """ubpe-numba on one thread; `words`: distinct words with their counts, bytes in Hugging Face's order."""
+    import regex
+
+    import ubpe_numba
+
+    if job["action"] == "fit":
+
+        def fit(docs: list[str]) -> Any:
+            return ubpe_numba.BPE.for_text(job["n_tokens"], pretokenizer="gpt2", n_threads=1).fit(docs, progress=False)
+
+        return Adapter(strings, fit, nothing)
+    if job["action"] == "words":
+        letter = letters()
+        order = bytes(sorted(range(256), key=letter.__getitem__))
+
+        def counted(values: np.ndarray, offsets: np.ndarray) -> Any:
+            found = collections.Counter(itertools.chain(*(regex.findall(job["pattern"], s) for s in strings(values, offsets))))
+            keys, weights = [word.encode() for word in found], np.array([*found.values()])
+            return ubpe_numba.count_documents(keys, sample_weight=weights)
+
+        def learned(tokenizer: Any) -> Arrays:
+            table = tokenizer.vocabulary
+            tokens = [bytes(order[i] for i in table.sequence(token)) for token in range(len(table))]
+            return merges((tokens[a], tokens[b]) for a, b in table.merges.tolist())
+
+        return Adapter(
+            counted,
+            lambda counts: ubpe_numba.BPE(job["n_tokens"], alphabet=order, n_threads=1).fit(counts, progress=False),
+            learned,
+        )
+    tokenizer = ubpe_numba.BPE.load(job["model"] + ".npz", n_threads=1)
+    if job["action"] == "decode" and job["form"] == "bytes":
+        return Adapter(ubpe_numba.Ragged, lambda docs: [tokenizer.decode_bytes(ids) for ids in docs], ragged)
+    if job["action"] == "decode":
+        return Adapter(ubpe_numba.Ragged, tokenizer.decode_batch, lambda out: ragged(doc.encode() for doc in out))
+    return Adapter(strings, tokenizer.encode_batch, lambda out: (out.values, out.offsets))
+
+
+def rustbpe(job: Job) -> Adapter:
+    """Package rustbpe."""
+    import rustbpe
+
+    def fit(docs: list[str]) -> Any:
+        new = rustbpe.Tokenizer()
+        new.train_from_iterator(iter(docs), job["n_tokens"], pattern=job["pattern"])
+        return new
+
+    return Adapter(strings, fit, nothing)
+
+
+def tokenizers(job: Job) -> Adapter:
+    """Hugging Face's byte-level BPE, with the pattern that it has built in: GPT-2's."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    def fit(docs: list[str]) -> Any:
+        new = Tokenizer(models.BPE())
+        new.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        letter = pre_tokenizers.ByteLevel.alphabet()
+        trainer = trainers.BpeTrainer(
+            vocab_size=job["n_tokens"], min_frequency=2, show_progress=False, initial_alphabet=letter
+        )  # fmt: skip
+        new.train_from_iterator(docs, trainer)
+        return new
+
+    def learned(tokenizer: Any) -> Arrays:
+        byte = {letter: i for i, letter in letters().items()}
+        pairs = json.loads(tokenizer.to_str())["model"]["merges"]
+        parts = (pair if isinstance(pair, list) else pair.split(" ") for pair in pairs)  # as older versions write it
+        return merges((bytes(map(byte.__getitem__, a)), bytes(map(byte.__getitem__, b))) for a, b in parts)
+
+    return Adapter(strings, fit, learned)
+
+
+def sentencepiece(job: Job) -> Adapter:
+    """Package sentencepiece, model type bpe."""
+    import sentencepiece
+
+    def fit(docs: list[str]) -> Any:
+        model = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(docs), model_writer=model, model_type="bpe", vocab_size=job["n_tokens"], num_threads=1,
+            character_coverage=1.0, max_sentence_length=1 << 20, hard_vocab_limit=False, minloglevel=2,
+        )  # fmt: skip
+        return model.getvalue()
+
+    return Adapter(strings, fit, nothing)
+
+
+def tiktoken(job: Job) -> Adapter:
+    """Package tiktoken with our tokens as its ranks, in the form of its encode that is the fastest on these documents."""
+    import tiktoken
+
+    lines = pathlib.Path(job["model"] + ".tiktoken").read_bytes().splitlines()
+    ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines)}
+    encoding = tiktoken.Encoding("ours", pat_str=job["pattern"], mergeable_ranks=ranks, special_tokens={})
+    if job["action"] == "decode" and job["form"] == "bytes":
+        return Adapter(lists, lambda docs: [encoding.decode_bytes(ids) for ids in docs], ragged)
+    if job["action"] == "decode":
+        return Adapter(
+            lists, lambda docs: [encoding.decode(ids) for ids in docs], lambda out: ragged(doc.encode() for doc in out)
+        )  # fmt: skip
+    forms: list[Callable[[list[str]], Any]] = [
+        lambda docs: [encoding.encode_ordinary(doc) for doc in docs],
+        lambda docs: encoding.encode_ordinary_batch(docs, num_threads=1),
+    ]
+    if hasattr(encoding, "encode_to_numpy"):
+        forms.append(lambda docs: [encoding.encode_to_numpy(doc, disallowed_special=()) for doc in docs])
+
+    fastest = forms[:1]
+
+    def convert(values: np.ndarray, offsets: np.ndarray) -> list[str]:
+        """The documents; tries the forms out on the way, which is not timed."""
+        docs = strings(values, offsets)
+        seconds = []
+        for form in forms:
+            taken = []
+            for _ in range(2):
+                began = time.perf_counter()
+                form(docs)
+                taken.append(time.perf_counter() - began)
+            seconds.append(min(taken))
+        fastest[:] = [forms[seconds.index(min(seconds))]]
+        return docs
+
+    return Adapter(convert, lambda docs: fastest[0](docs), ragged)
+
+
+ADAPTERS = {
+    "ubpe-numba": ours,
+    "rustbpe": rustbpe,
+    "tokenizers": tokenizers,
+    "sentencepiece": sentencepiece,
+    "tiktoken": tiktoken,
+}
