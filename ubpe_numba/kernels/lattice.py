@@ -6,7 +6,8 @@ end; it is exact for that recursion, which is not always the true best path.
 
 What makes it linear: the best tails form a tree (every position points to where the tail goes on), and the tails that are still
 reachable from the left soon share a common suffix. The counts in that suffix lie in one dense array, and a question "how often
-does this tail hold token t" walks only the few nodes before it, and only to the first that is t: a node knows how often its token follows.
+does this tail hold token t" walks only the few nodes before it, and only to the first that is t: a node knows how often its
+token occurs from there on.
 
 Weights are in fixed point, rint(idf * 2**24 * (1 + ln count)) held in float64, so that equal multisets weigh equally.
 Source: UBPE tokenizers, part 2.
