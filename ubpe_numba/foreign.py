@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -65,8 +66,9 @@ class Foreign(Exchange):
             token = self.alphabet_.output(self.alphabet_.to_symbols(self.vocabulary_.sequence(int(bad[0]))))
             raise ModelFormatError(f"the token {token!r} ({self._ids_of_tokens()[bad[0]]}) is not what its parts are merged to")
 
+    @abstractmethod
     def _encode_ids(self, documents: Ragged) -> Ragged:
-        raise NotImplementedError  # of the tokenizer that has this mixin
+        """Encode documents of alphabet ids."""
 
     def _ids_of_tokens(self) -> list[int]:
         ids = self.segmenter_.token_ids
