@@ -21,8 +21,8 @@ from ubpe_numba.vocabulary import Vocabulary
 def warmup() -> None:
     """Compile every kernel, or read it from the cache, so that no later call waits for the compiler.
 
-    A quarter of a minute without a cache, half a second with one. Call it before forking: a child must not start while another
-    thread of its parent compiles.
+    Half a minute without a cache, a second with one. Call it before forking: a child must not start while another thread of its
+    parent compiles.
 
     >>> warmup()
     """
