@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import tracemalloc
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, Ragged, UBPEClassic
+from ubpe_numba import BPE, Ragged, UBPEClassic, _threads
 from ubpe_numba import documents as border
 from ubpe_numba.documents import as_documents
 from ubpe_numba.growing import Growing
+from ubpe_numba.utf8 import utf8_documents
 
 
 @given(st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=5), max_size=8))
@@ -105,3 +107,31 @@ def test_a_mapped_array_is_not_copied(tmp_path, dtype):
     # what is reserved, not what is touched: a copy would be 4 bytes a symbol more
     assert peak < 25 * n + copy + 4_000_000
     assert tok.fingerprint == UBPEClassic(110, 5, alphabet=100).fit(Ragged(values.astype(np.int32), offsets)).fingerprint
+
+
+def test_text_that_comes_one_by_one_is_not_held():
+    text = "".join(map(chr, np.random.default_rng(0).integers(97, 107, 4000)))
+    n = 2_000_000
+    tracemalloc.start()
+    documents = utf8_documents(text[i % 7 :] + text[: i % 7] for i in range(n // 4000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert documents.values.size == n
+    assert peak < n + 4 * border._BATCH_SYMBOLS  # the texts alone would be 2 n, as str and as bytes
+
+
+def test_one_long_document_is_encoded_aside(monkeypatch):
+    """So that Ctrl-C is heard: where a kernel runs, no signal is."""
+    monkeypatch.setattr(_threads, "LONG", 100)
+    tok = BPE(20, alphabet=4, n_threads=1).fit([np.arange(40) % 4], progress=False)
+    kernel, in_main = tok._encoder._linear, []
+
+    def noted(*args):
+        in_main.append(threading.current_thread() is threading.main_thread())
+        return kernel(*args)
+
+    monkeypatch.setattr(tok._encoder, "_linear", noted)
+    long = np.arange(400) % 4
+    assert tok.decode(tok.encode(long)).tolist() == long.tolist()
+    tok.encode(long[:99])
+    assert in_main == [False, True]

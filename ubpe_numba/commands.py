@@ -107,10 +107,11 @@ def convert(options: Namespace) -> None:
 
 def load_model(path: str, threads: int | None = None) -> Tokenizer:
     """A model of any of the three tokenizers. ModelFormatError, ValueError or OSError."""
-    name = files.load(path)[0]["tokenizer"]
+    model, n_bytes = files.load(path)
+    name = model["tokenizer"]
     if name not in ("BPE", "UBPE", "UBPEClassic"):
         raise api.ModelFormatError(f"{path}: there is no tokenizer {name!r}")
-    tokenizer: Tokenizer = getattr(api, name).load(path, n_threads=threads)
+    tokenizer: Tokenizer = getattr(api, name)._loaded(path, model, n_bytes, threads)
     return tokenizer
 
 

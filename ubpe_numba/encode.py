@@ -45,7 +45,7 @@ class PairEncoder:
         self.batch = batch
         self.linear = vocabulary.in_order_of_creation and not batch
         if self.linear:
-            self.trie = np.full(_capacity(vocabulary), -1, np.int64)
+            self.trie = trie.entries_for(arena.size - n)
             trie.build(n, arena, offsets, self.trie)
             self.lengths = np.diff(vocabulary.offsets)
             self.stable = np.empty(n + m, np.uint8)
@@ -119,12 +119,7 @@ class PathEncoder:
         #: What the user gave as weights, for whoever asks whether they are still the same.
         self.given: Any = None
         arena, offsets = writable(vocabulary.arena), writable(vocabulary.offsets)
-        self.edges = np.full(_capacity(vocabulary), -1, np.int64)
-        self.longest = int(np.diff(vocabulary.offsets).max())
-        states, order = np.empty((arena.size, 4), np.int32), np.empty(arena.size, np.int32)
-        ends = np.zeros(self.longest + 2, np.int64)
-        n_states = automaton.build(vocabulary.n_alphabet, arena, offsets, self.edges, states, order, ends)
-        self.states = states[:n_states].copy()
+        self.edges, self.states, self.longest = automaton.automaton_of(vocabulary.n_alphabet, arena, offsets)
         self.scaled_idf = vocabulary.weights * SCALE
         self.values = np.rint(self.scaled_idf)
         ones = np.ones(len(vocabulary))
@@ -168,12 +163,6 @@ class PathEncoder:
         return call
 
 
-def _capacity(vocabulary: Vocabulary) -> int:
-    """Size of a hash table, key and value side by side, for every symbol of the learned tokens at half load."""
-    learned = int(vocabulary.offsets[-1]) - vocabulary.n_alphabet
-    return 4 << max(4, learned.bit_length())
-
-
 def _longest(offsets: np.ndarray) -> int:
     """Symbols of the longest document."""
     return int(offsets[1] - offsets[0]) if offsets.size == 2 else int(np.diff(offsets).max(initial=0))
@@ -186,9 +175,10 @@ def _over_documents(kernel: _Kernel, documents: Ragged, n_threads: int | None) -
 
 def _over_chunks(kernel_of: Callable[[int], _Kernel], documents: Ragged, n_threads: int | None) -> Ragged:
     """The same for a kernel that depends on the number of the first document of a chunk."""
-    if documents.offsets.size == 2:  # a loop over short documents should not pay for threads, nor count processors
+    size = int(documents.offsets[-1] - documents.offsets[0])
+    if documents.offsets.size == 2 and size < _threads.LONG:
+        # a loop over short documents should not pay for threads, nor count processors
         _threads.asked_for(n_threads)  # complains
-        size = int(documents.offsets[1] - documents.offsets[0])
         out, out_offsets = np.empty(size, np.int32), np.empty(2, np.int64)
         n = kernel_of(0)(documents.values, documents.offsets, out, out_offsets)
         return Ragged._trusted(out[:n].copy() if 2 * n < size else out[:n], out_offsets)
@@ -200,7 +190,7 @@ def _over_chunks(kernel_of: Callable[[int], _Kernel], documents: Ragged, n_threa
         n = kernel_of(begin)(documents.values, offsets, out, out_offsets)
         return out[:n], out_offsets
 
-    parts = _threads.run(one, _threads.chunks_of(documents.offsets, n_threads), n_threads, documents.values.size)
+    parts = _threads.run(one, _threads.chunks_of(documents.offsets, n_threads), n_threads, size)
     if len(parts) == 1:
         values, offsets = parts[0]
         # most of a long buffer is not used: give it back

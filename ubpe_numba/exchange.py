@@ -99,11 +99,16 @@ class Exchange(Parameters):
         and 64 more for each byte of the file; `max_symbols` replaces this limit. `save` warns if a model needs that. Warns too if
         the model cuts text by another version of Unicode than is installed here.
         """
+        return cls._loaded(os.fspath(path), *files.load(path), n_threads, max_symbols)
+
+    @classmethod
+    def _loaded(
+        cls: type[Self], where: str, model: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None = None
+    ) -> Self:
+        """A tokenizer from what a file of so many bytes holds."""
         make: Any = cls  # the constructors differ
         tokenizer: Self = make(n_threads=n_threads)
         tokenizer._settings()  # complains of n_threads, or of the environment
-        model, n_bytes = files.load(path)
-        where = os.fspath(path)
         if model["tokenizer"] != cls.__name__:
             raise ModelFormatError(f"{where}: a {model['tokenizer']}, not a {cls.__name__}: use {model['tokenizer']}.load")
         at_most = files.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")

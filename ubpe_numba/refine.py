@@ -32,8 +32,7 @@ def worth_of(documents: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int 
 
     `documents` of alphabet ids; `tokens` all of a vocabulary, symbols first; int64[m] twice.
     """
-    learned = int(tokens.offsets[-1]) - n_alphabet
-    table = np.full(4 << max(4, learned.bit_length()), -1, np.int64)
+    table = trie.entries_for(int(tokens.offsets[-1]) - n_alphabet)
     trie.build(n_alphabet, writable(tokens.values), writable(tokens.offsets), table)
     symbols, offsets = writable(documents.values), documents.offsets
 

@@ -61,10 +61,10 @@ class NBest:
     def of(cls, found: Iterable[tuple[Ragged, np.ndarray]]) -> NBest:
         """From the candidates and weights of each document."""
         parts = list(found)
-        lengths = np.concatenate([np.zeros(0, np.int64), *(candidates.lengths for candidates, _ in parts)])
-        values = np.concatenate([np.zeros(0, np.int32), *(candidates.values for candidates, _ in parts)])
-        weights = np.concatenate([np.zeros(0), *(weight for _, weight in parts)])
-        return cls(Ragged(values, offsets_of(lengths)), offsets_of(np.array([len(c) for c, _ in parts], np.int64)), weights)
+        if not parts:
+            return cls(Ragged.from_lists([]), np.zeros(1, np.int64), np.zeros(0))
+        offsets = offsets_of(np.array([len(candidates) for candidates, _ in parts]))
+        return cls(_end_to_end([candidates for candidates, _ in parts]), offsets, np.concatenate([weight for _, weight in parts]))
 
     def __len__(self) -> int:
         return self.offsets.size - 1
@@ -219,8 +219,7 @@ class _Priced:
             return None
         whole = np.arange(first[0, 0], first[1, 0])
         chosen = whole[np.lexsort((link[whole, exact.N_TOKENS], -weight[whole]))]
-        offsets = np.zeros(chosen.size + 1, np.int64)
-        np.cumsum(link[chosen, exact.N_TOKENS], out=offsets[1:])
+        offsets = offsets_of(link[chosen, exact.N_TOKENS])
         ids = np.empty(offsets[-1], np.int32)
         exact.read_tails(chosen, link, offsets, ids)
         return Ragged._trusted(ids, offsets), weight[chosen]
@@ -266,10 +265,8 @@ class _Beam:
             else:
                 break
         paths = int(progress[nbest.PATHS])
-        offsets = np.zeros(documents + 1, np.int64)
-        np.cumsum(found, out=offsets[1:])
         ids = out[: progress[nbest.IDS]].copy()  # most of the buffer is not used: give it back
-        return NBest(Ragged._trusted(ids, out_offsets[: paths + 1].copy()), offsets, weights[:paths])
+        return NBest(Ragged._trusted(ids, out_offsets[: paths + 1].copy()), offsets_of(found), weights[:paths])
 
 
 def _joined(parts: list[NBest]) -> NBest:
@@ -277,8 +274,7 @@ def _joined(parts: list[NBest]) -> NBest:
     if len(parts) == 1:
         return parts[0]
     candidates = _end_to_end([part.candidates for part in parts])
-    offsets = np.zeros(sum(map(len, parts)) + 1, np.int64)
-    np.cumsum(np.concatenate([np.diff(part.offsets) for part in parts]), out=offsets[1:])
+    offsets = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
     gaps = np.concatenate([np.zeros(0) if part.gaps is None else part.gaps for part in parts])
     return NBest(candidates, offsets, np.concatenate([part.weights for part in parts]), gaps)
 

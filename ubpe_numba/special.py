@@ -133,10 +133,7 @@ class SpecialTokens:
         word_of[symbols[self.offsets[single]]] = single
         arena = np.concatenate([np.arange(n, dtype=np.int32), symbols[np.repeat(lengths > 1, lengths)]])
         offsets = offsets_of(np.concatenate([np.ones(n, np.int64), lengths[multiple]]))
-        edges = np.full(4 << max(4, int(arena.size).bit_length()), -1, np.int64)
-        states, order = np.empty((arena.size, 4), np.int32), np.empty(arena.size, np.int32)
-        ends = np.zeros(int(lengths.max()) + 2, np.int64)
-        automaton.build(n, arena, offsets, edges, states, order, ends)
+        edges, states, _ = automaton.automaton_of(n, arena, offsets)
         return _Finder(alphabet, edges, states, word_of)
 
     def chosen(self, names: Any, name: str, all_of: np.ndarray) -> np.ndarray:

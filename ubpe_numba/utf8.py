@@ -28,10 +28,9 @@ def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Docume
     """
     if isinstance(docs, str) and offsets is None:
         return utf8_document(docs, name)
-    if hasattr(docs, "__next__"):
-        docs = list(docs)
-    if isinstance(docs, (list, tuple)) and offsets is None:
-        docs = [doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc for doc in docs]
+    if offsets is None and (isinstance(docs, (list, tuple)) or hasattr(docs, "__next__")):
+        encoded = (doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc for doc in docs)
+        docs = list(encoded) if isinstance(docs, (list, tuple)) else encoded  # what comes one by one is not held
     return as_utf8(as_documents(docs, offsets, name=name), name)
 
 

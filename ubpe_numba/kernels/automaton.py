@@ -18,6 +18,7 @@ import numpy as np
 
 from ubpe_numba._jit import helper, kernel
 from ubpe_numba.kernels.edges import edge_key, find_edge
+from ubpe_numba.kernels.trie import entries_for
 
 # columns of `states`
 FAIL, DEPTH, LONGEST, TOKEN = range(4)
@@ -40,6 +41,15 @@ def longest_match(states, state):
     if states[state, TOKEN] >= 0 and states[state, DEPTH] > 1:
         return state
     return np.int64(states[state, LONGEST])
+
+
+def automaton_of(n_alphabet, arena, offsets):
+    """The edges and states of all tokens of a vocabulary, and the symbols of the longest one; arguments as for `build`."""
+    edges = entries_for(arena.size - n_alphabet)
+    longest = int(np.diff(offsets).max())
+    states, order = np.empty((arena.size, 4), np.int32), np.empty(arena.size, np.int32)
+    n_states = build(n_alphabet, arena, offsets, edges, states, order, np.zeros(longest + 2, np.int64))
+    return edges, states[:n_states].copy(), longest
 
 
 @kernel

@@ -21,6 +21,11 @@ def step(entries, node, symbol):
     return entries[2 * find_edge(entries, node, symbol) + 1]
 
 
+def entries_for(n_symbols):
+    """Empty entries for tokens of so many symbols together: int64[2 * capacity], at most half full."""
+    return np.full(4 << max(4, int(n_symbols).bit_length()), -1, np.int64)
+
+
 @kernel
 def build(n_alphabet, arena, offsets, entries):
     """Enter the tokens n_alphabet, n_alphabet + 1, ... of two symbols or more.
