@@ -14,6 +14,7 @@ import numpy as np
 
 from ubpe_numba._jit import helper, kernel
 from ubpe_numba.kernels import atomics
+from ubpe_numba.kernels.account import account, has_room
 from ubpe_numba.kernels.borders import collect, crosses, prepare
 from ubpe_numba.kernels.choose import choose
 from ubpe_numba.kernels.driver import (
@@ -26,8 +27,6 @@ from ubpe_numba.kernels.driver import (
     ROUND_START,
     STAGE,
     VISITED,
-    account,
-    has_room,
 )
 from ubpe_numba.kernels.shard import shard_of
 from ubpe_numba.kernels.shard_merge import fill, merge, weights_of
