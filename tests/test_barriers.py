@@ -15,7 +15,7 @@ from test_fit import TIES, corpora, merges
 from test_weights import CLASSES, make
 
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
-from ubpe_numba import fit as fitting
+from ubpe_numba.kernels import shard_index
 
 LENGTHS = st.sampled_from([None, None, 1, 2, 3, 4, 7, 20])
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1], [], [2, 0, 1, 2, 0], [0, 1, 2]]
@@ -109,8 +109,8 @@ def test_large_corpora_with_many_epochs(
     docs, size, marks = large_corpus(nature, with_weights)
     more = 120 if n_candidates == 1 else 400
     want, _ = reference.fit(docs, size, size + more, n_candidates, ties, **marks, max_token_length=longest)
-    for dense in (fitting.index.DENSE, 0):
-        monkeypatch.setattr(fitting.index, "DENSE", dense)
+    for dense in (shard_index.DENSE, 0):
+        monkeypatch.setattr(shard_index, "DENSE", dense)
         tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=FitRules(ties=ties), max_token_length=longest)
         assert merges(tok.fit(docs, **in_package(marks))) == [tuple(merge) for merge in want]
 

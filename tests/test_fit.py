@@ -87,7 +87,7 @@ def test_large_corpora_with_many_epochs(nature: str, n_candidates: int, ties: st
     more = 150 if n_candidates == 1 else 500
     want, _ = reference.fit(docs, size, size + more, n_candidates, ties)
     for dense in (shard_index.DENSE, 0):
-        monkeypatch.setattr(fitting.index, "DENSE", dense)
+        monkeypatch.setattr(shard_index, "DENSE", dense)
         tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=FitRules(ties=ties)).fit(docs, progress=False)
         assert merges(tok) == [tuple(m) for m in want]
 

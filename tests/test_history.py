@@ -16,7 +16,7 @@ from test_fit import TIES
 from test_weights import CLASSES, make
 
 from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic
-from ubpe_numba import fit as fitting
+from ubpe_numba.kernels import shard_index
 
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
 
@@ -83,8 +83,8 @@ def test_equals_reference(
 def test_large_corpora(nature: str, n_candidates: int, ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
     docs, size, marks = large_corpus(nature, with_weights=nature == "dna")
     want, _ = reference.fit(docs, size, size + 200, n_candidates, ties, **marks)
-    for dense in (fitting.index.DENSE, 0):
-        monkeypatch.setattr(fitting.index, "DENSE", dense)
+    for dense in (shard_index.DENSE, 0):
+        monkeypatch.setattr(shard_index, "DENSE", dense)
         tok = UBPEClassic(size + 200, n_candidates, alphabet=size, rules=FitRules(ties=ties)).fit(docs, **in_package(marks))
         assert rows(tok) == expected(docs, size, want, marks)
         check_curve(tok, size, tok.vocabulary.n_symbols)

@@ -16,6 +16,7 @@ from ubpe_numba import fit as fitting
 from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.corpus import as_corpus
+from ubpe_numba.kernels import shard_index
 
 SHARDS = (1, 2, 3, 8, 16)
 
@@ -27,7 +28,7 @@ def sharded(docs: Any, size: int, n_shards: int, threads: int, near: int, argume
     plan = fitting.Settings(arguments["n_tokens"], arguments["n_candidates"], rules, threads, longest, n_shards)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "_NEAR", near)
-        patch.setattr(fitting.index, "DENSE", arguments.get("dense", 1024))
+        patch.setattr(shard_index, "DENSE", arguments.get("dense", 1024))
         found = fitting.fit(as_corpus(docs, **marks), Alphabet.dense(size), plan, Progress(False))
     return [(int(a), int(b), int(c), int(d)) for (a, b), c, d in zip(found.pairs, found.counts, found.documents, strict=True)]
 
