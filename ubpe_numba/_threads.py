@@ -19,6 +19,7 @@ T = TypeVar("T")
 SERIAL_BELOW = 200_000  # symbols; a hand-off costs ~16 µs, as much as encoding ~300
 LONG = 4_000_000  # symbols: a kernel runs for a tenth of a second or more, in which its thread does not hear of Ctrl-C
 _CHUNKS_PER_THREAD = 4  # so that no thread is left alone with a slow rest
+_LISTEN = 0.1  # seconds between two looks at whether Ctrl-C came
 _MOST_POOLS = 4  # one for each number of threads that was asked for lately
 
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
@@ -89,7 +90,8 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
         except RuntimeError:
             _drop(pool)
         here = [function(*chunk) for chunk in chunks[len(futures) :]]
-        wait(futures)
+        while wait(futures, _LISTEN).not_done:
+            pass  # a signal that comes just before a thread falls asleep does not wake it
         return [future.result() for future in futures] + here
     except BaseException as error:
         for future in futures:
