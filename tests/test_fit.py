@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reference import fit as reference
 from reference.unique import merge_until_unique
 
-from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, UBPEClassic, _threads
+from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, UBPEClassic, _threads, shards
 from ubpe_numba import fit as fitting
 from ubpe_numba.kernels import shard_index
 
@@ -72,7 +72,7 @@ def test_equals_reference(
 @pytest.mark.parametrize("n_candidates", [1, 20])
 @pytest.mark.parametrize("nature", ["zipf", "dna", "walk", "large alphabet"])
 def test_large_corpora_with_many_epochs(nature: str, n_candidates: int, ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of symbols, hundreds of merges; both ways of counting pairs, growing tables, a small arena."""
+    """Thousands of symbols, hundreds of merges; both ways of counting pairs, batches, growing tables, a small arena."""
     rng = np.random.default_rng(11)
     n = 6000
     values = {
@@ -86,8 +86,12 @@ def test_large_corpora_with_many_epochs(nature: str, n_candidates: int, ties: st
     size = int(values.max()) + 1
     more = 150 if n_candidates == 1 else 500
     want, _ = reference.fit(docs, size, size + more, n_candidates, ties)
-    for dense in (shard_index.DENSE, 0):
+    usual = fitting._SMALL
+    for dense, batch, positions in ((shard_index.DENSE, usual, 1.6), (0, usual, 1.6), (0, 0, 1.0), (1024, 0, 1.03)):
         monkeypatch.setattr(shard_index, "DENSE", dense)
+        monkeypatch.setattr(fitting, "_SMALL", batch)
+        monkeypatch.setattr(shards, "_POSITIONS", positions)
+        monkeypatch.setattr(shards, "_LARGE", 0 if batch == 0 else 1 << 20)
         tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=FitRules(ties=ties)).fit(docs, progress=False)
         assert merges(tok) == [tuple(m) for m in want]
 

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, FitRules, UBPEClassic, memory
+from ubpe_numba import fit as fitting
 
 
 @pytest.fixture
 def no_tables(monkeypatch):
-    """Small corpora, too, are short of memory."""
+    """Small corpora, too, are short of memory, and merge in small batches."""
     monkeypatch.setattr(memory, "_TABLES", 0)
+    monkeypatch.setattr(fitting, "_SMALL", 0)
 
 
 def corpora():

@@ -24,6 +24,7 @@ from ubpe_numba.shards import Text
 
 STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
 SMALL = 1 << 16  # most pairs to keep in a small text
+MOST = 2**63 - 1
 _PAIRS_PART = 128  # and in a large one, as a part of its cells: each takes ~150 bytes
 
 
@@ -46,6 +47,9 @@ class Epochs(ABC):
     def _count(self) -> None:
         """A new epoch: count all pairs of the compacted text, choose the threshold, list the frequent ones."""
         state, part = self.driver.state, self.driver.part
+        if state[d.STAGE] == rounds.MERGE:  # there was no room for it
+            state[d.PENDING] += self.task.n[0]
+            self.task.n[0] = 0
         part[:] = 0
         part[:, d.ROOT] = -2
         state[d.STAGE] = rounds.CHOOSE
@@ -76,7 +80,8 @@ class Epochs(ABC):
         left, right, weight = text.pairs_across()
         np.add.at(counts, left * n_tokens + right, weight)
         existing = int(np.count_nonzero(counts >= floor))
-        n = self._lower_threshold(int(counts.max()) // STEP, lambda t: int(np.count_nonzero(counts >= t)), existing)
+        # halved, and not divided by STEP: where the text is at its longest, 1.2 bytes a symbol less
+        self._lower_threshold(int(counts.max()) // STEP, 2, lambda t: int(np.count_nonzero(counts >= t)), existing)
         n = self._not_too_many(counts, 0)
         frequent = np.flatnonzero(counts >= state[d.THRESHOLD])
         slot_of = np.full(counts.size, -1, np.int32)
@@ -132,7 +137,7 @@ class Epochs(ABC):
             return int(n)
 
         weight = sum(totals) if text.weighted is None else max(sum(totals), self.corpus.n_symbols)
-        n = self._lower_threshold(weight // 1000, count, None)
+        n = self._lower_threshold(weight // 1000, STEP, count, None)
         below += n - self._not_too_many(bounds, sum(totals))
         pairs = pairs[bounds >= state[d.THRESHOLD]]
         bounds = bounds[:0]
@@ -158,15 +163,15 @@ class Epochs(ABC):
             text.shards.slices[k, 2 * slots[kept] + 1] = slices[k][1::2][kept]
         self.driver.part[0, d.BELOW] += below
 
-    def _lower_threshold(self, first: int, count: Callable[[int], int], existing: int | None) -> int:
-        """Set the threshold, `first` in the first epoch, so low that two rounds' worth of candidates reach it."""
+    def _lower_threshold(self, first: int, factor: int, count: Callable[[int], int], existing: int | None) -> int:
+        """Set the threshold, `first` in the first epoch, so low that two rounds' worth of candidates reach it; how many do."""
         state = self.driver.state
         floor = int(state[d.MIN_COUNT])
         threshold = int(state[d.THRESHOLD]) if self.threshold_known else max(floor, first)
         self.threshold_known = True
         enough = 2 * self.n_candidates if existing is None else min(existing, 2 * self.n_candidates)
         while (n := int(count(threshold))) < enough and threshold > floor:
-            threshold = max(floor, threshold // STEP)
+            threshold = max(floor, threshold // factor)
         state[d.THRESHOLD] = threshold
         return n
 
@@ -178,8 +183,10 @@ class Epochs(ABC):
             # of those that are as frequent there may be many more: leave them out if enough are left
             rarest = np.count_nonzero(counts > threshold) < max(2 * self.n_candidates, most // 4)
             state[d.THRESHOLD] = threshold if rarest else threshold + 1
+        chosen = int(self.task.counts[self.task.n[0] :][: state[d.PENDING]].min(initial=MOST))
+        state[d.THRESHOLD] = min(state[d.THRESHOLD], chosen)  # what has been chosen is in the tables
         if self.memory.restricted:
-            given = int(state[d.THRESHOLD]), self.n_candidates, int(state[d.BATCH])
+            given = int(state[d.THRESHOLD]), chosen, self.n_candidates, int(state[d.BATCH])
             state[d.THRESHOLD], room = self.memory.threshold(counts, *given, scratch)
             self.text.restrict(room)
         return int(np.count_nonzero(counts >= state[d.THRESHOLD]))

@@ -26,8 +26,8 @@ from ubpe_numba.shards import Text, extend
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
 _BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
-_BATCH = 1024  # most merges that are made at once where one a round is asked for
-_BATCH_PART = 32  # and at most this part of the symbols: what a batch replaces is noted down (8 bytes each)
+_BATCH = 1024  # most merges of a round where one is asked for
+_BATCH_PART = 32  # of the symbols are merged at once: what a batch replaces is noted down (12 bytes each)
 _SMALL = 1 << 16  # but not less than so many
 _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
 _MOST = s.MOST_CELLS
@@ -117,12 +117,12 @@ class _Fit(Epochs):
                 progress.update(last, int(self.driver.learned[last - 1, d.COUNT]))
                 if why == rounds.THIN:
                     state[d.THRESHOLD] = max(state[d.MIN_COUNT], state[d.THRESHOLD] // STEP)
-                if why == rounds.FULL:
-                    if full_at == last:  # a slice that is to be moved is longer than what is left
-                        self.text.more_room() if not self.memory.restricted else self.memory.refuse()
-                    full_at = last
                 if why in (rounds.THIN, rounds.FULL):
-                    self.text.compact(self.task.width)
+                    self.text.compact(self.task.width, shrink=not self.memory.restricted)
+                    if why == rounds.FULL:
+                        if full_at == last:  # a slice that is to be moved is longer than what is left
+                            self.text.more_room() if not self.memory.restricted else self.memory.refuse()
+                        full_at = last
                     self._count()
                 elif why == rounds.GROW:
                     self._grow(int(state[d.NEED]), int(state[d.NEED]))

@@ -1,8 +1,8 @@
 """A limit to the memory of a fit: what it leaves for the positions of pairs, and what has to be refused.
 
 A fit holds its text (4 bytes a cell), the positions of the frequent pairs (4 bytes each, most of what can be spared: pairs below
-the threshold have none), and what a round notes down (12 bytes an occurrence). Fewer positions mean more epochs, not another
-result.
+the threshold have none), and what a batch of merges notes down (12 bytes an occurrence). Fewer positions mean more epochs, not
+another result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 _TABLES = 40 << 20  # of the driver, and dense counts
 _CELL = 4 + 4 / 16  # bytes: the text, and the segment of each block of cells
 _PAIR = 150  # bytes a frequent pair takes in the tables, of which there are at most cells / 128
-_NOTED = 12  # bytes a round notes down for each occurrence
+_NOTED = 12  # bytes a batch notes down for each occurrence
 _MOST = 25  # bytes a cell that a fit can come to without a limit; ten are usual
 
 log = logging.getLogger("ubpe_numba")
@@ -36,18 +36,21 @@ class Memory:
                 f"at most {_megabytes(most)}; the limit is {_megabytes(self.limit)}"
             )
 
-    def threshold(self, counts: np.ndarray, least: int, n_candidates: int, batch: int, scratch: int) -> tuple[int, int]:
+    def threshold(
+        self, counts: np.ndarray, least: int, most: int, n_candidates: int, batch: int, scratch: int
+    ) -> tuple[int, int]:
         """The least count a pair may have so that all positions fit, if that is `least` or more, and how many positions do.
 
-        counts: of pairs, each at least `least` if it is to be listed; `batch`: occurrences after which a round of merges one
-        after the other is closed; `scratch`: further positions needed now. MemoryError if a round cannot be held.
+        counts: of pairs, each at least `least` if it is to be listed; `batch`: occurrences after which a batch of merges is
+        closed; `scratch`: further positions needed now. MemoryError if a batch cannot be held, or if the result is above `most`
+        or leaves fewer than `n_candidates` pairs.
         """
         listed = np.sort(counts[counts >= least])[::-1]
-        noted = int(listed[:n_candidates].sum()) + (batch if n_candidates == 1 else 0)
+        noted = int(listed[:1].sum()) + batch
         room = (self.limit - self.fixed - _NOTED * noted) // 4
         fitting = int(np.searchsorted(np.cumsum(listed), room - 2 * noted - scratch, side="right"))
         threshold = least if fitting == listed.size else int(listed[fitting]) + 1
-        if np.count_nonzero(listed >= threshold) < min(n_candidates, listed.size):
+        if threshold > most or np.count_nonzero(listed >= threshold) < min(n_candidates, listed.size):
             needed = self.fixed + _NOTED * noted + 4 * (3 * noted + scratch)
             raise MemoryError(f"memory_limit: a round needs about {_megabytes(needed)}, the limit is {_megabytes(self.limit)}")
         if threshold > least:

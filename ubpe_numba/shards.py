@@ -21,6 +21,9 @@ from ubpe_numba.kernels.shard_merge import Weighted, weights_of
 T = TypeVar("T")
 
 _CHUNK = 1 << 18  # symbols mapped to ids at once while loading
+_POSITIONS = 1.6  # in the arena, a cell
+_LARGE = 1 << 20  # cells; less is not worth giving back
+_SHORT = 4  # a text that has become so many times shorter moves to arrays of its own size
 _ROOM = 64  # cells at the end of a shard for tokens that it takes over; a compacted text makes more
 _NEAR = 16  # a cut goes to the end of a document that is nearer than this part of a shard
 
@@ -70,15 +73,7 @@ class Text:
         ends = place.segment[1:] + place.inside[1:]
         self.segments = list(zip(place.segment.tolist(), ends.tolist(), strict=False))
         count = np.array([b - a for a, b in self.segments])
-        cells = np.diff(place.at) + count + 1 + (_ROOM if self.k > 1 else 0)
-        base = np.zeros((self.k + 1, 4), np.int64)
-        for column, sizes in (
-            (s.CELLS, cells),
-            (s.SEPARATORS, count + 1),
-            (s.BLOCKS, (cells >> s.BLOCK) + 1),
-            (s.ARENA, cells * 8 // 5 + 64),
-        ):
-            base[1:, column] = np.cumsum(sizes)
+        base = _base(np.diff(place.at) + count + 1, count + 1)
         self.shards = _allocate(base, tokens, slots, merges)
         self.weighted = None
         if corpus.weights is not None or corpus.document_of is not None:
@@ -110,15 +105,24 @@ class Text:
         """`function(k)` of every shard, on the threads."""
         return _threads.run(lambda k, _: function(k), [(k, k + 1) for k in range(self.k)], self.threads, self.cut.at[-1])
 
-    def compact(self, width: np.ndarray) -> None:
-        """One cell a token again."""
+    def compact(self, width: np.ndarray, shrink: bool) -> None:
+        """One cell a token again; all slices become void. `shrink`: give back memory that the text does not need any more."""
 
         def one(k: int) -> None:
             shard = self[k]
             shard.state[s.N_CELLS] = s.compact(int(shard.state[s.N_CELLS]), shard.cells, shard.separators, width)
-            s.index_segments(shard.separators, shard.segment_of_block)
 
         self.each(one)
+        n_cells, capacity = self.shards.state[:, s.N_CELLS], self.shards.cells.size
+        if shrink and capacity > _LARGE and _SHORT * n_cells.sum() < capacity:
+            base = _base(n_cells, np.diff(self.shards.base[:, s.SEPARATORS]))
+            new = _sized_by_text(base)
+            for k, (at, n) in enumerate(zip(base[:, s.CELLS].tolist(), n_cells.tolist(), strict=False)):
+                new["cells"][at : at + n] = self.cells(k)
+            self.shards = self.shards._replace(base=base, **new)
+            if self.weighted is not None:
+                self.weighted = self.weighted._replace(delta=np.empty(base[-1, s.CELLS], np.int64))
+        self.each(lambda k: s.index_segments(self[k].separators, self[k].segment_of_block))
         width[:] = 1
         self.outermost()
 
@@ -164,25 +168,41 @@ def extend(array: np.ndarray, size: int) -> np.ndarray:
     return out
 
 
+def _base(cells: np.ndarray, separators: np.ndarray) -> np.ndarray:
+    """Where shards of so many cells and separators begin, with room at their ends if there are several."""
+    k = cells.size
+    cells = cells + (_ROOM if k > 1 else 0)
+    base = np.zeros((k + 1, 4), np.int64)
+    for column, sizes in (
+        (s.CELLS, cells),
+        (s.SEPARATORS, separators),
+        (s.BLOCKS, (cells >> s.BLOCK) + 1),
+        (s.ARENA, (cells * _POSITIONS).astype(np.int64) + 64),
+    ):
+        base[1:, column] = np.cumsum(sizes)
+    return base
+
+
+def _sized_by_text(base: np.ndarray) -> dict[str, np.ndarray]:
+    """All `np.empty`: memory that is never touched is never used."""
+    cells, _, blocks, arena = base[-1].tolist()
+    sizes = {"cells": cells, "segment_of_block": blocks, "arena": arena, "neighbours": cells, "delta": 2 * cells}
+    return {name: np.empty(size, np.int32) for name, size in sizes.items()}
+
+
 def _allocate(base: np.ndarray, tokens: int, slots: int, merges: int) -> s.Shards:
-    """Arrays sized by the text are `np.empty`: memory that is never touched is never used."""
     i32, i64 = np.int32, np.int64
     k = len(base) - 1
-    cells, separators, blocks, arena = base[-1].tolist()
     return s.Shards(
         base=base,
         state=np.zeros((k, s.N_STATE), i64),
-        cells=np.empty(cells, i32),
-        separators=np.empty(separators, i32),
-        segment_of_block=np.empty(blocks, i32),
-        arena=np.empty(arena, i32),
-        neighbours=np.empty(cells, i32),
-        delta=np.empty(2 * cells, i32),
+        separators=np.empty(base[-1, s.SEPARATORS], i32),
         slices=np.zeros((k, 2 * slots), i32),
         counters=np.zeros((k, 3, tokens), i32),
         cursors=np.zeros((k, 2, tokens), i32),
         delta_end=np.zeros((k, 2 * merges + 1), i64),
         merged=np.zeros((k, merges, s.N_MERGED), i64),
+        **_sized_by_text(base),
     )
 
 

@@ -1,4 +1,4 @@
-"""Choosing the merges of a round: the best pairs that do not get in each other's way."""
+"""Choosing the merges of a round, the best pairs that do not get in each other's way, and taking them in batches."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from ubpe_numba.kernels.driver import (
     LIMIT,
     N_PAIRS,
     NEXT_ID,
+    PENDING,
     ROOT,
     ROUND,
+    ROUND_START,
     WHOLE_ROUNDS,
     part_of,
 )
@@ -134,7 +136,9 @@ def _count_of(borders, entries, pair):
 
 @section
 def choose(driver, task, shards, weighted, borders, ties):
-    """Fill the task with the next merges; returns how many: 0 if the tables are too thin or empty. O(candidates * kept).
+    """Choose the merges of a round, PENDING in the task; returns how many: 0 if the tables are too thin or empty.
+
+    O(candidates * kept).
 
     With many candidates (UBPE tokenizers, part 1): they are the best pairs by count. The first is kept; a later one, (l2, r2), is
     kept if it shares no token with those kept, and if for each of them, (l1, r1), the border pairs (r2, l1) and (r1, l2) are
@@ -173,7 +177,6 @@ def choose(driver, task, shards, weighted, borders, ties):
     stamp = state[ROUND]
     wanted = min(room, np.int64(candidates.shape[0])) if single else state[CANDIDATES]
     twin_count = np.int64(0)
-    occurrences = np.int64(0)
     n = np.int64(0)
     while n < wanted or (single and ties is not None):
         p = _best(ties, part, entries, slots, counts, keys, pairs, task, shards, weighted, borders)
@@ -185,9 +188,8 @@ def choose(driver, task, shards, weighted, borders, ties):
                 n -= 1
                 _push_back(ties, borders, part, counts, keys, pairs, candidates[n, 0], candidates[n, 1], candidates[n, 2])
                 break
-            if n == wanted or occurrences > state[BATCH]:
+            if n == wanted:
                 break
-            occurrences += count
             pair = _pair(order, ties)
             left = pair >> 32
             right = pair & 0xFFFFFFFF
@@ -235,19 +237,41 @@ def choose(driver, task, shards, weighted, borders, ties):
             kept += 1
         else:
             _push_back(ties, borders, part, counts, keys, pairs, count, candidates[i, 1], order)
-    for i in range(kept):
-        left, right = np.int64(task.left[i]), np.int64(task.right[i])
+    task.n[0] = 0
+    state[PENDING] = kept
+    if kept > 0:
+        state[ROUND_START] = state[NEXT_ID]
+    return kept
+
+
+@section
+def take(driver, task, borders):
+    """Begin the next batch of the round's merges: as many as BATCH occurrences allow, and one at least. O(merges of the round).
+
+    What a batch notes down has a bound then. Batches give what the round at once would give, with the same counts: its pairs do
+    not overlap, so none loses an occurrence to another, and what a batch creates is not chosen before the round is over.
+    """
+    state, entries, slots, width, lengths = driver.state, driver.entries, driver.slots, task.width, driver.lengths
+    done, pending = task.n[0], state[PENDING]
+    for i in range(pending):
+        task.left[i], task.right[i], task.counts[i] = task.left[done + i], task.right[done + i], task.counts[done + i]
+    n = np.int64(0)
+    occurrences = np.int64(0)
+    while n < pending and occurrences <= state[BATCH]:
+        left, right = np.int64(task.left[n]), np.int64(task.right[n])
         pair = pair_of(left, right)
         p = np.int64(0)
         if borders is not None:
-            p = part_of(pair, part.shape[0])
+            p = part_of(pair, entries.shape[0])
         at = find(entries[p], pair)
-        new = state[NEXT_ID] + i
-        task.slot[i] = slots[p, at]
-        task.width[new] = task.width[left] + task.width[right]
-        driver.lengths[new] = driver.lengths[left] + driver.lengths[right]
+        new = state[NEXT_ID] + n
+        task.slot[n] = slots[p, at]
+        width[new] = width[left] + width[right]
+        lengths[new] = lengths[left] + lengths[right]
         remove(entries[p], slots[p], at)
-        part[p, N_PAIRS] -= 1
-    task.n[0] = kept
+        driver.part[p, N_PAIRS] -= 1
+        occurrences += task.counts[n]
+        n += 1
+    task.n[0] = n
     task.first_id[0] = state[NEXT_ID]
-    return kept
+    state[PENDING] = pending - n

@@ -28,8 +28,9 @@ SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
     LONGEST,  # a token of more symbols is never made
     TIES,
     CANDIDATES,  # per round; 1: one merge a round, or what amounts to that
-    BATCH,  # then a batch is closed at so many occurrences
+    BATCH,  # a batch of them is closed at so many occurrences
     ROUND,
+    PENDING,  # merges of the round that stand in the task behind those of the batch
     STAGE,
     VISITED,  # occurrences looked at, stale ones included: the work done
     NEED,  # room that a round asks for
@@ -37,7 +38,7 @@ SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
     PARALLEL,  # rounds that threads shared
     ARENA_FULL,  # an arena may be too short for the slices of the pairs that the round created
     N_STATE,
-) = range(17)
+) = range(18)
 # columns of `part`
 (
     BELOW,  # pairs that may lie in [MIN_COUNT, THRESHOLD): an upper bound, 0 only if there are none
@@ -72,7 +73,7 @@ class Driver(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A round, as the driver tells it to the shards: what to merge, and which pairs of the round before are frequent."""
+    """A batch, as the driver tells it to the shards: what to merge, and which pairs of the batch before are frequent."""
 
     n: np.ndarray  # int64[1]: merges
     first_id: np.ndarray  # int64[1]
@@ -81,7 +82,7 @@ class Task(NamedTuple):
     slot: np.ndarray  # int64[R]
     counts: np.ndarray
     width: np.ndarray  # int32[V]: cells of a token in the text as it is laid out now
-    filled: np.ndarray  # int64[2]: merges of the round before, 0 once their slices are written; their first id
+    filled: np.ndarray  # int64[2]: merges of the batch before, 0 once their slices are written; their first id
     filled_left: np.ndarray  # int32[R]
     new_token: np.ndarray  # int32[P, M]: neighbours with which merge i created a frequent pair of part p, left ones first
     new_slot: np.ndarray  # int32[P, M]

@@ -1,8 +1,9 @@
 """The rounds of a fit over local shards, on one thread or many, back in Python every so often for progress and Ctrl-C.
 
-A round: the driver chooses the merges; every shard writes the slices of the pairs that the round before created, and merges;
-then every part of the driver accounts for its pairs. Shards and parts are pieces of work that any thread may claim, so nothing
-hangs if a thread never comes; but each looks for its own number first, which keeps their memory in its cache.
+A round: the driver chooses its merges, and takes them in batches, so that what is noted down has a bound. For each batch every
+shard writes the slices of the pairs that the batch before created, and merges; then every part of the driver accounts for its
+pairs. Shards and parts are pieces of work that any thread may claim, so nothing hangs if a thread never comes; but each looks
+for its own number first, which keeps their memory in its cache.
 
 What a fit does not need is not compiled: `weighted`, `borders` and `ties` are None where documents weigh 1, where there is one
 shard, and where ties go to the smaller pair; the compiler makes a kernel of its own for each of these cases that occurs.
@@ -16,7 +17,7 @@ from ubpe_numba._jit import helper, kernel
 from ubpe_numba.kernels import atomics
 from ubpe_numba.kernels.account import account, has_room
 from ubpe_numba.kernels.borders import collect, crosses, prepare
-from ubpe_numba.kernels.choose import choose
+from ubpe_numba.kernels.choose import choose, take
 from ubpe_numba.kernels.driver import (
     ARENA_FULL,
     BELOW,
@@ -24,7 +25,7 @@ from ubpe_numba.kernels.driver import (
     NEED,
     NEXT_ID,
     PARALLEL,
-    ROUND_START,
+    PENDING,
     STAGE,
     VISITED,
 )
@@ -114,7 +115,7 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
     while True:
         kind = state[STAGE]
         if kind == CHOOSE:
-            if state[NEXT_ID] >= state[LIMIT]:
+            if state[PENDING] == 0 and state[NEXT_ID] >= state[LIMIT]:
                 return DONE
             if state[VISITED] >= stop:
                 return PAUSE
@@ -123,11 +124,12 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
             if ties is not None and task.filled[0] > 0:
                 kind = np.int64(FILL)  # ties are decided by a look at the slices
             else:
-                if choose(driver, task, shards, weighted, borders, ties) == 0:
+                if state[PENDING] == 0 and choose(driver, task, shards, weighted, borders, ties) == 0:
                     below = np.int64(0)
                     for p in range(n_parts):
                         below += driver.part[p, BELOW]
                     return THIN if below > 0 else DONE
+                take(driver, task, borders)
                 visits = np.int64(16 * task.n[0])
                 for i in range(task.n[0]):
                     for k in range(n_shards):
@@ -176,7 +178,6 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
         if kind == ACCOUNT:
             task.filled[0] = task.n[0]
             task.filled[1] = task.first_id[0]
-            state[ROUND_START] = task.first_id[0]
             state[NEXT_ID] += task.n[0]
             state[STAGE] = CHOOSE
             if state[ARENA_FULL]:
