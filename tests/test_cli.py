@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ubpe_numba
 from ubpe_numba import BPE, UBPE, UBPEClassic, cli
 from ubpe_numba.cli import main
 from ubpe_numba.io import corpora
@@ -218,9 +219,26 @@ def test_standard_streams(here: pathlib.Path) -> None:
 
 def test_special_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "s.txt").write_bytes(b"low<end>")
-    assert "<end>" in fails(["encode", "text.json", "s.txt"], capsys)
-    assert main(["encode", "text.json", "--allow-special", "s.txt"]) == 0
+    told = fails(["encode", "text.json", "a.txt", "s.txt"], capsys)
+    assert told == "error: s.txt: document 0, position 3: '<end>' is a special token; see --special\n"
+    assert main(["encode", "text.json", "--special", "allow", "s.txt"]) == 0
     assert capsys.readouterr().out.split()[-1] == str(BPE.load("text.json").special_ids["<end>"])
+    assert main(["encode", "text.json", "--special", "ordinary", "s.txt"]) == 0
+    ordinary = BPE.load("text.json").encode("low<end>", disallowed_special="none")
+    assert capsys.readouterr().out.split() == [str(i) for i in ordinary]
+
+
+def test_standard_input_of_lines_and_ids(here: pathlib.Path) -> None:
+    """What the other options tell needs no --format."""
+    ids = process("encode", "text.json", "--lines", "-", input=TEXT + b"\n")
+    again = process("decode", "text.json", "--lines", "-", input=ids.stdout)
+    assert again.stdout == TEXT + b"\n", (ids.stderr, again.stderr)
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0 and capsys.readouterr().out == f"ubpe-numba {ubpe_numba.__version__}\n"
 
 
 # -------------------------------------------------------------------------------------------------- inspect, convert
@@ -298,7 +316,9 @@ def test_convert_published_and_own(here: pathlib.Path, capsysbinary: pytest.Capt
         (["fit", "float.jsonl", "-o", "m.json"], "float.jsonl: line 1"),
         (["fit", "a.txt", "--format", "npy", "-o", "m.json"], "a.txt: not a valid npy file"),
         (["fit", "a.txt", "--format", "npz", "-o", "m.json"], "a.txt: not a valid npz file"),
-        (["fit", "a.txt", "--format", "raw", "-o", "m.json"], "--dtype: expected a type of integers"),
+        (["fit", "a.txt", "--format", "raw", "-o", "m.json"], "a.txt: raw integers, say of which type with --dtype"),
+        (["fit", "a.jsonl", "--lines", "-o", "m.json"], "--lines: for text only, the input is jsonl"),
+        (["encode", "text.json", "a.txt", "--record", "3"], "--record: for raw only, the input is text"),
         (["fit", "a.txt", "--format", "raw", "--dtype", "float32", "-o", "m.json"], "--dtype: expected a type of integers"),
         (["fit", "a.txt", "--format", "raw", "--dtype", "int16", "-o", "m.json"], "bytes are no whole number of int16"),
         (["fit", "a.txt", "--format", "raw", "--dtype", "u1", "--record", "7", "-o", "m.json"], "of records of 7"),
@@ -335,7 +355,7 @@ def test_bad_use_and_bad_input(
     contents = {
         "bad.jsonl": "[1]\n[1", "fields.jsonl": '{"body": "x"}', "float.jsonl": "[1.5]", "odd.jsonl": "[1]\n[1, 2, 9]",
         "bad.json": "x", "many.jsonl": "[1]\n[1, 99]", "words.ids": "1\na", "two.ids": "1\n2\n", "newline.ids": "1\n10\n",
-        "high.ids": "255\n", "far.jsonl": "[1, 256]",
+        "high.ids": "255\n", "far.jsonl": "[1, 256]", "a.unknown": "x",
     }  # fmt: skip
     BPE(12, alphabet="abc\n").fit(["abcab", "abc\n"]).save("chars.json")
     for name, content in contents.items():
@@ -349,6 +369,7 @@ def test_bad_use_and_bad_input(
     "arguments, message",
     [
         (["fit", "none.txt", "-o", "m.json"], "none.txt: No such file or directory"),
+        (["fit", "none", "-o", "m.json"], "none: No such file or directory"),
         (["fit", "a.txt", "-o", "nowhere/m.json"], "nowhere: no such folder"),
         (["encode", "none.json", "a.txt"], "none.json: No such file or directory"),
         (["encode", "text.json", "a.txt", "-o", "nowhere/x.npz"], "nowhere: no such folder"),

@@ -13,7 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.atoms import find_words
 
-from ubpe_numba import BPE, UBPE, Counts, FitRules, ModelFormatError, UBPEClassic, UnknownSymbolError, count_documents
+from ubpe_numba import (
+    BPE,
+    UBPE,
+    Counts,
+    FitRules,
+    ModelFormatError,
+    SpecialTokenError,
+    UBPEClassic,
+    UnknownSymbolError,
+    count_documents,
+)
 from ubpe_numba.documents import Documents, code_points
 from ubpe_numba.pretokenize import Pretokenizer
 from ubpe_numba.special import SpecialTokens
@@ -229,10 +239,14 @@ def test_convention(cls: Any, pretokenizer: Any, n: int) -> None:
         [], apart, tok.encode("the").tolist(), [size],
     ]  # fmt: skip
     assert tok.decode(apart) == text and tok.decode_bytes(apart) == text.encode()
-    with pytest.raises(ValueError, match=r"doc: document 0, position 3: '<\|end\|>' is a special token; allow it by"):
+    with pytest.raises(ValueError, match=r"^document 0, position 3: '<\|end\|>' is a special token; allow it by"):
         tok.encode(text)
-    with pytest.raises(ValueError, match=r"docs: document 1, position 0: '<\|end\|>' is a special token"):
+    with pytest.raises(ValueError, match=r"^document 1, position 0: '<\|end\|>' is a special token"):
         tok.encode_batch(["x", END])
+    with pytest.raises(SpecialTokenError) as caught:
+        list(tok.encode_iter(["x"] * 9 + [text], batch=4))
+    assert (caught.value.document, caught.value.position, caught.value.token) == (9, 3, END)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     ordinary = tok.encode(text, disallowed_special="none").tolist()
     assert size not in ordinary and tok.decode(ordinary) == text
     assert tok.encode(text, disallowed_special=()).tolist() == ordinary
@@ -311,7 +325,7 @@ def test_known_words_are_always_found(cls: Any) -> None:
     assert tok.decode_batch(ids).to_lists() == docs
     assert tok.decode(tok.encode(docs[0])).dtype == np.int32
     both = cls(11, known_words=[[9]], special_tokens={(7, 7): 40}).fit(docs, progress=False)
-    with pytest.raises(ValueError, match=r"doc: document 0, position 4: \(7, 7\) is a special token"):
+    with pytest.raises(ValueError, match=r"^document 0, position 4: \(7, 7\) is a special token"):
         both.encode(docs[0])
     assert both.encode(docs[0], allowed_special=[[7, 7]]).tolist().count(40) == 1
     with pytest.raises(ValueError, match=r"allowed_special: \(9,\) is not a special token"):

@@ -510,6 +510,30 @@ def test_progress_is_shown_only_when_asked_for(cls: Any, capsys: pytest.CaptureF
     assert tok.fingerprint == fitted(cls, SIGNAL, 60).fingerprint
 
 
+@pytest.mark.parametrize("cls", [BPE, UBPE, UBPEClassic])
+def test_offsets_that_are_taken_for_labels(cls: Any) -> None:
+    """`fit(values, offsets)` is what `encode_batch` takes; the second argument of `fit` is scikit-learn's."""
+    values, offsets = np.array([0, 1, 0, 1, 2, 3, 2, 3, 2, 2, 3]), np.array([0, 6, 11])
+    with pytest.raises(TypeError, match=r"^y: it is ignored, and the documents are one flat array: say offsets=..."):
+        cls(6).fit(values, offsets)
+    with pytest.raises(TypeError, match="^y: "):
+        cls(6).fit_transform(values, offsets)
+    tok = cls(6)
+    encoded = tok.fit_transform(values, offsets=offsets)
+    assert tok.vocabulary.n_documents == 2 and encoded == tok.encode_batch(values, offsets)
+    assert cls(6).fit([values[:6], values[6:]], [1, 0]).fingerprint == tok.fingerprint  # labels
+
+
+@pytest.mark.parametrize("cls", [BPE, UBPE, UBPEClassic])
+def test_an_iterator_that_was_used_up(cls: Any) -> None:
+    docs = iter([[0, 1, 0, 1], [1, 0]])
+    tok = cls(3).fit(docs, progress=False)
+    before = tok.fingerprint
+    with pytest.raises(ValueError, match="^docs: the iterator gave no document"):
+        tok.fit(docs, progress=False)
+    assert tok.fingerprint == before
+
+
 def test_an_alphabet_that_exceeds_the_default_size(cls: Any) -> None:
     """Learned alphabets have no gaps up to 65535, so one large number makes a large one; that is said."""
     docs = [[5000, 1, 5000, 1], [1, 5000, 1], []]

@@ -4,11 +4,12 @@ from ubpe_numba._warmup import warmup
 from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.bpe import BPE, UBPEClassic
 from ubpe_numba.counts import Counts, count_documents
-from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownSymbolError, UnknownTokenError
+from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.pretokenize import Pretokenizer
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
 from ubpe_numba.search import NBest
+from ubpe_numba.tokenizer import Tokenizer
 from ubpe_numba.ubpe import UBPE
 from ubpe_numba.vocabulary import Vocabulary
 
@@ -26,6 +27,8 @@ __all__ = [
     "NotFittedError",
     "Pretokenizer",
     "Ragged",
+    "SpecialTokenError",
+    "Tokenizer",
     "UBPEClassic",
     "UnknownSymbolError",
     "UnknownTokenError",

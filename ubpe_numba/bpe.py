@@ -64,7 +64,7 @@ class _PairTokenizer(Tokenizer, Bridges):
         dropout: float = 0.0,
         seed: int = 0,
     ) -> Any:
-        """Encode one document; see `Tokenizer.encode`.
+        """Encode one document; `doc`, `unknown`, `return_offsets` and special tokens are those of `Tokenizer.encode`.
 
         `dropout` in 0..1 is BPE-dropout, to train models on many segmentations of the same text: each occurrence of a merge is
         left out with that probability, at the step that would make it (1: the alphabet). The draws depend on nothing but `seed`
@@ -143,9 +143,10 @@ class BPE(_PairTokenizer):
     Parameters
     ----------
     n_tokens
-        Size of the vocabulary, alphabet included. None: merge until no pair occurs twice.
+        Size of the vocabulary, alphabet included; fewer where no pair is left that occurs twice. None: as many as there are.
     alphabet
-        None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1.
+        None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1. Learned of integers,
+        it is 0..largest where none is negative and the largest is below 65536, and those that occur otherwise.
     rules
         A `FitRules`; None for the defaults.
     max_token_length
@@ -156,7 +157,9 @@ class BPE(_PairTokenizer):
         document frequencies too; ``rules=FitRules(min_count=...)`` leaves out pairs that are rarer. Needs the extra ``text``.
     special_tokens
         Words with ids of their own, never cut and never merged: a list (ids behind the vocabulary, beyond `n_tokens`), or a
-        mapping of words to ids. `str`, `bytes` or sequences of integers, as the documents. See `encode`.
+        mapping of words to ids: with ids beyond the final size where there is to be a `fit_more`. `str`, `bytes` or sequences of
+        integers, as the documents. See `encode`. With special tokens the parts between them count as documents, empty ones do
+        not.
     known_words
         The same for words that are found in every document without being asked for.
     encoding

@@ -57,7 +57,8 @@ class Candidates(Tokenizer):
         Parameters
         ----------
         doc, unknown
-            As for `encode`.
+            As for `encode`. ValueError if the tokenizer cuts documents (a pretokenizer) or has special tokens: segmentations of
+            the parts are not put together.
         n
             How many segmentations.
         beam

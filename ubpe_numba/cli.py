@@ -14,6 +14,8 @@ import sys
 import warnings
 from typing import Any, NoReturn
 
+from ubpe_numba import __version__
+
 _TOKENIZERS = ("BPE", "UBPE", "UBPEClassic")
 _DOCUMENTS = ("text", "jsonl", "npy", "npz", "raw")
 _IDS = ("npz", "npy", "jsonl", "ids", "raw")
@@ -21,7 +23,7 @@ _FOREIGN = ("huggingface", "tiktoken", "vocab-merges", "published")
 _FORMATS = """
 documents: text (a document a file, or a line with --lines), jsonl (strings or lists of integers, or objects with --field), npy
 (1-D: one document, 2-D: a row each), npz (values, offsets), raw (binary integers: --dtype, and --record). The suffix tells the
-format, --format overrides it; - is standard input.
+format, --format overrides it; - is standard input, text with --lines, and ids for decode.
 """
 
 
@@ -57,6 +59,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.command == "warmup":
         from ubpe_numba._warmup import warmup
 
+        print("compiling every kernel into the cache: half a minute", file=sys.stderr)
         warmup()
         return 0
     if options.command == "demo":
@@ -97,6 +100,7 @@ def _bytes(text: str) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="ubpe-numba", description="Byte-pair encoding for sequences of integers, bytes and text.")
+    parser.add_argument("--version", action="version", version=f"ubpe-numba {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     fit = commands.add_parser("fit", help="learn a vocabulary from documents", epilog=_FORMATS)
@@ -120,7 +124,8 @@ def _parser() -> argparse.ArgumentParser:
     encode.add_argument("model", metavar="MODEL")
     _add_input(encode, "FILE", _DOCUMENTS)
     _add_output(encode, _IDS, "npz (values int32, offsets int64), npy, jsonl, ids (text, a line a document), raw (int32)", "ids")
-    encode.add_argument("--allow-special", action="store_true", help="find special tokens in the text (default: refuse them)")
+    special = "special tokens in the text: refuse them (default), allow them, or take them for ordinary text"
+    encode.add_argument("--special", choices=("refuse", "allow", "ordinary"), default="refuse", help=special)
     _add_threads(encode)
 
     decode = commands.add_parser("decode", help="ids back to documents", epilog="Ids are read as encode writes them.")

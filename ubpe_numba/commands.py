@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba import api
-from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError
+from ubpe_numba.errors import LocatedError, SpecialTokenError
 from ubpe_numba.inspection import describe_model, table
 from ubpe_numba.io import model as files
 from ubpe_numba.io.corpora import STANDARD, Form, Reader, integer_type
@@ -41,7 +41,8 @@ def fit(options: Namespace) -> None:
         write_atomically(options.curve, _curve(options.curve, sizes, ratios))
     if not options.quiet:
         what = f"{type(tokenizer).__name__} of {len(tokenizer.vocabulary)} tokens"
-        print(f"{options.output}: {what}, {ratios[-1]:.4g} symbols a token", file=sys.stderr)
+        merged = " as merged" if options.tokenizer == "UBPE" else ""  # its best paths are others
+        print(f"{options.output}: {what}, {ratios[-1]:.4g} symbols a token{merged}", file=sys.stderr)
 
 
 def encode(options: Namespace) -> None:
@@ -49,9 +50,10 @@ def encode(options: Namespace) -> None:
     tokenizer = load_model(options.model, options.threads)
     reader = _reader_for(tokenizer, options)
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
-    allowed = "all" if options.allow_special else "none"
+    chosen = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}[options.special]
+    special: dict[str, Any] = {"allowed_special": chosen[0], "disallowed_special": chosen[1]}
     with _placed(reader):
-        write_documents(options.output, to, tokenizer.encode_iter(reader, allowed_special=allowed), np.dtype(np.int32))
+        write_documents(options.output, to, tokenizer.encode_iter(reader, **special), np.dtype(np.int32))
 
 
 def decode(options: Namespace) -> None:
@@ -153,14 +155,17 @@ def _reader_for(tokenizer: Tokenizer, options: Namespace) -> Reader:
 
 @contextlib.contextmanager
 def _placed(reader: Reader | None) -> Iterator[None]:
-    """What is unknown is told with its file, and the number of the document in there."""
+    """What is wrong in a document is told with its file, and the number of the document in there."""
     try:
         yield
-    except (UnknownSymbolError, UnknownTokenError) as error:
+    except LocatedError as error:
         if reader is None:
             raise
         path, number = reader.place(error.document)
-        raise ValueError(f"{path}: document {number}, {str(error).partition(', ')[2]}") from None
+        what = str(error).partition(", ")[2]
+        if isinstance(error, SpecialTokenError):
+            what = f"position {error.position}: {error.token!r} is a special token; see --special"
+        raise ValueError(f"{path}: document {number}, {what}") from None
 
 
 def _decoded(tokenizer: Tokenizer, reader: Reader) -> Iterator[Any]:

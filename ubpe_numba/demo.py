@@ -45,7 +45,7 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool = True) ->
     rows = []
     encoded: dict[str, Ragged] = {}
     for name, tokenizer in names.items():
-        _, first = _timed(tokenizer.fit, values, offsets=offsets, progress=progress and tokenizer is classic)
+        _, first = _timed(tokenizer.fit, values, offsets=offsets, progress="auto" if progress and tokenizer is classic else False)
         _, fit = _timed(tokenizer.fit, values, offsets=offsets, progress=False)
         batch, first_encode = _timed(tokenizer.encode_batch, values, offsets)
         _, encode = _timed(tokenizer.encode_batch, values, offsets)

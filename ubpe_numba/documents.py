@@ -34,8 +34,8 @@ _ADVICE = {
     "f": "; round or quantise first",
     "b": "; use astype('uint8')",
     "O": "; pass a list of integer arrays",
-    "U": "; use tolist()",
-    "S": "; use tolist()",
+    "U": "; use tolist() for a document each, ''.join() for one",
+    "S": "; use tolist() for a document each, b''.join() for one",
 }
 _CODEC = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 

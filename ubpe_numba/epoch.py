@@ -24,8 +24,8 @@ from ubpe_numba.shards import Text
 
 STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
 SMALL = 1 << 16  # most pairs to keep in a small text
-MOST = 2**63 - 1
 _PAIRS_PART = 128  # and in a large one, as a part of its cells: each takes ~150 bytes
+_ENDLESS = 2**63 - 1
 
 
 class Epochs(ABC):
@@ -183,7 +183,7 @@ class Epochs(ABC):
             # of those that are as frequent there may be many more: leave them out if enough are left
             rarest = np.count_nonzero(counts > threshold) < max(2 * self.n_candidates, most // 4)
             state[d.THRESHOLD] = threshold if rarest else threshold + 1
-        chosen = int(self.task.counts[self.task.n[0] :][: state[d.PENDING]].min(initial=MOST))
+        chosen = int(self.task.counts[self.task.n[0] :][: state[d.PENDING]].min(initial=_ENDLESS))
         state[d.THRESHOLD] = min(state[d.THRESHOLD], chosen)  # what has been chosen is in the tables
         if self.memory.restricted:
             given = int(state[d.THRESHOLD]), chosen, self.n_candidates, int(state[d.BATCH])

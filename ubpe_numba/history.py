@@ -16,6 +16,9 @@ class History(NamedTuple):
     n_symbols: np.ndarray  # int64[m]: symbols of the corpus, which `fit_more` may have changed
     last_round: int  # index of the first merge of the last round
 
+    def __repr__(self) -> str:
+        return f"History of {self.counts.size} merges: counts, document_frequencies, lengths, n_symbols, last_round"
+
     def compression(self, n_alphabet: int) -> tuple[np.ndarray, np.ndarray]:
         """Sizes of the vocabulary, int64[m + 1], and symbols per token at each, float64[m + 1].
 

@@ -63,4 +63,4 @@ class Memory:
 
 
 def _megabytes(n: int) -> str:
-    return f"{-(-n // 1_000_000)} MB"
+    return f"{n / 1e6:.3g} MB"

@@ -27,7 +27,10 @@ class Parameters:
         return {name: getattr(self, name) for name in list(inspect.signature(type(self).__init__).parameters)[1:]}
 
     def set_params(self: Self, **params: Any) -> Self:
-        """Change constructor arguments by name; ValueError for one that does not exist."""
+        """Change constructor arguments by name; ValueError for one that does not exist.
+
+        `n_threads`, `objective`, `token_weights` and the rule of encoding act at once, the others at the next `fit`.
+        """
         known = self.get_params()
         for name, value in params.items():
             if name not in known:

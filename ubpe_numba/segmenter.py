@@ -16,7 +16,7 @@ from ubpe_numba.alphabet import Alphabet
 from ubpe_numba.corpus import Corpus, as_corpus
 from ubpe_numba.counts import Counts
 from ubpe_numba.documents import Documents
-from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
+from ubpe_numba.errors import ModelFormatError, SpecialTokenError, UnknownSymbolError
 from ubpe_numba.pretokenize import Pretokenizer
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.scan import PATTERNS
@@ -189,11 +189,7 @@ class Segmenter(NamedTuple):
                 if forbidden.any():
                     i = int(np.argmax(forbidden))
                     document = int(np.searchsorted(offsets, at[i], side="right")) - 1
-                    raise ValueError(
-                        f"{name}: document {document}, position {at[i] - offsets[document]}: "
-                        f"{self.special.words[words[i]]!r} is a special token; allow it by allowed_special={{...}} or 'all', "
-                        "or take it for ordinary symbols by disallowed_special='none'"
-                    )
+                    raise SpecialTokenError(document, int(at[i] - offsets[document]), self.special.words[words[i]])
         if at.size and self.special is not None:
             lengths = np.diff(self.special.offsets)[words]
             taken = offsets_of(lengths)

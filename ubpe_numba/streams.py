@@ -11,7 +11,7 @@ import numpy as np
 from ubpe_numba._arrays import describe, offsets_of
 from ubpe_numba.documents import Documents, as_document
 from ubpe_numba.encode import PairEncoder, PathEncoder
-from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError
+from ubpe_numba.errors import LocatedError
 from ubpe_numba.kernels import stream
 from ubpe_numba.ragged import Ragged
 from ubpe_numba.utf8 import utf8_document
@@ -144,16 +144,16 @@ class Streams(ABC):
         for first, group in groups:
             try:
                 part: Ragged = self.encode_batch(group, **options)
-            except UnknownSymbolError as error:
-                raise UnknownSymbolError(first + error.document, error.position, error.symbol, error.hint) from None
+            except LocatedError as error:
+                raise error.at(first + error.document) from None
             yield first, part
 
     def _decoded(self, groups: Iterator[tuple[int, list[Any]]], errors: str) -> Iterator[Any]:
         for first, group in groups:
             try:
                 part = self.decode_batch(group, errors=errors)
-            except UnknownTokenError as error:
-                raise UnknownTokenError(first + error.document, error.position, error.token, error.size) from None
+            except LocatedError as error:
+                raise error.at(first + error.document) from None
             yield from (doc.copy() if isinstance(doc, np.ndarray) else doc for doc in part)
 
     def _texts(self, chunks: Iterable[Any], unknown: str | int) -> Iterator[np.ndarray]:
@@ -163,8 +163,8 @@ class Streams(ABC):
             given: Documents = read(chunk, name=f"chunks: chunk {i}")
             try:
                 ids = self.alphabet_.to_ids(given, unknown, name=f"chunks: chunk {i}")
-            except UnknownSymbolError as error:
-                raise UnknownSymbolError(i, error.position, error.symbol, error.hint) from None
+            except LocatedError as error:
+                raise error.at(i) from None
             yield ids.values
 
     def _frames(self, texts: Iterator[np.ndarray], frame: int) -> Iterator[np.ndarray]:

@@ -29,8 +29,20 @@ Self = TypeVar("Self", bound="Tokenizer")
 class Tokenizer(Coder):
     """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
 
-    The constructor only stores its arguments. `fit`, `load` and the other ways to a vocabulary set `alphabet_` and
-    `vocabulary_`; from then on the object is only read, may be shared between threads, and pickles as arrays.
+    The constructor only stores its arguments, which `fit` validates. `fit`, `load` and the other ways to a vocabulary set what is
+    below; from then on the object is only read, may be shared between threads, and pickles as arrays. `fingerprint` compares two.
+
+    Attributes
+    ----------
+    alphabet_
+        The `Alphabet`: which symbols there are, and which id each has.
+    vocabulary_
+        The `Vocabulary`, in alphabet ids: `decode` of one id shows its symbols. `vocabulary` is the same, or a NotFittedError.
+    segmenter_
+        How documents are cut, and their special tokens found.
+    history_
+        What each merge of the fit did, a named tuple of arrays: counts, document_frequencies, lengths, n_symbols. Not there where
+        there was no fit, as after `load`.
     """
 
     history_: History
@@ -55,9 +67,10 @@ class Tokenizer(Coder):
         docs
             A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of one kind), a 2-D integer
             array (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, or a single `str`,
-            `bytes` or 1-D array, which is one document. Or `Counts`.
+            `bytes` or 1-D array, which is one document. Or `Counts`. Symbols of other kinds, such as whole words, are numbered
+            first: ``numpy.unique(words, return_inverse=True)``.
         y
-            Ignored; scikit-learn passes it.
+            Ignored; scikit-learn passes it. TypeError beside a flat array, where it is offsets that were meant.
         offsets
             int64[d + 1], for a flat array: document i is ``docs[offsets[i]:offsets[i + 1]]``.
         sample_weight
@@ -67,8 +80,9 @@ class Tokenizer(Coder):
             Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
             document. p stands between the symbols p - 1 and p.
         memory_limit
-            Bytes that the fit may use beside the documents. Below about 25 bytes a symbol fewer pairs are indexed at a time and
-            one thread is used: the same result, later. The logger ``ubpe_numba`` says so (INFO).
+            Bytes that the fit may use beside the documents, at least 42 MB and 7 bytes a symbol. Below about 25 bytes a symbol
+            fewer pairs are indexed at a time and one thread is used: the same result, later. The logger ``ubpe_numba`` says so
+            (INFO).
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
@@ -77,7 +91,8 @@ class Tokenizer(Coder):
         UnknownSymbolError
             For a symbol outside the given alphabet.
         TypeError, ValueError
-            For documents that are not sequences of integers, or arguments out of range, naming them.
+            For documents that are not sequences of integers, an iterator that gives none (used up by an earlier pass?), or
+            arguments out of range, naming them.
         MemoryError
             If the fit cannot keep to `memory_limit`, with an estimate of what it needs.
 
@@ -86,15 +101,22 @@ class Tokenizer(Coder):
         """
         settings = self._settings(memory_limit)
         bar = Progress(progress)
+        if y is not None and offsets is None and getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu":
+            raise TypeError("y: it is ignored, and the documents are one flat array: say offsets=...")
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         given = corpus.given
+        if hasattr(docs, "__next__") and given.offsets.size == 1:
+            raise ValueError("docs: the iterator gave no document; was it used up before?")
         if self.alphabet is None:
             alphabet = Alphabet.learn(given)
         else:  # documents without any symbol are of any kind
             alphabet = Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
         self._segmenter(alphabet.kind, None)  # whether it goes with the alphabet, before a long fit
         if settings.n_tokens < alphabet.size:
-            raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {settings.n_tokens}")
+            hint = ""
+            if self.alphabet is None and alphabet.is_identity and alphabet.kind == "int":
+                hint = f"; it was learned as 0..{alphabet.size - 1}, alphabet=numpy.unique(...) takes those that occur"
+            raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {settings.n_tokens}{hint}")
         vocabulary, history = learn(corpus, alphabet, settings, bar)
         if settings.rules.order == "idf":
             vocabulary = self._rearranged(vocabulary, settings.n_tokens, settings.rules.trim)
@@ -131,7 +153,9 @@ class Tokenizer(Coder):
         if self.segmenter_.token_ids is not None:
             raise ValueError("token_ids: only a vocabulary whose ids are in order of creation can be continued")
         if (special := self.segmenter_.special) is not None and int(special.ids.min()) < n_tokens:
-            raise ValueError(f"special_tokens: expected ids from {n_tokens} on, the others would have to move; give a mapping")
+            raise ValueError(
+                f"special_tokens: expected ids from {n_tokens} on, the others would have to move; fit with a mapping to such ids"
+            )
         settings = self._settings(memory_limit)._replace(n_tokens=int(n_tokens))
         bar = Progress(progress)
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
@@ -147,8 +171,9 @@ class Tokenizer(Coder):
     def compression_curve(self) -> tuple[np.ndarray, np.ndarray]:
         """Sizes of the vocabulary (int64[m + 1]) and symbols per token of the corpus at each (float64[m + 1]), without a fit.
 
-        From the alphabet alone, 1.0, to the last merge, in order of creation. NotFittedError if there is no record of a fit: for
-        a tokenizer that was loaded, made from merges, or truncated.
+        Tokens as the fit merged them, which is how merge rank encodes, not the best paths of `UBPE`. From the alphabet alone,
+        1.0, to the last merge, in order of creation. NotFittedError if there is no record of a fit: for a tokenizer that was
+        loaded, made from merges, or truncated.
 
         >>> from ubpe_numba import BPE
         >>> tok = BPE(n_tokens=3, alphabet=2).fit([[0, 1, 0, 1, 1]])
@@ -206,7 +231,10 @@ class Tokenizer(Coder):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all that decides encoding and decoding; equal for equal models on any machine and thread count."""
+        """A hash of all that decides encoding and decoding, and of the weights; equal for equal models on any machine.
+
+        A model that was elsewhere, in a form without weights, may encode the same and have another.
+        """
         self._check_fitted()
         state = self.alphabet_.state()
         h = hashlib.sha256(f"{type(self).__name__}{state['kind']}{state['size']}{self._encode_params()}".encode())
@@ -221,10 +249,11 @@ class Tokenizer(Coder):
         """The constructor arguments that change how it encodes."""
         return {"encode": (self.rules or FitRules()).encode}
 
-    def fit_transform(self, docs: Any, y: None = None) -> Ragged:
+    def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
         """`fit`, then `encode_batch` of the same documents."""
         docs = list(docs) if hasattr(docs, "__next__") else docs
-        return self.fit(docs).transform(docs)
+        encoded: Ragged = self.fit(docs, y, offsets=offsets).encode_batch(docs, offsets)
+        return encoded
 
     # ---------------------------------------------------------------------------------------------- smaller vocabularies
 

@@ -45,6 +45,8 @@ def format_of(path: str, form: Form, option: str = "--format") -> str:
     """The format of a file: as the option says, else by its suffix. ValueError if neither tells."""
     suffix = os.path.splitext(path)[1].lower()
     found = form.format or ("ids" if form.ids and suffix == ".txt" else _SUFFIXES.get(suffix))
+    if found is None and path == STANDARD and option == "--format":
+        found = "ids" if form.ids else "text" if form.lines else None
     if found is None or (form.ids and found == "text") or (not form.ids and found == "ids"):
         raise ValueError(f"{path}: its name does not tell the format, say it with {option}")
     return found
@@ -60,7 +62,14 @@ class Reader:
 
     def __init__(self, paths: list[str], form: Form, *, text: str | None = None) -> None:
         self.form, self.text = form, text
+        for path in paths:
+            if path != STANDARD:
+                os.stat(path)  # that it is not there comes before that its format is not known
         self.files = [(path, format_of(path, form)) for path in paths]
+        formats = {form for _, form in self.files}
+        for option, given, of in (("--lines", form.lines, "text"), ("--record", form.record is not None, "raw")):
+            if given and of not in formats:
+                raise ValueError(f"{option}: for {of} only, the input is {' and '.join(sorted(formats))}")
         if paths.count(STANDARD) > 1:
             raise ValueError("-: standard input can be read once")
         if form.record is not None and form.record < 1:
@@ -182,6 +191,8 @@ class Reader:
         return as_documents(array, name=path)
 
     def _raw(self, path: str) -> Documents:
+        if self.form.dtype is None:
+            raise ValueError(f"{path}: raw integers, say of which type with --dtype")
         dtype = integer_type(self.form.dtype, "--dtype")
         data = _content(path)
         n, record = len(data) // dtype.itemsize, self.form.record
