@@ -47,6 +47,22 @@ def test_same_result(no_tables, caplog, docs, size, candidates):
     assert refused
 
 
+def test_too_long_pairs_take_no_room(no_tables):
+    """They are not listed, so a limit that leaves them out leaves pairs to merge, or refuses."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([(4 * rng.integers(0, 20, 4000)[:, None] + np.arange(4)).ravel(), rng.integers(80, 94, 4000)])
+    kept = 0
+    expected = BPE(400, max_token_length=2).fit([x], progress=False).fingerprint
+    for per_symbol in (40, 20, 15, 12, 10, 9, 8):
+        try:
+            tok = BPE(400, max_token_length=2).fit([x], memory_limit=per_symbol * x.size, progress=False)
+        except MemoryError:
+            continue
+        assert tok.fingerprint == expected
+        kept += 1
+    assert kept
+
+
 def test_it_says_what_it_does(no_tables, caplog):
     rng = np.random.default_rng(1)
     with caplog.at_level(logging.INFO, "ubpe_numba"):

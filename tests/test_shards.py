@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference import fit as reference
 from test_fit import TIES, corpora
 
-from ubpe_numba import BPE, FitRules, UBPEClassic, shards
+from ubpe_numba import BPE, FitRules, UBPEClassic, epoch, shards
 from ubpe_numba import fit as fitting
 from ubpe_numba._progress import Progress
 from ubpe_numba.alphabet import Alphabet
@@ -32,6 +32,7 @@ def sharded(docs: Any, size: int, n_shards: int, threads: int, near: int, argume
         patch.setattr(shards, "_SHORT", 1)
         patch.setattr(shard_index, "DENSE", arguments.get("dense", 1024))
         patch.setattr(fitting, "_SMALL", arguments.get("batch", fitting._SMALL))
+        patch.setattr(epoch, "SMALL", arguments.get("most", epoch.SMALL))
         found = fitting.fit(as_corpus(docs, **marks), Alphabet.dense(size), plan, Progress(False))
     return [(int(a), int(b), int(c), int(d)) for (a, b), c, d in zip(found.pairs, found.counts, found.documents, strict=True)]
 
@@ -45,8 +46,9 @@ def cases(draw: st.DrawFn) -> tuple[Any, ...]:
         "ties": draw(st.sampled_from(TIES)),
         "min_count": draw(st.sampled_from([1, 2, 3])),
         "overshoot": draw(st.booleans()),
-        "max_token_length": draw(st.sampled_from([None, None, 3])),
+        "max_token_length": draw(st.sampled_from([None, None, 1, 2, 3])),
         "batch": draw(st.sampled_from([0, 10, 10**6])),  # occurrences that are merged at once
+        "most": draw(st.sampled_from([4, 1 << 16])),  # pairs that are kept
     }
     weights = draw(st.none() | st.lists(st.sampled_from([0, 1, 2, 2**33]), min_size=len(docs), max_size=len(docs)))
     positions = [draw(st.lists(st.integers(0, len(d)), max_size=3)) for d in docs]
@@ -61,7 +63,7 @@ def cases(draw: st.DrawFn) -> tuple[Any, ...]:
 def test_equals_reference(case: tuple[Any, ...], threads: int) -> None:
     """Runs of one symbol, periods and empty documents among them, cut in their middle; shards that are emptied."""
     docs, size, arguments, weights, boundaries, dense, near = case
-    asked = {name: value for name, value in arguments.items() if name != "batch"}
+    asked = {name: value for name, value in arguments.items() if name not in ("batch", "most")}
     want, _ = reference.fit(docs, size, **asked, weights=weights, boundaries=boundaries)
     for n_shards in SHARDS:
         found = sharded(
@@ -96,6 +98,36 @@ def test_large_corpora(nature: str, n_candidates: int, ties: str) -> None:
         ]
         assert all(f == found[0] for f in found)
         assert len(found[0]) > 10
+
+
+@pytest.mark.parametrize("n_shards", [1, 2, 3])
+def test_more_pairs_of_one_count_than_are_kept(n_shards: int) -> None:
+    """Of de Bruijn sequences: what shards hold one by one does not tell which pairs are frequent, all are, or none."""
+    circle = np.concatenate([np.concatenate([[a], *([a, b] for b in range(a + 1, 20))]) for a in range(20)])  # each pair once
+    half = np.tile(circle, 12)
+    arguments: dict[str, Any] = {
+        "n_tokens": 60, "n_candidates": 1, "ties": "smallest", "min_count": 2, "overshoot": False,
+    }  # fmt: skip
+    want = [tuple(m) for m in reference.fit([half.tolist(), (half + 20).tolist()], 40, **arguments)[0]]
+    for dense in (0, 1024):
+        options = {**arguments, "max_token_length": None, "most": 100, "dense": dense}
+        assert sharded([half, half + 20], 40, n_shards, 2, 16, options) == want
+
+
+@pytest.mark.parametrize("n_candidates", [1, 20])
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_more_pairs_that_are_too_long_than_are_kept(n_shards: int, n_candidates: int) -> None:
+    b = np.random.default_rng(3).integers(0, 30, 3000)
+    docs = [np.stack([2 * b, 2 * b + 1], 1).ravel().tolist(), [60, 61, 62] * 30]
+    for longest in (1, 2):
+        arguments: dict[str, Any] = {
+            "n_tokens": 120, "n_candidates": n_candidates, "ties": "smallest", "min_count": 2, "overshoot": False,
+            "max_token_length": longest,
+        }  # fmt: skip
+        want = [tuple(m) for m in reference.fit(docs, 63, **arguments)[0]]
+        assert bool(want) == (longest == 2)
+        for dense in (0, 1024):
+            assert sharded(docs, 63, n_shards, 2, 16, {**arguments, "most": 10, "dense": dense}) == want
 
 
 def test_threads_are_chosen_by_size() -> None:

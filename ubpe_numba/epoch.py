@@ -79,11 +79,13 @@ class Epochs(ABC):
             counts += more
         left, right, weight = text.pairs_across()
         np.add.at(counts, left * n_tokens + right, weight)
-        existing = int(np.count_nonzero(counts >= floor))
+        lengths, longest = self.driver.lengths[:n_tokens], state[d.LONGEST]
+        mergeable = counts if 2 * lengths.max() <= longest else counts * (np.add.outer(lengths, lengths) <= longest).ravel()
+        existing = int(np.count_nonzero(mergeable >= floor))
         # halved, and not divided by STEP: where the text is at its longest, 1.2 bytes a symbol less
-        self._lower_threshold(int(counts.max()) // STEP, 2, lambda t: int(np.count_nonzero(counts >= t)), existing)
-        n = self._not_too_many(counts, 0)
-        frequent = np.flatnonzero(counts >= state[d.THRESHOLD])
+        self._lower_threshold(int(mergeable.max()) // STEP, 2, lambda t: int(np.count_nonzero(mergeable >= t)), existing)
+        n = self._not_too_many(mergeable, mergeable, 0)
+        frequent = np.flatnonzero((counts if self.n_candidates > 1 else mergeable) >= state[d.THRESHOLD])
         slot_of = np.full(counts.size, -1, np.int32)
         slot_of[frequent] = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
         self.driver.part[0, d.BELOW] = existing - n
@@ -110,7 +112,7 @@ class Epochs(ABC):
         pairs = bounds = np.empty(0, np.int64)
 
         def count(threshold: int) -> int:
-            """List the pairs that may reach the threshold in all shards together."""
+            """List the pairs that may reach the threshold in all shards together; how many of them may be merged."""
             nonlocal below, pairs, bounds
             least = max(1, -(-threshold // text.k))  # who reaches it in all reaches this in one
 
@@ -125,21 +127,22 @@ class Epochs(ABC):
             sizes = text.each(one)
             if text.k == 1:
                 below = sizes[0][1]
-                pairs, bounds = listed[: sizes[0][0]], counts[: sizes[0][0]]
-                return int(pairs.size)
+                pairs, bounds = self._wanted(listed[: sizes[0][0]], counts[: sizes[0][0]])
+                return int(np.count_nonzero(self._mergeable(pairs)))
             below = int(threshold > floor)  # rarer pairs were not counted: there may be some
             at = firsts[:-1].copy()
             till = at + np.array([*(n for n, _ in sizes), across[0].size])
             most = int((till - at).sum())
             pairs, bounds = np.empty(most, np.int64), np.empty(most, np.int64)
             n = index.add_up(listed, counts, at, till, text.k, n_tokens, least, threshold, *scratch, pairs, bounds)
-            pairs, bounds = pairs[:n], bounds[:n]
-            return int(n)
+            pairs, bounds = self._wanted(pairs[:n], bounds[:n])
+            return int(np.count_nonzero(self._mergeable(pairs)))
 
         weight = sum(totals) if text.weighted is None else max(sum(totals), self.corpus.n_symbols)
         n = self._lower_threshold(weight // 1000, STEP, count, None)
-        below += n - self._not_too_many(bounds, sum(totals))
-        pairs = pairs[bounds >= state[d.THRESHOLD]]
+        if text.k == 1:
+            below += n - self._not_too_many(bounds, bounds[self._mergeable(pairs)], sum(totals))
+            pairs = pairs[bounds >= state[d.THRESHOLD]]
         bounds = bounds[:0]
         slices = [np.empty(2 * pairs.size, np.int32) for _ in range(text.k)]
         local = [np.zeros(pairs.size, np.int64) for _ in range(text.k)]
@@ -156,6 +159,9 @@ class Epochs(ABC):
         total = np.sum(local, axis=0)
         for pair, weight in zip((across[0] << 32 | across[1]).tolist(), across[2].tolist(), strict=True):
             total[pairs == pair] += weight
+        if text.k > 1:  # by what they really count: if all bounds were equal, and too high by one, no pair would be left
+            mergeable = total[self._mergeable(pairs)]
+            below += int(np.count_nonzero(mergeable >= floor)) - self._not_too_many(total, mergeable, 0)
         slots = self._seed(pairs, total)
         kept = slots >= 0
         for k in range(text.k):
@@ -175,28 +181,45 @@ class Epochs(ABC):
         state[d.THRESHOLD] = threshold
         return n
 
-    def _not_too_many(self, counts: np.ndarray, scratch: int) -> int:
-        """Raise the threshold, if need be, until few enough pairs reach it; how many do. `scratch`: cells being sorted."""
+    def _mergeable(self, pairs: np.ndarray) -> np.ndarray:
+        """Which pairs are not too long."""
+        lengths = self.driver.lengths
+        fit: np.ndarray = lengths[pairs >> 32] + lengths[pairs & 0xFFFFFFFF] <= self.driver.state[d.LONGEST]
+        return fit
+
+    def _wanted(self, pairs: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Without those that are too long, but where many candidates are looked at: these may be kept from a round by them."""
+        if self.n_candidates > 1 or (fit := self._mergeable(pairs)).all():
+            return pairs, counts
+        return pairs[fit], counts[fit]
+
+    def _not_too_many(self, counts: np.ndarray, mergeable: np.ndarray, scratch: int) -> int:
+        """Raise the threshold, if need be, until few enough pairs reach it; how many of those that may be merged do.
+
+        counts: of all pairs whose positions will be listed; `mergeable`: of those that are not too long; `scratch`: cells being
+        sorted. Two rounds' worth of candidates are left, where there were as many: else the next epoch would be this one again.
+        """
         state, most = self.driver.state, max(2 * self.n_candidates, SMALL, self.n_cells // _PAIRS_PART)
-        if np.count_nonzero(counts >= state[d.THRESHOLD]) > most:
-            threshold = int(np.partition(counts, counts.size - most)[counts.size - most])
+        if np.count_nonzero(mergeable >= state[d.THRESHOLD]) > most:
+            threshold = int(np.partition(mergeable, mergeable.size - most)[mergeable.size - most])
             # of those that are as frequent there may be many more: leave them out if enough are left
-            rarest = np.count_nonzero(counts > threshold) < max(2 * self.n_candidates, most // 4)
+            rarest = np.count_nonzero(mergeable > threshold) < max(2 * self.n_candidates, most // 4)
             state[d.THRESHOLD] = threshold if rarest else threshold + 1
         chosen = int(self.task.counts[self.task.n[0] :][: state[d.PENDING]].min(initial=_ENDLESS))
         state[d.THRESHOLD] = min(state[d.THRESHOLD], chosen)  # what has been chosen is in the tables
         if self.memory.restricted:
-            given = int(state[d.THRESHOLD]), chosen, self.n_candidates, int(state[d.BATCH])
+            best = np.sort(mergeable[mergeable >= state[d.THRESHOLD]])[-self.n_candidates :]
+            given = int(state[d.THRESHOLD]), min(chosen, int(best[0]) if best.size else _ENDLESS), int(state[d.BATCH])
             state[d.THRESHOLD], room = self.memory.threshold(counts, *given, scratch)
             self.text.restrict(room)
-        return int(np.count_nonzero(counts >= state[d.THRESHOLD]))
+        return int(np.count_nonzero(mergeable >= state[d.THRESHOLD]))
 
     def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Enter pairs into the tables of their parts; their slots, -1 for those that are too rare or too long."""
         n_parts = len(self.driver.part)
         hashes = pairs.astype(np.uint64) * MULTIPLIER >> np.uint64(48)
         parts = (hashes * np.uint64(n_parts) >> np.uint64(16)).astype(np.int64)  # as `part_of` has it
-        self._grow(int(np.bincount(parts, minlength=n_parts).max()), 0)
+        self._grow(int(np.bincount(parts[counts >= self.driver.state[d.THRESHOLD]], minlength=n_parts).max()), 0)
         slots = np.full(pairs.size, -1, np.int32)
         for p in range(n_parts):
             o = self.driver

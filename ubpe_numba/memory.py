@@ -36,21 +36,18 @@ class Memory:
                 f"at most {_megabytes(most)}; the limit is {_megabytes(self.limit)}"
             )
 
-    def threshold(
-        self, counts: np.ndarray, least: int, most: int, n_candidates: int, batch: int, scratch: int
-    ) -> tuple[int, int]:
+    def threshold(self, counts: np.ndarray, least: int, most: int, batch: int, scratch: int) -> tuple[int, int]:
         """The least count a pair may have so that all positions fit, if that is `least` or more, and how many positions do.
 
         counts: of pairs, each at least `least` if it is to be listed; `batch`: occurrences after which a batch of merges is
-        closed; `scratch`: further positions needed now. MemoryError if a batch cannot be held, or if the result is above `most`
-        or leaves fewer than `n_candidates` pairs.
+        closed; `scratch`: further positions needed now. MemoryError if a batch cannot be held, or the result is above `most`.
         """
         listed = np.sort(counts[counts >= least])[::-1]
         noted = int(listed[:1].sum()) + batch
         room = (self.limit - self.fixed - _NOTED * noted) // 4
         fitting = int(np.searchsorted(np.cumsum(listed), room - 2 * noted - scratch, side="right"))
         threshold = least if fitting == listed.size else int(listed[fitting]) + 1
-        if threshold > most or np.count_nonzero(listed >= threshold) < min(n_candidates, listed.size):
+        if threshold > most:
             needed = self.fixed + _NOTED * noted + 4 * (3 * noted + scratch)
             raise MemoryError(f"memory_limit: a round needs about {_megabytes(needed)}, the limit is {_megabytes(self.limit)}")
         if threshold > least:

@@ -48,9 +48,8 @@ def _lower(part, threshold, min_count, n_parts, entries, slots, free, pair, coun
             if slots[i] >= 0:
                 free[part[N_FREE]] = slots[i]
                 part[N_FREE] += 1
+                part[BELOW] += rest >= min_count
             part[N_PAIRS] -= 1
-            if rest >= min_count:
-                part[BELOW] += 1
             remove(entries, slots, i)
 
 
@@ -61,8 +60,7 @@ def _create(
     """Enter a new pair if it is frequent enough; one that may be merged gets a slot. Returns the slot or -1. O(log heap)."""
     slot = np.int64(-1)
     if count < threshold:
-        if count >= min_count:
-            part[BELOW] += 1
+        part[BELOW] += allowed and count >= min_count
         return slot
     if allowed:
         if part[N_FREE] > 0:

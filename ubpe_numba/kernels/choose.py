@@ -20,6 +20,7 @@ from ubpe_numba.kernels.driver import (
     ROOT,
     ROUND,
     ROUND_START,
+    VISITED,
     WHOLE_ROUNDS,
     part_of,
 )
@@ -220,13 +221,14 @@ def choose(driver, task, shards, weighted, borders, ties):
         good = True
         if not single:
             good = not thin and kept < room and used[0, left] != stamp and used[0, right] != stamp
-            j = 0
+            j = np.int64(0)
             while good and j < kept:
                 good = (
                     _count_of(borders, entries, pair_of(right, task.left[j])) < count
                     and _count_of(borders, entries, pair_of(task.right[j], left)) < count
                 )
                 j += 1
+            state[VISITED] += 1 + j  # so that Ctrl-C does not wait for many rounds of many candidates
             if good:
                 used[0, left] = stamp
                 used[0, right] = stamp

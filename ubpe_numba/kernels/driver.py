@@ -41,7 +41,7 @@ SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
 ) = range(18)
 # columns of `part`
 (
-    BELOW,  # pairs that may lie in [MIN_COUNT, THRESHOLD): an upper bound, 0 only if there are none
+    BELOW,  # pairs, not too long, that may lie in [MIN_COUNT, THRESHOLD): an upper bound, 0 only if there are none
     HEAP_SIZE,
     N_PAIRS,  # in the table
     N_FREE,  # slots to be used again
