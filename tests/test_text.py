@@ -224,6 +224,18 @@ def test_finding_in_periodic_text(unit: str) -> None:
     assert list(zip(at.tolist(), which.tolist(), strict=True)) == want
 
 
+@pytest.mark.parametrize("options", [{}, {"sample_weight": [1, 5, 2, 1, 3, 1]}, {"boundaries": [[2], [], [0], [], [], [1]]}])
+def test_special_tokens_that_do_not_occur_change_nothing(options: dict[str, Any]) -> None:
+    """Documents still are documents, the empty ones among them, which idf counts too."""
+    docs = ["abab", "", "", "ba", "", "abc"]
+    plain = UBPE(10).fit(docs, **options).vocabulary
+    found = UBPE(10, special_tokens=["<e>"]).fit(docs, **options).vocabulary
+    if "boundaries" in options:  # parts count as documents
+        assert plain.n_documents == 6 and found.n_documents == 8
+    else:
+        assert found == plain and found.n_documents == plain.n_documents
+
+
 @pytest.mark.parametrize("n", [1, 20])  # few are searched for one by one before the automaton is asked
 @pytest.mark.parametrize("pretokenizer", [None, "gpt2"])
 def test_convention(cls: Any, pretokenizer: Any, n: int) -> None:

@@ -28,6 +28,16 @@ class Corpus(NamedTuple):
     n_documents: int
     n_symbols: int
 
+    @property
+    def n_empty(self) -> int:
+        """Documents without a symbol, by weight."""
+        lengths = np.diff(self.offsets)
+        weights = np.ones(lengths.size, np.int64) if self.weights is None else self.weights
+        if self.document_of is not None:
+            first = np.flatnonzero(np.diff(self.document_of, prepend=-1))
+            lengths, weights = np.add.reduceat(lengths, first) if first.size else lengths, weights[first]
+        return int(weights[lengths == 0].sum())
+
 
 def as_corpus(
     docs: Any,

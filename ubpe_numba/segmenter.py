@@ -106,7 +106,10 @@ class Segmenter(NamedTuple):
         per_document = np.diff(np.searchsorted(segments, pieces.cuts[pieces.first]))
         weights = np.ones(per_document.size, np.int64) if corpus.weights is None else corpus.weights
         counts = Counts.of(Documents(pieces.values, segments, corpus.given.kind), np.repeat(weights, per_document))
-        return as_corpus(counts)._replace(given=kept)
+        made = as_corpus(counts)
+        if self.pretokenizer is None:  # the documents still are documents, and empty ones count
+            made = made._replace(n_documents=made.n_documents + corpus.n_empty)
+        return made._replace(given=kept)
 
     def _segments(self, pieces: _Pieces) -> np.ndarray:
         """The segments of all stretches, int64[s + 1]."""

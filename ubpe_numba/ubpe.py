@@ -46,8 +46,7 @@ class UBPE(Candidates):
     special_tokens
         Words with ids of their own, never cut and never merged: a list (ids behind the vocabulary, beyond `n_tokens`), or a
         mapping of words to ids: with ids beyond the final size where there is to be a `fit_more`. `str`, `bytes` or sequences of
-        integers, as the documents. See `encode`. With special tokens the parts between them count as documents, empty ones do
-        not.
+        integers, as the documents. See `encode`. The parts of a document between them count as documents.
     known_words
         The same for words that are found in every document without being asked for.
     encoding
