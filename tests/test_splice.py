@@ -46,3 +46,27 @@ def test_giant_documents_among_small_ones(n_threads: int) -> None:
     assert tok.set_params(n_threads=n_threads).encode_batch(docs) == want
     assert splice.blocks_of(Ragged.from_lists(docs).offsets, n_threads) is not None
     assert np.array_equal(tok.encode(giant), want[2])
+
+
+@pytest.mark.parametrize("period", [1, 17])
+def test_periodic_text_is_encoded_again_once(period: int) -> None:
+    """The phases of two blocks may never meet; then a block is encoded once more, and not all that comes before it."""
+    motif = np.random.default_rng(0).integers(0, 4, period)
+    text = np.tile(motif, 400_000 // period).astype(np.int32)
+    tok = BPE(30, alphabet=4, n_threads=1).fit(np.split(text[:100_000], range(1000, 100_000, 1000)), progress=False)
+    docs = Ragged.from_lists([text])
+    blocks = splice.blocks_of(docs.offsets, 2)
+    assert blocks is None  # too short for what a block has by default
+    blocks = splice.blocks_of(docs.offsets, 2, 50_000)
+    assert blocks is not None and blocks.pieces.tolist() == [7 if text.size < 400_000 else 8]
+    again = []
+
+    def encode(stretch: np.ndarray) -> np.ndarray:
+        again.append(stretch.size)
+        ids: np.ndarray = tok.encode(stretch)
+        return ids
+
+    parts = tok.encode_batch(docs.values, blocks.offsets)
+    found = splice.join(encode, docs, blocks, parts, np.diff(tok.vocabulary.offsets), 64)
+    assert np.array_equal(found.values, tok.encode(text))
+    assert sum(again) < 1.2 * text.size
