@@ -26,7 +26,7 @@ from ubpe_numba.shards import Text, extend
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
 _BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
-_BATCH = 1024  # most merges of a round where one is asked for
+_ROUND = 1024  # most merges of a round where one is asked for
 _BATCH_PART = 32  # of the symbols are merged at once: what a batch replaces is noted down (12 bytes each)
 _SMALL = 1 << 16  # but not less than so many
 _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
@@ -86,7 +86,7 @@ class _Fit(Epochs):
         if self.memory.restricted:  # one shard takes the least
             settings = settings._replace(n_threads=1)
         self.threads, n_shards = _plan(cells, settings)
-        merges = self.n_candidates if self.n_candidates > 1 else min(_BATCH, max(1, settings.n_tokens - alphabet.size))
+        merges = self.n_candidates if self.n_candidates > 1 else min(_ROUND, max(1, settings.n_tokens - alphabet.size))
         tokens = alphabet.size + 1024 + merges
         slots = 1 << 12
         self.text = Text(corpus, alphabet, n_shards, tokens, slots, merges, self.threads)

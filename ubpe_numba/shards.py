@@ -113,18 +113,23 @@ class Text:
             shard.state[s.N_CELLS] = s.compact(int(shard.state[s.N_CELLS]), shard.cells, shard.separators, width)
 
         self.each(one)
-        n_cells, capacity = self.shards.state[:, s.N_CELLS], self.shards.cells.size
-        if shrink and capacity > _LARGE and _SHORT * n_cells.sum() < capacity:
-            base = _base(n_cells, np.diff(self.shards.base[:, s.SEPARATORS]))
-            new = _sized_by_text(base)
-            for k, (at, n) in enumerate(zip(base[:, s.CELLS].tolist(), n_cells.tolist(), strict=False)):
-                new["cells"][at : at + n] = self.cells(k)
-            self.shards = self.shards._replace(base=base, **new)
-            if self.weighted is not None:
-                self.weighted = self.weighted._replace(delta=np.empty(base[-1, s.CELLS], np.int64))
+        capacity = self.shards.cells.size
+        if shrink and capacity > _LARGE and _SHORT * self.shards.state[:, s.N_CELLS].sum() < capacity:
+            self._shrink()
         self.each(lambda k: s.index_segments(self[k].separators, self[k].segment_of_block))
         width[:] = 1
         self.outermost()
+
+    def _shrink(self) -> None:
+        """Move the cells to arrays of their size."""
+        n_cells = self.shards.state[:, s.N_CELLS]
+        base = _base(n_cells, np.diff(self.shards.base[:, s.SEPARATORS]))
+        new = _sized_by_text(base)
+        for k, (at, n) in enumerate(zip(base[:, s.CELLS].tolist(), n_cells.tolist(), strict=False)):
+            new["cells"][at : at + n] = self.cells(k)
+        self.shards = self.shards._replace(base=base, **new)
+        if self.weighted is not None:
+            self.weighted = self.weighted._replace(delta=np.empty(base[-1, s.CELLS], np.int64))
 
     def outermost(self) -> None:
         """Note the first and last token of every shard whose text is compact."""
