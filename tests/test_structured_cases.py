@@ -147,7 +147,7 @@ def test_null_at_the_start_of_an_arrow_document():
 
 
 def test_a_stream_names_the_document_of_another_kind():
-    with pytest.raises(TypeError, match=r"got integers \(document 65536\) and str \(document 65538\)|document 65538"):
+    with pytest.raises(TypeError, match=r"got integers \(document \d+\) and str \(document 65538\)"):
         as_documents(iter([[1]] * 65536 + [[1], [2], "a"]))
 
 
