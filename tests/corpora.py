@@ -14,7 +14,7 @@ import sysconfig
 
 import numpy as np
 
-from ubpe_numba.demo import load_ecg
+from ubpe_numba.cli.demo import load_ecg
 
 
 def _shipped(name: str) -> tuple[np.ndarray, np.ndarray] | None:

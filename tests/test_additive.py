@@ -15,8 +15,8 @@ from reference import encode_paths
 from test_encode import Table, documents, tables
 
 from ubpe_numba import UBPE, Ragged, Vocabulary
-from ubpe_numba.encode import PathEncoder
-from ubpe_numba.kbest import k_best
+from ubpe_numba.coding.k_cheapest import k_best
+from ubpe_numba.coding.path_encoder import PathEncoder
 
 SIGNED = st.sampled_from([-2.5, -1.0, -0.25, 0.0, 0.25, 1.0, 3.0])
 
@@ -88,7 +88,7 @@ def test_weights_and_files(given_weights: Any, tmp_path: Any) -> None:
 
 
 def tok_documents(docs: list[str]) -> Any:
-    from ubpe_numba.documents import as_documents
+    from ubpe_numba.documents.normalise import as_documents
 
     return as_documents(docs)
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba.alphabet import MAX_SIZE, Alphabet
-from ubpe_numba.documents import as_document, as_documents
+from ubpe_numba.documents.normalise import as_document, as_documents
+from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
-from ubpe_numba.ragged import Ragged
+from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 NEAR = st.integers(-300, 300)  # symbols that come again, and fit a table

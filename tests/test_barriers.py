@@ -15,7 +15,7 @@ from test_fit import TIES, corpora, merges
 from test_weights import CLASSES, make
 
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
-from ubpe_numba.kernels import shard_index
+from ubpe_numba.fitting.kernels import index as shard_index
 
 LENGTHS = st.sampled_from([None, None, 1, 2, 3, 4, 7, 20])
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1], [], [2, 0, 1, 2, 0], [0, 1, 2]]

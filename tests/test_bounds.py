@@ -9,8 +9,10 @@ import sys
 
 SCRIPT = """
 import numpy as np
-from ubpe_numba import BPE, FitRules, Ragged, UBPE, UBPEClassic, scan, words
-from ubpe_numba import fit as fitting
+from ubpe_numba import BPE, FitRules, Ragged, UBPE, UBPEClassic
+from ubpe_numba.coding.word_encoder import WordEncoder
+from ubpe_numba.text.count_words import count_words
+from ubpe_numba.text.cut import PATTERNS
 
 rng = np.random.default_rng(2)
 n = 30_000
@@ -48,10 +50,10 @@ for values in corpora:
 for values in corpora[:2]:
     for text in (values.astype(np.uint8), values[:5].astype(np.uint8), (32 + values % 90).astype(np.uint8)):
         offsets = np.unique([0, text.size // 3, text.size])
-        for pattern in scan.PATTERNS:
-            counts = words.count_words(text, offsets, pattern)
+        for pattern in PATTERNS:
+            counts = count_words(text, offsets, pattern)
             tok = BPE(400, alphabet=256).fit(counts, progress=False)
-            words.WordEncoder(tok.vocabulary).encode(text, offsets, pattern)
+            WordEncoder(tok.vocabulary).encode(text, offsets, pattern)
 known = [[0, 1, 0], [1], [0, 1, 0, 0, 1], [2, 2]]
 docs = [np.tile([0, 1], 300), rng.integers(0, 4, 3000), np.zeros(0, int), [7, 0, 1, 0]]
 tok = BPE(30, alphabet=8, known_words=known).fit(docs, progress=False)
@@ -66,6 +68,6 @@ def test_kernels_stay_in_bounds(tmp_path: pathlib.Path) -> None:
     done = subprocess.run([sys.executable, "-W", "error", "-c", SCRIPT], capture_output=True, text=True, env=environment)
     assert done.stdout == "clean\n", done.stderr
     # the fresh cache was really used, and is private
-    assert list((tmp_path / "cache").glob("rounds.run.*.nbc"))
+    assert list((tmp_path / "cache").glob("fitting.rounds.run.*.nbc"))
     if os.name == "posix":
         assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700

@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ubpe_numba import BPE, FitRules, ModelFormatError, UBPEClassic, count_documents
-from ubpe_numba.io.samples import TEXTS
-from ubpe_numba.io.table import byte_characters, last_merge, symbol_character, symbol_index
-from ubpe_numba.pretokenize import NAMED
+from ubpe_numba.formats.pair_table import byte_characters, last_merge, symbol_character, symbol_index
+from ubpe_numba.formats.samples import TEXTS
+from ubpe_numba.text.pretokenizer import NAMED
 
 regex = pytest.importorskip("regex")
 tokenizers = pytest.importorskip("tokenizers")

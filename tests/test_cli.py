@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, UBPEClassic, cli
-from ubpe_numba.cli import main
-from ubpe_numba.io import corpora
+from ubpe_numba import BPE, UBPE, UBPEClassic
+from ubpe_numba.cli import main as cli
+from ubpe_numba.cli import read as corpora
+from ubpe_numba.cli.main import main
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(pathlib.Path(cli.__file__).parents[1])}
 TEXT = b"low lower lowest newer newest\nwide wider widest\n\n\xe4\xbd\x8e \xff\r\nlow low low"

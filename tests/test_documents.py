@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba.documents import Documents, as_document, as_documents, code_points, text_of
-from ubpe_numba.ragged import Ragged
+from ubpe_numba.documents.normalise import Documents, as_document, as_documents, code_points, text_of
+from ubpe_numba.documents.ragged import Ragged
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 TEXT = st.text(st.characters(), max_size=5) | st.just("\ud800\udc00 \U0010ffff\0")

@@ -12,7 +12,7 @@ from reference import dropout as reference
 from test_encode import Table, documents, tables
 
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic, Vocabulary
-from ubpe_numba.encode import PairEncoder
+from ubpe_numba.coding.pair_encoder import PairEncoder
 
 
 @given(st.data(), tables(), st.randoms(use_true_random=False))

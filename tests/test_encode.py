@@ -10,9 +10,10 @@ from reference import decode as reference_decode
 from reference import encode_pairs, encode_paths
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownTokenError, Vocabulary
-from ubpe_numba.encode import PairEncoder, PathEncoder
-from ubpe_numba.kernels import pair_encode
-from ubpe_numba.search import Options, PathSearch
+from ubpe_numba.coding.kernels import by_pairs as pair_encode
+from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.path_search import Options, PathSearch
 
 Table = tuple[int, list[tuple[int, int]], list[float]]
 

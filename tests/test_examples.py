@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, UBPE
-from ubpe_numba.tokenizer import Tokenizer
+from ubpe_numba.tokenizers.base import Tokenizer
 
 
 def dct(n: int) -> np.ndarray:

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from reference import fit as reference
 from reference.unique import merge_until_unique
 
-from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, UBPEClassic, _threads, shards
-from ubpe_numba import fit as fitting
-from ubpe_numba.kernels import shard_index
+from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, UBPEClassic
+from ubpe_numba.fitting import loop as fitting
+from ubpe_numba.fitting import working_text as shards
+from ubpe_numba.fitting.kernels import index as shard_index
+from ubpe_numba.runtime import thread_pool
 
 TIES = ["smallest", "first_seen", "fewest_documents"]
 
@@ -188,7 +190,7 @@ def test_ctrl_c_does_not_wait_for_a_kernel():
         ended.set()
 
     with pytest.raises(KeyboardInterrupt):
-        _threads.run(kernel, [(0, 1)], 1, _threads.LONG)
+        thread_pool.run(kernel, [(0, 1)], 1, thread_pool.LONG)
     assert not ended.is_set()
     hold.set()
-    assert _threads.run(lambda a, b: a + b, [(1, 2)], 1, _threads.LONG) == [3]
+    assert thread_pool.run(lambda a, b: a + b, [(1, 2)], 1, thread_pool.LONG) == [3]

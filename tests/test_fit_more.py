@@ -14,8 +14,8 @@ from test_fit import TIES, merges
 from test_weights import CLASSES, make
 
 from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic, UnknownSymbolError
-from ubpe_numba import fit as fitting
-from ubpe_numba.kernels import shard_index
+from ubpe_numba.fitting import loop as fitting
+from ubpe_numba.fitting.kernels import index as shard_index
 
 Marked = tuple[list[list[int]], int, dict[str, Any]]
 CANDIDATES = st.sampled_from([1, 2, 5, 50])

@@ -16,7 +16,7 @@ from test_fit import TIES
 from test_weights import CLASSES, make
 
 from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic
-from ubpe_numba.kernels import shard_index
+from ubpe_numba.fitting.kernels import index as shard_index
 
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
 

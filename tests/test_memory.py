@@ -9,8 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, FitRules, UBPEClassic, memory
-from ubpe_numba import fit as fitting
+from ubpe_numba import BPE, FitRules, UBPEClassic
+from ubpe_numba.fitting import loop as fitting
+from ubpe_numba.fitting import memory_limit as memory
 
 
 @pytest.fixture

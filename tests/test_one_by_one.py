@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, Ragged, UBPEClassic, _threads
-from ubpe_numba import documents as border
-from ubpe_numba.documents import as_documents
-from ubpe_numba.growing import Growing
-from ubpe_numba.utf8 import utf8_documents
+from ubpe_numba import BPE, Ragged, UBPEClassic
+from ubpe_numba.documents import normalise as border
+from ubpe_numba.documents.growing import Growing
+from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.utf8 import utf8_documents
+from ubpe_numba.runtime import thread_pool
 
 
 @given(st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=5), max_size=8))
@@ -122,7 +123,7 @@ def test_text_that_comes_one_by_one_is_not_held():
 
 def test_one_long_document_is_encoded_aside(monkeypatch):
     """So that Ctrl-C is heard: where a kernel runs, no signal is."""
-    monkeypatch.setattr(_threads, "LONG", 100)
+    monkeypatch.setattr(thread_pool, "LONG", 100)
     tok = BPE(20, alphabet=4, n_threads=1).fit([np.arange(40) % 4], progress=False)
     kernel, in_main = tok._encoder._linear, []
 

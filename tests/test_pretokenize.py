@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.documents import code_points
-from ubpe_numba.pretokenize import NAMED, Pretokenizer
-from ubpe_numba.scan import PATTERNS
+from ubpe_numba.documents.normalise import code_points
+from ubpe_numba.text.cut import PATTERNS
+from ubpe_numba.text.pretokenizer import NAMED, Pretokenizer
 
 regex = pytest.importorskip("regex")
 reference = pytest.importorskip("reference.words")

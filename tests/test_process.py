@@ -27,7 +27,7 @@ PRELUDE = """
 import hashlib, os, pathlib, pickle, signal, sys, threading, time, warnings
 import numpy as np
 from ubpe_numba import BPE, UBPE, UBPEClassic, ModelFormatError, UnknownSymbolError, UnknownTokenError
-from ubpe_numba import _threads
+from ubpe_numba.runtime import thread_pool
 
 def corpus(n=12_000, documents=30, top=40, seed=0):
     x = np.minimum(np.random.default_rng(seed).zipf(1.4, n), top).astype(np.int64)
@@ -169,7 +169,7 @@ def test_the_number_of_threads_changes_nothing(warm: Warm) -> None:
                 os.environ["UBPE_NUM_THREADS"] = str(n)
                 found.add(digest(three()[i].fit(docs), docs))
             assert len(found) == 1, found
-        print(sorted(size for _, size in _threads._pools))
+        print(sorted(size for _, size in thread_pool._pools))
         """,
         warm.cache,
     )
@@ -187,7 +187,7 @@ def test_an_exception_in_a_chunk_waits_for_the_others(warm: Warm) -> None:
             time.sleep(0.3)
             ended.append(begin)
         try:
-            _threads.run(work, [(i, i + 1) for i in range(4)], 2)
+            thread_pool.run(work, [(i, i + 1) for i in range(4)], 2)
         except MemoryError:
             print(len(ended))
         """,
@@ -203,7 +203,7 @@ EXITS = {
         print('done')
     """,
     "by sys.exit in a thread's work": """
-        threading.Thread(target=lambda: _threads.run(lambda a, b: time.sleep(0.2), [(0, 1), (1, 2)], 2), daemon=True).start()
+        threading.Thread(target=lambda: thread_pool.run(lambda a, b: time.sleep(0.2), [(0, 1), (1, 2)], 2), daemon=True).start()
         time.sleep(0.1)
         print('done')
         sys.exit(0)
@@ -252,11 +252,11 @@ if POSIX:
             docs = corpus(300_000, 40)
             tokenizer = BPE(200, n_threads=2).fit(docs)
             expected = tokenizer.encode_batch(docs)
-            assert _threads._pools
+            assert thread_pool._pools
             def work():
                 ids = tokenizer.encode_batch(docs)
                 assert np.array_equal(ids.values, expected.values) and np.array_equal(ids.offsets, expected.offsets)
-                assert list(_threads._pools) == [(os.getpid(), 2)]
+                assert list(thread_pool._pools) == [(os.getpid(), 2)]
             def grandchild():
                 work()
                 assert wait(child(work)) == 0
@@ -349,13 +349,13 @@ import multiprocessing, os, pickle, sys
 import numpy as np
 
 def threads():
-    from ubpe_numba import _threads
-    return _threads.resolve(None)
+    from ubpe_numba.runtime import thread_pool
+    return thread_pool.resolve(None)
 
 def work(tokenizer, docs):
     ids = tokenizer.encode_batch(docs)
-    from ubpe_numba import _threads
-    sizes = [size for pid, size in _threads._pools if pid == os.getpid()]
+    from ubpe_numba.runtime import thread_pool
+    sizes = [size for pid, size in thread_pool._pools if pid == os.getpid()]
     return ids.values.tobytes(), ids.offsets.tobytes(), tokenizer.fingerprint, sizes
 
 if __name__ == "__main__":
@@ -508,7 +508,7 @@ DAMAGES = [
 def test_damaged_files_of_the_cache(little: Warm, tmp_path: pathlib.Path, ways: tuple[str, ...]) -> None:
     cache = tmp_path / "cache"
     shutil.copytree(little.cache, cache)
-    files = sorted([*cache.glob("arena.*"), *cache.glob("pairtable.*")], key=lambda f: f.stat().st_size)
+    files = sorted([*cache.glob("vocabulary.arena.*"), *cache.glob("runtime.tables.pairs.*")], key=lambda f: f.stat().st_size)
     for file, how in zip(files[: len(ways)], ways, strict=True):
         _damage(file, how)
     assert run(COUNT_WARNINGS, cache).split() == [little.printed, "RuntimeWarning"]
@@ -533,7 +533,7 @@ def test_a_changed_helper_is_compiled_anew(tmp_path: pathlib.Path, warm: Warm) -
     model = tmp_path / "model.json"
     run(f"UBPE(200, 20, objective='shortest').fit(corpus()).save({str(model)!r})", warm.cache)
     shutil.copytree(PACKAGE, tmp_path / "copy" / "ubpe_numba", ignore=shutil.ignore_patterns("__pycache__"))
-    helper = tmp_path / "copy" / "ubpe_numba" / "kernels" / "automaton.py"
+    helper = tmp_path / "copy" / "ubpe_numba" / "runtime" / "tables" / "automaton.py"
     original = helper.read_text()
     script = f"""
         import ubpe_numba
@@ -561,10 +561,12 @@ def test_a_changed_helper_is_compiled_anew(tmp_path: pathlib.Path, warm: Warm) -
 def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> None:
     run(
         f"""
-        import importlib, pkgutil
-        import ubpe_numba.kernels
+        import importlib
+        import ubpe_numba
+        sys.path.append({str(pathlib.Path(__file__).parent)!r})
+        from kernel_modules import kernel_modules
         from ubpe_numba import FitRules, Ragged
-        from ubpe_numba._cache import _KernelCache
+        from ubpe_numba.runtime.kernel_cache import _KernelCache
         base = np.concatenate(corpus(6000, top=100))
         offsets = np.arange(0, 6001, 300)
         folder = pathlib.Path({str(tmp_path)!r})
@@ -632,8 +634,9 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
         BPE(3200).fit([long, long], sample_weight=[1, 2])
         BPE(120, n_threads=2).fit([np.tile(base, 200)])
         BPE(3010, n_threads=2).fit([np.tile(long, 20)])
-        from ubpe_numba import scan, words
-        encoder = words.WordEncoder(BPE(300, alphabet=256).fit([b"12 123 12 123 3"]).vocabulary)
+        from ubpe_numba.coding import word_encoder
+        from ubpe_numba.text import count_words, cut as scan
+        encoder = word_encoder.WordEncoder(BPE(300, alphabet=256).fit([b"12 123 12 123 3"]).vocabulary)
         digits = b" ".join(b"%d" % i for i in range(30_000))
         frozen = np.frombuffer(digits, np.uint8)
         for text in (frozen, frozen.copy(), frozen[::2], frozen[:5]):
@@ -642,17 +645,17 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                     cuts = scan.scan(text, cut, pattern)
                     cuts.flags.writeable = cut.flags.writeable = False
                     for way in (pattern, cuts):
-                        words.count_words(text, cut, way, 2)
+                        count_words.count_words(text, cut, way, 2)
                         encoder.encode(text, cut, way, 2)
         kernels = {{}}
-        for info in pkgutil.iter_modules(ubpe_numba.kernels.__path__):
-            module = importlib.import_module("ubpe_numba.kernels." + info.name)
+        for full_name in kernel_modules():
+            module = importlib.import_module(full_name)
             for name, value in vars(module).items():
                 if isinstance(getattr(value, "_cache", None), _KernelCache) and value.py_func.__module__ == module.__name__:
                     # what may be None makes kernels of its own
                     none = {{i for s in value.signatures for i, kind in enumerate(s) if str(kind) == "none"}}
                     forms = {{tuple(str(kind) for i, kind in enumerate(s) if i not in none) for s in value.signatures}}
-                    kernels[info.name + "." + name] = len(forms)
+                    kernels[full_name + "." + name] = len(forms)
         assert len(kernels) > 20
         assert set(kernels.values()) == {{1}}, {{k: v for k, v in kernels.items() if v != 1}}
         """,

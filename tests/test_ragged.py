@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 LISTS = st.lists(st.lists(INT32, max_size=5), max_size=8)

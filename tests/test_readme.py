@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ubpe_numba import demo
+from ubpe_numba.cli import demo
 
 ROOT = pathlib.Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -14,8 +14,9 @@ from reference import decode as reference_decode
 from reference.refine import worth
 from test_encode import Table, documents, tables
 
-from ubpe_numba import BPE, UBPE, NotFittedError, Ragged, UnknownSymbolError, Vocabulary, refine
-from ubpe_numba.encode import PathEncoder
+from ubpe_numba import BPE, UBPE, NotFittedError, Ragged, UnknownSymbolError, Vocabulary
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.fitting import refine
 
 
 @given(st.data(), tables())

@@ -13,9 +13,10 @@ from reference import encode_paths, search_paths
 from test_encode import Table, documents, tables
 
 from ubpe_numba import UBPE, Ragged, Vocabulary
-from ubpe_numba import search as module
-from ubpe_numba.encode import PathEncoder
-from ubpe_numba.search import NBest, Options, PathSearch, _Beam, _Priced
+from ubpe_numba.coding import path_search as module
+from ubpe_numba.coding.nbest import NBest
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.path_search import Options, PathSearch, _Beam, _Priced
 
 Tokens = dict[tuple[int, ...], int]
 

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from reference import fit as reference
 from test_fit import TIES, corpora
 
-from ubpe_numba import BPE, FitRules, UBPEClassic, epoch, shards
-from ubpe_numba import fit as fitting
-from ubpe_numba._progress import Progress
-from ubpe_numba.alphabet import Alphabet
-from ubpe_numba.corpus import as_corpus
-from ubpe_numba.kernels import shard_index
+from ubpe_numba import BPE, FitRules, UBPEClassic
+from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.fitting import epoch
+from ubpe_numba.fitting import loop as fitting
+from ubpe_numba.fitting import working_text as shards
+from ubpe_numba.fitting.kernels import index as shard_index
+from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.vocabulary.alphabet import Alphabet
 
 SHARDS = (1, 2, 3, 8, 16)
 

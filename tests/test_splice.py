@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_encode import Table, documents, tables
 
-from ubpe_numba import BPE, Ragged, Vocabulary, splice
-from ubpe_numba.encode import PairEncoder
+from ubpe_numba import BPE, Ragged, Vocabulary
+from ubpe_numba.coding import giant_document
+from ubpe_numba.coding.pair_encoder import PairEncoder
 
 
 @given(st.data(), tables(), st.integers(1, 9), st.integers(1, 5))
@@ -20,7 +21,7 @@ def test_tiny_blocks(data: st.DataObject, table: Table, least: int, around: int)
     docs = Ragged.from_lists(data.draw(documents(size, 120)))
     skip = data.draw(st.integers(0, len(docs)))
     docs = docs[skip:]  # offsets that do not start at 0
-    blocks = splice.blocks_of(docs.offsets, 2, least)
+    blocks = giant_document.blocks_of(docs.offsets, 2, least)
     want = encoder.encode(docs, 1)
     if blocks is None:
         assert docs.total < 2 * least or docs.lengths.max() < 2 * max(least, docs.total // 8)
@@ -31,7 +32,7 @@ def test_tiny_blocks(data: st.DataObject, table: Table, least: int, around: int)
         return encoder.encode(Ragged.from_lists([text]), 1).values
 
     parts = encoder.encode(Ragged(docs.values, blocks.offsets), 1)
-    got = splice.join(encode, docs, blocks, parts, encoder.lengths, around)
+    got = giant_document.join(encode, docs, blocks, parts, encoder.lengths, around)
     assert got.to_lists() == want.to_lists()
     assert got.offsets.tolist() == want.compact().offsets.tolist()
 
@@ -44,7 +45,7 @@ def test_giant_documents_among_small_ones(n_threads: int) -> None:
     tok = BPE(300, alphabet=4).fit([giant[:50_000], giant[-1000:]], progress=False)
     want = tok.set_params(n_threads=1).encode_batch(docs)
     assert tok.set_params(n_threads=n_threads).encode_batch(docs) == want
-    assert splice.blocks_of(Ragged.from_lists(docs).offsets, n_threads) is not None
+    assert giant_document.blocks_of(Ragged.from_lists(docs).offsets, n_threads) is not None
     assert np.array_equal(tok.encode(giant), want[2])
 
 
@@ -55,9 +56,9 @@ def test_periodic_text_is_encoded_again_once(period: int) -> None:
     text = np.tile(motif, 400_000 // period).astype(np.int32)
     tok = BPE(30, alphabet=4, n_threads=1).fit(np.split(text[:100_000], range(1000, 100_000, 1000)), progress=False)
     docs = Ragged.from_lists([text])
-    blocks = splice.blocks_of(docs.offsets, 2)
+    blocks = giant_document.blocks_of(docs.offsets, 2)
     assert blocks is None  # too short for what a block has by default
-    blocks = splice.blocks_of(docs.offsets, 2, 50_000)
+    blocks = giant_document.blocks_of(docs.offsets, 2, 50_000)
     assert blocks is not None and blocks.pieces.tolist() == [7 if text.size < 400_000 else 8]
     again = []
 
@@ -67,6 +68,6 @@ def test_periodic_text_is_encoded_again_once(period: int) -> None:
         return ids
 
     parts = tok.encode_batch(docs.values, blocks.offsets)
-    found = splice.join(encode, docs, blocks, parts, np.diff(tok.vocabulary.offsets), 64)
+    found = giant_document.join(encode, docs, blocks, parts, np.diff(tok.vocabulary.offsets), 64)
     assert np.array_equal(found.values, tok.encode(text))
     assert sum(again) < 1.2 * text.size

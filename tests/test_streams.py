@@ -15,7 +15,7 @@ from reference import encode_pairs
 from test_encode import Table, documents, tables
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, UnknownTokenError
-from ubpe_numba.streams import final_ids
+from ubpe_numba.tokenizers.streaming import final_ids
 
 DOCS = ["abab", "", "b", "aab" * 7, "", "babb"]
 

@@ -10,15 +10,17 @@ import pytest
 from reference import decode, encode_paths
 from reference import words as reference
 
-from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Ragged, Vocabulary, refine, search
-from ubpe_numba.documents import Documents, as_documents
-from ubpe_numba.encode import PathEncoder
-from ubpe_numba.io.corpora import Form
-from ubpe_numba.io.outputs import write_documents
-from ubpe_numba.scan import PATTERNS, scan
-from ubpe_numba.search import Options, PathSearch
-from ubpe_numba.special import SpecialTokens
-from ubpe_numba.words import count_words
+from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Ragged, Vocabulary
+from ubpe_numba.cli.read import Form
+from ubpe_numba.cli.write import write_documents
+from ubpe_numba.coding import path_search as search
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.path_search import Options, PathSearch
+from ubpe_numba.documents.normalise import Documents, as_documents
+from ubpe_numba.fitting import refine
+from ubpe_numba.text.count_words import count_words
+from ubpe_numba.text.cut import PATTERNS, scan
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
 
 def test_lattice_batches_of_periodic_documents():

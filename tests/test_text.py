@@ -24,9 +24,9 @@ from ubpe_numba import (
     UnknownSymbolError,
     count_documents,
 )
-from ubpe_numba.documents import Documents, code_points
-from ubpe_numba.pretokenize import Pretokenizer
-from ubpe_numba.special import SpecialTokens
+from ubpe_numba.documents.normalise import Documents, code_points
+from ubpe_numba.text.pretokenizer import Pretokenizer
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
 pytest.importorskip("regex")
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike

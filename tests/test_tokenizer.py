@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 import ubpe_numba
 from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, ModelFormatError, Ragged, UBPEClassic, UnknownSymbolError
+from ubpe_numba.documents.normalise import as_documents
 
 CLASSES = [BPE, UBPEClassic, UBPE]
 PAIRED = [BPE, UBPEClassic]
@@ -197,7 +198,7 @@ def test_no_limit_means_until_no_pair_occurs_twice(cls: Any, name: str) -> None:
     merges = tok.vocabulary.merges
     assert (tok.vocabulary.counts[tok.vocabulary.n_alphabet :] >= 2).all()
     by_rank = UBPEClassic.from_merges(merges, tok.vocabulary.n_alphabet)
-    batch = by_rank.encode_batch(tok.alphabet_.to_ids(ubpe_numba.documents.as_documents(docs)))
+    batch = by_rank.encode_batch(tok.alphabet_.to_ids(as_documents(docs)))
     pairs = Counter(pair for ids in batch.to_lists() for pair in pairwise(ids))
     assert max(pairs.values(), default=0) <= 1
     larger = fitted(cls, docs, len(tok.vocabulary) + 1000)

@@ -10,7 +10,7 @@ from reference import fit as reference
 from reference.trim import is_closed, rearrange
 
 from ubpe_numba import FitRules, UBPEClassic
-from ubpe_numba.trim import keep_by_weight, renumber
+from ubpe_numba.vocabulary.by_idf import keep_by_weight, renumber
 
 RULES = ["closed", "one_level", "published_0_2", "published_0_3"]
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import subprocess
 import sys
 from typing import Any
 
 import pytest
+from kernel_modules import kernel_modules
 
 import ubpe_numba
-import ubpe_numba.kernels
-from ubpe_numba.kernels import pairtable
+from ubpe_numba.runtime.tables import pairs as pairtable
 
 
 def forms(dispatcher: Any) -> set[tuple[str, ...]]:
@@ -25,11 +24,11 @@ def test_every_kernel_has_exactly_one_version() -> None:
     """Whatever the tests before this one did, or a single warm-up did."""
     ubpe_numba.warmup()
     n = 0
-    for module in pkgutil.iter_modules(ubpe_numba.kernels.__path__):
-        for name, value in vars(importlib.import_module(f"ubpe_numba.kernels.{module.name}")).items():
+    for module in kernel_modules():
+        for name, value in vars(importlib.import_module(module)).items():
             options = getattr(value, "targetoptions", None)
             if options and not options.get("no_cpython_wrapper"):  # else only kernels call it
-                assert len(forms(value)) == 1, (module.name, name, value.signatures)
+                assert len(forms(value)) == 1, (module, name, value.signatures)
                 n += 1
     assert n >= 25
 
@@ -51,8 +50,9 @@ import sys, ubpe_numba
 assert not {"numba", "numpy"} & set(sys.modules)
 assert ubpe_numba.__version__ and not hasattr(ubpe_numba, "__path_of_nothing__") and not hasattr(ubpe_numba, "nothing")
 from ubpe_numba import *
-import ubpe_numba.api
-assert UBPE is ubpe_numba.UBPE is ubpe_numba.api.UBPE and {*ubpe_numba.api.__all__} <= {*dir(ubpe_numba)}
+from ubpe_numba.tokenizers.ubpe import UBPE as home
+assert UBPE is ubpe_numba.UBPE is home and {*ubpe_numba.__all__} <= {*dir(ubpe_numba)} & {*globals()}
+assert {*ubpe_numba.__all__} == {*ubpe_numba._HOMES}
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -19,11 +19,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import words as reference
 
-from ubpe_numba import BPE, FitRules, Ragged, UnknownSymbolError, _threads, code_points, count_documents, words
-from ubpe_numba.scan import PATTERNS, scan
-from ubpe_numba.unicode_data import UNICODE_VERSION
-from ubpe_numba.vocabulary import Vocabulary
-from ubpe_numba.words import WordEncoder, count_words
+from ubpe_numba import BPE, FitRules, Ragged, UnknownSymbolError, count_documents
+from ubpe_numba.coding.word_encoder import WordEncoder
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.text import count_words as count_words_module
+from ubpe_numba.text import unicode_classes as code_points
+from ubpe_numba.text.count_words import count_words
+from ubpe_numba.text.cut import PATTERNS, scan
+from ubpe_numba.text.unicode_data import UNICODE_VERSION
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 SAME_UNICODE = code_points.unicode_of_regex() == UNICODE_VERSION
 
@@ -199,7 +203,7 @@ def test_long_repetition(unit: str | bytes) -> None:
 def test_counts(documents: list[bytes], pattern: str, n_threads: int) -> None:
     values, offsets = text_of(*documents)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_threads, "SERIAL_BELOW", 0)
+        patch.setattr(thread_pool, "SERIAL_BELOW", 0)
         counts = count_words(values, offsets, pattern, n_threads)
         assert counts == count_words(values, offsets, scan(values, offsets, pattern, n_threads), 1)
     assert dict(zip(counts.to_lists(), counts.weights.tolist(), strict=True)) == reference.count_segments(documents, pattern)
@@ -215,7 +219,7 @@ def test_counts_of_many_words() -> None:
     documents += [b" ".join(b"x" * 11 + b"abcdefgh"[i : i + 1] for i in rng.integers(0, 8, 5000))]
     values, offsets = text_of(*documents)
     want = count_documents([segment for document in documents for segment in reference.split(document, "gpt2")])
-    assert len(want) > 3 * words._FIRST_TABLE
+    assert len(want) > 3 * count_words_module._FIRST_TABLE
     for n_threads in (1, 2, 3):
         assert count_words(values, offsets, "gpt2", n_threads) == want
         assert np.array_equal(scan(values, offsets, "gpt2", n_threads), scan(values, offsets, "gpt2", 1))
@@ -261,7 +265,7 @@ def test_encoding(documents: list[bytes], n_learned: int, pattern: str, n_thread
     encoder = WordEncoder(tokenizer.vocabulary)
     values, offsets = text_of(*documents)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_threads, "SERIAL_BELOW", 0)
+        patch.setattr(thread_pool, "SERIAL_BELOW", 0)
         ids = encoder.encode(values, offsets, pattern, n_threads)
         again = encoder.encode(values, offsets, scan(values, offsets, pattern), n_threads)  # with a warm cache
     assert ids == again
@@ -388,7 +392,7 @@ import sys
 from ubpe_numba import BPE
 tokenizer = BPE(6, alphabet=4).fit([[0, 1, 0, 1, 2, 3]], progress=False)
 assert tokenizer.decode(tokenizer.encode([0, 1])).tolist() == [0, 1]
-text = {"words", "code_points", "unicode_data", "kernels.tally", "kernels.word_encode", "kernels.utf8"}
+text = {"coding.word_encoder", "text.unicode_classes", "text.unicode_data", "text.count_words", "text.kernels.utf8"}
 assert not ({f"ubpe_numba.{name}" for name in text} | {"regex"}) & set(sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

@@ -1,24 +1,84 @@
 """Byte-pair encoding for anything that is a sequence of integers.
 
-The names are those of `api.py`, imported when the first of them is asked for: `import ubpe_numba` itself takes some milliseconds,
-numba and numpy a quarter of a second.
+A public name is imported from its home when it is first asked for: `import ubpe_numba` itself takes some milliseconds, numba and
+numpy a quarter of a second.
 """
 
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ubpe_numba.api import *  # noqa: F403
+    from ubpe_numba.coding.nbest import NBest
+    from ubpe_numba.documents.counts import Counts, count_documents
+    from ubpe_numba.documents.ragged import Ragged
+    from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
+    from ubpe_numba.text.pretokenizer import Pretokenizer
+    from ubpe_numba.tokenizers.base import Tokenizer
+    from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
+    from ubpe_numba.tokenizers.ubpe import UBPE
+    from ubpe_numba.tokenizers.warmup import warmup
+    from ubpe_numba.vocabulary.alphabet import Alphabet
+    from ubpe_numba.vocabulary.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
+    from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
 
+#: The home of every public name.
+_HOMES = {
+    "ARTICLE": "vocabulary.rules",
+    "BPE": "tokenizers.bpe",
+    "PUBLISHED_0_2": "vocabulary.rules",
+    "PUBLISHED_0_3": "vocabulary.rules",
+    "UBPE": "tokenizers.ubpe",
+    "Alphabet": "vocabulary.alphabet",
+    "Counts": "documents.counts",
+    "FitRules": "vocabulary.rules",
+    "ModelFormatError": "errors",
+    "NBest": "coding.nbest",
+    "NotFittedError": "errors",
+    "Pretokenizer": "text.pretokenizer",
+    "Ragged": "documents.ragged",
+    "SpecialTokenError": "errors",
+    "Tokenizer": "tokenizers.base",
+    "UBPEClassic": "tokenizers.bpe",
+    "UnknownSymbolError": "errors",
+    "UnknownTokenError": "errors",
+    "Vocabulary": "vocabulary.vocabulary",
+    "count_documents": "documents.counts",
+    "warmup": "tokenizers.warmup",
+}
+
+__all__ = [
+    "ARTICLE",
+    "BPE",
+    "PUBLISHED_0_2",
+    "PUBLISHED_0_3",
+    "UBPE",
+    "Alphabet",
+    "Counts",
+    "FitRules",
+    "ModelFormatError",
+    "NBest",
+    "NotFittedError",
+    "Pretokenizer",
+    "Ragged",
+    "SpecialTokenError",
+    "Tokenizer",
+    "UBPEClassic",
+    "UnknownSymbolError",
+    "UnknownTokenError",
+    "Vocabulary",
+    "count_documents",
+    "warmup",
+]
+
 
 def __getattr__(name: str) -> Any:
-    # `from ubpe_numba import _threads` asks here first: it means the module, and shall not import all the others
-    if name == "__all__" or not (name.startswith("__") or find_spec(f"{__name__}.{name}")):
-        api = import_module(f"{__name__}.api")
-        globals().update({public: getattr(api, public) for public in ("__all__", *api.__all__)})
-    if name not in globals():
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals()[name]
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ubpe_numba.cli import main
+from ubpe_numba.cli.main import main
 
 __all__ = ["main"]
 

@@ -69,7 +69,7 @@ def load(name: str) -> Corpus:
     path = _file(name)
     if path is None and name != "ecg":
         return _synthetic_dna() if name == "dna" else _synthetic_wav()
-    file = path or importlib.resources.files("ubpe_numba") / "data" / "ecg.npz"
+    file = path or importlib.resources.files("ubpe_numba") / "cli" / "data" / "ecg.npz"
     with file.open("rb") as f, np.load(f) as data:
         source = path.name if path else "ECG record of the package"
         return Corpus(data["values"], data["offsets"], int(data["alphabet_size"]), source)

@@ -25,8 +25,10 @@ if __name__ == "__main__":
 from reference import decode as reference_decode
 from reference import dropout, encode_pairs, encode_paths
 
-from ubpe_numba import BPE, Ragged, Vocabulary, splice
-from ubpe_numba.encode import PairEncoder, PathEncoder
+from ubpe_numba import BPE, Ragged, Vocabulary
+from ubpe_numba.coding import giant_document
+from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.coding.path_encoder import PathEncoder
 
 Docs = list[list[int]]
 
@@ -92,13 +94,13 @@ def by_rank(case: Case) -> tuple[Any, Any]:
     docs = Ragged.from_lists(case.docs)
     found = [encoder.encode(docs, 1).to_lists()]
     if encoder.linear:
-        if (blocks := splice.blocks_of(docs.offsets, 2, 3)) is not None:
+        if (blocks := giant_document.blocks_of(docs.offsets, 2, 3)) is not None:
             parts = encoder.encode(Ragged(docs.values, blocks.offsets), 1)
 
             def encode(text: np.ndarray) -> np.ndarray:
                 return encoder.encode(Ragged.from_lists([text]), 1).values
 
-            found.append(splice.join(encode, docs, blocks, parts, encoder.lengths, 2).to_lists())
+            found.append(giant_document.join(encode, docs, blocks, parts, encoder.lengths, 2).to_lists())
         tok = BPE.from_merges(case.pairs, alphabet=case.size)
         text = [s for d in case.docs for s in d]
         found.append([[i for part in tok.encode_stream(case.docs) for i in part.tolist()]])

@@ -116,8 +116,10 @@ def main() -> None:
     assert spec is not None and spec.submodule_search_locations
     root = pathlib.Path(spec.submodule_search_locations[0])
     # numba reads the bytecode of kernels, so that has to stay as it is
-    kernels = [f"ubpe_numba.kernels.{path.stem}" for path in (root / "kernels").glob("*.py")]
-    with atheris.instrument_imports(include=["ubpe_numba"], exclude=["ubpe_numba.kernels", "ubpe_numba._jit", *kernels]):
+    folders = [root / "runtime", *root.glob("runtime/*"), *root.glob("*/kernels")]
+    files = [path.relative_to(root.parent).with_suffix("") for folder in folders for path in folder.glob("*.py")]
+    kernels = [".".join(file.parts).removesuffix(".__init__") for file in files]
+    with atheris.instrument_imports(include=["ubpe_numba"], exclude=kernels):
         import ubpe_numba  # noqa: F401
     atheris.Setup(sys.argv, one_input)
     atheris.Fuzz()

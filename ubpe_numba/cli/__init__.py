@@ -1,0 +1,1 @@
+"""The command line `ubpe-numba`, its demo and the data that ship with it."""

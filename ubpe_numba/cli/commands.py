@@ -1,0 +1,247 @@
+"""What the commands of the command line do: each takes the parsed options (see `cli.py`)."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import pathlib
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.cli.inspect import describe_model, table
+from ubpe_numba.cli.read import STANDARD, Form, Reader, integer_type
+from ubpe_numba.cli.write import check_output, output, write_documents
+from ubpe_numba.errors import LocatedError, ModelFormatError, SpecialTokenError
+from ubpe_numba.runtime.files import write_atomically
+from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.tokenizers.load import TOKENIZERS, load_model
+from ubpe_numba.tokenizers.ubpe import UBPE
+from ubpe_numba.vocabulary.rules import FitRules
+
+
+def fit(options: Namespace) -> None:
+    """Learn a vocabulary, write the model, and the curve of compression if asked for."""
+    reader = Reader(options.files, _form(options))
+    _suffix(options.output, "-o", (".json", ".npz"))
+    check_output(options.output)
+    if options.curve is not None:
+        if _suffix(options.curve, "--curve", (".csv", ".png")) == ".png":
+            _curve_png([1], [1.0])  # whether it can be drawn at all
+        check_output(options.curve)
+    tokenizer = _unfitted(options, reader.is_text())
+    with _placed(reader):
+        tokenizer.fit(**reader.whole(), memory_limit=options.memory_limit, progress=False if options.quiet else "auto")
+    tokenizer.save(options.output)
+    sizes, ratios = tokenizer.compression_curve()
+    if options.curve is not None:
+        write_atomically(options.curve, _curve(options.curve, sizes, ratios))
+    if not options.quiet:
+        what = f"{type(tokenizer).__name__} of {len(tokenizer.vocabulary)} tokens"
+        merged = " as merged" if options.tokenizer == "UBPE" else ""  # its best paths are others
+        print(f"{options.output}: {what}, {ratios[-1]:.4g} symbols a token{merged}", file=sys.stderr)
+
+
+def encode(options: Namespace) -> None:
+    """Write the ids of documents."""
+    tokenizer = load_model(options.model, options.threads)
+    reader = _reader_for(tokenizer, options)
+    to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
+    chosen = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}[options.special]
+    special: dict[str, Any] = {"allowed_special": chosen[0], "disallowed_special": chosen[1]}
+    with _placed(reader):
+        write_documents(options.output, to, tokenizer.encode_iter(reader, **special), np.dtype(np.int32))
+
+
+def decode(options: Namespace) -> None:
+    """Write the documents of ids."""
+    tokenizer = load_model(options.model, options.threads)
+    form = _form(options)._replace(lines=False, dtype=options.dtype or "int32", ids=True)
+    reader = Reader(options.files, form)
+    text = tokenizer.alphabet_.kind != "int"
+    to = Form(options.to or (None if options.output != STANDARD else "text" if text else "jsonl"), options.lines)
+    dtype = None if options.out_dtype is None else integer_type(options.out_dtype, "--out-dtype")
+    with _placed(reader):
+        write_documents(options.output, to, _decoded(tokenizer, reader), dtype)
+
+
+def inspect(options: Namespace) -> None:
+    """Print what a model is, and how it encodes documents."""
+    tokenizer = load_model(options.model, options.threads)
+    if options.top < 0:
+        raise ValueError(f"--top: expected at least 0, got {options.top}")
+    reader = _reader_for(tokenizer, options) if options.files else None
+    with _placed(reader):
+        found = describe_model(tokenizer, options.top, options.sort, reader)
+    print(table(found, options.json))
+
+
+def convert(options: Namespace) -> None:
+    """Read a model in one form and write it in another."""
+    suffix = pathlib.Path(options.output).suffix.lower()
+    to = options.to or {".json": "json", ".npz": "npz", ".tiktoken": "tiktoken"}.get(suffix)
+    if to is None:
+        raise ValueError(f"-o: {options.output}: its name does not tell the form, say it with --to")
+    if to in ("json", "npz") and suffix != f".{to}":
+        raise ValueError(f"-o: expected a name that ends in .{to}, got {options.output}")
+    check_output(options.output)
+    tokenizer: Any = _read(options)
+    if to in ("json", "npz"):
+        tokenizer.save(options.output)
+        return
+    if to != "published" and isinstance(tokenizer, UBPE):
+        raise ValueError(f"{options.model}: a UBPE has no merges, which {to} needs; use BPE or UBPEClassic")
+    if to == "vocab-merges":
+        vocab, merges = tokenizer.to_vocab_merges()
+        folder = pathlib.Path(options.output)
+        folder.mkdir(exist_ok=True)
+        write_atomically(folder / "vocab.json", vocab.encode())
+        write_atomically(folder / "merges.txt", merges.encode())
+        return
+    made = {"huggingface": "to_huggingface", "tiktoken": "to_tiktoken", "published": "to_published"}[to]
+    data = getattr(tokenizer, made)()
+    with output(options.output) as f:
+        f.write(data if isinstance(data, bytes) else data.encode())
+
+
+def _unfitted(options: Namespace, text: bool) -> Tokenizer:
+    given = {
+        "n_candidates": options.n_candidates,
+        "objective": options.objective,
+        "pretokenizer": options.pretokenizer,
+        "special_tokens": options.special_token,
+        "max_token_length": options.max_token_length,
+        "alphabet": options.alphabet,
+    }
+    for name, of in (("n_candidates", ("UBPE", "UBPEClassic")), ("objective", ("UBPE",))):
+        if given[name] is not None and options.tokenizer not in of:
+            raise ValueError(f"--{name.replace('_', '-')}: {options.tokenizer} has none, only {' and '.join(of)}")
+    if not text:
+        for name in ("pretokenizer", "special_tokens"):
+            if given[name] is not None:
+                raise ValueError(f"--{name.replace('_', '-').removesuffix('s')}: the documents are integers, not text")
+    elif options.alphabet is not None:
+        raise ValueError("--alphabet: the documents are text, whose alphabet are the 256 bytes")
+    params = {name: value for name, value in given.items() if value is not None}
+    if options.min_count is not None:
+        params["rules"] = FitRules(min_count=options.min_count)
+    if text:
+        params |= {"alphabet": bytes(range(256)), "encoding": "utf-8"}
+    cls: Any = TOKENIZERS[options.tokenizer]  # the constructors differ
+    tokenizer: Tokenizer = cls(options.n_tokens, n_threads=options.threads, **params)
+    return tokenizer
+
+
+def _form(options: Namespace) -> Form:
+    lines = getattr(options, "lines", False)
+    return Form(options.format, lines, options.field, options.dtype, options.record)
+
+
+def _reader_for(tokenizer: Tokenizer, options: Namespace) -> Reader:
+    return Reader(options.files, _form(options), text={"int": None}.get(tokenizer.alphabet_.kind, tokenizer.alphabet_.kind))
+
+
+@contextlib.contextmanager
+def _placed(reader: Reader | None) -> Iterator[None]:
+    """What is wrong in a document is told with its file, and the number of the document in there."""
+    try:
+        yield
+    except LocatedError as error:
+        if reader is None:
+            raise
+        path, number = reader.place(error.document)
+        what = str(error).partition(", ")[2]
+        if isinstance(error, SpecialTokenError):
+            what = f"position {error.position}: {error.token!r} is a special token; see --special"
+        raise ValueError(f"{path}: document {number}, {what}") from None
+
+
+def _decoded(tokenizer: Tokenizer, reader: Reader) -> Iterator[Any]:
+    """Documents as bytes or arrays, without loss."""
+    escape = "surrogateescape" if tokenizer.segmenter_.encoding is not None else "surrogatepass"
+    for doc in tokenizer.decode_iter(reader, errors=escape):
+        yield doc.encode("utf-8", escape) if isinstance(doc, str) else doc
+
+
+def _read(options: Namespace) -> Tokenizer:
+    """The tokenizer that `convert` reads."""
+    if options.source == "own":
+        _refuse(options, "kind", "pretokenizer", "special_token", "tokenizer")
+        return load_model(options.model)
+    try:
+        return _foreign(options)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{options.model}: {error}") from None
+
+
+def _refuse(options: Namespace, *names: str) -> None:
+    """Complain of options that mean nothing for what `convert` reads."""
+    for name in names:
+        if getattr(options, name) is not None:
+            raise ValueError(f"--{name.replace('_', '-')}: not for --from {options.source}")
+
+
+def _foreign(options: Namespace) -> Tokenizer:
+    """The tokenizer in a file of another library.
+
+    ModelFormatError as its reader raises it, ValueError for options that do not go with it.
+    """
+    source = options.source
+    cls: Any = TOKENIZERS[options.tokenizer or ("UBPE" if source == "published" else "BPE")]
+    if source == "published":
+        _refuse(options, "pretokenizer", "special_token")
+        found: Tokenizer = cls.from_published(pathlib.Path(options.model).read_text("utf-8"), options.kind)
+        return found
+    if cls is UBPE:
+        raise ValueError(f"--tokenizer: {source} has merges: expected BPE or UBPEClassic")
+    pattern = None if options.pretokenizer == "none" else options.pretokenizer
+    special = dict(_word(word) for word in options.special_token or ())
+    if source == "huggingface":
+        _refuse(options, "pretokenizer", "special_token")
+        found = cls.from_huggingface(pathlib.Path(options.model), kind=options.kind)
+    elif source == "tiktoken":
+        _refuse(options, "kind")
+        found = cls.from_tiktoken(options.model, pretokenizer=pattern, special_tokens=special)
+    else:
+        folder = pathlib.Path(options.model)
+        rest = {"kind": options.kind or "bytes", "special_tokens": special}
+        if options.pretokenizer is not None:
+            rest["pretokenizer"] = pattern
+        found = cls.from_vocab_merges(folder / "vocab.json", folder / "merges.txt", **rest)
+    return found
+
+
+def _word(text: str) -> tuple[str, int]:
+    word, _, number = text.rpartition("=")
+    if not word or not number.isdecimal():
+        raise ValueError(f"--special-token: expected WORD=ID, got {text!r}")
+    return word, int(number)
+
+
+def _suffix(path: str, option: str, known: tuple[str, ...]) -> str:
+    suffix = pathlib.Path(path).suffix.lower()
+    if suffix not in known:
+        raise ValueError(f"{option}: expected a name that ends in {' or '.join(known)}, got {path}")
+    return suffix
+
+
+def _curve(path: str, sizes: np.ndarray, ratios: np.ndarray) -> bytes:
+    if path.lower().endswith(".png"):
+        return _curve_png(sizes, ratios)
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["n_tokens", "symbols_per_token"])
+    rows.writerows(zip(sizes.tolist(), ratios.tolist(), strict=True))
+    return text.getvalue().encode()
+
+
+def _curve_png(sizes: Any, ratios: Any) -> bytes:
+    from ubpe_numba.views.plot import draw_curve
+
+    file = io.BytesIO()
+    draw_curve(file, np.asarray(sizes), np.asarray(ratios))
+    return file.getvalue()

@@ -1,0 +1,151 @@
+"""What a model is, in words and figures, for `ubpe-numba inspect`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.tokenizers.base import Tokenizer
+
+_WIDE = 60  # characters of a token that a table shows
+
+
+def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterable[Any] | None = None) -> dict[str, Any]:
+    """The facts of a fitted tokenizer and its first `top` learned tokens by `sort`, as plain data; with `documents`, encoded.
+
+    `sort` is ``"count"``, ``"length"`` or ``"weight"``, the largest first, or ``"id"``.
+
+    >>> from ubpe_numba import BPE
+    >>> found = describe_model(BPE.from_merges([[0, 1]], alphabet="ab"), 1, "id", ["abab", "b"])
+    >>> found["tokens"][0]["token"], found["encoded"]["symbols_per_token"]
+    ('ab', 1.6666666666666667)
+    """
+    vocabulary, segmenter = tokenizer.vocabulary, tokenizer.segmenter_
+    special = tokenizer.special_ids
+    found: dict[str, Any] = {
+        "tokenizer": type(tokenizer).__name__,
+        "size": len(vocabulary),
+        "alphabet": {"kind": tokenizer.alphabet_.kind, "size": vocabulary.n_alphabet},
+        "learned": vocabulary.n_learned,
+        "longest": int(np.diff(vocabulary.offsets).max()),
+        "knows_pairs": vocabulary.merges is not None,
+        "encoding": segmenter.encoding,
+        "pretokenizer": None if segmenter.pretokenizer is None else segmenter.pretokenizer.name or segmenter.pretokenizer.pattern,
+        "special_tokens": {_shown(word): number for word, number in special.items()},
+        "fitted_on": {"documents": vocabulary.n_documents, "symbols": vocabulary.n_symbols},
+        "fingerprint": tokenizer.fingerprint,
+    }
+    if objective := getattr(tokenizer, "objective", None):
+        found["objective"] = objective
+    found["tokens"] = [_token(tokenizer, i) for i in _ranked(tokenizer, sort)[:top].tolist()]
+    if documents is not None:
+        found["encoded"] = _encoded(tokenizer, documents)
+    return found
+
+
+def table(found: dict[str, Any], as_json: bool) -> str:
+    """What `describe_model` found, as text or JSON."""
+    if as_json:
+        return json.dumps(found, indent=1)
+    alphabet, fitted = found["alphabet"], found["fitted_on"]
+    kind = {"int": "integers", "str": "characters", "bytes": "bytes"}[alphabet["kind"]]
+    pairs = "pairs" if found["knows_pairs"] else "flat sequences"
+    parts = "documents" if found["pretokenizer"] is None else "segments of documents"
+    lines = [
+        ("tokenizer", found["tokenizer"] + (f", objective {found['objective']}" if "objective" in found else "")),
+        (
+            "tokens",
+            f"{found['size']}: {alphabet['size']} {kind} and {found['learned']} {pairs}, longest {found['longest']}",
+        ),
+        ("encoding", found["encoding"] or "-"),
+        ("pretokenizer", found["pretokenizer"] or "-"),
+        ("special tokens", ", ".join(f"{word} = {i}" for word, i in found["special_tokens"].items()) or "-"),
+        ("fitted on", f"{fitted['symbols']} symbols in {fitted['documents']} {parts}" if fitted["symbols"] else "not known"),
+        ("fingerprint", found["fingerprint"]),
+    ]
+    if encoded := found.get("encoded"):
+        sizes = f"{encoded['symbols']} symbols in {encoded['documents']} documents"
+        lines.append(("encoded", f"{sizes}: {encoded['tokens']} tokens, {_ratio(encoded['symbols_per_token'])} symbols a token"))
+        lines += [(f"  at {size} tokens", f"{_ratio(ratio)} symbols a token") for size, ratio in encoded["curve"]]
+    text = [f"{name:16} {value}" for name, value in lines]
+    if found["tokens"]:
+        text += ["", f"{'id':>8} {'length':>7} {'count':>12} {'documents':>10} {'idf':>7}  token"]
+    for token in found["tokens"]:
+        shown = token["token"] if isinstance(token["token"], str) else " ".join(map(str, token["token"]))
+        shown = repr(shown) if isinstance(token["token"], str) else shown
+        shown = shown if len(shown) <= _WIDE else shown[: _WIDE - 3] + "..."
+        figures = f"{token['id']:8} {token['length']:7} {token['count']:12} {token['documents']:10} {token['weight']:7.3f}"
+        text.append(f"{figures}  {shown}")
+    return "\n".join(text)
+
+
+def _ratio(value: float | None) -> str:
+    return "no" if value is None else f"{value:.4g}"
+
+
+def _ranked(tokenizer: Tokenizer, sort: str) -> np.ndarray:
+    """The learned tokens, by number in the vocabulary; ties by number."""
+    vocabulary = tokenizer.vocabulary
+    n = vocabulary.n_alphabet
+    keys = {"count": vocabulary.counts, "length": np.diff(vocabulary.offsets), "weight": vocabulary.weights}
+    order = np.arange(n, len(vocabulary))
+    return order if sort == "id" else order[np.argsort(-keys[sort][n:], kind="stable")]
+
+
+def _token(tokenizer: Tokenizer, i: int) -> dict[str, Any]:
+    vocabulary, ids = tokenizer.vocabulary, tokenizer.segmenter_.token_ids
+    symbols = tokenizer.alphabet_.output(tokenizer.alphabet_.to_symbols(vocabulary.sequence(i)))
+    return {
+        "id": i if ids is None else int(ids[i]),
+        "length": int(vocabulary.offsets[i + 1] - vocabulary.offsets[i]),
+        "count": int(vocabulary.counts[i]),
+        "documents": int(vocabulary.document_frequencies[i]),
+        "weight": float(vocabulary.weights[i]),
+        "token": symbols.tolist() if isinstance(symbols, np.ndarray) else _shown(symbols),
+    }
+
+
+def _shown(word: Any) -> Any:
+    r"""Text as `str`, what is no UTF-8 in it as ``\xff``; integers as a list in words."""
+    if isinstance(word, bytes):
+        return word.decode("utf-8", "backslashreplace")
+    return word if isinstance(word, str) else str(list(word))
+
+
+def _encoded(tokenizer: Tokenizer, documents: Iterable[Any]) -> dict[str, Any]:
+    """Tokens of documents with the vocabulary, and with its beginnings of 2, 4, 8, ... times the alphabet."""
+    held = list(documents)
+    n_symbols = sum(len(doc.encode("utf-8", "surrogatepass")) if _is_utf8(tokenizer, doc) else len(doc) for doc in held)
+    curve: list[tuple[int, float | None]] = []
+    size = 2 * tokenizer.vocabulary.n_alphabet
+    while size < len(tokenizer.vocabulary):
+        try:
+            shorter = tokenizer.truncate(size)
+        except ValueError:  # its lowest ids are not a vocabulary of their own
+            break
+        curve.append((size, _per_token(n_symbols, _count(shorter, held))))
+        size *= 2
+    total = _count(tokenizer, held)
+    return {
+        "documents": len(held),
+        "symbols": n_symbols,
+        "tokens": total,
+        "symbols_per_token": _per_token(n_symbols, total),
+        "curve": curve,
+    }
+
+
+def _is_utf8(tokenizer: Tokenizer, doc: Any) -> bool:
+    return isinstance(doc, str) and tokenizer.segmenter_.encoding is not None
+
+
+def _per_token(n_symbols: int, n_tokens: int) -> float | None:
+    return n_symbols / n_tokens if n_tokens else None
+
+
+def _count(tokenizer: Tokenizer, documents: Iterable[Any]) -> int:
+    ids: Iterator[np.ndarray] = tokenizer.encode_iter(documents, disallowed_special="none")
+    return sum(len(doc) for doc in ids)

@@ -1,0 +1,189 @@
+"""The command line `ubpe-numba`: its parser, and what becomes of errors. What commands do is in `commands.py`.
+
+Exit codes: 0, 1 for what failed (files, disks, extras that are not installed), 2 for bad usage and bad input, 130 after Ctrl-C,
+141 if nobody reads the output any more. Errors are one line on standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import sys
+import warnings
+from typing import Any, NoReturn
+
+from ubpe_numba import __version__
+
+_TOKENIZERS = ("BPE", "UBPE", "UBPEClassic")
+_DOCUMENTS = ("text", "jsonl", "npy", "npz", "raw")
+_IDS = ("npz", "npy", "jsonl", "ids", "raw")
+_FOREIGN = ("huggingface", "tiktoken", "vocab-merges", "published")
+_FORMATS = """
+documents: text (a document a file, or a line with --lines), jsonl (strings or lists of integers, or objects with --field), npy
+(1-D: one document, 2-D: a row each), npz (values, offsets), raw (binary integers: --dtype, and --record). The suffix tells the
+format, --format overrides it; - is standard input, text with --lines, and ids for decode.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, without the usage."""
+        self.exit(2, f"error: {message} (see {self.prog} --help)\n")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _warn
+            code = _run(options)
+            sys.stdout.flush()
+            return code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        _forget_stdout()
+        return 141
+    except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
+        print(f"error: {_line(error)}", file=sys.stderr)
+        return 1 if isinstance(error, (ImportError, MemoryError, OSError)) else 2
+
+
+def _run(options: argparse.Namespace) -> int:
+    # imported here, so that --help does not wait for the compiler to be imported
+    if options.command == "warmup":
+        from ubpe_numba.tokenizers.warmup import warmup
+
+        print("compiling every kernel into the cache: half a minute", file=sys.stderr)
+        warmup()
+        return 0
+    if options.command == "demo":
+        from ubpe_numba.cli.demo import run
+
+        return run(options.tokens, options.plot, not options.quiet)
+    from ubpe_numba.cli import commands
+
+    command = getattr(commands, options.command)
+    command(options)
+    return 0
+
+
+def _line(error: BaseException) -> str:
+    """The message in one line, with the name of the file first."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{os.fspath(error.filename)}: {error.strerror}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"warning: {message}", file=sys.stderr)
+
+
+def _forget_stdout() -> None:
+    """Nobody reads it: what is still in the buffer goes nowhere, else the interpreter complains when it ends."""
+    with contextlib.suppress(OSError, ValueError):  # if it is a file at all
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _bytes(text: str) -> int:
+    """A number of bytes such as 500M or 2G."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kKMGT]?)B?", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"expected a number of bytes such as 500M or 2G, got {text!r}")
+    return int(float(found[1]) * 1000 ** ("kMGT".index(found[2].replace("K", "k")) + 1 if found[2] else 0))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="ubpe-numba", description="Byte-pair encoding for sequences of integers, bytes and text.")
+    parser.add_argument("--version", action="version", version=f"ubpe-numba {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    fit = commands.add_parser("fit", help="learn a vocabulary from documents", epilog=_FORMATS)
+    _add_input(fit, "FILE", _DOCUMENTS)
+    fit.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model: .json (readable) or .npz (flat arrays)")
+    fit.add_argument("--tokenizer", choices=_TOKENIZERS, default="BPE", help="default %(default)s")
+    fit.add_argument("--n-tokens", type=int, default=4096, metavar="N", help="size, alphabet included (default %(default)s)")
+    fit.add_argument("--alphabet", type=int, metavar="N", help="of integers: 0..N-1 (default: what occurs)")
+    fit.add_argument("--n-candidates", type=int, metavar="N", help="pairs looked at in a round; not for BPE (default 50)")
+    fit.add_argument("--pretokenizer", metavar="NAME", help="gpt2, cl100k, o200k, whitespace, digits, or a regular expression")
+    fit.add_argument("--special-token", action="append", metavar="WORD", help="a word with an id of its own; repeatable")
+    fit.add_argument("--max-token-length", type=int, metavar="N", help="no token of more symbols")
+    fit.add_argument("--min-count", type=int, metavar="N", help="no pair that occurs less often (default 2)")
+    fit.add_argument("--objective", choices=("tfidf", "shortest", "additive"), help="of UBPE (default tfidf)")
+    fit.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="bytes beside the documents, such as 500M or 2G")
+    fit.add_argument("--curve", metavar="FILE", help="symbols per token at every size: .csv, or .png (needs the extra 'plot')")
+    fit.add_argument("--quiet", action="store_true", help="no progress bar and no summary")
+    _add_threads(fit)
+
+    encode = commands.add_parser("encode", help="documents to ids", epilog=_FORMATS)
+    encode.add_argument("model", metavar="MODEL")
+    _add_input(encode, "FILE", _DOCUMENTS)
+    _add_output(encode, _IDS, "npz (values int32, offsets int64), npy, jsonl, ids (text, a line a document), raw (int32)", "ids")
+    special = "special tokens in the text: refuse them (default), allow them, or take them for ordinary text"
+    encode.add_argument("--special", choices=("refuse", "allow", "ordinary"), default="refuse", help=special)
+    _add_threads(encode)
+
+    decode = commands.add_parser("decode", help="ids back to documents", epilog="Ids are read as encode writes them.")
+    decode.add_argument("model", metavar="MODEL")
+    _add_input(decode, "FILE", _IDS)
+    _add_output(decode, _DOCUMENTS, "text, jsonl, npz, npy, raw", "text of text, jsonl of integers")
+    decode.add_argument("--out-dtype", metavar="TYPE", help="of integers: int16, uint8, ... (default: as the model has them)")
+    _add_threads(decode)
+
+    inspect = commands.add_parser("inspect", help="what a model is, and what it does to documents", epilog=_FORMATS)
+    inspect.add_argument("model", metavar="MODEL")
+    inspect.add_argument("--top", type=int, default=20, metavar="N", help="how many tokens to list (default %(default)s)")
+    inspect.add_argument("--sort", choices=("count", "length", "weight", "id"), default="length", help="default %(default)s")
+    inspect.add_argument("--json", action="store_true", help="as JSON")
+    _add_input(inspect, "--on", _DOCUMENTS, help="documents to encode, with the vocabulary and smaller ones")
+    _add_threads(inspect)
+
+    convert = commands.add_parser("convert", help="models from and for other libraries")
+    convert.add_argument("model", metavar="MODEL", help="a file; for vocab-merges the folder of vocab.json and merges.txt")
+    convert.add_argument("--from", dest="source", choices=("own", *_FOREIGN), default="own", help="default: a model of ours")
+    convert.add_argument("--to", choices=("json", "npz", *_FOREIGN), help="default: by the suffix of the output")
+    convert.add_argument("-o", "--output", required=True, metavar="PATH", help="a file; a folder for vocab-merges; - for stdout")
+    convert.add_argument("--tokenizer", choices=_TOKENIZERS, help="what a foreign file becomes (default BPE; published: UBPE)")
+    convert.add_argument("--kind", choices=("bytes", "str", "int"), help="what the symbols of a foreign file are")
+    convert.add_argument("--pretokenizer", metavar="NAME", help="the pattern of a file that does not say it, or none")
+    words = "a special token of a file that does not say it; repeatable"
+    convert.add_argument("--special-token", action="append", metavar="WORD=ID", help=words)
+
+    demo = commands.add_parser("demo", help="tokenize a bundled ECG, decode it, compare, and print what was found")
+    demo.add_argument("--tokens", type=int, default=1024, metavar="N", help="size of the vocabulary (default %(default)s)")
+    demo.add_argument("--plot", metavar="FILE.png", help="also draw the signal coloured by token (needs the extra 'plot')")
+    demo.add_argument("--quiet", action="store_true", help="no progress bar")
+    commands.add_parser("warmup", help="compile every kernel into the cache, for container images")
+    return parser
+
+
+def _add_input(parser: argparse.ArgumentParser, name: str, formats: tuple[str, ...], help: str | None = None) -> None:
+    if name.startswith("-"):
+        parser.add_argument(name, dest="files", nargs="+", default=[], metavar="FILE", help=help)
+    else:
+        parser.add_argument("files", nargs="+", metavar=name, help="- for standard input")
+    parser.add_argument("--format", choices=formats, help="of the input (default: by the suffix)")
+    if "text" in formats:
+        parser.add_argument("--lines", action="store_true", help="text: a document a line")
+    parser.add_argument("--field", default="text", metavar="NAME", help="jsonl: of lines that are objects (default %(default)s)")
+    parser.add_argument("--dtype", metavar="TYPE", help="raw: uint8, int16, >i2, ...")
+    parser.add_argument("--record", type=int, metavar="N", help="raw: symbols a document (default: one document)")
+
+
+def _add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...], what: str, default: str) -> None:
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: standard output")
+    parser.add_argument("--to", choices=formats, help=f"{what} (default: by the suffix; on standard output {default})")
+    if "text" in formats:
+        parser.add_argument("--lines", action="store_true", help="text: a document a line")
+
+
+def _add_threads(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--threads", type=int, metavar="N", help="default: UBPE_NUM_THREADS, or all CPUs")
+
+
+__all__ = ["main"]

@@ -1,0 +1,176 @@
+"""Decoding: token ids back to symbols, through the arena.
+
+One pass into a buffer of about the right size. A pass over the lengths first, to know the size, would take a third of the time;
+instead the size is estimated from some of the ids, and where the estimate was too small the rest is measured and the buffer
+replaced, once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.coding.kernels import decode
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import UnknownTokenError
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import describe, offsets_of, writable
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+_SAMPLE = 1024  # ids that the size is estimated from
+_MARGIN = 1.0625  # and by how much the estimate is exceeded
+_SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel wants free at the end
+
+
+class Decoder:
+    """The arena in the symbols of an alphabet: uint8 for bytes, uint32 code points for str, int32 or int64 for integers."""
+
+    def __init__(self, vocabulary: Vocabulary, alphabet: Alphabet, segmenter: Segmenter) -> None:
+        self.vocabulary, self.segmenter = vocabulary, segmenter
+        symbols, offsets = alphabet.to_symbols(vocabulary.arena), vocabulary.offsets
+        #: bool[V], the ids that no token has; None if there are none
+        self.gaps: np.ndarray | None = None
+        if segmenter.special is not None or segmenter.token_ids is not None:
+            symbols, offsets, self.gaps = _by_id(symbols, offsets, segmenter)
+        symbols = np.ascontiguousarray(symbols)
+        self.dtype = symbols.dtype
+        self.starts = offsets * symbols.itemsize
+        sizes = np.diff(self.starts)
+        if (longest := int(sizes.max())) >= 2**31:  # 32 bits halve the table that every id is looked up in
+            raise ValueError(f"vocabulary: a token of {longest} bytes; at most 2**31 - 1 can be decoded")
+        self.sizes = sizes.astype(np.int32)
+        self.arena = np.zeros(symbols.nbytes + decode.SLACK, np.uint8)
+        self.arena[: symbols.nbytes] = symbols.view(np.uint8)
+        self.slots = np.zeros(self.sizes.size * decode.SLOT, np.uint8)
+        decode.fill_slots(self.starts, self.arena, self.slots)
+
+    def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """The symbols of all documents, and int64 offsets of the documents in them.
+
+        Raises UnknownTokenError for an id outside the vocabulary, naming document and position. O(ids + symbols).
+        """
+        values, offsets = self._checked(ids)
+        ends = np.zeros(len(ids) + 1, np.int64)
+        chunks = thread_pool.chunks_of(offsets, n_threads)
+
+        def one(begin: int, end: int) -> np.ndarray:
+            return self._decode(values, offsets[begin : end + 1], ends[begin + 1 : end + 1])
+
+        parts = thread_pool.run(one, chunks, n_threads, values.size)
+        out = parts[0]
+        if len(parts) > 1:
+            out = np.empty(sum(part.size for part in parts), np.uint8)
+            starts = np.cumsum([0] + [part.size for part in parts])
+            place = {chunk: (part, int(start)) for chunk, part, start in zip(chunks, parts, starts, strict=False)}
+
+            def join(begin: int, end: int) -> None:
+                part, start = place[begin, end]
+                out[start : start + part.size] = part
+                ends[begin + 1 : end + 1] += start
+
+            thread_pool.run(join, chunks, n_threads)
+        return out.view(self.dtype), ends // self.dtype.itemsize
+
+    def decode_into(self, ids: Ragged, out: np.ndarray, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """As `decode`, into the beginning of `out`; what lies behind may be overwritten. Errors as `Tokenizer.decode` says."""
+        if not isinstance(out, np.ndarray) or out.dtype != self.dtype:
+            raise TypeError(f"out: expected an array of {self.dtype}, got {describe(out)}")
+        if out.ndim != 1 or not out.flags.c_contiguous or not out.flags.aligned:
+            raise ValueError(f"out: expected a 1-D, contiguous and aligned array, got {describe(out)}")
+        if not out.flags.writeable:
+            raise ValueError("out: expected an array that can be written to, got a read-only one")
+        values, offsets = self._checked(ids)
+        ends = np.zeros(len(ids) + 1, np.int64)
+        room = np.asarray(out).view(np.uint8)
+        chunks = thread_pool.chunks_of(offsets, n_threads)
+        starts = dict.fromkeys(chunks, 0)
+        if len(chunks) > 1:  # each writes to its own place, so the sizes come first: a third more work, but nothing to join
+
+            def size(begin: int, end: int) -> int:
+                return int(decode.decoded_size(values[offsets[begin] : offsets[end]], self.sizes))
+
+            sizes = thread_pool.run(size, chunks, n_threads)
+            self._check_room(sum(sizes), room.size)
+            starts = dict(zip(chunks, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
+
+        def one(begin: int, end: int) -> None:
+            start = starts[begin, end]
+            stop = start + sizes[chunks.index((begin, end))] if len(chunks) > 1 else room.size
+            self._decode_here(values, offsets[begin : end + 1], room[start:stop], ends[begin + 1 : end + 1])
+            ends[begin + 1 : end + 1] += start
+
+        thread_pool.run(one, chunks, n_threads)
+        ends //= self.dtype.itemsize
+        return out[: ends[-1]], ends
+
+    def _check_room(self, size: int, room: int) -> None:
+        if size > room:
+            width = self.dtype.itemsize
+            raise ValueError(f"out: expected room for {size // width} symbols, got {room // width}")
+
+    def _decode_here(self, values: np.ndarray, offsets: np.ndarray, room: np.ndarray, ends: np.ndarray) -> None:
+        """Decode some documents into bytes that need not have any to spare; ids in range."""
+        first, last = int(offsets[0]), int(offsets[-1])
+        tables = (self.sizes, self.slots, self.starts, self.arena)
+        done, size = decode.decode(values, offsets, first, *tables, room, 0, ends)
+        if done == last:
+            return
+        # the kernel copies whole blocks and wants some bytes free behind the last: the rest goes by way of a buffer
+        needed = int(decode.decoded_size(values[done:last], self.sizes))
+        self._check_room(size + needed, room.size)
+        rest = np.empty(needed + _SPARE, np.uint8)
+        document = int(np.searchsorted(offsets, done, side="right")) - 1
+        decode.decode(values, offsets[document:], done, *tables, rest, 0, ends[document:])
+        ends[document:] += size
+        room[size : size + needed] = rest[:needed]
+
+    def _checked(self, ids: Ragged) -> tuple[np.ndarray, np.ndarray]:
+        """Values and offsets; UnknownTokenError for an id outside the vocabulary, naming document and position."""
+        values, offsets = writable(ids.values), writable(ids.offsets)
+        given = values[offsets[0] : offsets[-1]]
+        bad = int(decode.find_outside(given, self.sizes.size))
+        if bad < 0 and self.gaps is not None and self.gaps[given].any():
+            bad = int(np.argmax(self.gaps[given]))
+        if bad >= 0:
+            at = int(offsets[0]) + bad
+            document = int(np.searchsorted(offsets, at, side="right")) - 1
+            raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size)
+        return values, offsets
+
+    def _decode(self, values: np.ndarray, offsets: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """The bytes of some documents; `ends` gets where each ends. Ids in range."""
+        first, last = int(offsets[0]), int(offsets[-1])
+        some = values[first : last : max(1, (last - first) // _SAMPLE)]
+        guess = float(self.sizes[some].mean()) * (last - first) * _MARGIN if last > first else 0.0
+        out = np.empty(int(guess) + _SPARE, np.uint8)
+        tables = (self.sizes, self.slots, self.starts, self.arena)
+        done, size = decode.decode(values, offsets, first, *tables, out, 0, ends)
+        if done < last:
+            larger = np.empty(size + int(decode.decoded_size(values[done:last], self.sizes)) + _SPARE, np.uint8)
+            larger[:size] = out[:size]
+            out = larger
+            document = int(np.searchsorted(offsets, done, side="right")) - 1  # it goes on in the middle of this one
+            _, size = decode.decode(values, offsets[document:], done, *tables, out, size, ends[document:])
+        # a view keeps the buffer alive: of a short document that would be mostly spare
+        return out[:size] if out.size - size <= size // 8 else out[:size].copy()
+
+
+def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """The symbols of all tokens, special ones too, in order of their ids; offsets; and which ids no token has."""
+    size = offsets.size - 1
+    ids = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids.astype(np.int64)
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    if (special := segmenter.special) is not None:
+        ids = np.concatenate([ids, special.ids])
+        starts = np.concatenate([starts, symbols.size + special.offsets[:-1]])
+        lengths = np.concatenate([lengths, np.diff(special.offsets)])
+        dtype = symbols.dtype if special.kind != "int" else np.result_type(symbols, special.values)
+        symbols = np.concatenate([symbols.astype(dtype, copy=False), special.values.astype(dtype, copy=False)])
+    token = np.full(int(ids.max()) + 1, -1)
+    token[ids] = np.arange(ids.size)
+    gaps = token < 0
+    sizes = np.where(gaps, 0, lengths[token])
+    by_id = offsets_of(sizes)
+    source = np.arange(by_id[-1]) + np.repeat(np.where(gaps, 0, starts[token]) - by_id[:-1], sizes)
+    return symbols[source], by_id, gaps if gaps.any() else None

@@ -1,0 +1,140 @@
+"""One giant document on several threads: encoding by rank in blocks, joined where the result is that of the whole.
+
+Blocks are encoded as if each were a document, and then a stretch around every cut once more. Two encodings of overlapping
+stretches may be joined at any token that both hold at the same place: the one up to it, the other from it on. Every two
+neighbours of what comes out are neighbours in one of the two, so they fit each other, and a sequence whose neighbours all fit
+is the encoding of what it covers (kernels/rank_encode.py). A stretch that shares no token with the left or the right of its cut
+is made longer, in the end up to the beginning of the document or the end of the block, where there is nothing to join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import offsets_of
+
+BLOCK = 250_000  # symbols of the shortest block: encoded in ~10 ms, of which a join costs ~1 %
+_AROUND = 1024  # tokens at each side of a cut that are encoded again at first
+_TOKEN = 8  # symbols that one of them may have, on average: else there are fewer
+
+
+class Blocks(NamedTuple):
+    """Documents and parts of documents: int64 offsets of the blocks, the documents that were cut, and into how many each."""
+
+    offsets: np.ndarray
+    documents: np.ndarray
+    pieces: np.ndarray
+
+
+def blocks_of(offsets: np.ndarray, n_threads: int | None, least: int = BLOCK) -> Blocks | None:
+    """How to cut documents for the threads; None if none is worth it.
+
+    >>> blocks_of(np.array([0, 1, 9]), 2, least=4)
+    Blocks(offsets=array([0, 1, 5, 9]), documents=array([1]), pieces=array([2]))
+    """
+    total = int(offsets[-1] - offsets[0])
+    if total < 2 * least or (threads := thread_pool.resolve(n_threads)) == 1:
+        return None
+    size = max(least, total // (4 * threads))
+    sizes = np.diff(offsets)
+    long = np.flatnonzero(sizes >= 2 * size)
+    if long.size == 0:
+        return None
+    pieces = sizes[long] // size
+    cuts = [start + n * np.arange(1, k) // k for start, n, k in zip(offsets[long], sizes[long], pieces, strict=True)]
+    return Blocks(np.sort(np.concatenate([offsets, *cuts]), kind="stable"), long, pieces)
+
+
+def join(
+    encode: Callable[[np.ndarray], np.ndarray],
+    documents: Ragged,
+    blocks: Blocks,
+    parts: Ragged,
+    lengths: np.ndarray,
+    around: int = _AROUND,
+) -> Ragged:
+    """The encoding of documents from `parts`, that of their blocks.
+
+    `encode` encodes one stretch of symbols; lengths int64[V] of the tokens.
+    """
+    values: list[np.ndarray] = []
+    extra = np.zeros(len(documents), np.int64)
+    extra[blocks.documents] = blocks.pieces - 1
+    first_block = np.arange(len(documents)) + np.cumsum(extra) - extra
+    sizes = np.diff(parts.offsets)[first_block]
+    taken = 0
+    for document, pieces in zip(blocks.documents.tolist(), blocks.pieces.tolist(), strict=True):
+        block = int(first_block[document])
+        values.append(parts.values[taken : parts.offsets[block]])
+        taken = int(parts.offsets[block + pieces])
+        done = [parts[block]]
+        for i in range(block + 1, block + pieces):
+            cut, stop = blocks.offsets[i : i + 2].tolist()
+            _append(done, encode, documents.values, int(documents.offsets[document]), cut, stop, parts[i], lengths, around)
+        sizes[document] = sum(part.size for part in done)
+        values.extend(done)
+    values.append(parts.values[taken : parts.offsets[-1]])
+    return Ragged._trusted(np.concatenate(values), offsets_of(sizes))
+
+
+def _append(
+    done: list[np.ndarray],
+    encode: Callable[[np.ndarray], np.ndarray],
+    symbols: np.ndarray,
+    start: int,
+    cut: int,
+    stop: int,
+    ids: np.ndarray,
+    lengths: np.ndarray,
+    around: int,
+) -> None:
+    """Join the ids of the block cut..stop to those of its document before it, which begins at `start`.
+
+    Only the side that shares no token is made longer: in periodic text, where two phases never meet, that is the right one, up to
+    the whole block, which is 1.1 blocks in all. O(block), where the left shares one soon.
+    """
+    before = after = around
+    while True:
+        while len(done) > 1 and done[-1].size < before:
+            done[-2:] = [np.concatenate(done[-2:])]
+        left = done[-1][-before:][::-1]
+        left = left[: _within(lengths[left], before)][::-1]
+        right = ids[: _within(lengths[ids[:after]], after)]
+        left_starts = cut - np.cumsum(lengths[left][::-1])[::-1]
+        right_starts = cut + np.cumsum(lengths[right]) - lengths[right]
+        first, last = int(left_starts[0]), int(right_starts[-1] + lengths[right[-1]])
+        middle = encode(symbols[first:last])
+        starts = first + np.cumsum(lengths[middle]) - lengths[middle]
+        in_left = _shared(left_starts, left, starts, middle)
+        in_right = _shared(right_starts, right, starts, middle)
+        joins_left, joins_right = in_left.size or first == start, in_right.size or last == stop
+        if joins_left and joins_right:
+            break
+        before *= 1 if joins_left else 4
+        after *= 1 if joins_right else 16
+    begin, end, kept, rest = 0, middle.size, done[-1].size - left.size, ids.size
+    if in_left.size:  # from the first token that the left has too
+        begin = int(in_left[0])
+        kept += int(np.searchsorted(left_starts, starts[begin]))
+    if in_right.size:  # to the last that the right has too
+        end = int(in_right[-1])
+        rest = int(np.searchsorted(right_starts, starts[end]))
+    done[-1] = done[-1][:kept]
+    done += [middle[begin:end], ids[rest:]]
+
+
+def _within(lengths: np.ndarray, n: int) -> int:
+    """How many of these tokens, one at least, lie within `_TOKEN` * n symbols."""
+    return max(1, int(np.searchsorted(np.cumsum(lengths), _TOKEN * n, side="right")))
+
+
+def _shared(starts: np.ndarray, ids: np.ndarray, other_starts: np.ndarray, other_ids: np.ndarray) -> np.ndarray:
+    """Which tokens of the other the one holds at the same place: indices into the other, ascending."""
+    i = np.minimum(np.searchsorted(starts, other_starts), starts.size - 1)
+    found: np.ndarray = np.flatnonzero((starts[i] == other_starts) & (ids[i] == other_ids))
+    return found

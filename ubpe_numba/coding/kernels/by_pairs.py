@@ -1,0 +1,186 @@
+"""Encoding by substitution for any order of pairs: the lowest rank present, or several ranks a pass.
+
+For tables whose order is not that of creation, and for the articles' batch rule. The text is a linked list of tokens; every
+pair of it that has a rank is in the linked list of that rank; a two-level bitmap finds the lowest rank present.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.runtime.jit import helper, kernel_with_scratch
+from ubpe_numba.runtime.machine.intrinsics import trailing_zeros
+from ubpe_numba.runtime.tables.pairs import find, pair_of
+
+_ONE = np.uint64(1)
+_PENDING, _NO_RANK, _GONE = -2, -1, -3
+
+
+@kernel_with_scratch
+def next_conflicts(left, right, n_tokens, conflicts):
+    """For each rank the next rank that shares a token with it, or m: `conflicts` int32[m]. O(m + V)."""
+    m = left.size
+    last = np.full(n_tokens, m, np.int32)
+    for i in range(m - 1, -1, -1):
+        conflicts[i] = min(last[left[i]], last[right[i]])
+        last[left[i]] = i
+        last[right[i]] = i
+
+
+@helper
+def _lowest(words, summary, start):
+    """The lowest set bit at `start` or above, or -1. `summary` has a bit per word of `words`. O(m / 4096)."""
+    w = start >> 6
+    if w < words.size:
+        x = words[w] >> np.uint64(start & 63)
+        if x != np.uint64(0):
+            return start + np.int64(trailing_zeros(x))
+        w += 1
+        k = w >> 6
+        if k < summary.size:
+            x = summary[k] >> np.uint64(w & 63)
+            if x != np.uint64(0):
+                w += np.int64(trailing_zeros(x))
+                return (w << 6) + np.int64(trailing_zeros(words[w]))
+            k += 1
+            while k < summary.size:
+                if summary[k] != np.uint64(0):
+                    w = (k << 6) + np.int64(trailing_zeros(summary[k]))
+                    return (w << 6) + np.int64(trailing_zeros(words[w]))
+                k += 1
+    return np.int64(-1)
+
+
+@helper
+def _leave(p, rank, after, before, first, last, words, summary):
+    """Take position `p` out of the list of its rank. O(1)."""
+    r = rank[p]
+    if r < 0:
+        return
+    if before[p] >= 0:
+        after[before[p]] = after[p]
+    else:
+        first[r] = after[p]
+    if after[p] >= 0:
+        before[after[p]] = before[p]
+    else:
+        last[r] = before[p]
+    if first[r] < 0:
+        words[r >> 6] &= ~(_ONE << np.uint64(r & 63))
+        if words[r >> 6] == np.uint64(0):
+            summary[r >> 12] &= ~(_ONE << np.uint64((r >> 6) & 63))
+
+
+@kernel_with_scratch
+def encode_pairs(symbols, offsets, entries, left, right, first_id, conflicts, batch, out, out_offsets):
+    """Encode every document; returns the number of ids written.
+
+    symbols int32 (alphabet ids), offsets int64[d + 1]; entries, pair -> id (pairtable.py); rank i makes id first_id + i from
+    (left[i], right[i]), int32[m]; conflicts as above. batch False: in a pass all occurrences of the lowest rank present, left
+    to right. batch True: the lowest rank, then those present below the next rank that shares a token with any taken so far;
+    pairs that a pass creates wait for its end. Source: UBPE tokenizers, part 2. O(symbols) updates of O(1), 28 B a symbol.
+    """
+    m = left.size
+    longest = np.int64(0)
+    for d in range(offsets.size - 1):
+        longest = max(longest, offsets[d + 1] - offsets[d])
+    token = np.empty(longest, np.int32)
+    following = np.empty(longest, np.int32)
+    previous = np.empty(longest, np.int32)
+    rank = np.empty(longest, np.int32)
+    after = np.empty(longest, np.int32)  # in the list of the rank
+    before = np.empty(longest, np.int32)
+    pending = np.empty(2 * longest + 1, np.int32)
+    first = np.full(m, -1, np.int32)
+    last = np.full(m, -1, np.int32)
+    words = np.zeros((m >> 6) + 1, np.uint64)
+    summary = np.zeros((words.size >> 6) + 1, np.uint64)
+    taken = np.empty(m, np.int32)
+    w = np.int64(0)
+    out_offsets[0] = 0
+    for d in range(offsets.size - 1):
+        n = offsets[d + 1] - offsets[d]
+        for p in range(n):
+            token[p] = symbols[offsets[d] + p]
+            following[p] = p + 1
+            previous[p] = p - 1
+            rank[p] = _PENDING
+            pending[p] = p
+        if n > 0:
+            following[n - 1] = -1
+        n_pending = n
+        while True:
+            for i in range(n_pending):
+                p = pending[i]
+                if rank[p] != _PENDING:
+                    continue
+                rank[p] = _NO_RANK
+                if following[p] < 0:
+                    continue
+                f = find(entries, pair_of(token[p], token[following[p]]))
+                if f < 0:
+                    continue
+                r = entries[2 * f + 1] - first_id
+                rank[p] = r
+                after[p] = -1
+                before[p] = last[r]
+                if last[r] >= 0:
+                    after[last[r]] = p
+                else:
+                    first[r] = p
+                    words[r >> 6] |= _ONE << np.uint64(r & 63)
+                    summary[r >> 12] |= _ONE << np.uint64((r >> 6) & 63)
+                last[r] = p
+            n_pending = 0
+            r = _lowest(words, summary, np.int64(0))
+            if r < 0:
+                break
+            n_taken = 0
+            bound = np.int64(conflicts[r])
+            while r >= 0:
+                taken[n_taken] = r
+                n_taken += 1
+                if not batch:
+                    break
+                bound = min(bound, np.int64(conflicts[r]))
+                r = _lowest(words, summary, r + 1)
+                if r >= bound:
+                    break
+            for i in range(n_taken):
+                r = np.int64(taken[i])
+                a = left[r]
+                b = right[r]
+                new = np.int32(first_id + r)
+                while first[r] >= 0:
+                    p = first[r]
+                    if a == b:  # a run is replaced from its start, all of it
+                        while previous[p] >= 0 and token[previous[p]] == a:
+                            p = previous[p]
+                    while True:
+                        q = following[p]
+                        _leave(p, rank, after, before, first, last, words, summary)
+                        _leave(q, rank, after, before, first, last, words, summary)
+                        rank[q] = _GONE
+                        rank[p] = _PENDING
+                        pending[n_pending] = p
+                        n_pending += 1
+                        token[p] = new
+                        following[p] = following[q]
+                        if following[q] >= 0:
+                            previous[following[q]] = p
+                        x = previous[p]
+                        if x >= 0 and rank[x] != _PENDING:
+                            _leave(x, rank, after, before, first, last, words, summary)
+                            rank[x] = _PENDING
+                            pending[n_pending] = x
+                            n_pending += 1
+                        p = following[p]
+                        if a != b or p < 0 or token[p] != a or following[p] < 0 or token[following[p]] != a:
+                            break
+        p = np.int32(0) if n > 0 else np.int32(-1)
+        while p >= 0:
+            out[w] = token[p]
+            w += 1
+            p = following[p]
+        out_offsets[d + 1] = w
+    return w

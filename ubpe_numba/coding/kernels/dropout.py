@@ -1,0 +1,130 @@
+"""BPE-dropout: encoding by rank in which an occurrence of a merge is left out with some probability.
+
+Each occurrence is drawn once, at the step that would merge it: the pass of its rank. Drawn anew at every later step, as in words
+of a few letters, all omissions in a long document would be made good by the steps that follow.
+
+The draws are no sequence but a function of (seed, document, rank, position of the left token): the same for any number of
+threads and any order of work. Source: I. Provilkov, D. Emelianenko and E. Voita, "BPE-Dropout", 2020; the mixing function is
+that of SplitMix64 (G. Steele, D. Lea and C. Flood, 2014).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.tables.pairs import find, pair_of
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+@helper
+def mix(h, value):
+    """A uint64 that depends on all bits of the uint64 `h` and of the integer `value`. O(1)."""
+    x = (h ^ np.uint64(value)) + _STEP
+    x = (x ^ (x >> np.uint64(30))) * _FIRST
+    x = (x ^ (x >> np.uint64(27))) * _SECOND
+    return x ^ (x >> np.uint64(31))
+
+
+@helper
+def _push(heap, n, key):
+    """Add a key to a heap of `n`, the smallest first; returns the new size. O(log n)."""
+    i = n
+    while i > 0:
+        parent = (i - 1) >> 1
+        if heap[parent] <= key:
+            break
+        heap[i] = heap[parent]
+        i = parent
+    heap[i] = key
+    return n + 1
+
+
+@helper
+def _pop(heap, n):
+    """Drop the smallest of `n` keys; returns the new size. O(log n)."""
+    n -= 1
+    key = heap[n]
+    i = np.int64(0)
+    while True:
+        child = 2 * i + 1
+        if child >= n:
+            break
+        if child + 1 < n and heap[child + 1] < heap[child]:
+            child += 1
+        if key <= heap[child]:
+            break
+        heap[i] = heap[child]
+        i = child
+    heap[i] = key
+    return n
+
+
+@kernel
+def encode_dropout(
+    symbols, offsets, document_number, entries, left, right, first_id, dropout, seed, links, heap, out, out_offsets
+):
+    """Encode every document; returns the number of ids written.
+
+    symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; entries, pair -> id (pairtable.py);
+    rank i makes id first_id + i from (left[i], right[i]), int32[m]; dropout float64 in 0..1, seed uint64; out int32, room for
+    all symbols; out_offsets int64[d + 1]. Ranks in any order: what a pass creates waits for its end.
+
+    Scratch for a longest document of n symbols: links int32[5, n], heap int64[3 * n] of rank << 32 | position.
+    O(n log n).
+    """
+    token, following, previous = links[0], links[1], links[2]
+    pending = links[3:].reshape(2 * links.shape[1])  # whose pair is new
+    w = np.int64(0)
+    out_offsets[0] = 0
+    for d in range(offsets.size - 1):
+        n = offsets[d + 1] - offsets[d]
+        of_document = mix(seed, document_number + d)
+        for p in range(n):
+            token[p] = symbols[offsets[d] + p]
+            following[p] = p + 1
+            previous[p] = p - 1
+        n_heap = np.int64(0)
+        n_pending = np.int64(n)
+        for p in range(n):
+            pending[p] = p
+        while True:
+            for i in range(n_pending):
+                p = np.int64(pending[i])
+                if token[p] >= 0 and following[p] < n:
+                    f = find(entries, pair_of(token[p], token[following[p]]))
+                    if f >= 0:
+                        n_heap = _push(heap, n_heap, ((entries[2 * f + 1] - first_id) << 32) | p)
+            n_pending = np.int64(0)
+            if n_heap == 0:
+                break
+            rank = heap[0] >> 32
+            of_rank = mix(of_document, rank)
+            while n_heap > 0 and heap[0] >> 32 == rank:
+                p = heap[0] & 0xFFFFFFFF
+                n_heap = _pop(heap, n_heap)
+                if token[p] != left[rank] or following[p] == n or token[following[p]] != right[rank]:
+                    continue
+                if np.float64(mix(of_rank, p) >> np.uint64(11)) * (1.0 / (1 << 53)) < dropout:
+                    continue
+                q = np.int64(following[p])
+                token[p] = first_id + rank
+                token[q] = -1
+                following[p] = following[q]
+                if following[q] < n:
+                    previous[following[q]] = p
+                pending[n_pending] = p
+                n_pending += 1
+                if previous[p] >= 0:
+                    pending[n_pending] = previous[p]
+                    n_pending += 1
+        p = np.int64(0)
+        while p < n:
+            out[w] = token[p]
+            w += 1
+            p = np.int64(following[p])
+        out_offsets[d + 1] = w
+    return w

@@ -1,0 +1,74 @@
+"""What of an encoding by rank is final, whatever follows: for a stream that has no end in sight.
+
+Let P be the n symbols so far, L the symbols of the longest token, and X anything. The last boundary b <= n of E(P X) lies behind
+n - L, since the token that starts there ends behind n (or P X ends at n, and so does b). Up to b, E(P X) is E(P[:b]), as any run
+of neighbouring tokens is the encoding of what it covers (rank_encode.py). So E(P X) begins with E(P[:b]) for one of the L values
+of b in n - L < b <= n, and what all these begin with is final. They form a tree: the last token of E(P[:b]) is unique and leads
+to an earlier b. What all begin with is the path to their lowest common ancestor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.coding.kernels.by_rank import fits
+from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.tables.trie import NONE, step
+
+
+@kernel
+def last_tokens(document, before, entries, left, right, n_alphabet, trie, stable, last):
+    """The last token of E of every prefix of a stretch, if E goes through its start; -1 if not: `last` int32[n + 1].
+
+    document int32[n]; before, the token that ends where it starts, or -1 at the beginning of a text; entries, left, right,
+    trie, stable as in rank_encode.py. Merge (0, 1) -> 2: the prefixes of [0, 1] end with the tokens [-, 0, 2].
+    O(n * tokens that start at a position * depth of a token).
+    """
+    n = document.size
+    last[:] = -1
+    for s in range(n):
+        previous = np.int64(before)
+        if s > 0:
+            previous = np.int64(last[s])
+            if previous < 0:
+                continue
+        node = np.int64(document[s])
+        token = np.int64(node)
+        e = s + 1
+        while True:
+            if token != NONE and stable[token] and (previous < 0 or fits(entries, left, right, n_alphabet, previous, token)):
+                last[e] = token
+            if e == n:
+                break
+            payload = step(trie, node, document[e])
+            if payload < 0:
+                break
+            node = payload & 0xFFFFFFFF
+            token = payload >> 32
+            e += 1
+
+
+@kernel
+def common_ancestor(last, lengths, first, marked):
+    """The last boundary that the paths to all of the positions `first`..n share, or -1 if one has no path here.
+
+    last int32[n + 1] as above, lengths int64[V]; marked uint8[n + 1], zeros. O(n).
+    """
+    n = last.size - 1
+    for p in range(first, n + 1):
+        if p > 0 and last[p] < 0:
+            return np.int64(-1)
+        marked[p] = 1
+    several = n + 1 - first
+    p = np.int64(n)
+    while several > 1:  # the highest goes to where its last token starts, which is lower
+        if marked[p]:
+            parent = p - lengths[last[p]]
+            if marked[parent]:
+                several -= 1
+            marked[parent] = 1
+            marked[p] = 0
+        p -= 1
+    while not marked[p]:
+        p -= 1
+    return p

@@ -1,0 +1,112 @@
+"""What a fit learns from: documents, how much each weighs, and where no token may pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ubpe_numba.documents.counts import Counts, weights_of
+from ubpe_numba.documents.normalise import Documents, as_document, as_documents
+from ubpe_numba.runtime.arrays import describe, offsets_of
+
+
+class Corpus(NamedTuple):
+    """Documents, cut into segments that no token may leave.
+
+    Segment i is `values[offsets[i] : offsets[i + 1]]`, offsets int64[s + 1]; `document_of` int32[s] is the document of each, None
+    if they are the documents; `weights` int64[s] > 0, None if all are 1. `given` are the documents as they came; `n_documents`
+    and `n_symbols` are by weight.
+    """
+
+    given: Documents
+    values: np.ndarray
+    offsets: np.ndarray
+    document_of: np.ndarray | None
+    weights: np.ndarray | None
+    n_documents: int
+    n_symbols: int
+
+    @property
+    def n_empty(self) -> int:
+        """Documents without a symbol, by weight."""
+        lengths = np.diff(self.offsets)
+        weights = np.ones(lengths.size, np.int64) if self.weights is None else self.weights
+        if self.document_of is not None:
+            first = np.flatnonzero(np.diff(self.document_of, prepend=-1))
+            lengths, weights = np.add.reduceat(lengths, first) if first.size else lengths, weights[first]
+        return int(weights[lengths == 0].sum())
+
+
+def as_corpus(
+    docs: Any,
+    offsets: Any = None,
+    sample_weight: Any = None,
+    boundaries: Any = None,
+    read: Callable[[Any, Any], Documents] = as_documents,
+) -> Corpus:
+    """Normalise what `fit` is given; `read` makes documents of it.
+
+    Raises TypeError or ValueError, naming the argument, the document and the position, as `as_documents` does; ValueError if
+    there are not as many weights or lists of boundaries as documents, for a negative weight, a boundary outside its document, or
+    2**62 symbols or more in all.
+
+    >>> as_corpus([[1, 2, 3], [4]], boundaries=[[1], []]).offsets
+    array([0, 1, 3, 4])
+    """
+    if isinstance(docs, Counts):
+        if not (offsets is None and sample_weight is None):
+            raise TypeError("docs: Counts have offsets and weights of their own")
+        given = docs.flat
+        weights: np.ndarray | None = docs.weights
+    else:
+        given = read(docs, offsets)
+        weights = None if sample_weight is None else weights_of(sample_weight, given.offsets)
+    values, cuts = given.values, given.offsets
+    n = cuts.size - 1
+    inner = None if boundaries is None else _inner(docs, offsets, boundaries, cuts)
+    if weights is not None and not weights.all():  # documents that weigh nothing are not there
+        stay = weights > 0
+        parts = [values[a:b] for a, b in zip(cuts[:-1][stay].tolist(), cuts[1:][stay].tolist(), strict=True)]
+        values = np.concatenate(parts) if parts else values[:0]
+        moved = offsets_of(np.diff(cuts)[stay])
+        if inner is not None:
+            kept = stay[inner[1]]
+            number = np.cumsum(stay) - 1
+            at, of = inner[0][kept], number[inner[1][kept]]
+            inner = at - cuts[inner[1][kept]] + moved[of], of
+        cuts, weights, n = moved, weights[stay], int(stay.sum())
+    n_documents, n_symbols = n, int(cuts[-1] - cuts[0])
+    if weights is not None:
+        n_documents, n_symbols = int(weights.sum()), int((weights * np.diff(cuts)).sum())
+    if inner is None:
+        return Corpus(given, values, cuts, None, weights, n_documents, n_symbols)
+    starts, of = np.concatenate([cuts[:-1], inner[0]]), np.concatenate([np.arange(n), inner[1]])
+    order = np.lexsort((of, starts))
+    document_of = of[order].astype(np.int32)
+    segments = np.append(starts[order], cuts[-1])
+    return Corpus(given, values, segments, document_of, None if weights is None else weights[document_of], n_documents, n_symbols)
+
+
+def _inner(docs: Any, offsets: Any, boundaries: Any, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The boundaries that lie inside documents, each once: flat positions and numbers of documents."""
+    single = offsets is None and (isinstance(docs, (str, bytes, bytearray, memoryview)) or getattr(docs, "ndim", None) == 1)
+    if single and not isinstance(docs, Counts):
+        given = as_document(boundaries, name="boundaries")
+    else:
+        given = as_documents(boundaries, name="boundaries")
+    n = cuts.size - 1
+    if given.kind != "int":
+        raise TypeError(f"boundaries: expected integers, got {describe(boundaries)}")
+    if given.offsets.size - 1 != n:
+        raise ValueError(f"boundaries: expected {n} lists of positions, one for each document, got {given.offsets.size - 1}")
+    positions = given.values[given.offsets[0] : given.offsets[-1]].astype(np.int64)
+    of = np.repeat(np.arange(n), np.diff(given.offsets))
+    lengths = np.diff(cuts)
+    if (bad := np.flatnonzero((positions < 0) | (positions > lengths[of]))).size:
+        i = int(of[bad[0]])
+        raise ValueError(f"boundaries: document {i}: position {positions[bad[0]]} is not in 0..{lengths[i]}")
+    inside = (positions > 0) & (positions < lengths[of])
+    found = np.unique(np.stack([positions[inside] + cuts[of[inside]], of[inside]]), axis=1)
+    return found[0], found[1]

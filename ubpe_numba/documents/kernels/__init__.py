@@ -1,0 +1,1 @@
+"""The compiled kernel that finds equal documents."""

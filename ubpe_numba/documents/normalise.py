@@ -1,0 +1,330 @@
+"""The border: whatever a user may call documents becomes one flat array, offsets and a kind.
+
+Behind it there is one array type per width: C-contiguous, aligned, native byte order, signed or at most 32
+bits. Nothing is copied that has this form already. Offsets can be written to (a copy if need be, so that
+kernels are compiled once); values stay read-only if they are, until `Alphabet.to_ids`.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array as stdlib_array
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.documents.growing import Growing
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.runtime.arrays import check_offsets, describe, flatten_ints, offsets_of, plain
+
+__all__ = ["Documents", "as_document", "as_documents", "code_points", "text_of"]
+
+_INT32 = np.dtype(np.int32)
+_LISTS = (list, tuple, range)
+_KIND_NAMES = {"int": "integers", "str": "str", "bytes": "bytes"}
+_MIXED = "{}: expected documents of one kind, got {} (document {}) and {} (document {})"
+_END = object()
+_BATCH_DOCUMENTS, _BATCH_SYMBOLS = 1 << 16, 1 << 20  # of a stream, that are flattened at once
+_ACCEPTED = "integer arrays, lists of integers, str or bytes"
+_ADVICE = {
+    "f": "; round or quantise first",
+    "b": "; use astype('uint8')",
+    "O": "; pass a list of integer arrays",
+    "U": "; use tolist() for a document each, ''.join() for one",
+    "S": "; use tolist() for a document each, b''.join() for one",
+}
+_CODEC = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
+
+
+class Documents(NamedTuple):
+    """Documents at the border: document `i` is `values[offsets[i]:offsets[i + 1]]`.
+
+    Attributes
+    ----------
+    values
+        1-D, C-contiguous, aligned, native integers: uint8 for bytes, uint32 code points for str, otherwise
+        the dtype that was given (uint64 comes as int64); integers out of an iterator are as narrow as they
+        can be. May be the user's own memory, may be read-only.
+    offsets
+        int64[n + 1], not decreasing. `offsets[0]` may be above 0 and `offsets[-1]` below `len(values)`:
+        those of a `Ragged` or a user are kept as they are.
+    kind
+        `"int"`, `"str"` or `"bytes"`. Without any document to look at: `"int"`.
+    """
+
+    values: NDArray[Any]
+    offsets: NDArray[np.int64]
+    kind: str
+
+
+def as_document(doc: Any, *, name: str = "doc") -> Documents:
+    """Normalise exactly one document.
+
+    Parameters
+    ----------
+    doc
+        A 1-D integer array (or what NumPy takes for one: `array.array`, a tensor, a `memoryview`), a list,
+        tuple or range of integers, a `str` (lone surrogates too), or `bytes`, `bytearray`, a `memoryview`
+        of bytes.
+    name
+        What messages call the argument.
+
+    Raises
+    ------
+    TypeError
+        If it is something else: floats, bools and objects are not integers, whatever their values.
+    ValueError
+        If the array is not 1-D, or an integer is beyond int64.
+
+    Examples
+    --------
+    >>> as_document("né").values
+    array([110, 233], dtype=uint32)
+    >>> as_document([3, -1])
+    Documents(values=array([ 3, -1]), offsets=array([0, 2]), kind='int')
+    """
+    kind = "int"
+    if type(doc) is np.ndarray and doc.dtype == _INT32 and doc.ndim == 1 and doc.flags.carray:
+        values: NDArray[Any] = doc  # what encode is called with in a loop: no further question
+    elif isinstance(doc, str):
+        values, kind = code_points(doc), "str"
+    elif isinstance(doc, (bytes, bytearray)) or _is_bytes_view(doc):
+        buffer = doc if not isinstance(doc, memoryview) or doc.c_contiguous else doc.tobytes()
+        values, kind = np.frombuffer(buffer, np.uint8), "bytes"
+    elif isinstance(doc, _LISTS):
+        values, _ = flatten_ints([doc], name, None)
+    elif _is_array(type(doc)):
+        values = _integers(np.asanyarray(doc), name)
+    else:
+        raise TypeError(f"{name}: expected one document (an integer array or list, str or bytes), got {describe(doc)}")
+    offsets = np.zeros(2, np.int64)
+    offsets[1] = values.size
+    return Documents(values, offsets, kind)
+
+
+def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Documents:
+    """Normalise a corpus: any number of documents, all of one kind.
+
+    Parameters
+    ----------
+    docs
+        A `Ragged` or an Arrow list array (neither is copied); a 2-D integer array, each row a document; an
+        iterable of documents as `as_document` takes them; or one document that is a `str`, bytes or a 1-D
+        array. A flat list of integers is refused, since it may be meant either way.
+    offsets
+        n + 1 integers: `docs` is one flat document, cut at these places (the part before the first and
+        behind the last is left out).
+    name
+        What messages call the argument.
+
+    Raises
+    ------
+    TypeError
+        If a document is none of these, or two are of different kinds; dicts, sets and data frames too.
+    ValueError
+        If an array has another number of dimensions, an integer is beyond int64, an Arrow array holds
+        nulls, or the offsets do not fit.
+
+    Examples
+    --------
+    >>> as_documents([[1, 2], [], [3]])
+    Documents(values=array([1, 2, 3]), offsets=array([0, 2, 2, 3]), kind='int')
+    >>> as_documents([b"ab", b"c"]).offsets
+    array([0, 2, 3])
+    """
+    if offsets is not None:
+        if isinstance(docs, Ragged):
+            raise TypeError(f"{name}: expected a flat array with offsets=, got a Ragged, which has its own")
+        flat = as_document(docs, name=name)
+        cuts = as_document(offsets, name="offsets")
+        if cuts.kind != "int":
+            raise TypeError(f"offsets: expected integers, got {describe(offsets)}")
+        cuts64 = cuts.values.astype(np.int64, copy=not cuts.values.flags.writeable)
+        check_offsets(cuts64, flat.values.size)
+        return Documents(flat.values, cuts64, flat.kind)
+    if isinstance(docs, Ragged):
+        cuts64 = docs.offsets if docs.offsets.flags.writeable else docs.offsets.copy()
+        return Documents(docs.values, cuts64, "int")
+    if isinstance(docs, (str, bytes, bytearray, memoryview, stdlib_array)):
+        return as_document(docs, name=name)
+    if isinstance(docs, (Mapping, Set)) or hasattr(type(docs), "__dataframe__"):
+        raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}")
+    if type(docs).__module__.partition(".")[0] == "pyarrow":
+        return _from_arrow(docs, name)
+    if _is_array(type(docs)):
+        array = np.asanyarray(docs)
+        # A column of texts (pandas, polars) is an iterable of documents, not an array of integers.
+        if isinstance(docs, np.ndarray) or array.dtype.kind not in "OUST":
+            return _from_array(array, name)
+    if not isinstance(docs, Iterable):
+        raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}")
+    return _from_items(docs, name) if isinstance(docs, (list, tuple)) else _from_stream(docs, name)
+
+
+def code_points(text: str) -> NDArray[np.uint32]:
+    """uint32[len(text)], read-only: the code point of every character, lone surrogates included."""
+    return np.frombuffer(text.encode(_CODEC, "surrogatepass"), np.uint32)
+
+
+def text_of(points: NDArray[Any]) -> str:
+    """The inverse of `code_points`."""
+    return str(np.ascontiguousarray(points, np.uint32).data, _CODEC, "surrogatepass")
+
+
+def _is_array(cls: type) -> bool:
+    """Whether instances are arrays to NumPy; a class that merely can be iterated is not."""
+    return issubclass(cls, (np.ndarray, memoryview, stdlib_array)) or hasattr(cls, "__array__")
+
+
+def _is_bytes_view(doc: object) -> bool:
+    return isinstance(doc, memoryview) and doc.ndim == 1 and doc.format in ("B", "c")
+
+
+def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
+    """Check one array and bring it to contiguous, aligned, native integers of the same width."""
+    if array.ndim != ndim:
+        raise ValueError(f"{where}: expected a {ndim}-D integer array, got {describe(array)}")
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{where}: expected a plain array, got a masked array; compress or fill it first")
+    if array.dtype.kind not in "iu":
+        if array.size == 0 and array.dtype == np.float64:  # np.array([]): NumPy's default, not a choice
+            return np.empty(array.shape, np.int64)
+        advice = _ADVICE.get(array.dtype.kind, "")
+        raise TypeError(f"{where}: documents are integers, got {describe(array)}{advice}")
+    array = plain(array)
+    if array.dtype == np.uint64:
+        # As int64 from here on: the two never mix well, neither in NumPy (float64) nor in Numba.
+        array = array.view(np.int64)
+        if (at := np.argwhere(array < 0)).size:
+            place = f", position {at[0, -1]}" if ndim == 1 else f": document {at[0, 0]}, position {at[0, 1]}"
+            value = array[tuple(at[0])].view(np.uint64)
+            raise ValueError(f"{where}{place}: expected an integer that fits int64, got {value}")
+    return array
+
+
+def _from_array(array: NDArray[Any], name: str) -> Documents:
+    if array.ndim == 1:
+        return as_document(array, name=name)
+    if array.ndim != 2:
+        raise ValueError(f"{name}: expected a 1-D array (one document) or 2-D (a document a row), got {describe(array)}")
+    n, width = array.shape
+    offsets = np.arange(n + 1, dtype=np.int64) * width
+    return Documents(_integers(array, name, 2).reshape(-1), offsets, "int")
+
+
+def _kind_of(cls: type) -> str | None:
+    """`str`, `bytes`, `list` or `array`: how documents of a class are read; `None` for not at all."""
+    if issubclass(cls, str):
+        return "str"
+    if issubclass(cls, (bytes, bytearray)):
+        return "bytes"
+    if issubclass(cls, _LISTS):
+        return "list"
+    return "array" if _is_array(cls) and not issubclass(cls, np.generic) else None
+
+
+def _from_stream(docs: Iterable[Any], name: str) -> Documents:
+    """Flatten documents that come one after the other: beside the flat array, a few of them exist at a time."""
+    values, lengths, kind = Growing(), Growing(), None
+    items: list[Any] = []
+    n = size = 0
+    for doc in chain(docs, [_END]):
+        if doc is _END or len(items) == _BATCH_DOCUMENTS or size >= _BATCH_SYMBOLS:
+            part = _from_items(items, name, n)
+            kind = part.kind if kind is None or not n else kind
+            if items and kind != part.kind:
+                raise TypeError(_MIXED.format(name, _KIND_NAMES[kind], 0, _KIND_NAMES[part.kind], n))
+            values.append(part.values)
+            lengths.append(np.diff(part.offsets))
+            n += len(items)
+            items, size = [], 0
+        items.append(doc)
+        size += len(doc) if hasattr(type(doc), "__len__") else 1
+    flat = values.finish()
+    return Documents(flat.astype(np.uint32) if kind == "str" else flat, offsets_of(lengths.finish()), kind or "int")
+
+
+def _from_items(items: Sequence[Any], name: str, number: int = 0) -> Documents:
+    """Flatten a list of documents: no Python code for a symbol, and little for a document. The first has this number."""
+    types = set(map(type, items))
+    if any(issubclass(cls, memoryview) for cls in types):
+        items = [bytes(doc) if _is_bytes_view(doc) else doc for doc in items]
+        types = set(map(type, items))
+    ways = {cls: _kind_of(cls) for cls in types}
+    if None in ways.values():
+        i = next(i for i, doc in enumerate(items) if ways[type(doc)] is None)
+        if all(issubclass(cls, (int, np.integer)) and cls is not bool for cls in types):
+            raise TypeError(
+                f"{name}: expected documents, got a flat {type(items).__name__} of integers; "
+                f"for one document wrap it in a list ([{name}]) or make it an array"
+            )
+        raise TypeError(f"{name}: document {number + i}: expected one of {_ACCEPTED}, got {describe(items[i])}")
+    kinds = {cls: way if way in ("str", "bytes") else "int" for cls, way in ways.items()}
+    if len(set(kinds.values())) > 1:
+        first = kinds[type(items[0])]
+        i = next(i for i, doc in enumerate(items) if kinds[type(doc)] != first)
+        other = kinds[type(items[i])]
+        raise TypeError(_MIXED.format(name, _KIND_NAMES[str(first)], number, _KIND_NAMES[str(other)], number + i))
+    if len(items) == 1:
+        return as_document(items[0], name=f"{name}: document {number}")  # without a copy
+    kind = kinds[type(items[0])] if items else "int"
+    if kind == "str":
+        values: NDArray[Any] = code_points("".join(items))
+    elif kind == "bytes":
+        values = np.frombuffer(b"".join(items), np.uint8)
+    elif "array" in ways.values():
+        items = _arrays(items, name, number)
+        values = _concatenate(items)
+    else:
+        return Documents(*flatten_ints(items, name, number), kind)
+    return Documents(values, offsets_of(np.fromiter(map(len, items), np.int64, len(items))), kind)
+
+
+def _arrays(items: Sequence[Any], name: str, number: int) -> Sequence[NDArray[Any]]:
+    """Check a list of arrays, in which lists may stand too."""
+    if set(map(type, items)) == {np.ndarray} and set(map(attrgetter("ndim"), items)) == {1}:
+        # No uint64: of that the values must be looked at, which `as_document` does array by array.
+        if all(dtype.kind == "i" or dtype.str[1:] in ("u1", "u2", "u4") for dtype in _dtypes(items)):
+            return items
+    return [as_document(doc, name=f"{name}: document {i}").values for i, doc in enumerate(items, number)]
+
+
+def _dtypes(arrays: Iterable[NDArray[Any]]) -> set[np.dtype[Any]]:
+    return set(map(attrgetter("dtype"), arrays))
+
+
+def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Join integer arrays in the narrowest dtype that holds all; empty ones have no say in it."""
+    dtypes = _dtypes(array for array in arrays if array.size) or _dtypes(arrays)
+    dtype = np.result_type(*dtypes).newbyteorder("=")
+    return np.concatenate(arrays, dtype=dtype, casting="unsafe")  # nothing to lose but empty int64 arrays
+
+
+def _from_arrow(docs: Any, name: str) -> Documents:
+    """Read a pyarrow array or chunked array through its own methods: pyarrow is not imported here."""
+    if not hasattr(docs, "to_pylist"):
+        raise TypeError(f"{name}: expected an Arrow list array, got {describe(docs)}")
+    if not str(docs.type).startswith(("list<", "large_list<")):
+        return _from_items(docs.to_pylist(), name)  # texts, mostly
+    if docs.null_count:
+        raise ValueError(f"{name}: document {docs.is_null().to_pylist().index(True)} is null; drop nulls first")
+    if hasattr(docs, "chunks"):
+        parts = [_from_arrow(chunk, f"{name}: chunk {i}") for i, chunk in enumerate(docs.chunks)]
+        if len(parts) == 1:
+            return parts[0]
+        lengths = [np.diff(part.offsets) for part in parts]
+        offsets = offsets_of(np.concatenate([np.zeros(0, np.int64), *lengths]))
+        values = _concatenate([np.zeros(0, np.int64), *(part.values for part in parts)])
+        return Documents(values, offsets, "int")
+    offsets = docs.offsets.to_numpy().astype(np.int64)
+    child = docs.values.slice(offsets[0], offsets[-1] - offsets[0])
+    offsets -= offsets[0]
+    if child.null_count:
+        at = child.is_null().to_pylist().index(True)
+        i = int(np.searchsorted(offsets, at, side="right")) - 1
+        raise ValueError(f"{name}: document {i}, position {at - offsets[i]} is null; drop nulls first")
+    return Documents(_integers(child.to_numpy(zero_copy_only=False), name), offsets, "int")

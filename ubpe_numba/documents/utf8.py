@@ -1,0 +1,49 @@
+"""Text as UTF-8, at the border.
+
+Surrogates that stand alone become three bytes each ("surrogatepass"), so that every `str` has its own bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.documents.normalise import Documents, as_document, as_documents, text_of
+from ubpe_numba.runtime.arrays import describe, offsets_of
+
+__all__ = ["as_utf8", "utf8_document", "utf8_documents"]
+
+
+def utf8_document(doc: Any, name: str = "doc") -> Documents:
+    """One document, `str` as UTF-8. Surrogates that stand alone become three bytes each, as "surrogatepass" has it."""
+    return as_document(doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc, name=name)
+
+
+def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Documents:
+    """Documents, those of `str` as UTF-8; `str` and bytes may mix.
+
+    >>> utf8_documents(["né", b"x"]).offsets
+    array([0, 3, 4])
+    """
+    if isinstance(docs, str) and offsets is None:
+        return utf8_document(docs, name)
+    if offsets is None and (isinstance(docs, (list, tuple)) or hasattr(docs, "__next__")):
+        encoded = (doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc for doc in docs)
+        docs = list(encoded) if isinstance(docs, (list, tuple)) else encoded  # what comes one by one is not held
+    return as_utf8(as_documents(docs, offsets, name=name), name)
+
+
+def as_utf8(given: Documents, name: str = "docs") -> Documents:
+    """Documents that are `str` already, from Arrow or with offsets, as UTF-8; bytes as they are, integers a TypeError."""
+    values, offsets, kind = given
+    if offsets[-1] == offsets[0]:
+        return Documents(np.zeros(0, np.uint8), offsets - offsets[0], "bytes")
+    if kind == "int":
+        raise TypeError(f"{name}: expected str or bytes, got {describe(values)}")
+    if kind == "bytes":
+        return given
+    points = values[offsets[0] : offsets[-1]]
+    sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+    data = np.frombuffer(text_of(points).encode("utf-8", "surrogatepass"), np.uint8)
+    return Documents(data, offsets_of(sizes)[offsets - offsets[0]], "bytes")

@@ -1,0 +1,216 @@
+"""Borders: a document that is cut because one shard cannot hold it, or because threads shall share it.
+
+The pair across a cut is in no shard's slices. Its count lies with the driver as any other, and what merges beside the cut do to
+it is worked out here, from the outermost tokens of the shards after each merge. When the pair across the cut is merged itself,
+its right token is first handed over to the shard on the left, where it is one occurrence more. So no pair is lost, and none is
+counted twice. A shard may be emptied that way; its neighbours then border on each other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ubpe_numba.fitting.kernels.text_cells import (
+    ARENA_TOP,
+    DEAD,
+    FIRST,
+    FIRST_AFTER,
+    IN_FIRST,
+    IN_LAST,
+    LAST,
+    LAST_AFTER,
+    N_CELLS,
+    SEPARATOR,
+    SEPARATORS,
+    last_token,
+    shard_of,
+)
+from ubpe_numba.runtime.jit import helper, kernel, section
+
+
+class Borders(NamedTuple):
+    """Of K shards, border k lies before shard k; R merges in the largest round."""
+
+    continued: np.ndarray  # bool[K + 1]: the document before the border goes on behind it
+    joined: np.ndarray  # bool[K + 1]: so do its tokens
+    whole: np.ndarray  # bool[K]: the shard is a part of one document and no more
+    weight: np.ndarray  # int64[K + 1]: of that document
+    before: np.ndarray  # int64[K, 2]: outermost tokens before the round
+    end: np.ndarray  # int64[2R + 1]: deltas of the borders, laid out as Shards.delta_end
+    token: np.ndarray  # int32[R * K]
+    gain: np.ndarray  # int64[R * K]: by weight
+    twins: np.ndarray  # int64[R]: as in Shards.merged, by weight
+    repeated: np.ndarray  # int64[R]: documents that two shards or more have counted
+
+
+@helper
+def _is_single(shards, k):
+    """Whether the shard is one segment and no more."""
+    return shards.base[k + 1, SEPARATORS] - shards.base[k, SEPARATORS] == 2
+
+
+@helper
+def left_of(shards, borders, k):
+    """The shard whose last token stands before the first one of shard k; -1 if there is none. O(1), O(K) beside empty shards."""
+    if shards.state[k, FIRST] < 0 or not borders.joined[k]:
+        return np.int64(-1)
+    j = np.int64(k - 1)
+    while shards.state[j, LAST] < 0:
+        if not (_is_single(shards, j) and borders.joined[j]):
+            return np.int64(-1)
+        j -= 1
+    return j
+
+
+@kernel
+def pairs_across(shards, borders, left, right, weight):
+    """Write the pairs across borders, int32[K] and int64[K]; returns how many there are. O(K)."""
+    n = 0
+    for k in range(1, shards.state.shape[0]):
+        j = left_of(shards, borders, k)
+        if j >= 0:
+            left[n] = shards.state[j, LAST]
+            right[n] = shards.state[k, FIRST]
+            weight[n] = borders.weight[k]
+            n += 1
+    return n
+
+
+@helper
+def holds_border(shards, borders, k, left, right):
+    """Whether the pair stands across the border behind shard k."""
+    if shards.state[k, LAST] != left:
+        return False
+    for after in range(k + 1, shards.state.shape[0]):
+        if left_of(shards, borders, after) == k:
+            return shards.state[after, FIRST] == right
+    return False
+
+
+@helper
+def first_border(shards, borders, k, left, right):
+    """The cell of the left token if the pair stands across the border behind shard k, or -1."""
+    return shards.state[k, N_CELLS] - 2 if holds_border(shards, borders, k, left, right) else np.int64(-1)
+
+
+@helper
+def _run_is_odd(cells, n_cells, width, token):
+    """Whether an odd number of this token stands at the end of the shard. O(run)."""
+    odd = False
+    p = n_cells - 1
+    while cells[p - 1] == token or cells[p - 1] == -(token + 2):
+        p -= width
+        odd = not odd
+    return odd
+
+
+@helper
+def _hand_over(left_shard, right_shard, slot, width, width_a):
+    """Move the first token of one shard to the end of the other, and list the pair that it completes. O(slice).
+
+    Returns False, with nothing changed, if cells or arena are too short.
+    """
+    cells, arena, slices, state = left_shard.cells, left_shard.arena, left_shard.slices, left_shard.state
+    n_cells, top = state[N_CELLS], state[ARENA_TOP]
+    begin, length = np.int64(slices[2 * slot]), np.int64(slices[2 * slot + 1])
+    if n_cells + width > cells.size or top + length + 1 > arena.size:
+        return False
+    for j in range(length):
+        arena[top + j] = arena[begin + j]
+    arena[top + length] = n_cells - 1 - width_a
+    slices[2 * slot] = top
+    slices[2 * slot + 1] = length + 1
+    state[ARENA_TOP] = top + length + 1
+    from_cells, separators = right_shard.cells, right_shard.separators
+    first = np.int64(separators[0]) + 1
+    for j in range(width):
+        cells[n_cells - 1 + j] = from_cells[first + j]
+        from_cells[first - 1 + j] = DEAD
+    cells[n_cells - 1 + width] = SEPARATOR
+    left_shard.separators[left_shard.separators.size - 1] = n_cells - 1 + width
+    state[N_CELLS] = n_cells + width
+    state[LAST] = last_token(cells, n_cells + width)
+    from_cells[first + width - 1] = SEPARATOR
+    separators[0] = first + width - 1
+    right_shard.state[FIRST] = from_cells[first + width]
+    right_shard.state[LAST] = last_token(from_cells, right_shard.state[N_CELLS])
+    return True
+
+
+@helper
+def _remember(shards, borders):
+    """Note the outermost tokens before the round."""
+    for k in range(shards.state.shape[0]):
+        borders.before[k, 0] = shards.state[k, FIRST]
+        borders.before[k, 1] = shards.state[k, LAST]
+
+
+@section
+def crosses(task, shards, borders):
+    """Whether the round merges a pair across a border; the outermost tokens are remembered for `collect`. O(R * K)."""
+    _remember(shards, borders)
+    for k in range(1, shards.state.shape[0]):
+        j = left_of(shards, borders, k)
+        for i in range(task.n[0] if j >= 0 else 0):
+            if task.left[i] == shards.state[j, LAST] and task.right[i] == shards.state[k, FIRST]:
+                return True
+    return False
+
+
+@section
+def prepare(task, shards, borders):
+    """Before a round: hand over what it merges across borders. Returns False if that needs a compacted text. O(R * K)."""
+    n_shards = shards.state.shape[0]
+    for k in range(1, n_shards):
+        j = left_of(shards, borders, k)
+        if j < 0:
+            continue
+        left, right = shards.state[j, LAST], shards.state[k, FIRST]
+        for i in range(task.n[0]):
+            if task.left[i] == left and task.right[i] == right:
+                here, there = shard_of(shards, j), shard_of(shards, k)
+                width = np.int64(task.width[right])
+                # of a run of one token, merged from left to right, the last is free if their number is odd
+                if left == right and not _run_is_odd(here.cells, here.state[N_CELLS], width, left):
+                    break
+                if not _hand_over(here, there, task.slot[i], width, np.int64(task.width[left])):
+                    return False
+                break
+    _remember(shards, borders)
+    return True
+
+
+@section
+def collect(task, shards, borders):
+    """After a round: what it did to the pairs across borders, and which documents are counted twice. O(R * K)."""
+    merged = shards.merged
+    n_shards = shards.state.shape[0]
+    n = np.int64(0)
+    for i in range(task.n[0]):
+        twins = np.int64(0)
+        for side in range(2):
+            for k in range(1, n_shards):
+                j = left_of(shards, borders, k)
+                if j < 0:
+                    continue
+                left = merged[j, i - 1, LAST_AFTER] if i > 0 else borders.before[j, 1]
+                right = merged[k, i - 1, FIRST_AFTER] if i > 0 else borders.before[k, 0]
+                left_changed = merged[j, i, LAST_AFTER] != left
+                right_changed = merged[k, i, FIRST_AFTER] != right
+                if left_changed if side else right_changed and not left_changed:
+                    borders.token[n] = right if side else left
+                    borders.gain[n] = borders.weight[k]
+                    n += 1
+                    if right_changed and side:
+                        twins += borders.weight[k]
+            borders.end[2 * i + 1 + side] = n
+        borders.twins[i] = twins
+        repeated = np.int64(0)
+        held = False
+        for k in range(n_shards):
+            if held and borders.continued[k] and merged[k, i, IN_FIRST]:
+                repeated += borders.weight[k]
+            held = merged[k, i, IN_LAST] != 0 or (held and borders.continued[k] and borders.whole[k])
+        borders.repeated[i] = repeated

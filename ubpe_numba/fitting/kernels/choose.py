@@ -1,0 +1,279 @@
+"""Choosing the merges of a round, the best pairs that do not get in each other's way, and taking them in batches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.fitting.kernels.borders import first_border, holds_border
+from ubpe_numba.fitting.kernels.heap import heap_pop, heap_push, heap_sink
+from ubpe_numba.fitting.kernels.merge import count_documents, first_occurrence, weights_of
+from ubpe_numba.fitting.kernels.pair_counts import (
+    BATCH,
+    BELOW,
+    CANDIDATES,
+    FEWEST_DOCUMENTS,
+    FIRST_SEEN,
+    HEAP_SIZE,
+    LIMIT,
+    N_PAIRS,
+    NEXT_ID,
+    PENDING,
+    ROOT,
+    ROUND,
+    ROUND_START,
+    VISITED,
+    WHOLE_ROUNDS,
+    part_of,
+)
+from ubpe_numba.fitting.kernels.text_cells import CELLS, shard_of
+from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.tables.pairs import find, pair_of, remove
+
+
+@helper
+def _pair(order, ties):
+    """The pair of an entry of the heap, where the smaller one comes first."""
+    if ties is None:
+        return order
+    return ~order if ties == FEWEST_DOCUMENTS else order
+
+
+@helper
+def _push_back(ties, borders, part, counts, keys, pairs, count, tie, order):
+    """Return to the heap of its part what was popped. O(log heap)."""
+    p = np.int64(0)
+    if borders is not None:
+        p = part_of(_pair(order, ties), part.shape[0])
+    part[p, HEAP_SIZE] = heap_push(counts[p], keys[p], pairs[p], part[p, HEAP_SIZE], count, tie, order)
+    part[p, ROOT] = -2
+
+
+@helper
+def _settle_count(ties, part, entries, counts, keys, pairs):
+    """Correct the root of the heap until its count is exact; its index in the table, -1 if no pair is left. Amortised O(log)."""
+    while part[HEAP_SIZE] > 0:
+        order = pairs[0]
+        i = find(entries, _pair(order, ties))
+        if i < 0:
+            part[HEAP_SIZE] = heap_pop(counts, keys, pairs, part[HEAP_SIZE])
+            continue
+        count = entries[2 * i + 1]
+        if count == counts[0]:
+            return i
+        # a first occurrence only moves back: what was exact is a lower bound now; documents are not known any more
+        key = np.int64(0)
+        if ties is not None and ties == FIRST_SEEN:
+            key = keys[0] & ~np.int64(1)
+        heap_sink(counts, keys, pairs, part[HEAP_SIZE], 0, count, key, order)
+    return np.int64(-1)
+
+
+@section
+def _tie_key(ties, task, shards, weighted, borders, slot, left, right):
+    """The tie key of a pair that is at the root with its true count. Amortised O(shards), or O(length of its slices)."""
+    n = np.int64(0)
+    held = False  # by the document that goes on in the next shard
+    for k in range(shards.state.shape[0]):
+        shard = shard_of(shards, k)
+        if ties == FIRST_SEEN:
+            cell = first_occurrence(shard.cells, task.width, shard.arena, shard.slices, slot, left, right)
+            if borders is not None and cell < 0:
+                cell = first_border(shards, borders, k, left, right)
+            if cell >= 0:
+                return 2 * (shards.base[k, CELLS] + cell) + 1
+        else:
+            here, in_first, in_last = count_documents(shard, weights_of(weighted, shards, k), task, slot, left, right)
+            n += here
+            if borders is not None:
+                if held and in_first and borders.continued[k]:
+                    n -= borders.weight[k]
+                held = in_last or (held and borders.continued[k] and borders.whole[k])
+                if not held and holds_border(shards, borders, k, left, right):
+                    held = True
+                    n += borders.weight[k + 1]
+    return n
+
+
+@helper
+def _best(ties, part, entries, slots, all_counts, all_keys, all_pairs, task, shards, weighted, borders):
+    """The part whose root is the best pair of all, its tie key exact where it matters; -1 if no pair is left.
+
+    Tie keys, smaller is better, are computed only for pairs that come to the root with their true count: FIRST_SEEN holds
+    2 * cell + 1 when exact and 2 * (a lower bound) otherwise, since a first occurrence only moves back; FEWEST_DOCUMENTS holds
+    the number of documents, or 0 while unknown, and stays unknown if nobody ties. Under these rules there is one part only.
+    """
+    best = np.int64(-1)
+    for p in range(part.shape[0]):
+        if part[p, ROOT] == -2:
+            row, counts, keys, pairs = part[p], all_counts[p], all_keys[p], all_pairs[p]
+            while row[ROOT] == -2:
+                i = _settle_count(ties, row, entries[p], counts, keys, pairs)
+                if ties is not None and i >= 0:
+                    n = row[HEAP_SIZE]
+                    tied = (n > 1 and counts[1] == counts[0]) or (n > 2 and counts[2] == counts[0])
+                    if (ties == FIRST_SEEN and keys[0] & 1 == 0) or (ties == FEWEST_DOCUMENTS and keys[0] == 0 and tied):
+                        pair = entries[p, 2 * i]
+                        left, right = np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF)
+                        key = _tie_key(ties, task, shards, weighted, borders, slots[p, i], left, right)
+                        heap_sink(counts, keys, pairs, n, 0, counts[0], key, pairs[0])
+                        continue
+                row[ROOT] = i
+        if part[p, ROOT] >= 0:
+            count, pair = all_counts[p, 0], all_pairs[p, 0]
+            if best < 0 or count > all_counts[best, 0] or (count == all_counts[best, 0] and pair < all_pairs[best, 0]):
+                best = np.int64(p)
+    return best
+
+
+@helper
+def _count_of(borders, entries, pair):
+    """Count of a pair, or 0 if it lies below the threshold (and so below every candidate). O(1)."""
+    p = np.int64(0)
+    if borders is not None:
+        p = part_of(pair, entries.shape[0])
+    i = find(entries[p], pair)
+    return entries[p, 2 * i + 1] if i >= 0 else np.int64(0)
+
+
+@section
+def choose(driver, task, shards, weighted, borders, ties):
+    """Choose the merges of a round, PENDING in the task; returns how many: 0 if the tables are too thin or empty.
+
+    O(candidates * kept).
+
+    With many candidates (UBPE tokenizers, part 1): they are the best pairs by count. The first is kept; a later one, (l2, r2), is
+    kept if it shares no token with those kept, and if for each of them, (l1, r1), the border pairs (r2, l1) and (r1, l2) are
+    strictly rarer than it is.
+
+    With one candidate, as many merges as can be made at once with the same result as one after the other.
+    Let q1, q2 ... be the pairs from the best to the worst, and q1 ... qk taken. q = (l, r), the next, is taken too if
+    (1) l is not the right part of a taken pair and r is not the left part of one,
+    (2) 2 * count(q) is at least (unless ties go to the smaller pair: more than) the count of every taken pair (a, a),
+    (3) under other rules of ties than the smaller pair: no other pair is as frequent as q.
+    Then one merge after the other would choose q as well, with the same count, documents and occurrences:
+
+    * By (1) no occurrence of q overlaps one of a taken pair, so the count of q does not change; and the conflict of (1) is
+      symmetric, so the merges of the batch may be made in any order.
+    * A pair of old tokens never gains. Take a pair (u, v) with a new token in it. Every boundary between tokens of the new text
+      is one of the old text, where it stood between the old tokens x, the last part of u (or u itself), and y, the first of v.
+      So count(u, v) <= old count of o = (x, y). If u is new, x is the right part of a taken pair, and if v is new, y is the left
+      part of one: o is in conflict with that pair, so o is not q, and unless it is a taken pair itself (below) it ranks behind q,
+      as all that rank before q are taken: count(u, v) <= count(o) <= count(q). With (3) the last is "less than". With ties to the
+      smaller pair, o > q as a pair if they are equally frequent. u new: u > l. u old: u = x >= l, and where x = l, v is new and
+      greater than r. So (u, v) > q: q still wins.
+    * o is a taken pair itself only if that is (a, a). Then u is its token z, and v is z or a. Merged from left to right, (z, z)
+      and (z, a) are left at most count(a, a) / 2 times each, since both stand for at least two of its occurrences. With (2) q is
+      more frequent, or as frequent and smaller, because l < z.
+    * What is too long to be merged does not compete: if o is, then so is (u, v), which is no shorter.
+    * Pairs below the threshold are rarer than q before and after.
+    """
+    state, used, candidates = driver.state, driver.used, driver.candidates
+    part, entries, slots = driver.part, driver.entries, driver.slots
+    counts, keys, pairs = driver.heap_counts, driver.heap_ties, driver.heap_pairs
+    single = state[CANDIDATES] == 1
+    room = state[LIMIT] - state[NEXT_ID]
+    if state[WHOLE_ROUNDS] and not single:
+        room = state[CANDIDATES]
+    state[ROUND] += 1
+    stamp = state[ROUND]
+    wanted = min(room, np.int64(candidates.shape[0])) if single else state[CANDIDATES]
+    twin_count = np.int64(0)
+    n = np.int64(0)
+    while n < wanted or (single and ties is not None):
+        p = _best(ties, part, entries, slots, counts, keys, pairs, task, shards, weighted, borders)
+        if p < 0:
+            break
+        count, order = counts[p, 0], pairs[p, 0]
+        if single:
+            if ties is not None and n > 1 and candidates[n - 1, 0] == count:  # (3)
+                n -= 1
+                _push_back(ties, borders, part, counts, keys, pairs, candidates[n, 0], candidates[n, 1], candidates[n, 2])
+                break
+            if n == wanted:
+                break
+            pair = _pair(order, ties)
+            left = pair >> 32
+            right = pair & 0xFFFFFFFF
+            if used[1, left] == stamp or used[0, right] == stamp:  # (1)
+                break
+            if 2 * count < twin_count or (ties is not None and 2 * count == twin_count):  # (2)
+                break
+            used[0, left] = stamp
+            used[1, right] = stamp
+            if left == right:
+                twin_count = max(twin_count, count)
+        candidates[n, 0] = count
+        candidates[n, 1] = keys[p, 0]
+        candidates[n, 2] = order
+        n += 1
+        part[p, HEAP_SIZE] = heap_pop(counts[p], keys[p], pairs[p], part[p, HEAP_SIZE])
+        part[p, ROOT] = -2
+    thin = False
+    if not single and n < wanted:  # rarer pairs belong among the candidates
+        for p in range(part.shape[0]):
+            thin |= part[p, BELOW] > 0
+    kept = np.int64(0)
+    for i in range(n):
+        count, order = candidates[i, 0], candidates[i, 2]
+        pair = _pair(order, ties)
+        left = pair >> 32
+        right = pair & 0xFFFFFFFF
+        good = True
+        if not single:
+            good = not thin and kept < room and used[0, left] != stamp and used[0, right] != stamp
+            j = np.int64(0)
+            while good and j < kept:
+                good = (
+                    _count_of(borders, entries, pair_of(right, task.left[j])) < count
+                    and _count_of(borders, entries, pair_of(task.right[j], left)) < count
+                )
+                j += 1
+            state[VISITED] += 1 + j  # so that Ctrl-C does not wait for many rounds of many candidates
+            if good:
+                used[0, left] = stamp
+                used[0, right] = stamp
+        if good:
+            task.left[kept] = left
+            task.right[kept] = right
+            task.counts[kept] = count
+            kept += 1
+        else:
+            _push_back(ties, borders, part, counts, keys, pairs, count, candidates[i, 1], order)
+    task.n[0] = 0
+    state[PENDING] = kept
+    if kept > 0:
+        state[ROUND_START] = state[NEXT_ID]
+    return kept
+
+
+@section
+def take(driver, task, borders):
+    """Begin the next batch of the round's merges: as many as BATCH occurrences allow, and one at least. O(merges of the round).
+
+    What a batch notes down has a bound then. Batches give what the round at once would give, with the same counts: its pairs do
+    not overlap, so none loses an occurrence to another, and what a batch creates is not chosen before the round is over.
+    """
+    state, entries, slots, width, lengths = driver.state, driver.entries, driver.slots, task.width, driver.lengths
+    done, pending = task.n[0], state[PENDING]
+    for i in range(pending):
+        task.left[i], task.right[i], task.counts[i] = task.left[done + i], task.right[done + i], task.counts[done + i]
+    n = np.int64(0)
+    occurrences = np.int64(0)
+    while n < pending and occurrences <= state[BATCH]:
+        left, right = np.int64(task.left[n]), np.int64(task.right[n])
+        pair = pair_of(left, right)
+        p = np.int64(0)
+        if borders is not None:
+            p = part_of(pair, entries.shape[0])
+        at = find(entries[p], pair)
+        new = state[NEXT_ID] + n
+        task.slot[n] = slots[p, at]
+        width[new] = width[left] + width[right]
+        lengths[new] = lengths[left] + lengths[right]
+        remove(entries[p], slots[p], at)
+        driver.part[p, N_PAIRS] -= 1
+        occurrences += task.counts[n]
+        n += 1
+    task.n[0] = n
+    task.first_id[0] = state[NEXT_ID]
+    state[PENDING] = pending - n

@@ -1,0 +1,293 @@
+"""Merging pairs in a shard: rewrite the text, and tell the driver what the neighbours lost and gained."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ubpe_numba.fitting.kernels.index import AHEAD
+from ubpe_numba.fitting.kernels.text_cells import (
+    ARENA_TOP,
+    AT,
+    CELLS,
+    DEAD,
+    DOCUMENTS,
+    FIRST,
+    FIRST_AFTER,
+    IN_FIRST,
+    IN_LAST,
+    LAST,
+    LAST_AFTER,
+    N_CELLS,
+    OCCURRENCES,
+    SEPARATORS,
+    TWINS,
+    last_token,
+    segment_at,
+)
+from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.machine.intrinsics import prefetch
+
+
+class Weighted(NamedTuple):
+    """What a fit needs beyond `Shards` when documents have weights or barriers; without it an occurrence counts 1."""
+
+    weights: np.ndarray  # int64[s + K]: of each segment, laid out as `Shards.separators`
+    documents: np.ndarray  # int32[s + K]: the document that a segment belongs to
+    sums: np.ndarray  # int64[K, 2, V]: weights of left and right neighbours, zero between uses
+    delta: np.ndarray  # int64[cells]: weight of each entry of `Shards.delta`
+    merged: np.ndarray  # int64[K, R, 2]: weights of OCCURRENCES and TWINS
+
+
+@helper
+def weights_of(weighted, shards, k):
+    """The part of shard k; None of None. O(1)."""
+    if weighted is None:
+        return None
+    begin, end = shards.base[k], shards.base[k + 1]
+    return Weighted(
+        weighted.weights[begin[SEPARATORS] : end[SEPARATORS]],
+        weighted.documents[begin[SEPARATORS] : end[SEPARATORS]],
+        weighted.sums[k],
+        weighted.delta[begin[CELLS] : end[CELLS]],
+        weighted.merged[k],
+    )
+
+
+@section
+def merge(shard, weighted, task):
+    """Replace the pairs of the round, in order, left to right: merge `i` makes token `first_id + i`.
+
+    [1, 2, 3, 1, 2] with (1, 2) -> 4 becomes [4, 3, 4]; [1, 1, 1] with (1, 1) -> 4 becomes [4, 1]. Per merge the shard is left
+    with the distinct neighbours and their counts (`delta`), its occurrences moved to the front of their slice, and a row of
+    `merged`. A neighbour is counted in a dense array, so that the driver touches its hash table once per distinct neighbour and
+    not once per occurrence. `weighted` is None or the shard's weights: the compiler makes two kernels of it. O(occurrences, stale
+    ones included).
+    """
+    cells, arena, width, separators = shard.cells, shard.arena, task.width, shard.separators
+    neighbours, left, right, seen = shard.neighbours, shard.counters[0], shard.counters[1], shard.counters[2]
+    delta, segment_of_block, merged = shard.delta, shard.segment_of_block, shard.merged
+    if weighted is not None:
+        weights, document_of, delta_weight = weighted.weights, weighted.documents, weighted.delta
+        left_sum, right_sum = weighted.sums[0], weighted.sums[1]
+    last_segment = separators.size - 2
+    w = np.int64(0)
+    n_delta = np.int64(0)
+    shard.delta_end[0] = 0
+    for i in range(task.n[0]):
+        a = task.left[i]
+        b = task.right[i]
+        new = np.int32(task.first_id[0] + i)
+        last = np.int32(-(new + 2))
+        width_a = width[a]
+        width_b = width[b]
+        begin = np.int64(shard.slices[2 * task.slot[i]])
+        end = begin + shard.slices[2 * task.slot[i] + 1]
+        n = np.int64(0)
+        twins = np.int64(0)
+        n_right = 0
+        first_delta = n_delta
+        in_first = np.int64(0)
+        document = np.int32(-1)
+        documents = np.int64(0)
+        total = np.int64(0)
+        twin_total = np.int64(0)
+        segment = np.int32(0)
+        for j in range(begin, end):
+            prefetch(cells, arena[min(j + AHEAD, end - 1)])
+            p = arena[j]
+            if cells[p] != a:
+                continue
+            q = p + width_a
+            if cells[q] != b:
+                continue
+            arena[begin + n] = p
+            segment = segment_at(separators, segment_of_block, p)
+            if weighted is None:
+                if n == 0:
+                    in_first = np.int64(segment == 0)
+                documents += segment != document
+                document = segment
+            else:
+                if n == 0:
+                    in_first = np.int64(document_of[segment] == document_of[0])
+                weight = weights[segment]
+                total += weight
+                if document_of[segment] != document:
+                    document = document_of[segment]
+                    documents += weight
+            y = cells[q + width_b]
+            x = cells[p - 1]
+            cells[p] = new
+            if width_b > 1:
+                cells[q] = DEAD
+            cells[q + width_b - 1] = last
+            neighbours[2 * w + 1] = y
+            neighbours[2 * w] = -1
+            if y >= 0:
+                if right[y] == 0:
+                    seen[n_right] = y
+                    n_right += 1
+                right[y] += 1
+                if weighted is not None:
+                    right_sum[y] += weight
+            if x != -1:
+                if x < 0:
+                    x = -x - 2
+                if x == new:
+                    twins += 1
+                    if weighted is not None:
+                        twin_total += weight
+                    neighbours[2 * w - 1] = new
+                else:
+                    neighbours[2 * w] = x
+                    if left[x] == 0:
+                        delta[2 * n_delta] = x
+                        n_delta += 1
+                    left[x] += 1
+                    if weighted is not None:
+                        left_sum[x] += weight
+            n += 1
+            w += 1
+        for j in range(first_delta, n_delta):
+            x = delta[2 * j]
+            delta[2 * j + 1] = left[x]
+            left[x] = 0
+            if weighted is not None:
+                delta_weight[j] = left_sum[x]
+                left_sum[x] = 0
+        shard.delta_end[2 * i + 1] = n_delta
+        for j in range(n_right):
+            y = seen[j]
+            delta[2 * n_delta] = y
+            delta[2 * n_delta + 1] = right[y]
+            right[y] = 0
+            if weighted is not None:
+                delta_weight[n_delta] = right_sum[y]
+                right_sum[y] = 0
+            n_delta += 1
+        shard.delta_end[2 * i + 2] = n_delta
+        merged[i, AT] = begin
+        merged[i, OCCURRENCES] = n
+        merged[i, TWINS] = twins
+        merged[i, DOCUMENTS] = documents
+        merged[i, IN_FIRST] = in_first
+        if weighted is None:
+            merged[i, IN_LAST] = n > 0 and segment == last_segment
+        else:
+            merged[i, IN_LAST] = n > 0 and document == document_of[last_segment]
+            weighted.merged[i, 0] = total
+            weighted.merged[i, 1] = twin_total
+        merged[i, FIRST_AFTER] = cells[separators[0] + 1]
+        merged[i, LAST_AFTER] = last_token(cells, shard.state[N_CELLS])
+    shard.state[FIRST] = cells[separators[0] + 1]
+    shard.state[LAST] = last_token(cells, shard.state[N_CELLS])
+
+
+@section
+def fill(shard, task):
+    """Write the slices of the pairs that the previous round created, of which the driver kept the frequent ones.
+
+    `task.new_*` lists their tokens and slots per merge and part of the driver. Occurrences come in ascending order out of those
+    of the merged pair, so every slice is ascending. The driver has made sure that the arena has room. O(occurrences of the
+    merges that created a frequent pair).
+    """
+    arena, neighbours, slices, width, delta = shard.arena, shard.neighbours, shard.slices, task.width, shard.delta
+    left, right, left_at, right_at = shard.counters[0], shard.counters[1], shard.cursors[0], shard.cursors[1]
+    n_parts = task.new_end.shape[0]
+    top = shard.state[ARENA_TOP]
+    w = np.int64(0)
+    for i in range(task.filled[0]):
+        n = shard.merged[i, OCCURRENCES]
+        begin = shard.merged[i, AT]
+        new = np.int32(task.filled[1] + i)
+        n_new = np.int64(task.twin_slot[i] >= 0)
+        for part in range(n_parts):
+            n_new += task.new_end[part, 2 * i + 2] - task.new_end[part, 2 * i]
+        if n_new > 0:
+            first, middle, last = shard.delta_end[2 * i], shard.delta_end[2 * i + 1], shard.delta_end[2 * i + 2]
+            for j in range(first, middle):
+                left[delta[2 * j]] = delta[2 * j + 1]
+                left_at[delta[2 * j]] = -1
+            for j in range(middle, last):
+                right[delta[2 * j]] = delta[2 * j + 1]
+                right_at[delta[2 * j]] = -1
+            right_at[new] = -1
+            right[task.filled_left[i]] -= shard.merged[i, TWINS]  # (b, a) between twins: (new, new) stands there now
+            for part in range(n_parts):
+                new_token, new_slot = task.new_token[part], task.new_slot[part]
+                for j in range(task.new_end[part, 2 * i], task.new_end[part, 2 * i + 1]):
+                    x = new_token[j]
+                    slices[2 * new_slot[j]] = top
+                    slices[2 * new_slot[j] + 1] = left[x]
+                    left_at[x] = top
+                    top += left[x]
+                for j in range(task.new_end[part, 2 * i + 1], task.new_end[part, 2 * i + 2]):
+                    y = new_token[j]
+                    slices[2 * new_slot[j]] = top
+                    slices[2 * new_slot[j] + 1] = right[y]
+                    right_at[y] = top
+                    top += right[y]
+            if task.twin_slot[i] >= 0:
+                slices[2 * task.twin_slot[i]] = top
+                slices[2 * task.twin_slot[i] + 1] = shard.merged[i, TWINS]
+                right_at[new] = top
+                top += shard.merged[i, TWINS]
+            for j in range(first, middle):
+                left[delta[2 * j]] = 0
+            for j in range(middle, last):
+                right[delta[2 * j]] = 0
+            right[task.filled_left[i]] = 0
+            for j in range(n):
+                p = arena[begin + j]
+                y = neighbours[2 * (w + j) + 1]
+                if y >= 0 and right_at[y] >= 0:
+                    arena[right_at[y]] = p
+                    right_at[y] += 1
+                x = neighbours[2 * (w + j)]
+                if x >= 0 and left_at[x] >= 0:
+                    arena[left_at[x]] = p - width[x]
+                    left_at[x] += 1
+        w += n
+    shard.state[ARENA_TOP] = top
+
+
+@helper
+def first_occurrence(cells, width, arena, slices, slot, a, b):
+    """Cell of the first occurrence of a pair, or -1; the stale ones before it are forgotten. Amortised O(1)."""
+    j = np.int64(slices[2 * slot])
+    end = j + slices[2 * slot + 1]
+    while j < end and (cells[arena[j]] != a or cells[arena[j] + width[a]] != b):
+        j += 1
+    slices[2 * slot] = j
+    slices[2 * slot + 1] = end - j
+    return np.int64(arena[j]) if j < end else np.int64(-1)
+
+
+@section
+def count_documents(shard, weighted, task, slot, a, b):
+    """How many documents of the shard hold the pair, and whether the first and the last one do. O(length of the slice)."""
+    cells, arena, separators, segment_of_block = shard.cells, shard.arena, shard.separators, shard.segment_of_block
+    begin = np.int64(shard.slices[2 * slot])
+    last_segment = separators.size - 2
+    document = np.int32(-1)
+    n = np.int64(0)
+    in_first, in_last = False, False
+    for j in range(begin, begin + shard.slices[2 * slot + 1]):
+        p = arena[j]
+        if cells[p] == a and cells[p + task.width[a]] == b:
+            segment = segment_at(separators, segment_of_block, p)
+            if weighted is None:
+                n += segment != document
+                document = segment
+                in_first |= segment == 0
+                in_last |= segment == last_segment
+            else:
+                d = weighted.documents[segment]
+                if d != document:
+                    document = d
+                    n += weighted.weights[segment]
+                in_first |= d == weighted.documents[0]
+                in_last |= d == weighted.documents[last_segment]
+    return n, in_first, in_last

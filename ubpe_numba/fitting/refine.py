@@ -1,0 +1,139 @@
+"""Refining a vocabulary for the objective of fewest tokens: learn more than is wanted, and drop what saves least.
+
+What a merge is worth is known only when all later ones are: many serve as parts of longer tokens and are hardly used by
+themselves. So about twice as many as wanted are learned, the corpus is encoded to the fewest tokens, the tenth of those whose
+absence would cost the fewest extra tokens (kernels/losses.py) is dropped, and so on until the size is reached. Then a few rounds
+of exchange: joined neighbours of that encoding come in as candidates, and the same number leaves again; the
+best vocabulary of all rounds is kept.
+
+Source of the loss: C. Schmidt et al., "Tokenization is more than compression" (PathPiece), 2024.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.fitting.kernels import token_losses
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import writable
+from ubpe_numba.runtime.tables import trie
+from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
+
+MORE = 2  # learned tokens, of those wanted
+_ROUNDS = 8  # of exchange
+_DROPPED = 0.1  # of the tokens, in a step
+_DROPPED_AGAIN = 0.05  # and in a round: two new ones that do for each other should not leave together
+_EXCHANGED, _FADING = 0.1, 0.8  # of the tokens, in the first round, and how much of that in the next
+
+
+def worth_of(documents: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """How often the paths of fewest tokens hold each learned token, and how many more tokens they would be without it.
+
+    `documents` of alphabet ids; `tokens` all of a vocabulary, symbols first; int64[m] twice.
+    """
+    table = trie.entries_for(int(tokens.offsets[-1]) - n_alphabet)
+    trie.build(n_alphabet, writable(tokens.values), writable(tokens.offsets), table)
+    symbols, offsets = writable(documents.values), documents.offsets
+
+    def one(begin: int, end: int) -> np.ndarray:
+        found = np.zeros((2, len(tokens)), np.int64)
+        part = offsets[begin : end + 1]
+        scratch = np.empty((4, int(np.diff(part).max(initial=0)) + 1), np.int32)
+        token_losses.token_losses(symbols, part, table, scratch, found[0], found[1])
+        return found
+
+    parts = thread_pool.run(one, thread_pool.chunks_of(offsets, n_threads), n_threads)
+    found = sum(parts[1:], parts[0])
+    return found[0, n_alphabet:], found[1, n_alphabet:]
+
+
+def worthiest(
+    documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_threads: int | None, dropped: float = _DROPPED
+) -> np.ndarray:
+    """Indices, ascending, of the `n` learned tokens that stay; dropped by loss, then count, then the later learned first."""
+    stay = np.arange(len(tokens) - n_alphabet)
+    while stay.size > n:
+        chosen = np.concatenate([np.arange(n_alphabet), n_alphabet + stay])
+        counts, lost = worth_of(documents, tokens.take(chosen), n_alphabet, n_threads)
+        order = np.lexsort((stay, -counts, -lost))
+        stay = np.sort(stay[order[: max(n, int(stay.size * (1 - dropped)))]])
+    return stay
+
+
+def joined(encoded: Ragged, tokens: Ragged, n: int) -> list[np.ndarray]:
+    """The `n` most frequent joined neighbours of an encoding that are no tokens yet, if they occur twice.
+
+    Among equals the smaller pair. Overlaps are counted twice, as everywhere.
+
+    >>> encoded, tokens = Ragged.from_lists([[0, 1, 0, 1]]), Ragged.from_lists([[0], [1]])
+    >>> joined(encoded, tokens, 5)
+    [array([0, 1], dtype=int32)]
+    """
+    ids = encoded.compact()
+    inside = np.ones(max(ids.total - 1, 0), bool)  # of one document
+    ends = ids.offsets[1:-1]
+    inside[ends[(ends > 0) & (ends < ids.total)] - 1] = False
+    keys = ids.values[:-1].astype(np.int64) * len(tokens) + ids.values[1:]
+    pairs, counts = np.unique(keys[inside], return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    known = {token.tobytes() for token in tokens}
+    found: list[np.ndarray] = []
+    for i in order[counts[order] >= 2].tolist():
+        if len(found) == n:
+            break
+        left, right = divmod(int(pairs[i]), len(tokens))
+        token = np.concatenate([tokens[left], tokens[right]])
+        if (name := token.tobytes()) not in known:
+            known.add(name)
+            found.append(token)
+    return found
+
+
+def refined(documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_threads: int | None) -> Vocabulary:
+    """The vocabulary of `n` learned tokens, or of as many as can be had, from the `tokens` of a larger one, symbols first."""
+    symbols = np.arange(n_alphabet)
+
+    def chosen(tokens: Ragged, dropped: float) -> Ragged:
+        stay = worthiest(documents, tokens, n_alphabet, n, n_threads, dropped)
+        return tokens.take(np.concatenate([symbols, n_alphabet + stay]))
+
+    tokens = chosen(tokens, _DROPPED)
+    best, fewest = tokens, documents.total + 1
+    share = _EXCHANGED
+    for i in range(_ROUNDS + 1):
+        encoded = PathEncoder(_flat(tokens, n_alphabet)).encode(documents, "shortest", n_threads)
+        if encoded.total < fewest:
+            best, fewest = tokens, encoded.total
+        room = n - (len(tokens) - n_alphabet)
+        new = joined(encoded, tokens, room + max(8, int(share * n))) if i < _ROUNDS else []
+        if not new:
+            break
+        tokens = chosen(Ragged.from_lists([*tokens, *new]), _DROPPED_AGAIN)
+        share *= _FADING
+    return _counted(documents, best, n_alphabet, n_threads)
+
+
+def _flat(tokens: Ragged, n_alphabet: int) -> Vocabulary:
+    tokens = tokens.compact()
+    return Vocabulary.from_sequences(n_alphabet, tokens.values[n_alphabet:], tokens.lengths[n_alphabet:])
+
+
+def _counted(documents: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int | None) -> Vocabulary:
+    """The vocabulary with counts, document frequencies and idf as the paths of fewest tokens have them."""
+    vocabulary = _flat(tokens, n_alphabet)
+    encoded = PathEncoder(vocabulary).encode(documents, "shortest", n_threads).compact()
+    size = len(vocabulary)
+    where = np.repeat(np.arange(len(encoded)), encoded.lengths) * size + encoded.values
+    frequencies = np.bincount(np.unique(where) % size, minlength=size)[n_alphabet:]
+    return Vocabulary.from_sequences(
+        n_alphabet,
+        tokens.values[n_alphabet:],
+        tokens.lengths[n_alphabet:],
+        idf(len(documents), frequencies),
+        np.bincount(encoded.values, minlength=size)[n_alphabet:],
+        frequencies,
+        len(documents),
+        documents.total,
+    )

@@ -1,0 +1,1 @@
+"""Model files: our own, and those of other libraries."""

@@ -1,0 +1,144 @@
+"""`tokenizer.json` of Hugging Face's tokenizers: BPE over bytes, characters, or integers written as characters.
+
+Read are models whose ids we can give exactly: no normalizer, no dropout, no byte fallback, no affixes, and text that is cut by
+one pattern. What a post-processor adds around a document (a token of beginning, say) is not part of the tokenizer here:
+`encode` gives the ids that Hugging Face gives with ``add_special_tokens=False``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats.model_file import parse_json
+from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_index
+from ubpe_numba.text.pretokenizer import NAMED
+
+_NOTHING = {
+    "continuing_subword_prefix": (None, ""), "end_of_word_suffix": (None, ""), "byte_fallback": (None, False),
+    "dropout": (None, 0, 0.0),
+}  # fmt: skip
+_PLAIN_FLAGS = ("lstrip", "rstrip", "single_word")
+
+
+def read(text: str | bytes, kind: str | None) -> Table:
+    """Read a tokenizer.json. ModelFormatError names what is wrong, or what has no counterpart here.
+
+    `kind` says what symbols are, ``"bytes"``, ``"str"`` or ``"int"``; None: bytes if there is a ByteLevel step, integers if every
+    symbol is one of the characters that stand for them, else characters.
+    """
+    file = parse_json(text)
+    model = file.get("model") if isinstance(file, dict) else None
+    if not isinstance(model, dict) or model.get("type", "BPE") != "BPE":
+        raise ModelFormatError("model: expected one of type BPE")
+    for name, values in _NOTHING.items():
+        if model.get(name) not in values:
+            raise ModelFormatError(f"model: {name}={model[name]!r} is not supported")
+    if file.get("normalizer") is not None:
+        raise ModelFormatError("normalizer: not supported, what it changes could not be decoded")
+    pattern, bytewise = _pre_tokenizer(file.get("pre_tokenizer"))
+    vocab = read_vocab(model.get("vocab"), "model: vocab")
+    special, known = _added(file.get("added_tokens"), vocab)
+    if kind is None:
+        letters = [token for token in vocab if len(token) == 1 and token not in special and token not in known]
+        kind = "bytes" if bytewise else "int" if letters and all(symbol_index(c) is not None for c in letters) else "str"
+    if kind not in ("bytes", "str", "int") or bytewise is not (kind == "bytes"):
+        raise ModelFormatError(f"kind: {kind!r}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
+    if kind == "int" and pattern is not None:
+        raise ModelFormatError("pre_tokenizer: integers are not cut")
+    return from_names(vocab, _merges(model.get("merges")), kind, special, known, pattern, model.get("ignore_merges") is True)
+
+
+def _merges(merges: Any) -> list[tuple[str, str]]:
+    if not isinstance(merges, list):
+        raise ModelFormatError("model: merges: expected a list")
+    pairs: list[tuple[str, str]] = []
+    for i, merge in enumerate(merges):
+        parts = merge.split(" ") if isinstance(merge, str) else merge
+        if not isinstance(parts, list) or len(parts) != 2 or not all(isinstance(part, str) and part for part in parts):
+            raise ModelFormatError(f"model: merges[{i}]: expected two tokens, got {merge!r:.60}")
+        pairs.append((parts[0], parts[1]))
+    return pairs
+
+
+def _pre_tokenizer(step: Any) -> tuple[str | None, bool]:
+    """The pattern that text is cut by, and whether it is encoded as bytes."""
+    pattern, bytewise = None, False
+    steps: Any = [] if step is None else [step]
+    if isinstance(step, dict) and step.get("type") == "Sequence":
+        steps = step.get("pretokenizers")
+    if not isinstance(steps, list) or not all(isinstance(part, dict) for part in steps):
+        raise ModelFormatError("pre_tokenizer: expected an object")
+    for part in steps:
+        found = None
+        if part.get("type") == "ByteLevel" and part.get("add_prefix_space") is False and not bytewise:
+            bytewise = True
+            found = NAMED["gpt2"] if part.get("use_regex", True) is True else None
+        elif part.get("type") == "Split" and part.get("behavior") == "Isolated" and part.get("invert") is False:
+            regex = part.get("pattern")
+            found = regex.get("Regex") if isinstance(regex, dict) else None
+            if not isinstance(found, str) or bytewise:
+                raise ModelFormatError("pre_tokenizer: expected a Split by a Regex, before ByteLevel")
+        else:
+            raise ModelFormatError(f"pre_tokenizer: {json.dumps(part):.120} is not supported")
+        if found is not None and pattern is not None:
+            raise ModelFormatError("pre_tokenizer: text that is cut twice is not supported")
+        pattern = found or pattern
+    return pattern, bytewise
+
+
+def _added(tokens: Any, vocab: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+    """Special tokens, and those that are always found."""
+    found: tuple[dict[str, int], dict[str, int]] = {}, {}
+    if not isinstance(tokens, list) and tokens is not None:
+        raise ModelFormatError("added_tokens: expected a list")
+    for i, token in enumerate(tokens or []):
+        if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
+            raise ModelFormatError(f"added_tokens[{i}]: expected an object with content and id")
+        word = token["content"]
+        if any(token.get(flag) for flag in _PLAIN_FLAGS):
+            raise ModelFormatError(f"added_tokens[{i}]: {word!r}: {', '.join(_PLAIN_FLAGS)} are not supported")
+        if word in found[0] or word in found[1] or vocab.get(word, token["id"]) != token["id"]:
+            raise ModelFormatError(f"added_tokens[{i}]: {word!r} is there twice, or has two ids")
+        found[not token.get("special")][word] = token["id"]
+    return found
+
+
+def write(
+    table: Table, vocab: dict[str, int], merges: list[tuple[str, str]], special: dict[str, int], known: dict[str, int]
+) -> str:
+    """A tokenizer.json of named tokens and pairs; of the table only kind and pattern are looked at."""
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    steps: list[dict[str, Any]] = []
+    if table.pattern == NAMED["gpt2"] and table.kind == "bytes":
+        level["use_regex"] = True
+    elif table.pattern is not None:
+        steps.append({"type": "Split", "pattern": {"Regex": table.pattern}, "behavior": "Isolated", "invert": False})
+    if table.kind == "bytes":
+        steps.append(level)
+    words = sorted([(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()])
+    flags = dict.fromkeys((*_PLAIN_FLAGS, "normalized"), False)
+    file = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [{"id": i, "content": word, **flags, "special": is_special} for i, word, is_special in words],
+        "normalizer": None,
+        "pre_tokenizer": None if not steps else steps[0] if len(steps) == 1 else {"type": "Sequence", "pretokenizers": steps},
+        "post_processor": None,
+        "decoder": level | {"use_regex": True} if table.kind == "bytes" else {"type": "Fuse"},
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": dict(sorted({**vocab, **special, **known}.items(), key=lambda item: item[1])),
+            "merges": [list(pair) for pair in merges],
+        },
+    }
+    return json.dumps(file, ensure_ascii=False, indent=1)

@@ -1,0 +1,43 @@
+"""Documents to try an export on: whatever a table holds, alone and side by side, and text of many kinds."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+#: English, its contractions, German, Russian, Greek, Chinese, Japanese, Arabic, code, numbers, emoji, control characters.
+TEXTS = (
+    "In the beginning God created the heaven and the earth. It's what we'll SAY: they'Ve, I'D, don't.",
+    "Zwölf Boxkämpfer jagen Viktor; съешь ещё этих мягких французских булок, ΟΔΥΣΣΕΥΣ ὀδυσσεύς.",
+    "我能吞下玻璃而不伤身体。いろはにほへと ちりぬるを、カタカナ混じり。العربية ١٢٣",
+    "def f(x):\n\treturn {'a': x**2, \"b\": [1, 2.5e-10]}  # 12345678 µs\r\n\r\n    if not x:  \n\n  pass   ",
+    "👩‍👩‍👧‍👦 🇯🇵 ½ ² ǅ e\u0301 \u00a0\u2028\u200b\x00\x01\x1c\x7f\x85 \t \v\f",
+)
+_TOKENS, _PAIRS, _RANDOM = 4000, 1000, 50
+
+
+def documents(alphabet: Alphabet, vocabulary: Vocabulary) -> list[list[int]]:
+    """Documents of alphabet ids: tokens, pairs of tokens, random symbols and, of text, real text as far as it has symbols.
+
+    The same for the same tables. At most some thousand, of some thousand symbols.
+    """
+    rng = random.Random(0)
+    size = len(vocabulary)
+    tokens = range(size) if size <= _TOKENS else sorted(rng.sample(range(size), _TOKENS))
+    out = [vocabulary.sequence(t)[:4096].tolist() for t in tokens]
+    for _ in range(_PAIRS):
+        out.append([s for t in rng.choices(range(size), k=2) for s in vocabulary.sequence(t)[:1024].tolist()])
+    for _ in range(_RANDOM):
+        out.append(rng.choices(range(alphabet.size), k=rng.randrange(200)))
+        few = rng.sample(range(alphabet.size), min(3, alphabet.size))
+        out.append(rng.choices(few, k=rng.randrange(60)))
+    if alphabet.kind != "int":
+        for text in TEXTS:
+            symbols = list(text.encode()) if alphabet.kind == "bytes" else [ord(c) for c in text]
+            ids = alphabet.lookup(np.array(symbols, np.int64))
+            out.append(ids[ids >= 0].tolist())
+    return out

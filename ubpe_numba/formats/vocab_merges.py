@@ -1,0 +1,72 @@
+"""The two files of GPT-2, `vocab.json` (tokens and ids) and `merges.txt` (pairs by rank), over bytes or over characters.
+
+Bytes are written as the characters of GPT-2's table. In the classical form (Sennrich et al.) tokens are of characters, and
+``</w>`` marks the end of a word: here that is an ordinary character of the text, usually the space behind the word.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats.model_file import parse_json
+from ubpe_numba.formats.pair_table import Table, from_names, read_vocab
+
+END = "</w>"
+_HEADER = "#version: 0.2"
+
+
+def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: str | None, end_of_word: str | None) -> Table:
+    """Read `vocab`, JSON or an object, and `merges`. ModelFormatError names what is wrong.
+
+    `end_of_word` is the character that ``</w>`` stands for, None if there is no such marker. Where the last character of a word
+    is one symbol with its marker (subword-nmt 0.2), the pairs that make these symbols come first, which is the same; symbols
+    that have no id of their own then get the next free ones.
+    """
+    ids = read_vocab(parse_json(vocab) if isinstance(vocab, (str, bytes)) else vocab)
+    pairs: list[tuple[str, str]] = []
+    for number, line in enumerate(merges.split("\n"), 1):
+        if not line.strip("\r") or (number == 1 and line.startswith("#version")):
+            continue
+        parts = line.rstrip("\r").split(" ")
+        if len(parts) != 2 or not all(parts):
+            raise ModelFormatError(f"merges: line {number}: expected two tokens with a space between, got {line!r:.60}")
+        pairs.append((parts[0], parts[1]))
+    if end_of_word is not None:
+        ids, pairs = _unmarked(ids, pairs, end_of_word)
+    if odd := next((word for word, i in special.items() if ids.get(word, i) != i), None):
+        raise ModelFormatError(f"special_tokens: {odd!r} has the id {ids[odd]} in the vocabulary, not {special[odd]}")
+    return from_names(ids, pairs, kind, special, {}, pattern)
+
+
+def _unmarked(ids: dict[str, int], pairs: list[tuple[str, str]], end: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """The same with the character in place of the marker."""
+    plain = {token.removesuffix(END) + end * token.endswith(END): i for token, i in ids.items()}
+    if len(plain) < len(ids):
+        raise ModelFormatError(f"end_of_word: {end!r} is a token already")
+    pairs = [(a, b.removesuffix(END) + end * b.endswith(END)) for a, b in pairs]
+    made = {a + b for a, b in pairs}
+    joined = [
+        token for token in sorted(plain, key=plain.__getitem__) if len(token) == 2 and token[1] == end and token not in made
+    ]
+    free = max(plain.values()) + 1
+    for letter in sorted({letter for token in joined for letter in token} - plain.keys()):
+        plain[letter] = free
+        free += 1
+    return plain, [(token[0], end) for token in joined] + pairs
+
+
+def write(vocab: dict[str, int], merges: list[tuple[str, str]], end_of_word: str | None) -> tuple[str, str]:
+    """The texts of both files. ValueError for tokens that would not be read again: with white space, or a marker of their own."""
+    mark = {name: name for name in vocab}
+    if end_of_word is not None:
+        for name in vocab:
+            if END in name or end_of_word in name[:-1]:
+                raise ValueError(f"end_of_word: the token {name!r} goes on behind the end of a word, or holds {END!r}")
+            mark[name] = name.removesuffix(end_of_word) + END * name.endswith(end_of_word)
+    for name in {part for pair in merges for part in pair}:
+        if any(c.isspace() for c in mark[name]):
+            raise ValueError(f"merges: the token {name!r} holds white space, which merges.txt cannot keep")
+    lines = [_HEADER, *(f"{mark[left]} {mark[right]}" for left, right in merges)]
+    return json.dumps({mark[name]: i for name, i in vocab.items()}, ensure_ascii=False), "\n".join(lines) + "\n"

@@ -1,1 +1,0 @@
-"""Model files: reading and writing, validating before allocating. Knows vocabularies and alphabets, never the tokenizers."""

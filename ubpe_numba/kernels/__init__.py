@@ -1,1 +1,0 @@
-"""Compiled kernels on bare arrays. They never raise and allocate little: the Python floors above validate and allocate."""

@@ -1,0 +1,1 @@
+"""What everything runs on: compiler options, kernel cache, threads, progress, files, checks of arguments."""

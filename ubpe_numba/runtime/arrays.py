@@ -1,0 +1,163 @@
+"""Arrays at the border: what every module needs to refuse, describe and normalise them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.errors import ModelFormatError
+
+
+def describe(value: object) -> str:
+    """Say what a refused argument is, for a message: `an array of float64, shape (2,)`, `list`, ..."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}, shape {value.shape}"
+    if value is None or isinstance(value, (bool, int, float, complex, np.generic)):
+        return f"{value} ({type(value).__name__})" if value is not None else "None"
+    return type(value).__name__
+
+
+def plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Bring to a contiguous, aligned base-class array of native byte order, without a copy if it is one."""
+    array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return array if array.flags.aligned else array.copy()
+
+
+def offsets_of(lengths: NDArray[Any]) -> NDArray[np.int64]:
+    """int64[n + 1] from n lengths: `[2, 0, 1]` -> `[0, 2, 2, 3]`."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:], dtype=np.int64)
+    return offsets
+
+
+def check_offsets(offsets: NDArray[np.int64], size: int, name: str = "offsets") -> None:
+    """Raise `ValueError` unless 1-D int64 `offsets` cut an array of `size` values into documents."""
+    if offsets.size == 0:
+        raise ValueError(f"{name}: expected at least one entry (n + 1 for n documents), got none")
+    if offsets[0] < 0:
+        raise ValueError(f"{name}: expected 0 or more at the start, got {offsets[0]}")
+    # Compared, not subtracted: the difference of two wild offsets may wrap around.
+    if (at := np.flatnonzero(offsets[1:] < offsets[:-1])).size:
+        i = int(at[0])
+        raise ValueError(f"{name}: document {i} ends before it starts: {offsets[i]}, then {offsets[i + 1]}")
+    if offsets[-1] > size:
+        raise ValueError(f"{name}: expected at most {size}, the number of values, got {offsets[-1]}")
+
+
+def flatten_ints(rows: Sequence[Sequence[int]], name: str, first: int | None = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Flatten lists, tuples or ranges of integers: int64 values, int64 offsets; no Python code an item.
+
+    `first` is the number of `rows[0]` in messages, `None` if it is the only document there is. Raises
+    `TypeError` for anything but integers, `ValueError` beyond int64.
+    """
+    flat: list[Any] = list(chain.from_iterable(rows))
+    offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
+    types = set(map(type, flat))
+    if not types <= {int}:
+        wrong = {t for t in types if t is bool or not issubclass(t, (int, np.integer))}
+        for position, item in enumerate(flat if wrong else ()):
+            if type(item) in wrong:
+                shown = f"{item!r:.40} ({type(item).__name__})"
+                raise TypeError(f"{place_of(name, offsets, position, first)}: expected an integer, got {shown}")
+    try:
+        return np.array(flat, np.int64), offsets
+    except OverflowError:
+        position = next(i for i, item in enumerate(flat) if not -(2**63) <= item < 2**63)
+        where = place_of(name, offsets, position, first)
+        raise ValueError(f"{where}: expected an integer that fits int64, got {flat[position]}") from None
+
+
+def place_of(name: str, offsets: NDArray[np.int64], at: int, first: int | None = 0) -> str:
+    """Name document and position of the flat index `at`, counted from `offsets[0] == 0`."""
+    document = int(np.searchsorted(offsets, at, side="right")) - 1
+    place = f", position {at - offsets[document]}"
+    return f"{name}{place}" if first is None else f"{name}: document {first + document}{place}"
+
+
+class _Interface:
+    """What NumPy makes an array of, keeping the owner of the memory alive."""
+
+    def __init__(self, interface: dict[str, object], owner: np.ndarray) -> None:
+        self.__array_interface__ = interface
+        self.owner = owner
+
+
+def writable(array: np.ndarray) -> np.ndarray:
+    """The same memory, marked as writable, for kernels that only read it.
+
+    A read-only array has another type for the compiler, and copying a memory-mapped corpus to change that would double it.
+    """
+    if array.flags.writeable:
+        return array
+    interface = dict(array.__array_interface__)
+    interface["data"] = (interface["data"][0], False)
+    return np.asarray(_Interface(interface, array))
+
+
+def positive(value: Any, name: str) -> int:
+    """`value` as an int of at least 1; TypeError or ValueError that names it otherwise."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name}: expected at least 1, got {value}")
+    return int(value)
+
+
+def check_size(value: object, name: str, least: int) -> None:
+    """Raise ModelFormatError unless `value` is an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ModelFormatError(f"{name}: expected an integer of at least {least}, got {value!r}")
+
+
+def check_fields(part: dict[str, Any], names: Iterable[str], what: str) -> None:
+    """Raise ModelFormatError unless `part` has exactly these fields."""
+    for name in names:
+        if name not in part:
+            raise ModelFormatError(f"{what}: the field {name!r} is missing")
+    for name in part:
+        if name not in names:
+            raise ModelFormatError(f"{what}: unexpected field {name!r}")
+
+
+def integers_of(values: Any, name: str) -> np.ndarray:
+    """An integer array of one or two dimensions, from an array or from lists of nothing but `int`."""
+    if not isinstance(values, np.ndarray):
+        if not isinstance(values, (list, tuple)):
+            raise ModelFormatError(f"{name}: expected integers, got {type(values).__name__}")
+        rows: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
+        nested = all(isinstance(row, (list, tuple)) for row in rows)
+        wrong = set(map(type, chain.from_iterable(rows) if nested else rows)) - {int}
+        wrong = {t for t in wrong if not issubclass(t, np.integer)}
+        if wrong or (nested and len(set(map(len, rows))) > 1):
+            found = ", ".join(sorted(t.__name__ for t in wrong)) or "rows of different lengths"
+            raise ModelFormatError(f"{name}: expected integers, got {found}")
+        try:
+            return np.array(rows, np.int64)
+        except OverflowError as error:
+            raise ModelFormatError(f"{name}: expected integers that fit int64 ({error})") from error
+    if values.size == 0:
+        return values.astype(np.int64)
+    if values.dtype.kind not in "iu":
+        raise ModelFormatError(f"{name}: expected integers, got dtype {values.dtype}")
+    if values.dtype == np.uint64 and int(values.max()) >= 2**63:
+        raise ModelFormatError(f"{name}: expected less than 2**63, got {int(values.max())}")
+    return values
+
+
+def numbers_of(values: Any, name: str) -> np.ndarray:
+    """A float64 array from an array of floats or integers, or from a list of `int` and `float`."""
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind not in "fiu":
+            raise ModelFormatError(f"{name}: expected numbers, got dtype {values.dtype}")
+        return values.astype(np.float64)
+    wrong = set(map(type, values)) - {int, float} if isinstance(values, (list, tuple)) else {type(values)}
+    if wrong := {t for t in wrong if not issubclass(t, (np.integer, np.floating))}:
+        raise ModelFormatError(f"{name}: expected numbers, got {', '.join(sorted(t.__name__ for t in wrong))}")
+    try:
+        return np.array(values, np.float64)
+    except OverflowError as error:
+        raise ModelFormatError(f"{name}: expected numbers that fit float64 ({error})") from error

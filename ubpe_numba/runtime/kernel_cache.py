@@ -1,0 +1,184 @@
+"""The cache of compiled kernels: one checksummed file per kernel and signature.
+
+Numba's own cache stamps only the file that a kernel is written in (a changed helper elsewhere keeps the stale machine code),
+raises when its directory cannot be written, and shares one index file between processes. Here the name of a file is the hash
+of everything that the code depends on (all kernel sources, versions, processor, flags, signature), a file is replaced
+atomically, and every failure means "compile again", with one warning.
+
+Environment: `UBPE_CACHE_DIR` moves the cache, `UBPE_CACHE=0` turns it off. Compiled code is executed, so the directory is
+private to the user: mode 0700, and refused when somebody else owns it or may write there.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import pathlib
+import sys
+import tempfile
+import warnings
+from typing import Any
+
+import llvmlite
+import numba
+from numba.core import caching, config
+
+_PACKAGE = pathlib.Path(__file__).parents[1]
+_warned = False
+
+
+def kernel_sources() -> list[pathlib.Path]:
+    """Every file that compiled code may depend on: the compiler's options, and the folders that hold kernels and helpers.
+
+    >>> [path.name for path in kernel_sources() if path.parent.name == "machine"][:2]
+    ['__init__.py', 'atomics.py']
+    """
+    runtime = _PACKAGE / "runtime"
+    folders = [runtime / "machine", runtime / "tables", *_PACKAGE.glob("*/kernels")]
+    return sorted(
+        [runtime / "jit.py", runtime / "kernel_cache.py", *(file for folder in folders for file in folder.glob("*.py"))]
+    )
+
+
+def _stamp() -> str:
+    """Hash of all that compiled code depends on, beyond signature and processor (numba adds those two to each key)."""
+    h = hashlib.sha256()
+    for path in kernel_sources():
+        h.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
+    flags = (config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT, config.DISABLE_JIT)
+    h.update(repr((numba.__version__, llvmlite.__version__, sys.version, flags)).encode())
+    return h.hexdigest()
+
+
+@functools.cache
+def directory() -> pathlib.Path:
+    """The directory of the cache, whether it exists or not; the same for the life of the process."""
+    if own := os.environ.get("UBPE_CACHE_DIR"):
+        return pathlib.Path(own).absolute()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()
+    elif sys.platform == "darwin":
+        base = str(pathlib.Path.home() / "Library" / "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(pathlib.Path.home() / ".cache")
+    return pathlib.Path(base) / "ubpe_numba"
+
+
+def _private(path: pathlib.Path) -> None:
+    """Create the directory, or check that it belongs to this user."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if hasattr(os, "getuid"):
+        status = path.stat()
+        if status.st_uid != os.getuid():
+            raise PermissionError(f"{path} belongs to another user")
+        if status.st_mode & 0o022:
+            raise PermissionError(f"{path} can be written to by others")
+
+
+def _warn(what: str, error: BaseException) -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(f"kernel cache: {what} ({error}); kernels are compiled anew in this process", RuntimeWarning, 5)
+
+
+class _Locator(caching._CacheLocator):  # type: ignore[misc]
+    """Tells numba where a kernel's files are and what their sources hash to."""
+
+    stamp = ""
+
+    def ensure_cache_path(self) -> None:
+        _private(directory())
+
+    def get_cache_path(self) -> str:
+        return str(directory())
+
+    def get_source_stamp(self) -> str:
+        if not _Locator.stamp:
+            _Locator.stamp = _stamp()
+        return _Locator.stamp
+
+    def get_disambiguator(self) -> str:
+        return ""
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _Locator:
+        return cls()
+
+
+class _Impl(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Locator,)
+
+
+class _Files:
+    """One file per key: 32 bytes of checksum, then the payload. No shared index that two processes could tear."""
+
+    def __init__(self, base: str, stamp: str) -> None:
+        self.base, self.stamp = base, stamp
+
+    def _path(self, key: object) -> pathlib.Path:
+        name = hashlib.sha256(repr((self.stamp, key)).encode()).hexdigest()[:32]
+        return directory() / f"{self.base}.{name}.nbc"
+
+    def has(self, key: object) -> bool:
+        return self._path(key).exists()
+
+    def load(self, key: object) -> Any:
+        path = self._path(key)
+        _private(path.parent)
+        data = path.read_bytes()
+        if hashlib.sha256(data[32:]).digest() != data[:32]:
+            raise ValueError(f"{path.name} is damaged")
+        return caching.pickle.loads(data[32:])
+
+    def save(self, key: object, payload: object) -> None:
+        data = caching.dumps(payload)
+        path = self._path(key)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=self.base[:40])
+        try:
+            with os.fdopen(handle, "wb") as f:
+                f.write(hashlib.sha256(data).digest() + data)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+    def flush(self) -> None:
+        pass
+
+
+class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
+    _impl_class = _Impl
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        module = py_func.__module__.partition(".")[2].replace(".kernels.", ".")  # two wings may each have a kernel of one name
+        self._cache_file = _Files(f"{module}.{py_func.__name__}", self._impl.locator.get_source_stamp())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            if not self._cache_file.has(self._index_key(sig, target_context.codegen())):
+                # numba would first make its tables ready to run something, not to compile it: in that order all that follows is
+                # compiled a sixth slower
+                return None
+            return super().load_overload(sig, target_context)
+        except Exception as e:
+            _warn("a compiled kernel could not be read", e)
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except Exception as e:
+            _warn(f"a compiled kernel could not be kept in {directory()}; set UBPE_CACHE_DIR", e)
+
+
+def attach(dispatcher: Any) -> Any:
+    """Give a numba dispatcher this cache; without one if `UBPE_CACHE=0` or numba's internals are not as expected."""
+    if os.environ.get("UBPE_CACHE") != "0":
+        try:
+            dispatcher._cache = _KernelCache(dispatcher.py_func)
+        except Exception as e:
+            _warn("numba's internals are not as expected", e)
+    return dispatcher

@@ -1,0 +1,1 @@
+"""Hash tables, tries and automata that several wings use, compiled."""

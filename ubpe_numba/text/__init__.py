@@ -1,0 +1,1 @@
+"""Text is cut into segments, and segments are counted."""

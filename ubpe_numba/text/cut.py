@@ -1,0 +1,92 @@
+"""Text as UTF-8 bytes, cut into segments by a named pattern: the engine below pre-tokenization.
+
+A text is `values`, uint8, and `offsets`, int64[d + 1], of documents that follow each other; segments are int64[s + 1], every
+document's own, so that each of its boundaries is a segment's too.
+
+Bytes that are not UTF-8 are cut by a rule that equals the pattern on the text decoded with `surrogatepass`, and with
+`surrogateescape` where that fails: three bytes of a surrogate are one code point, any other stray byte is one too, of no class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import check_offsets, describe, plain, writable
+
+__all__ = ["PATTERNS", "scan"]
+
+#: The patterns that have a kernel. Each is compiled when it is first used.
+PATTERNS = ("gpt2", "cl100k", "o200k")
+
+BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
+
+
+def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int | None = None) -> np.ndarray:
+    """Cut every document into segments, as the pattern does.
+
+    values uint8[n], offsets int64[d + 1], `pattern` one of `PATTERNS`; returns int64[s + 1], the first and last of them those of
+    the offsets; the same for any number of threads. O(bytes). TypeError or ValueError for any other arrays or pattern.
+
+    >>> text = np.frombuffer(b"I'm 12345 dogs", np.uint8)
+    >>> scan(text, np.array([0, len(text)]), "cl100k").tolist()
+    [0, 1, 3, 4, 7, 9, 14]
+    """
+    values, offsets = checked_text(values, offsets)
+    checked_cut(pattern, offsets)
+
+    def one(begin: int, end: int) -> list[np.ndarray]:
+        return [block[1:].copy() for block in cut_into(values, offsets[begin : end + 1], pattern)]
+
+    parts = thread_pool.run(one, thread_pool.chunks_of(offsets, n_threads), n_threads)
+    return np.concatenate([offsets[:1], *(block for part in parts for block in part)])
+
+
+def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The arrays as kernels want them, without a copy if they are so already."""
+    if not isinstance(values, np.ndarray) or values.dtype != np.uint8 or values.ndim != 1:
+        raise TypeError(f"values: expected a 1-D array of uint8, got {describe(values)}")
+    if not isinstance(offsets, np.ndarray) or offsets.dtype != np.int64 or offsets.ndim != 1:
+        raise TypeError(f"offsets: expected a 1-D array of int64, got {describe(offsets)}")
+    check_offsets(offsets, values.size)
+    if values.size < 8:  # kernels read eight bytes at a time
+        values = np.concatenate([values, np.zeros(8, np.uint8)])
+    return writable(plain(values)), writable(plain(offsets))
+
+
+def checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
+    """A pattern's name, or segments that go with the offsets."""
+    if isinstance(segments, str):
+        if segments not in PATTERNS:
+            raise ValueError(f"pattern: expected one of {', '.join(PATTERNS)}, got {segments!r}")
+        return segments
+    if not isinstance(segments, np.ndarray) or segments.dtype != np.int64 or segments.ndim != 1 or not segments.size:
+        raise TypeError(f"segments: expected a pattern's name or a 1-D array of int64, got {describe(segments)}")
+    if (bad := np.flatnonzero(segments[1:] <= segments[:-1])).size:
+        raise ValueError(f"segments: segment {bad[0]} is empty: {segments[bad[0]]}, then {segments[bad[0] + 1]}")
+    if segments[0] != offsets[0] or segments[-1] != offsets[-1]:
+        raise ValueError(f"segments: expected {offsets[0]}..{offsets[-1]} as the offsets, got {segments[0]}..{segments[-1]}")
+    if (bad := np.flatnonzero(segments[np.searchsorted(segments, offsets)] != offsets)).size:
+        raise ValueError(f"segments: one lies across {offsets[bad[0]]}, where document {bad[0]} begins")
+    return writable(plain(segments))
+
+
+def cut_into(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Iterator[np.ndarray]:
+    """The segments of some documents, up to BLOCK at a time, each a view that lasts until the next is asked for."""
+    if not isinstance(cut, str):
+        first, last = np.searchsorted(cut, offsets[[0, -1]]).tolist()
+        for i in range(first, last, BLOCK):
+            yield cut[i : min(i + BLOCK, last) + 1]
+        return
+    class_table = import_module("ubpe_numba.text.unicode_classes").class_table  # who encodes integers need not wait for it
+    kernel = getattr(import_module(f"ubpe_numba.text.kernels.split_{cut}"), f"split_{cut}")
+    state = np.array([0, offsets[0]])
+    block = np.empty(min(BLOCK, int(offsets[-1] - offsets[0])) + 1, np.int64)
+    block[0] = offsets[0]
+    while n := kernel(values, offsets, class_table(), state, block[1:]):
+        yield block[: n + 1]
+        block[0] = block[n]

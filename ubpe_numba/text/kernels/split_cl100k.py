@@ -1,0 +1,77 @@
+r"""Cutting text as GPT-4 does, cl100k.
+
+`'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
+
+Source: OpenAI, the package tiktoken.
+"""
+
+from __future__ import annotations
+
+from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.machine.intrinsics import address, load8
+from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
+    FOLD,
+    LETTER,
+    NEWLINE,
+    NUMBER,
+    SPACE,
+    WORDLIKE,
+    class_of,
+    contraction,
+    run,
+    run_of_letters,
+    three_numbers,
+    whitespace,
+)
+
+
+@helper
+def _next(text, i, end, table):
+    """The end of the segment that starts at i."""
+    flags, width = class_of(text, i, end, table)
+    j = i + width
+    if flags & LETTER:
+        return run_of_letters(text, j, end, table, LETTER, FOLD)
+    if flags & NUMBER:
+        return three_numbers(text, i, end, table)
+    byte = load8(text, i)
+    if byte == ord("'"):
+        length = contraction(text, i, end, 32)
+        if length:
+            return i + length
+    if flags & NEWLINE == 0 and j < end:
+        flags_behind, width = class_of(text, j, end, table)
+        if flags_behind & LETTER:
+            return run_of_letters(text, j + width, end, table, LETTER, FOLD)
+        if byte == ord(" ") and flags_behind & WORDLIKE == 0:
+            flags = flags_behind
+            j += width
+    if flags & SPACE == 0:
+        return run(text, run(text, j, end, table, WORDLIKE, 0), end, table, NEWLINE, NEWLINE)
+    newline, last, stop = whitespace(text, i, end, table)
+    if stop == end:
+        return end
+    if newline:
+        return newline
+    return stop if last == i else last
+
+
+@kernel
+def split_cl100k(values, offsets, table, state, ends):
+    """Write the ends of the next segments: arguments, result and cost of `split_gpt2`."""
+    text = address(values)
+    classes = address(table)
+    d = state[0]
+    i = state[1]
+    n = 0
+    while d < offsets.size - 1 and n < ends.size:
+        end = offsets[d + 1]
+        while i < end and n < ends.size:
+            i = _next(text, i, end, classes)
+            ends[n] = i
+            n += 1
+        if i >= end:
+            d += 1
+    state[0] = d
+    state[1] = i
+    return n

@@ -1,0 +1,201 @@
+"""Cutting text into words before anything is learned or encoded: named patterns, or any of the user's.
+
+A pre-tokenizer only says where no token may pass. What its pattern does not match is kept too, as segments of its own, so that
+nothing of a text is ever lost.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.documents.normalise import code_points, text_of
+from ubpe_numba.text.cut import PATTERNS, scan
+
+__all__ = ["NAMED", "Pretokenizer"]
+
+#: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
+#: and `o200k` split as the encodings of tiktoken 0.14 do; `digits` keeps a number whole, `digits1` cuts it into digits, `digits3`
+#: into threes from the left; `whitespace` cuts before white space, the last character of which goes to the next word.
+NAMED = {
+    "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    "cl100k": (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+        r"|\s+(?![\s\S])|\s*[\r\n]|\s+(?!\S)|\s"
+    ),
+    "o200k": (
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "whitespace": r"\s?\S+|\s+(?!\S)|\s+",
+    "digits": r"\p{N}+",
+    "digits1": r"\p{N}",
+    "digits3": r"\p{N}{1,3}",
+}
+#: Other spellings of the same.
+_SPELLINGS = {
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": "gpt2",
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
+    (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+    ): "cl100k",
+}
+#: A letter that was new in each version of Unicode.
+_NEWEST = (("17.0", 0x16EA0), ("16.0", 0x105C0), ("15.1", 0x2EBF0), ("15.0", 0x11F04), ("14.0", 0x12F90))
+
+
+class Pretokenizer:
+    r"""Where text is cut: a regular expression whose matches are segments, as is whatever lies between them.
+
+    Parameters
+    ----------
+    pattern
+        The name of a pattern (`gpt2`, `cl100k`, `o200k`, `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression
+        of the package `regex`, which knows ``\p{L}`` and the like. A str of letters, digits, ``-`` and ``_`` only is a name.
+
+    Attributes
+    ----------
+    name : str or None
+        The name, None for a pattern of the user's.
+    pattern : str
+        The regular expression.
+    unicode : str
+        The version of Unicode that decides what is a letter, such as ``"17.0"``.
+
+    A pattern is run, and some take exponential time: mind where models come from that bring their own.
+
+    Two are equal if their patterns are. TypeError for anything but a str, ValueError for a name that does not exist or a pattern
+    that cannot be compiled, ImportError without `regex` (``pip install 'ubpe-numba[text]'``).
+
+    Examples
+    --------
+    >>> text = np.frombuffer(b"it's 2026", np.uint8)
+    >>> Pretokenizer("gpt2").split(text, np.array([0, 9])).tolist()  # it, 's, 2026 with its space
+    [0, 2, 4, 9]
+    >>> Pretokenizer("digit")
+    Traceback (most recent call last):
+    ...
+    ValueError: pretokenizer: there is no 'digit'; expected gpt2, cl100k, o200k, whitespace, digits, digits1, digits3 or a pattern
+    """
+
+    __slots__ = ("_compiled", "name", "pattern")
+    name: str | None
+    pattern: str
+
+    def __init__(self, pattern: str) -> None:
+        if not isinstance(pattern, str):
+            raise TypeError(f"pretokenizer: expected a name, a regular expression or None, got {pattern!r}")
+        self.name, self.pattern = _SPELLINGS.get(pattern), pattern
+        if pattern in NAMED:
+            self.name = pattern
+        elif not pattern or pattern.replace("-", "").replace("_", "").isalnum():
+            raise ValueError(f"pretokenizer: there is no {pattern!r}; expected {', '.join(NAMED)} or a pattern")
+        else:
+            self.name = next((name for name, text in NAMED.items() if text == pattern), self.name)
+        if self.name is not None:
+            self.pattern = NAMED[self.name]
+        self._compiled: Any = None
+        if self.name is None:  # a named pattern is compiled when first needed
+            self._compiled = self._compile()
+
+    @classmethod
+    def of(cls, value: Any) -> Pretokenizer | None:
+        """Read the argument `pretokenizer` of a tokenizer: None, a name, a pattern or a Pretokenizer."""
+        return value if value is None or isinstance(value, cls) else cls(value)
+
+    @property
+    def unicode(self) -> str:
+        """The version of Unicode of the character classes: of our table, or as far as `regex` lets on."""
+        if self.name in PATTERNS:
+            return str(import_module("ubpe_numba.text.unicode_data").UNICODE_VERSION)
+        engine = _engine()
+        return next((version for version, point in _NEWEST if engine.match(r"\p{L}", chr(point))), "13.0 or earlier")
+
+    def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Cut documents into segments: int64[s + 1], rising strictly from `offsets[0]` to `offsets[-1]`.
+
+        `values` uint8 (UTF-8, where an ill-formed byte is a character of its own that is no letter, digit or white space) or
+        uint32 (code points); `offsets` int64[d + 1]. Every document boundary is among the offsets, so an empty document has no
+        segment. Each document is matched by itself.
+
+        >>> Pretokenizer("digits").split(np.frombuffer(b"a12", np.uint8), np.array([0, 3, 3])).tolist()
+        [0, 1, 3]
+        """
+        if self.name in PATTERNS:
+            return _scan(values, offsets, self.name)
+        self._compiled = self._compiled or self._compile()  # two threads may both make it, the same
+        found: list[np.ndarray] = [offsets]
+        plain: list[int] = []
+        for begin, end in pairwise(offsets.tolist()):
+            if values.dtype == np.uint8:
+                text = values[begin:end].tobytes().decode("utf-8", "surrogateescape")
+            else:
+                text = text_of(values[begin:end])
+            cuts = self._cuts(text)
+            if len(text) == end - begin:  # as many bytes as characters: not worth an array of its own
+                plain += [begin + cut for cut in cuts]
+            else:
+                found.append(begin + _positions(text)[cuts])
+        found.append(np.array(plain, np.int64))
+        return np.unique(np.concatenate(found))
+
+    def _cuts(self, text: str) -> list[int]:
+        """Where matches start and end, in characters; those of nothing are left out."""
+        if self._compiled.groups == 0:
+            lengths = list(map(len, self._compiled.findall(text)))
+            if sum(lengths) == len(text):  # nothing lies between matches: three times as fast
+                return list(accumulate(lengths))
+        spans = (match.span() for match in self._compiled.finditer(text))
+        return [at for start, end in spans if end > start for at in (start, end)]
+
+    def _compile(self) -> Any:
+        engine = _engine()
+        try:
+            return engine.compile(self.pattern)
+        except engine.error as error:
+            raise ValueError(f"pretokenizer: {self.pattern!r} is not a regular expression: {error}") from error
+
+    def state(self) -> dict[str, Any]:
+        """What a model file holds."""
+        return {"name": self.name, "pattern": self.pattern, "unicode": self.unicode}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Pretokenizer, (self.name or self.pattern,)
+
+    def __eq__(self, other: object) -> bool:
+        return self.pattern == other.pattern if isinstance(other, Pretokenizer) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.pattern)
+
+    def __repr__(self) -> str:
+        return f"Pretokenizer({self.name or self.pattern!r})"
+
+
+def _scan(values: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
+    """By a kernel, which reads UTF-8."""
+    if values.dtype == np.uint8:
+        return scan(values, offsets, name)
+    text = text_of(values).encode("utf-8", "surrogatepass")
+    data = np.frombuffer(text, np.uint8)
+    starts = np.append(np.flatnonzero(data & 0xC0 != 0x80), data.size)  # of every character
+    return np.searchsorted(starts, scan(data, starts[offsets], name))
+
+
+def _positions(text: str) -> np.ndarray:
+    """int64[n + 1]: the byte that every character starts at; one that stands for an ill-formed byte is that byte."""
+    points = code_points(text)
+    sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+    sizes[(points >= 0xDC80) & (points <= 0xDCFF)] = 1
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+
+
+def _engine() -> Any:
+    try:
+        return import_module("regex")
+    except ImportError as error:
+        raise ImportError("a pretokenizer needs the package regex: pip install 'ubpe-numba[text]'") from error

@@ -1,0 +1,74 @@
+"""Compiling everything beforehand: for container images, and before a process forks."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.documents.counts import count_documents
+from ubpe_numba.fitting.loop import Settings, fit
+from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.text.cut import PATTERNS
+from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
+from ubpe_numba.tokenizers.ubpe import UBPE
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.rules import FitRules
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+
+def warmup() -> None:
+    """Compile every kernel, or read it from the cache, so that no later call waits for the compiler.
+
+    Half a minute without a cache, a second with one. Call it before forking: a child must not start while another thread of its
+    parent compiles.
+
+    >>> warmup()
+    """
+    rng = np.random.default_rng(0)
+    # few symbols, and more of them than are counted in a dense table
+    for docs in ([rng.integers(0, 4, 200) for _ in range(4)], [rng.integers(0, 1200, 500) for _ in range(4)]):
+        size = 4 if int(docs[0].max()) < 4 else 1200
+        for rules in (FitRules(), FitRules(order="idf", encode="batch")):
+            for tokenizer in (BPE(size + 20, alphabet=size, rules=rules), UBPEClassic(size + 20, alphabet=size, rules=rules)):
+                tokenizer.fit(docs, progress=False)
+                tokenizer.decode_batch(tokenizer.encode_batch(docs))
+        ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
+        ranked.encode(docs[0], dropout=0.5)
+        ranked.decode(ranked.encode(docs[0]), out=np.empty(docs[0].size, np.int32))
+        list(ranked.encode_stream([np.tile(docs[0], 5)]))
+        universal = UBPE(size + 20, alphabet=size)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # documents may happen to hold the same pairs
+            universal.fit(docs, progress=False)
+        universal.decode(universal.encode(docs[0]))
+        universal.encode_nbest(docs[0][:20], 2, exact=True)
+        universal.refine(docs, progress=False)
+        universal.set_params(objective="shortest").encode(docs[0])
+        universal.set_params(objective="additive").encode_nbest(docs[0][:20], 2)
+    # what only fits of many threads, of weighted documents, or on counts come to
+    counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
+    plain = Settings(30, 1, FitRules(), 2, n_shards=2)
+    for corpus in (as_corpus(counts.documents), as_corpus(counts)):
+        fit(corpus, Alphabet.dense(4), plain, Progress(False))
+    wide = [rng.integers(0, 1200, 2000)] * 2
+    fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), Progress(False))
+    BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)
+    UBPEClassic(10, alphabet=4, rules=FitRules(ties="first_seen")).fit(counts.documents, progress=False)
+    # words that are kept whole
+    BPE(10, alphabet=4, known_words=[[1, 2], [3]]).fit([[0, 1, 2, 3, 0, 0]], progress=False)
+    # what only large or uneven data comes to: a text that is laid out anew, a table that grows, a size guessed too small
+    BPE(1400, alphabet=301).fit([np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)], progress=False)
+    BPE(300, alphabet=70).fit(list(rng.integers(0, 70, (3, 10_000))), progress=False)
+    uneven = [8] * 10_000
+    uneven[::9] = [0] * len(uneven[::9])  # those that the size is guessed from
+    BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2).decode(uneven)
+    # text, and so many words that their table grows
+    from ubpe_numba.coding.word_encoder import WordEncoder
+    from ubpe_numba.text.count_words import count_words
+
+    text = np.frombuffer(b" ".join(b"%d" % i for i in range(10_000)), np.uint8)
+    for pattern in PATTERNS:
+        count_words(text, np.array([0, text.size]), pattern)
+    WordEncoder(Vocabulary.from_merges(256, [[49, 50]])).encode(text, np.array([0, text.size]), PATTERNS[0])

@@ -1,0 +1,69 @@
+"""Pictures, with the extra `plot` (matplotlib)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.tokenizers.base import Tokenizer
+
+
+def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, tokenizer: Tokenizer) -> None:
+    """Write a picture of a signal coloured by token; the documents of `encoded` are its parts, in order.
+
+    Single samples are grey, tokens of two samples or more take turns of colour by their id. Raises ImportError with a hint if
+    matplotlib is not installed.
+    """
+    agg, figure_class = _matplotlib()
+    from matplotlib.collections import LineCollection
+
+    lengths = np.diff(tokenizer.vocabulary.offsets)[encoded.values]
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    x = np.arange(samples.size)
+    colours = np.array([(0.7, 0.7, 0.7)] + [_colour(i) for i in range(12)])
+    figure = figure_class(figsize=(14, 4), layout="constrained")
+    axes = figure.add_subplot()
+    # each token is drawn up to the first sample of the next, so that the line is whole
+    lines = [np.column_stack([x[a : b + 1], samples[a : b + 1]]) for a, b in zip(starts, ends, strict=True)]
+    which = np.where(lengths > 1, 1 + encoded.values % 12, 0)
+    axes.add_collection(LineCollection(lines, colors=colours[which], linewidths=1.6))
+    axes.vlines(starts[lengths > 1], *_limits(samples), colors="0.9", linewidth=0.5, zorder=0)
+    axes.set(xlim=(0, samples.size), ylim=_limits(samples), xlabel="sample", ylabel="value")
+    axes.set_title(f"{samples.size} samples as {encoded.total} tokens of {len(tokenizer.vocabulary)}")
+    agg(figure).print_figure(os.fspath(path), dpi=120)
+
+
+def draw_curve(file: BinaryIO, sizes: np.ndarray, ratios: np.ndarray) -> None:
+    """Write a PNG of symbols per token, `ratios`, at each of the `sizes` of a vocabulary. ImportError as for `draw`."""
+    agg, figure_class = _matplotlib()
+    figure = figure_class(figsize=(8, 5), layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot(sizes, ratios, linewidth=1.6)
+    axes.grid(color="0.9")
+    axes.set(xscale="log", xlabel="tokens in the vocabulary", ylabel="symbols per token of the corpus")
+    agg(figure).print_figure(file, format="png", dpi=120)
+
+
+def _matplotlib() -> tuple[Any, Any]:
+    """The canvas and the figure of matplotlib; ImportError with a hint if it is not installed."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("drawing needs matplotlib: pip install 'ubpe-numba[plot]'") from error
+    return FigureCanvasAgg, Figure
+
+
+def _limits(samples: np.ndarray) -> tuple[float, float]:
+    return float(samples.min()) - 3.0, float(samples.max()) + 3.0
+
+
+def _colour(i: int) -> tuple[float, float, float]:
+    """Twelve colours that differ from their neighbours."""
+    import colorsys
+
+    return colorsys.hsv_to_rgb((i * 5 % 12) / 12, 0.85, 0.8)

@@ -1,0 +1,362 @@
+"""The alphabet of a tokenizer: which symbol has which id, for integers, characters and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.documents.normalise import Documents, as_document, text_of
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
+from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.vocabulary.symbol_table import CHUNK, TABLE_SPAN, SymbolTable, order_by_id, read_symbols
+
+__all__ = ["MAX_SIZE", "Alphabet"]
+
+MAX_SIZE = 2**31 - 3  # a cell of the working text holds an id or -(id + 2), both in int32
+_LIMITS = {"int": MAX_SIZE, "str": 0x110000, "bytes": 256}
+_ELEMENTS = {"int": "integers", "str": "characters", "bytes": "bytes"}
+_DOCUMENTS = {"int": "sequences of integers", "str": "str", "bytes": "bytes"}
+_DTYPES: dict[str, type[np.integer[Any]]] = {"int": np.int32, "str": np.uint32, "bytes": np.uint8}
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_DENSE = 65536  # integer alphabets up to here have no gaps: ids are then the symbols, without a table
+_DENSE_MOST = 2**22  # nor up to here where the corpus is large: every id of a vocabulary costs 36 bytes
+
+
+class Alphabet:
+    """Symbols numbered 0..size-1. Immutable; the class methods below make and validate it.
+
+    Attributes
+    ----------
+    kind : str
+        What documents are made of: `"int"`, `"str"` or `"bytes"`.
+    size : int
+        The number of symbols, 1..`MAX_SIZE` (256 for bytes, 0x110000 for str).
+    is_identity : bool
+        Whether every symbol (a code point for str) is its own id.
+
+    Examples
+    --------
+    >>> from ubpe_numba.documents.normalise import as_documents
+    >>> alphabet = Alphabet.from_user("ACGT")
+    >>> alphabet
+    Alphabet(kind='str', size=4, symbols='ACGT')
+    >>> alphabet.to_ids(as_documents(["GAT", "C"])).to_lists()
+    [[2, 0, 3], [1]]
+    >>> alphabet.output(alphabet.to_symbols(np.array([2, 0, 3], np.int32)))
+    'GAT'
+    """
+
+    __slots__ = ("_finder", "_symbols", "is_identity", "kind", "size")
+    kind: str
+    size: int
+    is_identity: bool
+    _symbols: NDArray[Any] | None  # of the identity only once asked for: it may be large
+    _finder: SymbolTable | None  # made at the first look-up
+
+    def __init__(self, kind: str, size: int, symbols: NDArray[Any] | None = None) -> None:
+        """Store without a check; `symbols` is `None` for the identity."""
+        fields = {"kind": kind, "size": size, "is_identity": symbols is None}
+        for name, value in {**fields, "_symbols": symbols, "_finder": None}.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def dense(cls, size: int, kind: str = "int") -> Alphabet:
+        """Make the identity: the symbols 0..size-1 (integers, bytes or code points) are their own ids.
+
+        Raises `TypeError` if `size` is not an integer, `ValueError` if it or `kind` is out of range.
+        """
+        return cls._dense(size, kind, "size")
+
+    @classmethod
+    def _dense(cls, size: Any, kind: str, name: str) -> Alphabet:
+        limit = _limit(kind)
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+            raise TypeError(f"{name}: expected an integer, got {describe(size)}")
+        if not 1 <= size <= limit:
+            raise ValueError(f"{name}: expected 1..{limit} symbols for kind {kind!r}, got {size}")
+        return cls(kind, int(size))
+
+    @classmethod
+    def from_symbols(cls, symbols: Any, kind: str) -> Alphabet:
+        """Make an alphabet of distinct symbols, the ids in their order.
+
+        `symbols` are as the property gives them: integers, which are code points for `"str"` (a `str` does
+        too) and 0..255 for `"bytes"`. Raises `TypeError` for other types, and `ValueError` if there are none,
+        one is out of range or one is there twice.
+        """
+        _limit(kind)
+        values, _, found = as_document(symbols, name="symbols")
+        if found not in ("int", kind):
+            raise TypeError(f"symbols: expected {_ELEMENTS[kind]}, got {_ELEMENTS[found]}")
+        return cls._from_values(values, kind, "symbols")
+
+    @classmethod
+    def _from_values(cls, values: NDArray[Any], kind: str, name: str) -> Alphabet:
+        limit = _limit(kind)
+        if not 1 <= values.size <= limit:
+            raise ValueError(f"{name}: expected 1..{limit} symbols for kind {kind!r}, got {values.size}")
+        if kind != "int" and (at := np.flatnonzero((values < 0) | (values >= limit))).size:
+            raise ValueError(f"{name}: entry {at[0]}: expected 0..{limit - 1}, got {values[at[0]]}")
+        order = np.argsort(values, kind="stable")
+        if (at := np.flatnonzero(values[order[1:]] == values[order[:-1]])).size:
+            first, second = order[at[0]], order[at[0] + 1]
+            twice = _shown(values[first], kind)
+            raise ValueError(f"{name}: symbol {twice!r} is there twice, as entry {first} and entry {second}")
+        return cls._from_distinct(values, kind)
+
+    @classmethod
+    def _from_distinct(cls, values: NDArray[Any], kind: str) -> Alphabet:
+        """Store symbols in the dtype of their kind, and not at all if they are the identity."""
+        if np.array_equal(values, np.arange(values.size)):
+            return cls(kind, values.size)
+        dtype = _DTYPES[kind]
+        if kind == "int" and not -(2**31) <= values.min() <= values.max() < 2**31:
+            dtype = np.int64
+        return cls(kind, values.size, _frozen(values.astype(dtype)))
+
+    @classmethod
+    def from_user(cls, alphabet: Any, kind: str | None = None) -> Alphabet:
+        """Read the argument `alphabet` of a tokenizer.
+
+        Parameters
+        ----------
+        alphabet
+            The number of symbols; or the symbols in the order of their ids (integers, characters, bytes; a
+            `str` or `bytes` of them); or a mapping of the symbols onto 0..size-1.
+        kind
+            What the documents are made of; by default what the symbols are. Integers do for `"bytes"` too, and bytes for
+            integers.
+
+        Raises
+        ------
+        TypeError
+            If it is none of these, or its symbols are not of the kind.
+        ValueError
+            If there are no symbols, or a symbol or an id is out of range or there twice.
+
+        Examples
+        --------
+        >>> Alphabet.from_user({-1: 1, 7: 0}).symbols
+        array([ 7, -1], dtype=int32)
+        >>> Alphabet.from_user(4)
+        Alphabet(kind='int', size=4)
+        """
+        if kind is not None:
+            _limit(kind)
+        if isinstance(alphabet, (bool, float, Set)) or alphabet is None:
+            raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(alphabet)}")
+        if isinstance(alphabet, (int, np.integer)):
+            return cls._dense(alphabet, kind or "int", "alphabet")
+        values, _, found = read_symbols(list(alphabet) if isinstance(alphabet, Mapping) else alphabet)
+        if kind not in (None, found) and "str" in (kind, found):
+            raise TypeError(f"alphabet: expected {_ELEMENTS[str(kind)]}, got {_ELEMENTS[found]}")
+        if isinstance(alphabet, Mapping):
+            values = values[order_by_id(alphabet)]
+        return cls._from_values(values, kind or found, "alphabet")
+
+    @classmethod
+    def learn(cls, documents: Documents) -> Alphabet:
+        """Choose the alphabet for a corpus.
+
+        Bytes: all 256. Characters: those that occur, sorted. Integers: 0..max, if none is negative and max is
+        below 65536, or below 2**22 and four times the number of symbols (so that gaps cost little); otherwise
+        those that occur, sorted. A corpus without any symbol gets an alphabet of one, 0 or U+0000.
+
+        >>> from ubpe_numba.documents.normalise import as_documents
+        >>> Alphabet.learn(as_documents([[-5, 10**12]])).symbols
+        array([           -5, 1000000000000])
+        """
+        values, kind = _window(documents), documents.kind
+        if kind == "bytes" or values.size == 0:
+            return cls(kind, 256 if kind == "bytes" else 1)
+        low, high = int(values.min()), int(values.max())
+        if kind == "int" and low >= 0 and high < min(max(_DENSE, 4 * values.size), _DENSE_MOST):
+            return cls(kind, high + 1)
+        if high - low >= max(TABLE_SPAN, 4 * values.size):
+            return cls._from_distinct(np.unique(values), kind)
+        seen = np.zeros(high - low + 1, bool)  # no sorting: linear
+        for start in range(0, values.size, CHUNK):
+            seen[values[start : start + CHUNK].astype(np.int64) - low] = True
+        return cls._from_distinct(np.flatnonzero(seen) + low, kind)
+
+    @property
+    def symbols(self) -> NDArray[Any]:
+        """The symbol of each id, read-only: uint8 for bytes, uint32 code points for str, int32 or int64."""
+        symbols = self._symbols
+        if symbols is None:
+            symbols = _frozen(np.arange(self.size, dtype=_DTYPES[self.kind]))
+            object.__setattr__(self, "_symbols", symbols)
+        return symbols
+
+    def check_kind(self, documents: Documents, *, name: str = "docs") -> None:
+        """Raise `TypeError` if `str` meets the rest. Integers and bytes may mix, empty documents too."""
+        given = documents.kind
+        if given != self.kind and "str" in (given, self.kind) and _window(documents).size:
+            fitted, got = _DOCUMENTS[self.kind], _DOCUMENTS[given]
+            raise TypeError(f"{name}: the tokenizer was fitted on {fitted}, expected the same, got {got}")
+
+    def lookup(self, values: NDArray[Any]) -> NDArray[np.int32]:
+        """Map symbols, integers as `Documents` holds them, to int32 ids, unknown ones to -1.
+
+        Returns the argument itself where that is the answer already and may be written to (kernels are
+        compiled for such arrays only).
+
+        >>> Alphabet.from_user([5, 3]).lookup(np.array([3, 4, 5]))
+        array([ 1, -1,  0], dtype=int32)
+        """
+        return self._find(values)[0]
+
+    def to_ids(self, documents: Documents, unknown: str | int = "raise", *, name: str = "docs") -> Ragged:
+        """Map the symbols of all documents to ids.
+
+        Parameters
+        ----------
+        documents
+            As `as_documents` returns them. Shares their memory where `lookup` does.
+        unknown
+            What becomes of symbols that are not in the alphabet: `"raise"`, `"skip"` (left out), or the id
+            that replaces them.
+        name
+            What messages call the documents.
+
+        Raises
+        ------
+        UnknownSymbolError
+            Naming document, position and symbol of the first unknown one.
+        TypeError
+            If the documents are `str` and the alphabet is not, or the other way round, or `unknown` is
+            neither a word nor an id.
+        ValueError
+            If `unknown` is another word, or not an id of the alphabet.
+        """
+        if isinstance(unknown, bool) or not isinstance(unknown, (str, int, np.integer)):
+            raise TypeError(f"unknown: expected 'raise', 'skip' or an id, got {describe(unknown)}")
+        if unknown not in ("raise", "skip") and (isinstance(unknown, str) or not 0 <= unknown < self.size):
+            raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{self.size - 1}, got {unknown!r}")
+        self.check_kind(documents, name=name)
+        symbols, offsets = _window(documents), documents.offsets
+        if offsets[0]:
+            offsets = offsets - offsets[0]
+        ids, complete = self._find(symbols)
+        if complete:
+            return Ragged._trusted(ids, offsets)
+        missing = np.flatnonzero(ids < 0)
+        if unknown == "raise":
+            at = missing[0]
+            document = int(np.searchsorted(offsets, at, side="right")) - 1
+            hint = f", 0..{self.size - 1}" if self.is_identity else f" of {self.size} symbols"
+            symbol = _shown(symbols[at], documents.kind)
+            raise UnknownSymbolError(document, int(at - offsets[document]), symbol, hint)
+        if unknown == "skip":
+            return Ragged._trusted(np.delete(ids, missing), offsets - np.searchsorted(missing, offsets))
+        ids[missing] = unknown  # our own array: ids with unknown symbols never are the user's
+        return Ragged._trusted(ids, offsets)
+
+    def _find(self, values: NDArray[Any]) -> tuple[NDArray[np.int32], bool]:
+        """Return the ids, -1 for unknown, and whether all are known."""
+        if values.dtype == np.uint64:
+            values = as_document(values, name="values").values
+        if not self.is_identity:
+            finder = self._finder or SymbolTable.of(self.symbols)
+            object.__setattr__(self, "_finder", finder)  # two threads may both make it, the same twice
+            ids = finder(values)
+            return ids, int(ids.min(initial=0)) >= 0
+        # Seen as unsigned, a negative number is a large one: the largest tells whether all are known.
+        width = values.dtype.itemsize
+        limit = min(self.size, 1 << (8 * width - (values.dtype.kind == "i")))
+        unsigned = values.view(_UNSIGNED[width])
+        # without the method's detour through Python: it takes as long as a short document
+        if limit == 1 << 8 * width or int(np.maximum.reduce(unsigned, initial=0)) < limit:
+            return values.astype(np.int32, copy=not values.flags.writeable), True
+        ids = values.astype(np.int32)
+        ids[unsigned >= limit] = -1
+        return ids, False
+
+    def to_symbols(self, ids: NDArray[np.int32]) -> NDArray[Any]:
+        """Map ids, which are trusted to be 0..size-1, to symbols (dtypes as in `symbols`).
+
+        Returns the argument itself if it holds the symbols already.
+        """
+        if self.is_identity:
+            return ids.astype(_DTYPES[self.kind], copy=False)
+        return self.symbols[ids]
+
+    def output(self, symbols: NDArray[Any]) -> NDArray[Any] | str | bytes:
+        """Turn one document of symbols into what the user works with: an array, a `str` or `bytes`.
+
+        >>> Alphabet.dense(256, "bytes").output(np.array([104, 105], np.uint8))
+        b'hi'
+        """
+        if self.kind == "str":
+            return text_of(symbols)
+        return symbols.astype(np.uint8, copy=False).tobytes() if self.kind == "bytes" else symbols
+
+    def state(self) -> dict[str, Any]:
+        """Return what a model file holds: `kind`, `size` and `symbols`, which are `None` for the identity."""
+        return {"kind": self.kind, "size": self.size, "symbols": None if self.is_identity else self.symbols}
+
+    @classmethod
+    def from_state(cls, kind: str, size: int, symbols: Any = None) -> Alphabet:
+        """Make it again from `state()`, where `symbols` may have become a list, or a `str` for `"str"`.
+
+        Raises `ModelFormatError` if one is not valid or does not go with the others.
+        """
+        try:
+            dense = cls._dense(size, kind, "alphabet size")
+            made = dense if symbols is None else cls.from_symbols(symbols, kind)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(f"alphabet: {error}") from error
+        if made.size != dense.size:
+            raise ModelFormatError(f"alphabet: symbols: expected {dense.size}, the size, got {made.size}")
+        return made
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"an Alphabet is frozen: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"an Alphabet is frozen: cannot delete {name!r}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Alphabet.from_state, tuple(self.state().values())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Alphabet):
+            return NotImplemented
+        same = (self.kind, self.size, self.is_identity) == (other.kind, other.size, other.is_identity)
+        return same and (self.is_identity or np.array_equal(self.symbols, other.symbols))
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.size, self.is_identity))
+
+    def __repr__(self) -> str:
+        if self.is_identity:
+            return f"Alphabet(kind={self.kind!r}, size={self.size})"
+        some = self.output(self.symbols[:8])
+        shown = str(some.tolist()) if isinstance(some, np.ndarray) else repr(some)
+        return f"Alphabet(kind={self.kind!r}, size={self.size}, symbols={shown}{'...' * (self.size > 8)})"
+
+
+def _limit(kind: object) -> int:
+    """Return the largest size of an alphabet of this kind."""
+    if not isinstance(kind, str) or kind not in _LIMITS:
+        raise ValueError(f"kind: expected 'int', 'str' or 'bytes', got {kind!r}")
+    return _LIMITS[kind]
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
+def _window(documents: Documents) -> NDArray[Any]:
+    """Return the part of `values` that the offsets cover."""
+    values, offsets, _ = documents
+    return values if offsets[-1] - offsets[0] == values.size else values[offsets[0] : offsets[-1]]
+
+
+def _shown(symbol: Any, kind: str) -> int | str:
+    return chr(symbol) if kind == "str" else int(symbol)

@@ -1,0 +1,1 @@
+"""Compiled kernels that build vocabularies and find special words."""

@@ -1,0 +1,68 @@
+"""The arena: what every token stands for, all in one array; building it from pairs, and decoding with it.
+
+The symbols of token t are `arena[offsets[t] : offsets[t + 1]]`. Source: Fast BPE tokenizer (arena allocated decoding).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.runtime.jit import kernel, kernel_with_scratch
+
+SATURATED = 1 << 61  # so that the sum of two does not overflow
+
+
+@kernel_with_scratch
+def order_of_tokens(left, right, n_alphabet, order):
+    """An order in which parents precede children, for the pairs of tokens n_alphabet, n_alphabet + 1, ...
+
+    left, right int32[m], ids in range; `order` int32[m] gets indices 0..m-1. Returns -1, or the index of a token that is built
+    on itself. Depth first with an explicit stack; O(m).
+    """
+    m = left.size
+    state = np.zeros(m, np.uint8)  # 0 new, 1 its parents are on the way, 2 done
+    stack = np.empty(2 * m + 1, np.int32)
+    n = 0
+    for root in range(m):
+        depth = 0
+        stack[0] = root
+        depth = 1
+        while depth > 0:
+            t = stack[depth - 1]
+            if state[t] == 0:
+                state[t] = 1
+                for parent in (left[t] - n_alphabet, right[t] - n_alphabet):
+                    if parent >= 0:
+                        if state[parent] == 1:
+                            return np.int64(t)
+                        if state[parent] == 0:
+                            stack[depth] = parent
+                            depth += 1
+            else:
+                depth -= 1
+                if state[t] == 1:
+                    state[t] = 2
+                    order[n] = t
+                    n += 1
+    return np.int64(-1)
+
+
+@kernel
+def token_lengths(left, right, n_alphabet, order, lengths):
+    """Symbols of every token into `lengths` int64[n_alphabet + m]; saturates instead of overflowing. O(n_alphabet + m)."""
+    lengths[:n_alphabet] = 1
+    for i in order:
+        lengths[n_alphabet + i] = min(lengths[left[i]] + lengths[right[i]], SATURATED)
+
+
+@kernel
+def fill_arena(left, right, n_alphabet, order, offsets, arena):
+    """Write the symbols of every token; `arena` int32[offsets[-1]]. O(symbols)."""
+    for t in range(n_alphabet):
+        arena[offsets[t]] = t
+    for i in order:
+        w = offsets[n_alphabet + i]
+        for parent in (left[i], right[i]):
+            for j in range(offsets[parent], offsets[parent + 1]):
+                arena[w] = arena[j]
+                w += 1

@@ -1,0 +1,227 @@
+"""Words that are tokens of their own whatever surrounds them: special tokens, and known words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ubpe_numba.documents.normalise import Documents, as_document, text_of
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.runtime.arrays import check_fields, describe, integers_of, offsets_of
+from ubpe_numba.runtime.tables import automaton
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.kernels import find_words
+
+__all__ = ["SpecialTokens", "Word"]
+
+Word = str | bytes | tuple[int, ...]
+
+_SEARCH = 16  # so many words are looked for one by one, at the speed of memory, before any automaton walks the text
+_SPARE = 1 << 16  # ids may have gaps, of so many and as many as there are tokens: every one costs 25 bytes
+
+
+class _Finder(NamedTuple):
+    """The automaton of the words, and the alphabet of the symbols in them."""
+
+    alphabet: Alphabet
+    edges: np.ndarray
+    states: np.ndarray
+    word_of: np.ndarray
+
+
+class SpecialTokens:
+    """Words with ids, never cut and never part of another token.
+
+    Attributes
+    ----------
+    kind : str
+        What they are made of: ``"int"``, ``"str"`` or ``"bytes"``.
+    words : tuple
+        `str`, `bytes` or tuples of integers.
+    ids : int32[w]
+        Their ids.
+    always : bool[w]
+        Whether it is a known word, which is found in every document; a special token is found where it is allowed.
+    values, offsets
+        The symbols of all words, as `Documents` holds them.
+    """
+
+    def __init__(self, kind: str, words: tuple[Word, ...], ids: np.ndarray, always: np.ndarray) -> None:
+        """Store; ValueError for a word that is empty or there twice."""
+        self.kind, self.words, self.ids, self.always = kind, words, ids, always
+        rows = [as_document(w.encode("utf-8", "surrogatepass") if kind == "bytes" and isinstance(w, str) else w) for w in words]
+        for word, row in zip(words, rows, strict=True):
+            if row.values.size == 0:
+                raise ValueError(f"special_tokens: {word!r} is empty")
+        self.values = np.concatenate([row.values for row in rows])
+        if kind == "int" and -(2**31) <= self.values.min() <= self.values.max() < 2**31:
+            self.values = self.values.astype(np.int32)  # not wider than what decoding gives without them
+        self.offsets = offsets_of(np.array([row.values.size for row in rows]))
+        self.number = {word: i for i, word in enumerate(words)}
+        if len({row.values.tobytes() for row in rows}) < len(words):
+            raise ValueError("special_tokens: one is there twice, or is a known word too")
+        self._finder: _Finder | None = None
+
+    @classmethod
+    def from_user(cls, special: Any, known: Any, kind: str, size: int | None) -> SpecialTokens | None:
+        """Read `special_tokens` and `known_words` of a tokenizer with `size` ids, None if not known yet; None if there are none.
+
+        Both are lists of words or mappings of words to ids. Those of a list get the ids from `size` on, special tokens first.
+        Raises TypeError for words that are not of the `kind`, ValueError for an id that is taken, or far from the others.
+        """
+        words: list[Word] = []
+        given: list[int | None] = []
+        always: list[bool] = []
+        for name, value in (("special_tokens", special), ("known_words", known)):
+            if value is None:
+                continue
+            if isinstance(value, (str, bytes, Set)) or not isinstance(value, Iterable):  # a set has no order
+                raise TypeError(f"{name}: expected a list of words or a mapping of words to ids, got {describe(value)}")
+            for word in value:
+                words.append(_word(word, kind, name))
+                given.append(_id(value[word], name, word) if isinstance(value, Mapping) else None)
+                always.append(name == "known_words")
+        if not words:
+            return None
+        if size is None:
+            return cls(kind, tuple(words), np.zeros(len(words), np.int32), np.array(always))
+        taken = {i for i in given if i is not None}
+        free = iter(i for i in range(size, size + len(words) + len(taken)) if i not in taken)
+        ids = [next(free) if i is None else i for i in given]
+        if len(set(ids)) < len(ids):
+            raise ValueError("special_tokens: two have the same id")
+        most = 2 * (size + len(words)) + _SPARE
+        if max(ids) >= most:
+            raise ValueError(f"special_tokens: expected ids below {most}, got {max(ids)}")
+        return cls(kind, tuple(words), np.array(ids, np.int32), np.array(always))
+
+    def find(self, documents: Documents, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where words stand that are `active` (bool[w]): int64 positions, rising, and int64 numbers of the words."""
+        values, offsets, _ = documents
+        none = np.zeros(0, np.int64)
+        if values.size == 0 or not active.any() or self._absent(values, active):
+            return none, none
+        made = self._finder = self._finder or self._automaton()
+        symbols = made.alphabet.lookup(values)
+        found = np.empty(values.size, np.int32)
+        n = find_words.find_words(
+            symbols, offsets, made.edges, made.states, made.word_of, np.diff(self.offsets), active.astype(np.uint8), found
+        )  # fmt: skip
+        at = np.flatnonzero(found >= 0) if n else none
+        return at, found[at].astype(np.int64)
+
+    def _absent(self, values: np.ndarray, active: np.ndarray) -> bool:
+        """Whether a plain search tells that there is no word. False if that is not known."""
+        if self.kind == "int" or len(self.words) > _SEARCH or values.dtype != self.values.dtype:
+            return False
+        data = values.tobytes()
+        return not any(data.find(self._symbols(int(i)).tobytes()) >= 0 for i in np.flatnonzero(active))
+
+    def _symbols(self, word: int) -> np.ndarray:
+        return self.values[self.offsets[word] : self.offsets[word + 1]]
+
+    def _automaton(self) -> _Finder:
+        alphabet = Alphabet.from_symbols(np.unique(self.values), self.kind)
+        lengths = np.diff(self.offsets)
+        symbols, n = alphabet.lookup(self.values), alphabet.size
+        multiple = np.flatnonzero(lengths > 1)
+        word_of = np.full(n + multiple.size, -1, np.int32)
+        word_of[n:] = multiple
+        single = np.flatnonzero(lengths == 1)
+        word_of[symbols[self.offsets[single]]] = single
+        arena = np.concatenate([np.arange(n, dtype=np.int32), symbols[np.repeat(lengths > 1, lengths)]])
+        offsets = offsets_of(np.concatenate([np.ones(n, np.int64), lengths[multiple]]))
+        edges, states, _ = automaton.automaton_of(n, arena, offsets)
+        return _Finder(alphabet, edges, states, word_of)
+
+    def chosen(self, names: Any, name: str, all_of: np.ndarray) -> np.ndarray:
+        """bool[w] of what `allowed_special` or `disallowed_special` say: ``"all"`` means `all_of`, ``"none"`` nothing.
+
+        ValueError for a word that is no special token.
+        """
+        out = np.zeros(len(self.words), bool)
+        if isinstance(names, str):
+            if names not in ("all", "none"):
+                raise ValueError(f"{name}: expected 'all', 'none' or a set of special tokens, got {names!r}")
+            return all_of.copy() if names == "all" else out
+        if not isinstance(names, Iterable):
+            raise TypeError(f"{name}: expected 'all', 'none' or a set of special tokens, got {describe(names)}")
+        for word in names:
+            i = self.number.get(tuple(word) if isinstance(word, list) else word)
+            if i is None or self.always[i]:
+                raise ValueError(f"{name}: {word!r} is not a special token of this tokenizer")
+            out[i] = True
+        return out
+
+    def state(self) -> dict[str, Any]:
+        """What a model file holds: kind, words (lists of symbols; a str where it can), ids and which are known words."""
+        words = [_plain(word) for word in self.words]
+        return {"kind": self.kind, "words": words, "ids": self.ids.tolist(), "known": self.always.tolist()}
+
+    @classmethod
+    def from_state(cls, state: Any, size: int) -> SpecialTokens:
+        """Make it again from `state()`, for a vocabulary of `size`. ModelFormatError if it is not valid."""
+        if not isinstance(state, dict):
+            raise ModelFormatError("special_tokens: expected an object")
+        check_fields(state, ("kind", "words", "ids", "known"), "special_tokens")
+        kind, words, known = state["kind"], state["words"], state["known"]
+        ids = integers_of(state["ids"], "special_tokens: ids")
+        if kind not in ("int", "str", "bytes") or not isinstance(words, list) or not isinstance(known, list):
+            raise ModelFormatError("special_tokens: expected a kind, and lists of words and ids")
+        if not 0 < len(words) == ids.size == len(known) or ids.ndim != 1 or not all(type(k) is bool for k in known):
+            raise ModelFormatError("special_tokens: expected as many ids as words, and for each whether it is a known word")
+        try:
+            pairs = [(_read(word, kind), int(i), k) for word, i, k in zip(words, ids.tolist(), known, strict=True)]
+            special = {word: i for word, i, k in pairs if not k}
+            always = {word: i for word, i, k in pairs if k}
+            if len(special) + len(always) < len(pairs):
+                raise ValueError("special_tokens: one is there twice")
+            made = cls.from_user(special, always, kind, size)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+        assert made is not None  # there are words
+        return made
+
+
+def _word(word: Any, kind: str, name: str) -> Word:
+    """A word in the form it is known by; TypeError if it is not of the kind."""
+    if isinstance(word, str) and kind != "int":
+        return word
+    if isinstance(word, (bytes, bytearray)) and kind == "bytes":
+        return bytes(word)
+    if kind == "int" and not isinstance(word, (str, bytes)):
+        return tuple(as_document(word, name=f"{name}: {word!r}").values.tolist())
+    raise TypeError(f"{name}: expected words of {'integers' if kind == 'int' else kind}, got {word!r}")
+
+
+def _id(value: Any, name: str, word: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: {word!r}: expected an id, got {describe(value)}")
+    if value < 0:
+        raise ValueError(f"{name}: {word!r}: expected an id of at least 0, got {value}")
+    return int(value)
+
+
+def _plain(word: Word) -> Any:
+    """A word for JSON: text as it is, unless it holds surrogates; else code points, or a list of bytes in a list."""
+    if isinstance(word, str):
+        return word if word.isascii() or word.encode("utf-8", "replace").decode() == word else {"points": [ord(c) for c in word]}
+    return {"bytes": list(word)} if isinstance(word, bytes) else list(word)
+
+
+def _read(plain: Any, kind: str) -> Word:
+    """The inverse of `_plain`."""
+    if isinstance(plain, str):
+        return plain
+    if isinstance(plain, dict) and len(plain) == 1:
+        (form, numbers), = plain.items()  # fmt: skip
+        numbers = integers_of(numbers, "special_tokens: words").tolist()
+        if form == "bytes" and all(0 <= b < 256 for b in numbers):
+            return bytes(numbers)
+        if form == "points" and all(0 <= p < 0x110000 for p in numbers):
+            return text_of(np.array(numbers, np.uint32))
+    if isinstance(plain, list) and kind == "int":
+        return tuple(integers_of(plain, "special_tokens: words").tolist())
+    raise ModelFormatError("special_tokens: words: expected str, or lists of integers")
