@@ -80,5 +80,4 @@ def _vocabulary(n_alphabet: int, corpus: Corpus, learned: Merges, old: Vocabular
         weights = np.concatenate([old.weights[n_alphabet:], weights])
         counts = np.concatenate([old.counts[n_alphabet:], counts])
         documents = np.concatenate([old.document_frequencies[n_alphabet:], documents])
-    size = corpus.n_documents, corpus.n_symbols
-    return Vocabulary.from_merges(n_alphabet, pairs, weights, counts, documents, *size, max_symbols=1 << 40)
+    return Vocabulary.from_fit(n_alphabet, pairs, weights, counts, documents, corpus.n_documents, corpus.n_symbols)

@@ -26,6 +26,10 @@ class Vocabulary:
     ----------
     n_alphabet : int
         The number of alphabet symbols, ids 0..n_alphabet-1.
+    n_learned : int
+        The number of learned tokens, ids from n_alphabet on.
+    in_order_of_creation : bool
+        Whether pairs are known and the parents of every token have lower ids than it.
     merges : int32[m, 2] or None
         The two ids that make up each learned token; None where only flat sequences are known.
     arena, offsets : int32[s], int64[V + 1]
@@ -47,9 +51,12 @@ class Vocabulary:
     """
 
     __slots__ = (
-        "arena", "counts", "document_frequencies", "merges", "n_alphabet", "n_documents", "n_symbols", "offsets", "weights",
+        "arena", "counts", "document_frequencies", "in_order_of_creation", "merges", "n_alphabet", "n_documents", "n_learned",
+        "n_symbols", "offsets", "weights",
     )  # fmt: skip
     n_alphabet: int
+    n_learned: int
+    in_order_of_creation: bool
     merges: np.ndarray | None
     arena: np.ndarray
     offsets: np.ndarray
@@ -62,6 +69,9 @@ class Vocabulary:
     def __init__(self, n_alphabet: int, merges: np.ndarray | None, arena: np.ndarray, offsets: np.ndarray, **known: Any) -> None:
         """Store without validation; use `from_merges` or `from_sequences`."""
         values = {"n_alphabet": n_alphabet, "merges": merges, "arena": arena, "offsets": offsets, **known}
+        size = offsets.size - 1
+        values["n_learned"] = size - n_alphabet
+        values["in_order_of_creation"] = merges is not None and bool((merges < np.arange(n_alphabet, size)[:, None]).all())
         for name in self.__slots__:
             value = values[name]
             if isinstance(value, np.ndarray):
@@ -109,12 +119,46 @@ class Vocabulary:
             bad_token := arena_kernels.order_of_tokens(left, right, n_alphabet, order)
         ) >= 0:
             raise ModelFormatError(f"merges[{bad_token}]: the token {n_alphabet + bad_token} is built on itself")
-        lengths = np.empty(size, np.int64)
+        known = _known(n_alphabet, m, weights, counts, document_frequencies, n_documents, n_symbols)
+        return cls._of_pairs(n_alphabet, pairs, order, max_symbols, known)
+
+    @classmethod
+    def from_fit(
+        cls,
+        n_alphabet: int,
+        merges: np.ndarray,
+        weights: np.ndarray,
+        counts: np.ndarray,
+        document_frequencies: np.ndarray,
+        n_documents: int,
+        n_symbols: int,
+    ) -> Vocabulary:
+        """Make a vocabulary of what a fit learned, which is trusted: nothing is checked.
+
+        merges int32[m, 2] in order of creation; weights float64[m]; counts, document_frequencies int64[m].
+        """
+        none = np.zeros(n_alphabet, np.int64)
+        known = {
+            "weights": np.concatenate([none, weights]),
+            "counts": np.concatenate([none, counts]),
+            "document_frequencies": np.concatenate([none, document_frequencies]),
+            "n_documents": n_documents,
+            "n_symbols": n_symbols,
+        }
+        pairs = np.ascontiguousarray(merges, np.int32)
+        return cls._of_pairs(n_alphabet, pairs, np.arange(len(pairs), dtype=np.int32), 1 << 40, known)
+
+    @classmethod
+    def _of_pairs(
+        cls, n_alphabet: int, pairs: np.ndarray, order: np.ndarray, max_symbols: int, known: dict[str, Any]
+    ) -> Vocabulary:
+        """Fill the arena of valid pairs, int32[m, 2], in an `order` in which parents precede children."""
+        left, right = pairs[:, 0].copy(), pairs[:, 1].copy()
+        lengths = np.empty(n_alphabet + len(pairs), np.int64)
         arena_kernels.token_lengths(left, right, n_alphabet, order, lengths)
         offsets = _offsets(lengths, n_alphabet, max_symbols)
         arena = np.empty(offsets[-1], np.int32)
         arena_kernels.fill_arena(left, right, n_alphabet, order, offsets, arena)
-        known = _known(n_alphabet, m, weights, counts, document_frequencies, n_documents, n_symbols)
         return cls(n_alphabet, pairs, arena, offsets, **known)
 
     @classmethod
@@ -167,18 +211,6 @@ class Vocabulary:
     def __len__(self) -> int:
         """The number of ids, alphabet included."""
         return self.offsets.size - 1
-
-    @property
-    def n_learned(self) -> int:
-        """The number of learned tokens."""
-        return len(self) - self.n_alphabet
-
-    @property
-    def in_order_of_creation(self) -> bool:
-        """Whether pairs are known and the parents of every token have lower ids than it."""
-        if self.merges is None:
-            return False
-        return bool((self.merges < np.arange(self.n_alphabet, len(self))[:, None]).all())
 
     def sequence(self, token: int) -> np.ndarray:
         """The alphabet ids of a token, int32, sharing memory. IndexError if there is no such token."""
