@@ -1,56 +1,223 @@
-"""What the three tokenizers share: fitting, smaller vocabularies, and the manners of scikit-learn."""
+"""What the three tokenizers share: the model that they hold, and all methods that do not depend on how documents are encoded."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from typing import Any, TypeVar
+import dataclasses
+import inspect
+import os
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ubpe_numba.coding import streams
+from ubpe_numba.coding.coder import Coder, Encode, EncodeOptions
+from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.documents.corpus import Corpus, as_corpus
+from ubpe_numba.documents.counts import Counts
+from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import NotFittedError
+from ubpe_numba.documents.utf8 import as_utf8, utf8_document, utf8_documents
+from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.learn import learn, learn_more
 from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.formats import model_file, published_ubpe
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.arrays import check_fields, positive
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.tokenizers.coding import Coder
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.by_idf import keep_by_weight, renumber
+from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter, SpecialChoice
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-Self = TypeVar("Self", bound="Tokenizer")
+if TYPE_CHECKING:
+    from ubpe_numba.coding.word_encoder import WordEncoder
+
+__all__ = ["Tokenizer"]
+
+_Ids = NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]  # without starts, and with
+_Batch = Ragged | tuple[Ragged, Ragged]
+
+_DEFAULT_RULES = FitRules()
+#: Arguments that a model file has elsewhere than among the parameters: in the alphabet, in the segmenter, or not at all.
+_NOT_IN_PARAMS = ("alphabet", "n_threads", "pretokenizer", "special_tokens", "known_words", "encoding")
 
 
-class Tokenizer(Coder):
+class Tokenizer(ABC):
     """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
 
-    The constructor only stores its arguments, which `fit` validates. `fit`, `load` and the other ways to a vocabulary set what is
-    below; from then on the object is only read, may be shared between threads, and pickles as arrays. `fingerprint` compares two.
+    The constructor only stores its arguments, which `fit` validates. `fit`, `load` and the other ways to a vocabulary set
+    `model_`. From then on the object is only read, may be shared between threads, and can be pickled.
 
     Attributes
     ----------
+    model_
+        The `Model`: alphabet, vocabulary and segmenter, which never change.
     alphabet_
-        The `Alphabet`: which symbols there are, and which id each has.
+        The `Alphabet`: which symbols there are, and the id of each.
     vocabulary_
-        The `Vocabulary`, in alphabet ids: `decode` of one id shows its symbols. `vocabulary` is the same, or a NotFittedError.
+        The `Vocabulary`, in ids of the alphabet.
     segmenter_
         How documents are cut, and their special tokens found.
     history_
-        What each merge of the fit did, a named tuple of arrays: counts, document_frequencies, lengths, n_symbols. Not there where
-        there was no fit, as after `load`.
+        What each merge of the fit did, a `History` of arrays. Not there without a fit, as after `load`.
     """
 
+    #: Whether encoding needs the pairs that tokens are made of.
+    _needs_pairs: ClassVar[bool] = True
+    n_tokens: int | None
+    alphabet: Any
+    rules: FitRules | None
+    max_token_length: int | None
+    pretokenizer: Any
+    special_tokens: Any
+    known_words: Any
+    encoding: str | None
+    n_threads: int | None
+    model_: Model
     history_: History
+    _coder: Coder
+
+    # ---------------------------------------------------------------------------------------------- the model
+
+    def _fitted(self) -> Model:
+        """The model, or a NotFittedError."""
+        model: Model | None = self.__dict__.get("model_")
+        if model is None:
+            raise NotFittedError(f"this {type(self).__name__} has no vocabulary yet: call fit or load first")
+        return model
+
+    def _adopt(self, model: Model) -> None:
+        """Become fitted, or refitted. ValueError if encoding needs what the vocabulary does not have."""
+        if self._needs_pairs and model.vocabulary.merges is None:
+            raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
+        self.model_ = model
+        self._coder = Coder(model)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_coder"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "model_" in state:
+            self._coder = Coder(self.model_)
+
+    @property
+    def alphabet_(self) -> Alphabet:
+        """The fitted `Alphabet`. NotFittedError before there is one."""
+        return self._fitted().alphabet
+
+    @property
+    def vocabulary_(self) -> Vocabulary:
+        """The fitted `Vocabulary`. NotFittedError before there is one."""
+        return self._fitted().vocabulary
+
+    @property
+    def segmenter_(self) -> Segmenter:
+        """How documents are cut. NotFittedError before there is a vocabulary."""
+        return self._fitted().segmenter
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The fitted `Vocabulary`. NotFittedError before there is one."""
+        return self._fitted().vocabulary
+
+    @property
+    def special_ids(self) -> dict[Any, int]:
+        """The id of every special token and known word."""
+        special = self._fitted().segmenter.special
+        return {} if special is None else dict(zip(special.words, special.ids.tolist(), strict=True))
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all that decides encoding and decoding, and of the weights; equal for equal models on any machine.
+
+        A model that was converted from a format without weights may encode the same and have another fingerprint.
+        """
+        return self._fitted().fingerprint(f"{type(self).__name__} {self._encode_params()}")
+
+    def _encode_params(self) -> dict[str, Any]:
+        """The constructor arguments that change how it encodes."""
+        return {"encode": (self.rules or _DEFAULT_RULES).encode}
+
+    # ---------------------------------------------------------------------------------------------- parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor arguments by name, as scikit-learn's `clone` asks for them.
+
+        Parameters
+        ----------
+        deep
+            Ignored: no argument is an estimator.
+        """
+        return {name: getattr(self, name) for name in list(inspect.signature(type(self).__init__).parameters)[1:]}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change constructor arguments by name.
+
+        Parameters
+        ----------
+        **params
+            The new values. `n_threads`, `objective`, `token_weights` and the rule of encoding act at once, the others at the next
+            `fit`.
+
+        Raises
+        ------
+        ValueError
+            For a name that is no argument of the constructor.
+        """
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"{name}: not a parameter of {type(self).__name__}; there are {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        shown = {k: v for k, v in self.get_params().items() if k == "n_tokens" or (v is not None and k != "alphabet")}
+        params = ", ".join(f"{k}={v!r}" for k, v in shown.items())
+        size = f": {len(self.model_.vocabulary)} tokens" if "model_" in self.__dict__ else ""
+        return f"{type(self).__name__}({params}){size}"
 
     # ---------------------------------------------------------------------------------------------- fitting
 
+    @classmethod
+    def for_text(
+        cls, n_tokens: int | None = 4096, *, pretokenizer: Any = "cl100k", special_tokens: Any = None, **params: Any
+    ) -> Self:
+        r"""Make a tokenizer of text as language models use them: over the 256 bytes of UTF-8, so that no symbol is unknown.
+
+        `fit` and `encode` take `str` and `bytes`, `decode` gives `str` and `decode_bytes` the bytes. Surrogates that stand alone
+        in a `str` become three bytes each (``"surrogatepass"``).
+
+        Parameters
+        ----------
+        n_tokens, pretokenizer, special_tokens
+            As for the constructor.
+        **params
+            Further constructor arguments.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.for_text(260, pretokenizer="gpt2").fit(["low lower lowest, 低い 低い"])
+        >>> tok.decode(tok.encode("lowly 低")), tok.decode_bytes(tok.encode(b"low\xff"))
+        ('lowly 低', b'low\xff')
+        """
+        make: Any = cls  # the constructors differ
+        params = {"pretokenizer": pretokenizer, "special_tokens": special_tokens, "encoding": "utf-8", **params}
+        tokenizer: Self = make(n_tokens, alphabet=bytes(range(256)), **params)
+        return tokenizer
+
     def fit(
-        self: Self,
+        self,
         docs: Any,
         y: None = None,
         *,
@@ -60,7 +227,7 @@ class Tokenizer(Coder):
         memory_limit: int | None = None,
         progress: bool | str = "auto",
     ) -> Self:
-        """Learn a vocabulary from documents; what was fitted before is replaced, but only when all went well.
+        """Learn a vocabulary from documents. What was fitted before is replaced, but only when all went well.
 
         Parameters
         ----------
@@ -78,13 +245,18 @@ class Tokenizer(Coder):
             document frequencies. Of one of weight 0 only the symbols count, where the alphabet is learned.
         boundaries
             Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
-            document. p stands between the symbols p - 1 and p.
+            document. Position p stands between the symbols p - 1 and p.
         memory_limit
             Bytes that the fit may use beside the documents, at least 42 MB and 7 bytes a symbol. Below about 25 bytes a symbol
             fewer pairs are indexed at a time and one thread is used: the same result, later. The logger ``ubpe_numba`` says so
             (INFO).
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
+
+        Returns
+        -------
+        Self
+            The tokenizer itself, with `history_`.
 
         Raises
         ------
@@ -96,8 +268,17 @@ class Tokenizer(Coder):
         MemoryError
             If the fit cannot keep to `memory_limit`, with an estimate of what it needs.
 
-        `history_` then holds what each merge did (`History`). Ctrl-C stops a fit within a fraction of a second and leaves the
-        tokenizer as it was.
+        Notes
+        -----
+        Ctrl-C stops a fit within a fraction of a second and leaves the tokenizer as it was. The same documents give the same
+        vocabulary, bit for bit, for any number of threads.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE(n_tokens=4).fit([[0, 1, 2, 0, 1], [0, 1]])
+        >>> tok.vocabulary.merges.tolist()
+        [[0, 1]]
         """
         settings = self._settings(memory_limit)
         bar = Progress(progress)
@@ -120,12 +301,12 @@ class Tokenizer(Coder):
         vocabulary, history = learn(corpus, alphabet, settings, bar)
         if settings.rules.order == "idf":
             vocabulary = self._rearranged(vocabulary, settings.n_tokens, settings.rules.trim)
-        self._set(alphabet, vocabulary)
+        self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, vocabulary.offsets.size - 1)))
         self.history_ = history
         return self
 
     def fit_more(
-        self: Self,
+        self,
         docs: Any,
         n_tokens: int,
         *,
@@ -138,21 +319,48 @@ class Tokenizer(Coder):
         """Go on from the present vocabulary until it has `n_tokens` ids; ids that exist keep their meaning and their weight.
 
         On the corpus of the fit this gives what one longer fit would have given. On another one new merges are learned on that,
-        encoded with the present vocabulary. Arguments and errors are those of `fit`; besides, NotFittedError without a
-        vocabulary, ValueError if it does not know pairs, is not in order of creation, or has more than `n_tokens` ids already.
-        `n_tokens` of the tokenizer becomes the new size. A tokenizer from a file goes on with a new round even if its last one
-        was cut short.
+        encoded with the present vocabulary. `n_tokens` of the tokenizer becomes the new size. A tokenizer from a file goes on
+        with a new round even if its last one was cut short.
+
+        Parameters
+        ----------
+        docs, offsets, sample_weight, boundaries, memory_limit, progress
+            As for `fit`.
+        n_tokens
+            The new size of the vocabulary, alphabet included.
+
+        Returns
+        -------
+        Self
+            The tokenizer itself.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        ValueError
+            If the vocabulary does not know pairs, is not in order of creation, or has more than `n_tokens` ids already.
+        UnknownSymbolError, TypeError, MemoryError
+            As `fit`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> docs = [[0, 1, 2, 0, 1], [0, 1, 2]]
+        >>> BPE(n_tokens=4).fit(docs).fit_more(docs, 5).vocabulary.merges.tolist()
+        [[0, 1], [3, 2]]
         """
-        self._check_fitted()
-        if positive(n_tokens, "n_tokens") < len(self.vocabulary_):
-            raise ValueError(f"n_tokens: expected at least the present {len(self.vocabulary_)} ids, got {n_tokens}")
-        if not self.vocabulary_.in_order_of_creation or (self.rules or FitRules()).order != "creation":
+        model = self._fitted()
+        alphabet, old, segmenter = model
+        if positive(n_tokens, "n_tokens") < len(old):
+            raise ValueError(f"n_tokens: expected at least the present {len(old)} ids, got {n_tokens}")
+        if not old.in_order_of_creation or (self.rules or _DEFAULT_RULES).order != "creation":
             raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
         if n_tokens > MAX_SIZE:
             raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
-        if self.segmenter_.token_ids is not None:
+        if segmenter.token_ids is not None:
             raise ValueError("token_ids: only a vocabulary whose ids are in order of creation can be continued")
-        if (special := self.segmenter_.special) is not None and int(special.ids.min()) < n_tokens:
+        if (special := segmenter.special) is not None and int(special.ids.min()) < n_tokens:
             raise ValueError(
                 f"special_tokens: expected ids from {n_tokens} on, the others would have to move; fit with a mapping to such ids"
             )
@@ -160,113 +368,76 @@ class Tokenizer(Coder):
         bar = Progress(progress)
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         history: History | None = getattr(self, "history_", None)
-        vocabulary, history = learn_more(corpus, self.alphabet_, self.vocabulary_, history, settings, bar)
-        segmenter = self.segmenter_.numbered(None, len(vocabulary))
-        self._set(self.alphabet_, vocabulary, segmenter)
+        vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
+        self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.numbered(None, len(vocabulary))))
         self.n_tokens = n_tokens
         if history is not None:
             self.history_ = history
         return self
 
+    def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
+        """`fit`, then `encode_batch` of the same documents.
+
+        Parameters
+        ----------
+        docs, y, offsets
+            As for `fit`.
+        """
+        docs = list(docs) if hasattr(docs, "__next__") else docs
+        return self.fit(docs, y, offsets=offsets).encode_batch(docs, offsets)
+
     def compression_curve(self) -> tuple[np.ndarray, np.ndarray]:
-        """Sizes of the vocabulary (int64[m + 1]) and symbols per token of the corpus at each (float64[m + 1]), without a fit.
+        """How many symbols a token stands for at every size of the vocabulary, without another fit.
 
         Tokens as the fit merged them, which is how merge rank encodes, not the best paths of `UBPE`. From the alphabet alone,
-        1.0, to the last merge, in order of creation. NotFittedError if there is no record of a fit: for a tokenizer that was
-        loaded, made from merges, or truncated.
+        1.0, to the last merge, in order of creation.
 
+        Returns
+        -------
+        sizes, symbols_per_token
+            int64[m + 1] and float64[m + 1], m the number of merges.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no record of a fit: for a tokenizer that was loaded, made from merges, or truncated.
+
+        Examples
+        --------
         >>> from ubpe_numba import BPE
         >>> tok = BPE(n_tokens=3, alphabet=2).fit([[0, 1, 0, 1, 1]])
         >>> tok.compression_curve()
         (array([2, 3]), array([1.        , 1.66666667]))
         """
-        self._check_fitted()
+        vocabulary = self._fitted().vocabulary
         if not hasattr(self, "history_"):
             raise NotFittedError(f"this {type(self).__name__} was not fitted here and has no history_ of its corpus")
-        return self.history_.compression(self.vocabulary_.n_alphabet)
+        return self.history_.compression(vocabulary.n_alphabet)
 
-    def _settings(self, memory_limit: int | None = None) -> Settings:
-        """The validated constructor arguments that decide a fit."""
-        n_tokens = MAX_SIZE if self.n_tokens is None else positive(self.n_tokens, "n_tokens")
-        if n_tokens > MAX_SIZE:
-            raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
-        rules = FitRules() if self.rules is None else self.rules
-        if not isinstance(rules, FitRules):
-            raise TypeError(f"rules: expected a FitRules or None, got {rules!r}")
-        longest = 2**62 if self.max_token_length is None else positive(self.max_token_length, "max_token_length")
-        n_candidates = positive(getattr(self, "n_candidates", 1), "n_candidates")
-        limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
-        return Settings(n_tokens, n_candidates, rules, thread_pool.resolve(self.n_threads), longest, memory_limit=limit)
+    def truncate(self, n_tokens: int, by: str = "creation") -> Self:
+        """Make a new tokenizer with a smaller vocabulary.
 
-    def _rearranged(self, vocabulary: Vocabulary, n_tokens: int, trim: str) -> Vocabulary:
-        """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
-        n = vocabulary.n_alphabet
-        merges = vocabulary.merges if self._pairs else None
-        stay = keep_by_weight(vocabulary.weights[n:], merges, n, n_tokens, trim)
-        if merges is None:
-            return vocabulary.select(stay, None)
-        pairs, dangling = renumber(merges, n, stay)
-        if dangling:
-            raise ValueError(
-                f"rules: trim={trim!r} leaves {dangling} parts of pairs that point to removed tokens, as the original does; "
-                "such a vocabulary cannot decode: use trim='closed', or order='creation'"
-            )
-        return vocabulary.select(stay, pairs)
+        Parameters
+        ----------
+        n_tokens
+            The size of the new vocabulary, alphabet included.
+        by
+            ``"creation"`` keeps the lowest ids, which is the tokenizer that a shorter fit would have given. ``"idf"`` orders by
+            idf and drops the lowest, and with it all that is built on it, as in the articles; it keeps the rarest tokens, so it
+            usually encodes to more of them.
 
-    def _set(self, alphabet: Alphabet, vocabulary: Vocabulary, segmenter: Segmenter | None = None) -> None:
-        """Become fitted, or refitted; without a `segmenter` with the one of the constructor's arguments.
+        Raises
+        ------
+        ValueError
+            If `n_tokens` is below the alphabet, or the lowest ids of a rearranged pair table are not closed.
 
-        ValueError if the vocabulary does not have what encoding needs, or the arguments do not go with it.
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").truncate(3).vocabulary.merges.tolist()
+        [[0, 1]]
         """
-        if self._pairs and vocabulary.merges is None:
-            raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
-        segmenter = segmenter or self._segmenter(alphabet.kind, len(vocabulary))
-        self.alphabet_, self.vocabulary_, self.segmenter_ = alphabet, vocabulary, segmenter
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The fitted `Vocabulary`. NotFittedError before there is one."""
-        self._check_fitted()
-        return self.vocabulary_
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of all that decides encoding and decoding, and of the weights; equal for equal models on any machine.
-
-        A model that was elsewhere, in a form without weights, may encode the same and have another.
-        """
-        self._check_fitted()
-        state = self.alphabet_.state()
-        h = hashlib.sha256(f"{type(self).__name__}{state['kind']}{state['size']}{self._encode_params()}".encode())
-        if state["symbols"] is not None:
-            h.update(state["symbols"].astype("<i8").tobytes())
-        if text := self.segmenter_.state():
-            text |= {"token_ids": [] if self.segmenter_.token_ids is None else self.segmenter_.token_ids.tolist()}
-            h.update(json.dumps(text, sort_keys=True).encode())
-        return hashlib.sha256((h.hexdigest() + self.vocabulary_.fingerprint).encode()).hexdigest()[:32]
-
-    def _encode_params(self) -> dict[str, Any]:
-        """The constructor arguments that change how it encodes."""
-        return {"encode": (self.rules or FitRules()).encode}
-
-    def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
-        """`fit`, then `encode_batch` of the same documents."""
-        docs = list(docs) if hasattr(docs, "__next__") else docs
-        encoded: Ragged = self.fit(docs, y, offsets=offsets).encode_batch(docs, offsets)
-        return encoded
-
-    # ---------------------------------------------------------------------------------------------- smaller vocabularies
-
-    def truncate(self: Self, n_tokens: int, by: str = "creation") -> Self:
-        """A new tokenizer with the smaller vocabulary of `n_tokens` ids, alphabet included.
-
-        ``by="creation"`` keeps the lowest ids, which is the tokenizer that a shorter fit would have given. ``by="idf"`` orders
-        by idf and drops the lowest, and with it all that is built on it, as in the articles; it keeps the rarest tokens, so
-        it usually encodes to more of them. ValueError if `n_tokens` is below the alphabet, or the lowest ids of a
-        rearranged pair table are not closed.
-        """
-        self._check_fitted()
-        vocabulary = self.vocabulary_
+        alphabet, vocabulary, segmenter = self._fitted()
         n = vocabulary.n_alphabet
         if by not in ("creation", "idf"):
             raise ValueError(f"by: expected 'creation' or 'idf', got {by!r}")
@@ -280,23 +451,702 @@ class Tokenizer(Coder):
             if merges is not None and merges.size and merges.max() >= n + stay.size:
                 raise ValueError("by: the ids of this vocabulary are not in order of creation; use by='idf'")
             shorter = vocabulary.select(stay, merges)
-        ids = self.segmenter_.token_ids
-        if ids is not None and by == "idf":
+        if (ids := segmenter.token_ids) is not None and by == "idf":
             raise ValueError("by: the ids of this vocabulary are not 0, 1, ...; use by='creation'")
         other = type(self)(**self.get_params())
         other.n_tokens = n_tokens
-        segmenter = other._segmenter(self.alphabet_.kind, None if ids is not None else len(shorter))
+        made = other._segmenter(alphabet.kind, None if ids is not None else len(shorter))
         if ids is not None:
-            segmenter = self.segmenter_._replace(token_ids=ids[: len(shorter)])
-        other._set(self.alphabet_, shorter, segmenter)
+            made = segmenter._replace(token_ids=ids[: len(shorter)])
+        other._adopt(Model(alphabet, shorter, made))
         return other
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_encoder_", "_search_", "_decoder_", "_words_")}
+    def _settings(self, memory_limit: int | None = None) -> Settings:
+        """The validated constructor arguments that decide a fit."""
+        n_tokens = MAX_SIZE if self.n_tokens is None else positive(self.n_tokens, "n_tokens")
+        if n_tokens > MAX_SIZE:
+            raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
+        rules = _DEFAULT_RULES if self.rules is None else self.rules
+        if not isinstance(rules, FitRules):
+            raise TypeError(f"rules: expected a FitRules or None, got {rules!r}")
+        longest = 2**62 if self.max_token_length is None else positive(self.max_token_length, "max_token_length")
+        n_candidates = positive(getattr(self, "n_candidates", 1), "n_candidates")
+        limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
+        return Settings(n_tokens, n_candidates, rules, thread_pool.resolve(self.n_threads), longest, memory_limit=limit)
 
-    def __repr__(self) -> str:
-        size = f": {len(self.vocabulary_)} tokens" if hasattr(self, "vocabulary_") else ""
-        return super().__repr__() + size
+    def _segmenter(self, kind: str, size: int | None) -> Segmenter:
+        """The segmenter of the constructor's arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
+        if self.pretokenizer is self.special_tokens is self.known_words is self.encoding is None:
+            return PLAIN
+        return Segmenter.make(self.pretokenizer, self.special_tokens, self.known_words, self.encoding, kind, size)
+
+    def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
+        """What `fit` is given, as the constructor's arguments have it: text as bytes, cut into segments."""
+        if self.pretokenizer is self.special_tokens is self.known_words is self.encoding is None:
+            return as_corpus(docs, offsets, sample_weight, boundaries)
+        if self.encoding is not None and isinstance(docs, Counts):
+            docs = Counts(as_utf8(docs.flat), docs.weights)
+        corpus = as_corpus(docs, offsets, sample_weight, boundaries, self._read)
+        kind = corpus.given.kind
+        if corpus.given.offsets[-1] == corpus.given.offsets[0]:  # no symbols: of any kind
+            kind = "str" if self.alphabet is None and self.pretokenizer is not None else kind
+            kind = kind if self.alphabet is None else Alphabet.from_user(self.alphabet).kind
+            corpus = corpus._replace(given=corpus.given._replace(kind=kind))
+        elif self.alphabet is not None:  # integers do for bytes, and bytes for integers
+            kind = Alphabet.from_user(self.alphabet, kind).kind
+        return self._segmenter(kind, None).corpus(corpus, self.n_threads)
+
+    def _read(self, docs: Any, offsets: Any = None) -> Documents:
+        return as_documents(docs, offsets) if self.encoding is None else utf8_documents(docs, offsets)
+
+    def _rearranged(self, vocabulary: Vocabulary, n_tokens: int, trim: str) -> Vocabulary:
+        """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
+        n = vocabulary.n_alphabet
+        merges = vocabulary.merges if self._needs_pairs else None
+        stay = keep_by_weight(vocabulary.weights[n:], merges, n, n_tokens, trim)
+        if merges is None:
+            return vocabulary.select(stay, None)
+        pairs, dangling = renumber(merges, n, stay)
+        if dangling:
+            raise ValueError(
+                f"rules: trim={trim!r} leaves {dangling} parts of pairs that point to removed tokens, as the original does; "
+                "such a vocabulary cannot decode: use trim='closed', or order='creation'"
+            )
+        return vocabulary.select(stay, pairs)
+
+    # ---------------------------------------------------------------------------------------------- encoding
+
+    @abstractmethod
+    def _encode_ids(self, documents: Ragged) -> Ragged:
+        """Encode documents of alphabet ids."""
+
+    def _word_encoder(self) -> WordEncoder | None:
+        """An encoder of text in segments that does what `_encode_ids` does, faster; None where there is none."""
+        return None
+
+    @overload
+    def encode(
+        self,
+        doc: Any,
+        *,
+        unknown: str | int = ...,
+        return_offsets: Literal[False] = ...,
+        allowed_special: Any = ...,
+        disallowed_special: Any = ...,
+    ) -> NDArray[np.int32]: ...
+    @overload
+    def encode(
+        self,
+        doc: Any,
+        *,
+        unknown: str | int = ...,
+        return_offsets: Literal[True],
+        allowed_special: Any = ...,
+        disallowed_special: Any = ...,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+    def encode(
+        self,
+        doc: Any,
+        *,
+        unknown: str | int = "raise",
+        return_offsets: bool = False,
+        allowed_special: Any = "none",
+        disallowed_special: Any = "all",
+    ) -> _Ids:
+        """Encode one document.
+
+        Parameters
+        ----------
+        doc
+            An integer array or list, `str` or `bytes`. TypeError for another kind than was fitted.
+        unknown
+            What becomes of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names the position, ``"skip"``
+            them, or put the alphabet id given here.
+        return_offsets
+            Return a pair: the ids, and int64 of as many, the position in the document (in symbols: integers, code points, or
+            bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. A token ends where the next one
+            starts, or the document does; but for skipped symbols, which belong to no token, and may stand inside of one.
+            ValueError with ``unknown="skip"`` where documents are cut, or have special tokens.
+        allowed_special, disallowed_special
+            Which special tokens are found in the document, as in tiktoken: ``"none"``, ``"all"`` or a set are allowed. Of the
+            others, those in `disallowed_special` (``"all"``, ``"none"`` or a set) are a SpecialTokenError, so that text from
+            outside cannot smuggle one in, and the rest is taken for ordinary symbols.
+
+        Returns
+        -------
+        ids
+            int32[n]; with `return_offsets` a pair of ids and starts.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        UnknownSymbolError, SpecialTokenError
+            With document and position.
+        TypeError, ValueError
+            For a document of another kind, or an argument out of range.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.for_text(258, pretokenizer=None, special_tokens=["<end>"]).fit(["abab ab"])
+        >>> ids, starts = tok.encode("abc<end>", allowed_special="all", return_offsets=True)
+        >>> ids.tolist(), starts.tolist()
+        ([256, 99, 257], [0, 2, 3])
+        """
+        return self._encode_one(doc, EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special)))
+
+    @overload
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = ...,
+        *,
+        unknown: str | int = ...,
+        return_offsets: Literal[False] = ...,
+        allowed_special: Any = ...,
+        disallowed_special: Any = ...,
+    ) -> Ragged: ...
+    @overload
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = ...,
+        *,
+        unknown: str | int = ...,
+        return_offsets: Literal[True],
+        allowed_special: Any = ...,
+        disallowed_special: Any = ...,
+    ) -> tuple[Ragged, Ragged]: ...
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = None,
+        *,
+        unknown: str | int = "raise",
+        return_offsets: bool = False,
+        allowed_special: Any = "none",
+        disallowed_special: Any = "all",
+    ) -> _Batch:
+        """Encode documents on `n_threads` threads; the result does not depend on how many.
+
+        Parameters
+        ----------
+        docs, offsets
+            Documents, given as to `fit`.
+        unknown, return_offsets, allowed_special, disallowed_special
+            As for `encode`.
+
+        Returns
+        -------
+        ids
+            A `Ragged` of int32; with `return_offsets` a pair of `Ragged`, the ids and the position of each token in its document.
+
+        Raises
+        ------
+        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError
+            As `encode`, naming the document too.
+        ValueError
+            As `encode`; with `return_offsets` also if a document is so long that a position does not fit int32.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").encode_batch(["ab", "", "bab"]).to_lists()
+        [[2], [], [1, 2]]
+        """
+        choice = SpecialChoice(allowed_special, disallowed_special)
+        return self._encode_many(docs, offsets, EncodeOptions(unknown, return_offsets, choice))
+
+    def _encode_one(self, doc: Any, options: EncodeOptions, encode: Encode | None = None) -> _Ids:
+        """One document through the coder, by `encode` instead of `_encode_ids` if given."""
+        given = as_document(doc) if self._fitted().segmenter.encoding is None else utf8_document(doc)
+        words = self._word_encoder if encode is None else None
+        encoded, starts = self._coder.encode(given, encode or self._encode_ids, options, "doc", words, self.n_threads)
+        return encoded.values if starts is None else (encoded.values, starts)
+
+    def _encode_many(self, docs: Any, offsets: Any, options: EncodeOptions, encode: Encode | None = None) -> _Batch:
+        """Documents through the coder, by `encode` instead of `_encode_ids` if given."""
+        encoding = self._fitted().segmenter.encoding
+        given = as_documents(docs, offsets) if encoding is None else utf8_documents(docs, offsets)
+        words = self._word_encoder if encode is None else None
+        encoded, starts = self._coder.encode(given, encode or self._encode_ids, options, "docs", words, self.n_threads)
+        if starts is None:
+            return encoded
+        lengths = np.diff(given.offsets)
+        if (long := np.flatnonzero(lengths > 2**31)).size:
+            size = lengths[long[0]]
+            raise ValueError(f"return_offsets: document {long[0]} has {size} symbols, beyond int32; use encode for it")
+        return encoded, Ragged._trusted(starts.astype(np.int32), encoded.offsets)
+
+    def transform(self, docs: Any) -> Ragged:
+        """`encode_batch`, by the name that scikit-learn uses.
+
+        Parameters
+        ----------
+        docs
+            Documents, given as to `fit`.
+        """
+        return self.encode_batch(docs)
+
+    # ---------------------------------------------------------------------------------------------- decoding
+
+    @overload
+    def decode(self, ids: Any, *, errors: str = ..., out: None = ...) -> NDArray[Any] | str | bytes: ...
+    @overload
+    def decode(self, ids: Any, *, errors: str = ..., out: NDArray[Any]) -> NDArray[Any]: ...
+    def decode(self, ids: Any, *, errors: str = "replace", out: np.ndarray | None = None) -> NDArray[Any] | str | bytes:
+        """Decode the ids of one document to what was fitted.
+
+        Parameters
+        ----------
+        ids
+            int32, or other integers.
+        errors
+            Where text is encoded as UTF-8 it is `str` again, and this says what becomes of bytes that are no UTF-8, as for
+            `bytes.decode`: ``"surrogatepass"`` gives back every `str`, ``"surrogateescape"`` keeps all bytes, and `decode_bytes`
+            leaves them as they are.
+        out
+            A buffer for the symbols, to be used again and again: a one-dimensional array of ``alphabet_.symbols.dtype`` (uint8
+            for bytes, uint32 code points for `str`). The result is then the part of it that was needed, an array for every kind
+            of document; what lies behind may be overwritten.
+
+        Returns
+        -------
+        doc
+            An integer array, `str` or `bytes`; with `out` a part of it.
+
+        Raises
+        ------
+        UnknownTokenError
+            For an id outside the vocabulary, naming its position.
+        TypeError
+            For ids that are no integers, or `out` of another dtype.
+        ValueError
+            If `out` is too small, saying how many symbols there are, cannot be written to or is not contiguous.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok, buffer = BPE.from_merges([[0, 1]], alphabet=[7, 8]), np.zeros(4, np.int32)
+        >>> tok.decode([2, 0], out=buffer)
+        array([7, 8, 7], dtype=int32)
+        """
+        model = self._fitted()
+        checked = self._ids(as_document(ids, name="ids"))
+        if out is not None:
+            return self._coder.decoder.decode_into(checked, out, self.n_threads)[0]
+        symbols, _ = self._coder.decoder.decode(checked, self.n_threads)
+        if model.segmenter.encoding is None:
+            return model.alphabet.output(symbols)
+        return str(symbols.astype(np.uint8, copy=False).data, "utf-8", errors)  # without `bytes` in between: a copy less
+
+    def decode_bytes(self, ids: Any) -> bytes:
+        """Decode the ids of one document to `bytes`.
+
+        Parameters
+        ----------
+        ids
+            As for `decode`.
+
+        Raises
+        ------
+        TypeError
+            If the alphabet is not one of bytes.
+        UnknownTokenError
+            As `decode`.
+        """
+        kind = self._fitted().alphabet.kind
+        if kind != "bytes":
+            raise TypeError(f"decode_bytes: the alphabet is one of {kind}")
+        return self._coder.decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)[0].tobytes()
+
+    def decode_batch(
+        self, batch: Any, offsets: Any = None, *, errors: str = "replace", out: np.ndarray | None = None
+    ) -> Ragged | list[Any]:
+        """Decode documents of ids.
+
+        Parameters
+        ----------
+        batch, offsets
+            Documents of integers, given as to `fit`.
+        errors, out
+            As for `decode`; the result shares `out`.
+
+        Returns
+        -------
+        docs
+            A `Ragged` for integers (a list of int64 arrays where int32 is too small), else a list of `str` or `bytes`; with `out`
+            a `Ragged` or a list of arrays.
+
+        Raises
+        ------
+        UnknownTokenError, TypeError, ValueError
+            As `decode`, naming the document too.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").decode_batch([[2], [1, 2]])
+        ['ab', 'bab']
+        """
+        model = self._fitted()
+        checked = self._ids(as_documents(batch, offsets, name="batch"))
+        if out is not None:
+            symbols, ends = self._coder.decoder.decode_into(checked, out, self.n_threads)
+        else:
+            symbols, ends = self._coder.decoder.decode(checked, self.n_threads)
+        if symbols.dtype == np.int32:
+            return Ragged(symbols, ends)
+        places = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
+        if out is not None:
+            return [symbols[a:b] for a, b in places]
+        if model.segmenter.encoding is None:
+            return [model.alphabet.output(symbols[a:b]) for a, b in places]
+        view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
+        return [str(view[a:b], "utf-8", errors) for a, b in places]
+
+    def inverse_transform(self, batch: Any) -> Ragged | list[Any]:
+        """`decode_batch`, by the name that scikit-learn uses.
+
+        Parameters
+        ----------
+        batch
+            Documents of ids.
+        """
+        return self.decode_batch(batch)
+
+    def _ids(self, documents: Documents) -> Ragged:
+        """Ids given by the user as int32; an id that does not even fit is unknown like any other."""
+        values, offsets, kind = documents
+        if kind == "str":
+            raise TypeError("ids: expected integers, got str")
+        if values.dtype == np.int32:
+            return Ragged._trusted(values, offsets)
+        size = self._coder.decoder.sizes.size
+        bad = np.flatnonzero((values < 0) | (values >= size))
+        bad = bad[(bad >= offsets[0]) & (bad < offsets[-1])]
+        if bad.size:
+            document = int(np.searchsorted(offsets, bad[0], side="right")) - 1
+            raise UnknownTokenError(document, int(bad[0] - offsets[document]), int(values[bad[0]]), size)
+        return Ragged._trusted(values.astype(np.int32), offsets)
+
+    # ---------------------------------------------------------------------------------------------- streams
+
+    def encode_iter(self, docs: Iterable[Any], *, batch: int = streams.BATCH, **options: Any) -> Iterator[NDArray[np.int32]]:
+        """Encode the documents of an iterable one after the other, int32 ids each, in bounded memory.
+
+        Documents are read until they have `batch` symbols together, encoded on all threads, and given out in order; what was
+        read is forgotten then. The result does not depend on `batch`.
+
+        Parameters
+        ----------
+        docs
+            An iterable of documents.
+        batch
+            Symbols that are encoded at a time.
+        **options
+            `unknown`, `allowed_special` and `disallowed_special`, as for `encode`.
+
+        Raises
+        ------
+        TypeError
+            For a single document.
+        UnknownSymbolError
+            With the number of the document in the whole iterable, once the documents before its batch were given out.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> [ids.tolist() for ids in tok.encode_iter(iter(["ab", "", "bab"]))]
+        [[2], [], [1, 2]]
+        """
+        self._fitted()
+        return streams.encode_iter(streams.Groups(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
+
+    def decode_iter(self, batches: Iterable[Any], *, batch: int = streams.BATCH, errors: str = "replace") -> Iterator[Any]:
+        """Decode the documents of an iterable one after the other, as `decode` does, in bounded memory.
+
+        Parameters
+        ----------
+        batches
+            An iterable of documents of ids.
+        batch
+            Ids that are decoded at a time, on all threads.
+        errors
+            As for `decode`.
+
+        Raises
+        ------
+        UnknownTokenError
+            With the number of the document in the whole iterable.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> list(BPE.from_merges([[0, 1]], alphabet="ab").decode_iter(iter([[2], [], [1, 2]])))
+        ['ab', '', 'bab']
+        """
+        self._fitted()
+        return streams.decode_iter(streams.Groups(batches, batch, "batches"), self.decode_batch, errors)
+
+    def encode_to(self, out: np.ndarray, docs: Iterable[Any], *, batch: int = streams.BATCH, **options: Any) -> NDArray[np.int64]:
+        """Encode the documents of an iterable into an array, such as a memory map.
+
+        Parameters
+        ----------
+        out
+            A one-dimensional, writable int32 array of native byte order. Document i becomes ``out[offsets[i]:offsets[i + 1]]``;
+            behind the last document `out` is left as it is.
+        docs, batch, **options
+            As for `encode_iter`.
+
+        Returns
+        -------
+        offsets
+            int64[d + 1] of the documents.
+
+        Raises
+        ------
+        ValueError
+            If `out` is too small, naming the document and the position of its first id without a place, and how many whole
+            documents stand before it in `out`; nothing of the one that does not fit is written.
+        TypeError
+            For another `out`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> out = np.zeros(4, np.int32)
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").encode_to(out, ["ab", "", "bab"]), out
+        (array([0, 1, 1, 3]), array([2, 1, 2, 0], dtype=int32))
+        """
+        self._fitted()
+        streams.check_buffer(out)
+        return streams.encode_to(out, streams.Groups(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
+
+    def encode_stream(
+        self, chunks: Iterable[Any], *, frame: int | None = None, unknown: str | int = "raise"
+    ) -> Iterator[NDArray[np.int32]]:
+        """Encode one text without end that comes in chunks, and give out int32 ids as soon as they are certain.
+
+        Parameters
+        ----------
+        chunks
+            An iterable of parts of the text, each as a document is given to `encode`.
+        frame
+            None: what comes out is, put together, exactly the encoding of all chunks put together. Otherwise the text is cut
+            after every `frame` symbols, wherever chunks end, and each frame is encoded as a document of its own.
+        unknown
+            As for `encode`.
+
+        Raises
+        ------
+        ValueError
+            Without `frame` where the beginning of an encoding never becomes final; where documents are cut or have special
+            tokens.
+        UnknownSymbolError
+            With the number of the chunk as its document.
+
+        Notes
+        -----
+        Without `frame` there has to be a rule by which the beginning of an encoding becomes final. With merges in order of
+        creation and encoding by rank, ids are final up to the last boundary that the encodings of all prefixes that end within
+        one token's length of the end have in common (proof in ``coding/kernels/final_prefix.py``); usually that keeps back a few
+        tokens. No other encoder has such a rule: `UBPE` searches from the end, and by the articles' batch rule a merge depends on
+        what else a pass finds anywhere.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab")
+        >>> np.concatenate(list(tok.encode_stream(["aba", "bab", "a"]))).tolist(), tok.encode("abababa").tolist()
+        ([3, 2, 0], [3, 2, 0])
+        """
+        model = self._fitted()
+        encoder = None
+        if frame is not None:
+            if isinstance(frame, bool) or not isinstance(frame, (int, np.integer)):
+                raise TypeError(f"frame: expected an int or None, got {frame!r}")
+            if frame < 1:
+                raise ValueError(f"frame: expected at least 1, got {frame}")
+        elif (encoder := self._final_encoder()) is None:
+            raise ValueError(
+                "frame: expected a number of symbols, got None: only encoding by rank, with merges in order of creation, "
+                "makes the beginning of a text final before its end is known"
+            )
+        if not model.segmenter.is_plain:
+            raise ValueError("encode_stream: a text that is cut, or has special tokens, needs documents: use encode_iter")
+        streams.refuse_one(chunks, "chunks")
+        texts = streams.chunk_ids(model, chunks, unknown)
+        if encoder is not None:
+            return streams.certain(texts, encoder, self._encode_ids)
+        assert frame is not None  # else refused above
+        return streams.frames(texts, int(frame), self._encode_ids)
+
+    def _final_encoder(self) -> PairEncoder | None:
+        """The encoder, if it makes the beginning of a text final before its end is known."""
+        return None
+
+    # ---------------------------------------------------------------------------------------------- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file: readable for ``.json``, flat arrays for ``.npz``. Atomic: the old file or the new one.
+
+        Parameters
+        ----------
+        path
+            Where; the suffix decides the format.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        ValueError
+            For another suffix.
+        OSError
+            From the disk; the old file is then still there.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from ubpe_numba import BPE
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").save(path)
+        >>> BPE.load(path).encode("aab").tolist()
+        [0, 2]
+        """
+        model = self._fitted()
+        settings = self._settings()
+        params: dict[str, Any] = {k: v for k, v in self.get_params().items() if k not in _NOT_IN_PARAMS}
+        params |= {"n_tokens": None if self.n_tokens is None else settings.n_tokens, "rules": dataclasses.asdict(settings.rules)}
+        if self.max_token_length is not None:
+            params["max_token_length"] = settings.longest
+        if "n_candidates" in params:
+            params["n_candidates"] = settings.n_candidates
+        if isinstance(params.get("token_weights"), np.ndarray):
+            params["token_weights"] = params["token_weights"].tolist()
+        n_bytes = model_file.save(path, {"tokenizer": type(self).__name__, "params": params, **model.state()})
+        if (most := max(model.alphabet.size, model.vocabulary.arena.size)) > model_file.claimable(n_bytes):
+            warnings.warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}", UserWarning, stacklevel=2)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None, max_symbols: int | None = None) -> Self:
+        """Read a model that `save` wrote.
+
+        Parameters
+        ----------
+        path
+            The file.
+        n_threads
+            As for the constructor; a file does not hold it.
+        max_symbols
+            How many symbols the alphabet may have, and the tokens stand for in all. A few hundred bytes can claim gigabytes, so
+            it is 2**22 and 64 more for each byte of the file unless given here; `save` warns if a model needs more.
+
+        Raises
+        ------
+        ModelFormatError
+            For a file that is not a model of this class, saying what is wrong.
+        OSError
+            If it cannot be read.
+
+        Warns
+        -----
+        UserWarning
+            If the model cuts text by another version of Unicode than is installed here.
+
+        Examples
+        --------
+        See `save`.
+        """
+        return cls._loaded(os.fspath(path), *model_file.load(path), n_threads, max_symbols)
+
+    @classmethod
+    def _loaded(
+        cls, where: str, state: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None = None
+    ) -> Self:
+        """A tokenizer from what a file of so many bytes holds."""
+        make: Any = cls  # the constructors differ
+        tokenizer: Self = make(n_threads=n_threads)
+        tokenizer._settings()  # raises for n_threads, or for the environment
+        if state["tokenizer"] != cls.__name__:
+            raise ModelFormatError(f"{where}: a {state['tokenizer']}, not a {cls.__name__}: use {state['tokenizer']}.load")
+        at_most = model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
+        try:
+            params = state["params"]
+            check_fields(params, [name for name in tokenizer.get_params() if name not in _NOT_IN_PARAMS], "params")
+            rules = params["rules"]
+            if not isinstance(rules, dict):
+                raise ModelFormatError("rules: expected an object")
+            check_fields(rules, [field.name for field in dataclasses.fields(FitRules)], "rules")
+            tokenizer.set_params(**{**params, "rules": FitRules(**rules)})
+            tokenizer._settings()
+            model = Model.from_state(state, at_most)
+            tokenizer._take(model)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(f"{where}: {error}") from error
+        if (cutter := model.segmenter.pretokenizer) is not None:
+            then = state["text"]["pretokenizer"]["unicode"]
+            if then != cutter.unicode:
+                warnings.warn(
+                    f"{where}: cuts text by Unicode {then}, and here is {cutter.unicode}: rare characters may be cut differently",
+                    UserWarning,
+                    stacklevel=2,
+                )
+        return tokenizer
+
+    def _take(self, model: Model) -> None:
+        """Become fitted with a model from elsewhere, and set the constructor's arguments that go with it."""
+        segmenter = model.segmenter
+        self.pretokenizer, self.encoding = segmenter.pretokenizer, segmenter.encoding
+        self.special_tokens, self.known_words = _arguments(segmenter.special, model.vocabulary.offsets.size - 1)
+        self._adopt(model)
+
+    @classmethod
+    def from_published(cls, text: str, kind: str | None = None) -> Self:
+        """Read the dump (`dumps()`) of the package ubpe 0.2 or 0.3: of its UBPE here for `UBPE`, of UBPEClassic otherwise.
+
+        Parameters
+        ----------
+        text
+            The dump.
+        kind
+            What the symbols are, ``"int"`` or ``"str"``; None takes them for integers if all of them look like one.
+
+        Raises
+        ------
+        ModelFormatError
+            For anything else, naming the field.
+        """
+        n_tokens, alphabet, vocabulary = published_ubpe.read(text, kind, cls._needs_pairs)
+        make: Any = cls  # the constructors differ
+        tokenizer: Self = make(n_tokens, rules=FitRules(encode="batch"))
+        tokenizer._adopt(Model(alphabet, vocabulary))
+        return tokenizer
+
+    def to_published(self) -> str:
+        """The dump that ubpe 0.2 and 0.3 load (`loads`, with `token_type=str` for characters).
+
+        Raises
+        ------
+        ValueError
+            For a tokenizer that cuts text or has special tokens.
+        """
+        alphabet, vocabulary, segmenter = self._fitted()
+        if segmenter.state():
+            raise ValueError("to_published: a dump has no place for a pretokenizer, special tokens or an encoding")
+        return published_ubpe.write(len(vocabulary), alphabet, vocabulary, self._needs_pairs)
 
 
-__all__ = ["Tokenizer"]
+def _arguments(special: SpecialTokens | None, size: int) -> tuple[Any, Any]:
+    """The arguments `special_tokens` and `known_words`: lists if that gives the same ids, else mappings."""
+    if special is None:
+        return None, None
+    parts: list[Any] = []
+    for known in (False, True):
+        parts.append({w: int(i) for w, i, k in zip(special.words, special.ids, special.always, strict=True) if bool(k) is known})
+    if [*parts[0].values(), *parts[1].values()] == list(range(size, size + len(special.words))):
+        parts = [list(part) for part in parts]
+    return parts[0] or None, parts[1] or None

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ubpe_numba.coding.coder import EncodeOptions
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats import exports, imports
+from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.tokenizers.exports import Bridges
 from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import SpecialChoice
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -21,38 +27,50 @@ if TYPE_CHECKING:
 
 __all__ = ["BPE", "UBPEClassic"]
 
-Self = TypeVar("Self", bound="_PairTokenizer")
 
+class _PairTokenizer(Tokenizer):
+    """What `BPE` and `UBPEClassic` share: encoding by rank or by the batch rule, and exchange with other libraries."""
 
-class _PairTokenizer(Tokenizer, Bridges):
-    """What `BPE` and `UBPEClassic` share: a table of pairs, and encoding by rank or by the batch rule."""
+    # ---------------------------------------------------------------------------------------------- encoding
 
     @property
-    def _encoder(self) -> PairEncoder:
-        made: PairEncoder | None = self.__dict__.get("_encoder_")
-        batch = self.rules is not None and self.rules.encode == "batch"
-        if made is None or made.vocabulary is not self.vocabulary_ or made.batch != batch:
-            made = self._encoder_ = PairEncoder(self.vocabulary_, batch)
-        return made
+    def _by_batches(self) -> bool:
+        return self.rules is not None and self.rules.encode == "batch"
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
-        return self._encoder.encode(documents, self.n_threads)
+        return self._coder.pair_encoder(self._by_batches).encode(documents, self.n_threads)
 
-    @property
     def _word_encoder(self) -> WordEncoder | None:
-        encoder = self._encoder
-        if not encoder.linear or self.alphabet_.kind != "bytes":
-            return None
-        made: WordEncoder | None = self.__dict__.get("_words_")
-        if made is None or made.vocabulary is not self.vocabulary_:
-            byte_ids = self.alphabet_.lookup(np.arange(256, dtype=np.uint8))
-            if byte_ids.min() < 0:  # some bytes are unknown
-                return None
-            from ubpe_numba.coding.word_encoder import WordEncoder  # here only: who encodes integers need not wait for it
+        return None if self._by_batches else self._coder.word_encoder()
 
-            made = self._words_ = WordEncoder(self.vocabulary_, byte_ids)
-        return made
+    def _final_encoder(self) -> PairEncoder | None:
+        encoder = self._coder.pair_encoder(self._by_batches)
+        return encoder if encoder.linear else None
 
+    @overload
+    def encode(
+        self,
+        doc: Any,
+        *,
+        unknown: str | int = ...,
+        return_offsets: Literal[False] = ...,
+        allowed_special: Any = ...,
+        disallowed_special: Any = ...,
+        dropout: float = ...,
+        seed: int = ...,
+    ) -> NDArray[np.int32]: ...
+    @overload
+    def encode(
+        self,
+        doc: Any,
+        *,
+        unknown: str | int = ...,
+        return_offsets: Literal[True],
+        allowed_special: Any = ...,
+        disallowed_special: Any = ...,
+        dropout: float = ...,
+        seed: int = ...,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
     def encode(
         self,
         doc: Any,
@@ -63,25 +81,68 @@ class _PairTokenizer(Tokenizer, Bridges):
         disallowed_special: Any = "all",
         dropout: float = 0.0,
         seed: int = 0,
-    ) -> Any:
-        """Encode one document; `doc`, `unknown`, `return_offsets` and special tokens are those of `Tokenizer.encode`.
+    ) -> NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Encode one document.
 
-        `dropout` in 0..1 is BPE-dropout, to train models on many segmentations of the same text: each occurrence of a merge is
-        left out with that probability, at the step that would make it (1: the alphabet). The draws depend on nothing but `seed`
-        (0..2**64 - 1), the number of the document (0 here; where text is cut, of its segment), the rank and the position, so not
-        on threads or on what else is encoded. ValueError for either out of range, or with the articles' batch rule.
+        Parameters
+        ----------
+        doc, unknown, return_offsets, allowed_special, disallowed_special
+            As for `Tokenizer.encode`.
+        dropout
+            BPE-dropout, to train models on many segmentations of the same text: each occurrence of a merge is left out with this
+            probability, 0..1, at the step that would make it (1: the alphabet).
+        seed
+            Of the draws, 0..2**64 - 1. They depend on nothing but `seed`, the number of the document (0 here; where text is cut,
+            of its segment), the rank and the position, so not on threads or on what else is encoded.
 
-        Drawn once for each occurrence: in the paper's loop over the words of a text, one that was left out may be drawn again
-        as long as its word goes on, which in an uncut document would bring nearly all of them back.
-        Source: I. Provilkov et al., BPE-Dropout, 2020.
+        Raises
+        ------
+        UnknownSymbolError, SpecialTokenError, TypeError, NotFittedError
+            As `Tokenizer.encode`.
+        ValueError
+            As `Tokenizer.encode`; for `dropout` or `seed` out of range, and for dropout with the articles' batch rule.
 
+        Notes
+        -----
+        An occurrence is drawn once. In the paper's loop over the words of a text, one that was left out may be drawn again as
+        long as its word goes on, which in an uncut document would bring nearly all of them back. Source: I. Provilkov et al.,
+        BPE-Dropout, 2020.
+
+        Examples
+        --------
         >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
         >>> tok.encode("abababab", dropout=0.5, seed=1).tolist()
         [2, 0, 1, 0, 1, 2]
         """
-        encode = self._with_dropout(dropout, seed)
-        return self._encode_one(encode, doc, unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
+        options = EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
+        return self._encode_one(doc, options, self._dropout(dropout, seed))
 
+    @overload
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = ...,
+        *,
+        unknown: str | int = ...,
+        return_offsets: Literal[False] = ...,
+        allowed_special: Any = ...,
+        disallowed_special: Any = ...,
+        dropout: float = ...,
+        seed: int = ...,
+    ) -> Ragged: ...
+    @overload
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = ...,
+        *,
+        unknown: str | int = ...,
+        return_offsets: Literal[True],
+        allowed_special: Any = ...,
+        disallowed_special: Any = ...,
+        dropout: float = ...,
+        seed: int = ...,
+    ) -> tuple[Ragged, Ragged]: ...
     def encode_batch(
         self,
         docs: Any,
@@ -93,14 +154,28 @@ class _PairTokenizer(Tokenizer, Bridges):
         disallowed_special: Any = "all",
         dropout: float = 0.0,
         seed: int = 0,
-    ) -> Any:
-        """Encode documents; see `Tokenizer.encode_batch`, and `encode` for `dropout`. Documents are numbered from 0."""
-        encode, chosen = self._with_dropout(dropout, seed), SpecialChoice(allowed_special, disallowed_special)
-        return self._encode_many(encode, docs, offsets, unknown, return_offsets, chosen)
+    ) -> Ragged | tuple[Ragged, Ragged]:
+        """Encode documents on `n_threads` threads; the result does not depend on how many.
 
-    def _with_dropout(self, dropout: float, seed: int) -> Callable[[Ragged], Ragged]:
+        Parameters
+        ----------
+        docs, offsets, unknown, return_offsets, allowed_special, disallowed_special
+            As for `Tokenizer.encode_batch`.
+        dropout, seed
+            As for `encode`; documents are numbered from 0.
+
+        Examples
+        --------
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").encode_batch(["ab", "bab"], dropout=1.0).to_lists()
+        [[0, 1], [1, 0, 1]]
+        """
+        options = EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
+        return self._encode_many(docs, offsets, options, self._dropout(dropout, seed))
+
+    def _dropout(self, dropout: float, seed: int) -> Callable[[Ragged], Ragged] | None:
+        """What encodes with dropout; None without."""
         if dropout == 0.0 and not isinstance(dropout, bool):
-            return self._encode_ids
+            return None
         return lambda ids: self._encode_dropout(ids, dropout, seed)
 
     def _encode_dropout(self, ids: Ragged, dropout: float, seed: int) -> Ragged:
@@ -112,17 +187,34 @@ class _PairTokenizer(Tokenizer, Bridges):
             raise TypeError(f"seed: expected an int, got {seed!r}")
         if not 0 <= seed < 2**64:
             raise ValueError(f"seed: expected 0..2**64 - 1, got {seed}")
-        if self._encoder.batch:
+        if self._by_batches:
             raise ValueError("dropout: the articles' batch rule has no single steps to leave out; use rules with encode='rank'")
-        return self._encoder.encode_dropout(ids, float(dropout), int(seed), self.n_threads)
+        return self._coder.pair_encoder().encode_dropout(ids, float(dropout), int(seed), self.n_threads)
+
+    # ---------------------------------------------------------------------------------------------- tables of pairs
 
     @classmethod
-    def from_merges(cls: type[Self], merges: Any, alphabet: Any, weights: Any = None, **params: Any) -> Self:
-        """A tokenizer from a table of pairs: pair i, of ids, makes the id ``len(alphabet) + i`` and has rank i.
+    def from_merges(cls, merges: Any, alphabet: Any, weights: Any = None, **params: Any) -> Self:
+        """Make a tokenizer from a table of pairs.
 
-        `alphabet` as for the constructor, `weights` float64[m] (idf, 0 by default), `params` further constructor arguments.
-        ModelFormatError for a table that is not valid.
+        Parameters
+        ----------
+        merges
+            m pairs of ids: pair i makes the id ``len(alphabet) + i`` and has rank i.
+        alphabet
+            As for the constructor.
+        weights
+            float64[m], the idf of the pairs; None for 0.
+        **params
+            Further constructor arguments.
 
+        Raises
+        ------
+        ModelFormatError
+            For a table that is not valid.
+
+        Examples
+        --------
         >>> BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").encode("ababa").tolist()
         [2, 3]
         """
@@ -131,8 +223,219 @@ class _PairTokenizer(Tokenizer, Bridges):
         make: Any = cls  # the constructors differ
         tokenizer: Self = make(len(vocabulary), alphabet=alphabet, **params)
         tokenizer._settings()
-        tokenizer._set(symbols, vocabulary)
+        tokenizer._adopt(Model(symbols, vocabulary, tokenizer._segmenter(symbols.kind, len(vocabulary))))
         return tokenizer
+
+    @classmethod
+    def _imported(cls, model: Model, params: dict[str, Any]) -> Self:
+        """A tokenizer with a model of another library; errors are those of a file that is not valid."""
+        make: Any = cls  # the constructors differ
+        try:
+            tokenizer: Self = make(len(model.vocabulary), **params)
+            tokenizer._settings()
+            tokenizer._take(model)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+        return tokenizer
+
+    def _to_lists(self, docs: list[Any]) -> list[list[int]]:
+        """The ids of documents, special tokens allowed: what an export has to give too."""
+        return self.encode_batch(docs, allowed_special="all").to_lists()
+
+    # ---------------------------------------------------------------------------------------------- Hugging Face
+
+    @classmethod
+    def from_huggingface(cls, source: Any, *, kind: str | None = None, alphabet: Any = None, **params: Any) -> Self:
+        """Read a `tokenizer.json` of Hugging Face.
+
+        The tokenizer gives the same ids, those that the other's `encode` gives with ``add_special_tokens=False``, special tokens
+        where they are allowed. Tokens of the file's vocabulary that no pair makes are special tokens here.
+
+        Parameters
+        ----------
+        source
+            The text, the path of a file, or a `tokenizers.Tokenizer`.
+        kind
+            What symbols are, ``"bytes"``, ``"str"`` or ``"int"``; None decides by the file.
+        alphabet
+            The integers that the characters of a model of ``"int"`` stand for, in their order.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, or says something that has no counterpart here (a normalizer, affixes, byte fallback, text
+            that is cut twice), naming it.
+        """
+        return cls._imported(imports.from_huggingface(source, kind, alphabet), params)
+
+    def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
+        r"""Make the `tokenizer.json` for Hugging Face's tokenizers.
+
+        Bytes become a byte-level model with its pattern, characters a model of characters, and symbol i of an alphabet of
+        integers the character ``chr(0xE000 + i)`` below 6400, from there on ``chr(0x10000 - 6400 + i)``.
+
+        Parameters
+        ----------
+        path
+            A file to write it to as well.
+
+        Raises
+        ------
+        ValueError
+            If the model cannot say the same, naming the first sample that is encoded differently.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> text = BPE.from_merges([[0, 1]], alphabet="ab").to_huggingface()
+        >>> BPE.from_huggingface(text).encode("aab").tolist()
+        [0, 2]
+        """
+        text = exports.to_huggingface(self._fitted(), self._to_lists)
+        if path is not None:
+            write_atomically(path, text.encode())
+        return text
+
+    def to_transformers(self, **params: Any) -> Any:
+        """Make a `transformers.PreTrainedTokenizerFast` that gives the same ids.
+
+        Parameters
+        ----------
+        **params
+            Its further arguments: ``eos_token="<|endoftext|>"`` and the like say what special tokens are for.
+
+        Raises
+        ------
+        ImportError
+            Without the extra ``hf``.
+        ValueError
+            As `to_huggingface`.
+        """
+        return exports.to_transformers(self.to_huggingface(), params)
+
+    # ---------------------------------------------------------------------------------------------- tiktoken
+
+    @classmethod
+    def from_tiktoken(
+        cls, source: Any, *, pretokenizer: Any = None, special_tokens: dict[str, int] | None = None, **params: Any
+    ) -> Self:
+        """Read a `.tiktoken` file or a `tiktoken.Encoding`. `str` is taken as UTF-8, as by tiktoken.
+
+        Parameters
+        ----------
+        source
+            The path of a file, its bytes, or an encoding, which knows the rest too.
+        pretokenizer, special_tokens
+            A file has no pattern and no special tokens: those that belong to it, such as ``"cl100k"``.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, or holds a token that its parts never make.
+        """
+        return cls._imported(imports.from_tiktoken(source, pretokenizer, special_tokens), params)
+
+    def to_tiktoken(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """Make the `.tiktoken` file, tokens and ranks; pattern and special tokens are not part of it (`to_tiktoken_encoding`).
+
+        Parameters
+        ----------
+        path
+            A file to write it to as well.
+
+        Raises
+        ------
+        ValueError
+            If the alphabet is not the 256 bytes, the ids are not in order of the merges, or a sample is encoded differently.
+        """
+        data = exports.to_tiktoken(self._fitted(), self._to_lists)
+        if path is not None:
+            write_atomically(path, data)
+        return data
+
+    def to_tiktoken_encoding(self, name: str = "ubpe-numba") -> Any:
+        """Make a `tiktoken.Encoding` that gives the same ids.
+
+        Parameters
+        ----------
+        name
+            Its name.
+
+        Raises
+        ------
+        ImportError
+            Without tiktoken.
+        ValueError
+            As `to_tiktoken`.
+        """
+        return exports.to_tiktoken_encoding(self._fitted(), self._to_lists, name)
+
+    # ---------------------------------------------------------------------------------------------- vocab.json and merges.txt
+
+    @classmethod
+    def from_vocab_merges(
+        cls,
+        vocab: Any,
+        merges: Any,
+        *,
+        kind: str = "bytes",
+        pretokenizer: Any = "gpt2",
+        special_tokens: dict[str, int] | None = None,
+        end_of_word: str | None = None,
+        **params: Any,
+    ) -> Self:
+        """Read `vocab.json` and `merges.txt`. Tokens that no pair makes become special tokens.
+
+        Parameters
+        ----------
+        vocab, merges
+            The texts of the files or their paths; `vocab` may be a mapping too.
+        kind
+            ``"bytes"`` is GPT-2's form, where `str` is taken as UTF-8; ``"str"`` that of characters.
+        pretokenizer, special_tokens
+            As for the constructor.
+        end_of_word
+            The character of text that ``</w>`` stands for, usually a space.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the files are not valid.
+        """
+        return cls._imported(imports.from_vocab_merges(vocab, merges, kind, pretokenizer, special_tokens, end_of_word), params)
+
+    def to_vocab_merges(
+        self,
+        vocab_path: str | os.PathLike[str] | None = None,
+        merges_path: str | os.PathLike[str] | None = None,
+        *,
+        end_of_word: str | None = None,
+    ) -> tuple[str, str]:
+        """Make the texts of `vocab.json` and `merges.txt`. Special tokens are part of the vocabulary, the pattern of neither.
+
+        Parameters
+        ----------
+        vocab_path, merges_path
+            Files to write them to as well.
+        end_of_word
+            The character that is written as ``</w>``.
+
+        Raises
+        ------
+        ValueError
+            If the files would not give the same ids, or a token of characters holds white space.
+        """
+        out = exports.to_vocab_merges(self._fitted(), self._to_lists, end_of_word)
+        for path, text in zip((vocab_path, merges_path), out, strict=True):
+            if path is not None:
+                write_atomically(path, text.encode())
+        return out
 
 
 class BPE(_PairTokenizer):
@@ -202,8 +505,16 @@ class BPE(_PairTokenizer):
 class UBPEClassic(_PairTokenizer):
     """Universal BPE, classic form: up to `n_candidates` pairs are merged a round, encoding is by substitution.
 
-    Parameters are those of `BPE`, and `n_candidates`: of how many most frequent pairs a round keeps those that do not get in each
-    other's way. Source: UBPE tokenizers, parts 1 and 2.
+    Parameters
+    ----------
+    n_candidates
+        Of how many most frequent pairs a round keeps those that do not conflict: no shared token, both border pairs rarer.
+    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding, n_threads
+        As for `BPE`.
+
+    Notes
+    -----
+    Source: UBPE tokenizers, parts 1 and 2.
 
     Examples
     --------

@@ -4,54 +4,40 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
+from typing import Any, Literal, Self, overload
 
+from numpy.typing import NDArray
+
+from ubpe_numba.coding.k_cheapest import k_best
+from ubpe_numba.coding.nbest import NBest
 from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.path_search import Options
 from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.utf8 import utf8_document, utf8_documents
 from ubpe_numba.fitting.learn import learn
-from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.fitting.refine import MORE, refined
+from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.tokenizers.nbest import Candidates
-from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.vocabulary.alphabet import MAX_SIZE
+from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.token_weights import token_weights
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["UBPE"]
 
+_OBJECTIVES = ("tfidf", "shortest", "additive")
 
-class UBPE(Candidates):
+
+class UBPE(Tokenizer):
     """Universal BPE: many merges a round, then encoding by the best path through all segmentations of a document.
 
     Parameters
     ----------
-    n_tokens
-        Size of the vocabulary, alphabet included; fewer where no pair is left that occurs twice. None: as many as there are.
     n_candidates
-        Of how many most frequent pairs a round keeps those that do not get in each other's way.
-    alphabet
-        None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1. Learned of integers,
-        it is 0..largest where none is negative and the largest is below 65536, and those that occur otherwise.
-    rules
-        A `FitRules`; None for the defaults.
-    max_token_length
-        No token of more symbols is made; None for no limit.
-    pretokenizer
-        Cuts text before anything is learned or encoded: ``"gpt2"``, ``"cl100k"``, ``"o200k"``, ``"whitespace"``, ``"digits"``,
-        ``"digits1"``, ``"digits3"``, a regular expression, a `Pretokenizer`, or None. Each segment counts as a document, for
-        document frequencies too; ``rules=FitRules(min_count=...)`` leaves out pairs that are rarer. Needs the extra ``text``.
-    special_tokens
-        Words with ids of their own, never cut and never merged: a list (ids behind the vocabulary, beyond `n_tokens`), or a
-        mapping of words to ids: with ids beyond the final size where there is to be a `fit_more`. `str`, `bytes` or sequences of
-        integers, as the documents. See `encode`. The parts of a document between them count as documents.
-    known_words
-        The same for words that are found in every document without being asked for.
-    encoding
-        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`, and `boundaries` count bytes.
-        None: documents are as they are.
+        Of how many most frequent pairs a round keeps those that do not conflict: no shared token, both border pairs rarer.
     objective
         ``"tfidf"``, the articles': the sum over distinct tokens of (1 + ln count) * idf is largest. It prefers rare tokens, not
         few: on text it gives 40 to 100 % more tokens than merging by rank. ``"shortest"``: fewest tokens, at 4096 tokens 2 to
@@ -63,8 +49,8 @@ class UBPE(Candidates):
         ln((1 + c) / (V + sum of c)) of the count c that a token had when it was merged, so that the likeliest path under
         independent tokens wins (all are negative, rare ones far below 0); or V numbers in -1e6..1e6, one for each id, larger
         ones preferred. Other objectives ignore them.
-    n_threads
-        Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
+    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding, n_threads
+        As for `BPE`.
 
     Notes
     -----
@@ -72,7 +58,10 @@ class UBPE(Candidates):
     that is not always the best path: of documents of 60 symbols one in three (signals), four (text) or sixty (DNA) is below the
     true best, by half a per cent on average; at 3600 symbols the weight is certified to be within 1 to 4 % of it. `encode_nbest`
     can search wider, or exactly, and certify the distance.
+
     Fitted on a single document every idf is 0, and the objective falls back to ``"shortest"`` with a UserWarning.
+
+    Source: UBPE tokenizers, parts 1 and 2.
 
     Examples
     --------
@@ -83,11 +72,9 @@ class UBPE(Candidates):
     >>> candidates, weights = tok.encode_nbest([0, 1, 2, 0, 1], 3)
     >>> len(candidates), candidates[0].tolist() == ids.tolist()
     (3, True)
-
-    Source: UBPE tokenizers, parts 1 and 2.
     """
 
-    _pairs = False
+    _needs_pairs = False
 
     def __init__(
         self,
@@ -118,9 +105,7 @@ class UBPE(Candidates):
         self.token_weights = token_weights
         self.n_threads = n_threads
 
-    def _settings(self, memory_limit: int | None = None) -> Settings:
-        self._check_objective()
-        return super()._settings(memory_limit)
+    # ---------------------------------------------------------------------------------------------- the model
 
     def fit(
         self,
@@ -132,12 +117,24 @@ class UBPE(Candidates):
         boundaries: Any = None,
         memory_limit: int | None = None,
         progress: bool | str = "auto",
-    ) -> UBPE:
-        """Learn a vocabulary from documents; see `Tokenizer.fit`. Warns if there is a single document."""
+    ) -> Self:
+        """Learn a vocabulary from documents; see `Tokenizer.fit`.
+
+        Parameters
+        ----------
+        docs, y, offsets, sample_weight, boundaries, memory_limit, progress
+            As for `Tokenizer.fit`.
+
+        Warns
+        -----
+        UserWarning
+            If every idf is 0, as with a single document, and the objective weighs by idf.
+        """
+        self._check_objective()
         given = {"offsets": offsets, "sample_weight": sample_weight, "boundaries": boundaries}
         super().fit(docs, y, **given, memory_limit=memory_limit, progress=progress)
         by_idf = self.objective == "tfidf" or (self.objective == "additive" and self.token_weights is None)
-        if self.vocabulary_.n_learned and by_idf and not self.vocabulary_.weights.any():
+        if by_idf and self.model_.vocabulary.n_learned and not self.model_.vocabulary.weights.any():
             warnings.warn(
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
                 "(objective='shortest'); fit on several different documents for tf-idf",
@@ -146,24 +143,94 @@ class UBPE(Candidates):
             )
         return self
 
-    def _set(self, alphabet: Alphabet, vocabulary: Vocabulary, segmenter: Segmenter | None = None) -> None:
-        token_weights(vocabulary, self.token_weights)  # complains
-        super()._set(alphabet, vocabulary, segmenter)
-
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to `path`; see `Tokenizer.save`."""
-        if hasattr(self, "vocabulary_"):
-            token_weights(self.vocabulary_, self.token_weights)  # what could not be read is not written
+        """Write the model to a file; see `Tokenizer.save`.
+
+        Parameters
+        ----------
+        path
+            As for `Tokenizer.save`.
+        """
+        if "model_" in self.__dict__:
+            self._check_objective()
+            token_weights(self.model_.vocabulary, self.token_weights)  # what could not be read is not written
         super().save(path)
+
+    def refine(self, docs: Any, *, offsets: Any = None, progress: bool | str = "auto") -> UBPE:
+        """Make a new tokenizer for fewest tokens, of the same alphabet and size.
+
+        It has as many tokens as this one, or as `n_tokens` asks for; fewer if `docs` do not hold that many that occur twice.
+
+        Parameters
+        ----------
+        docs, offsets, progress
+            As for `fit`.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        UnknownSymbolError, TypeError, ValueError
+            As `fit`; ValueError also if documents are cut, or have special tokens.
+
+        Notes
+        -----
+        About twice as many tokens are learned on `docs` as this vocabulary has; the tenth of them whose absence would cost the
+        fewest extra tokens is dropped again and again until the size is reached; then, in a few rounds, frequent neighbours of
+        the segmentation of `docs` take the place of tokens that save less. Takes about 100 times as long as a fit. On held-out
+        halves of ECG, audio, DNA and text it gives, at 4096 tokens, 4 to 10 % fewer tokens than `BPE` of the same size (at 1024
+        tokens 2 % on ECG and audio).
+
+        The refined vocabulary is flat: there are no pairs, since parts of a token may be gone and others never were merged. So
+        it cannot be encoded with by rank, nor continued. It is by ``objective="shortest"``, in no order of creation; its counts
+        and idf are those of the segmentation of `docs` (of several as short, with the longest token first).
+
+        Examples
+        --------
+        >>> docs = [[0, 1, 2, 0, 1, 2, 2] * 3, [2, 0, 1, 1, 2] * 4]
+        >>> tok = UBPE(6, 1, objective="shortest").fit(docs)
+        >>> fewer = tok.refine(docs)
+        >>> len(fewer.vocabulary), sum(map(len, tok.encode_batch(docs))), sum(map(len, fewer.encode_batch(docs)))
+        (6, 17, 13)
+        """
+        alphabet, vocabulary, segmenter = self._fitted()
+        self._check_objective()
+        n_alphabet = vocabulary.n_alphabet
+        n = max(len(vocabulary), self.n_tokens or 0) - n_alphabet
+        settings = self._settings()._replace(n_tokens=min(MAX_SIZE, n_alphabet + MORE * n))
+        bar = Progress(progress, "refine")
+        if not segmenter.is_plain:
+            raise ValueError("refine: a vocabulary for documents that are cut, or have special tokens, cannot be refined")
+        corpus = as_corpus(docs, offsets, None, None, self._read)
+        ids = alphabet.to_ids(corpus.given)
+        larger, _ = learn(corpus, alphabet, settings, bar)
+        tokens = Ragged(larger.arena, larger.offsets)
+        other = UBPE(**{**self.get_params(), "objective": "shortest", "token_weights": None})
+        fewer = refined(ids, tokens, n_alphabet, n, self.n_threads)
+        other._adopt(Model(alphabet, fewer, other._segmenter(alphabet.kind, len(fewer))))
+        return other
+
+    def _adopt(self, model: Model) -> None:
+        self._check_objective()
+        if self.token_weights is not None:
+            token_weights(model.vocabulary, self.token_weights)  # raises if they do not go with the vocabulary
+        super()._adopt(model)
+
+    def _encode_params(self) -> dict[str, Any]:
+        weights = self.token_weights
+        if self.objective != "additive" or weights is None or (isinstance(weights, str) and weights == "idf"):
+            return {"objective": self.objective}
+        return {"objective": self.objective, "token_weights": token_weights(self.vocabulary_, weights).tolist()}
+
+    def _check_objective(self) -> None:
+        if self.objective not in _OBJECTIVES:
+            raise ValueError(f"objective: expected 'tfidf', 'shortest' or 'additive', got {self.objective!r}")
+
+    # ---------------------------------------------------------------------------------------------- encoding
 
     @property
     def _encoder(self) -> PathEncoder:
-        made: PathEncoder | None = self.__dict__.get("_encoder_")
-        if made is None or made.vocabulary is not self.vocabulary_ or made.given is not self.token_weights:
-            made = PathEncoder(self.vocabulary_, token_weights(self.vocabulary_, self.token_weights))
-            made.given = self.token_weights
-            self._encoder_ = made
-        return made
+        return self._coder.path_encoder(self.token_weights)
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
         self._check_objective()
@@ -171,46 +238,174 @@ class UBPE(Candidates):
         objective = self.objective if encoder.weighs or self.objective == "additive" else "shortest"
         return encoder.encode(documents, objective, self.n_threads)
 
-    def refine(self, docs: Any, *, offsets: Any = None, progress: bool | str = "auto") -> UBPE:
-        """A new tokenizer for fewest tokens, of the same alphabet and size.
+    @overload
+    def encode_nbest(
+        self,
+        doc: Any,
+        n: int,
+        *,
+        beam: int | None = ...,
+        distinct: str = ...,
+        exact: bool = ...,
+        guided: bool = ...,
+        return_gap: Literal[False] = ...,
+        unknown: str | int = ...,
+    ) -> tuple[Ragged, NDArray[Any]]: ...
+    @overload
+    def encode_nbest(
+        self,
+        doc: Any,
+        n: int,
+        *,
+        beam: int | None = ...,
+        distinct: str = ...,
+        exact: bool = ...,
+        guided: bool = ...,
+        return_gap: Literal[True],
+        unknown: str | int = ...,
+    ) -> tuple[Ragged, NDArray[Any], float]: ...
+    def encode_nbest(
+        self,
+        doc: Any,
+        n: int,
+        *,
+        beam: int | None = None,
+        distinct: str = "path",
+        exact: bool = False,
+        guided: bool = False,
+        return_gap: bool = False,
+        unknown: str | int = "raise",
+    ) -> tuple[Ragged, NDArray[Any]] | tuple[Ragged, NDArray[Any], float]:
+        """The `n` best segmentations of one document, best first, and their weights.
 
-        It has as many tokens as this one, or as `n_tokens` asks for; fewer if `docs` do not hold that many that occur twice.
+        Parameters
+        ----------
+        doc, unknown
+            As for `encode`. ValueError if the tokenizer cuts documents (a pretokenizer) or has special tokens: segmentations of
+            the parts are not put together.
+        n
+            How many segmentations.
+        beam
+            How many tails to keep at every position, at least `n`; None for `n`, or 16 if that is more and the search is exact or
+            guided. A wider beam loses less, and takes longer in proportion.
+        distinct
+            ``"path"``: any two segmentations differ. ``"bag"``: any two differ in how often they hold some token. In long
+            documents the n best are else the same tokens in another order.
+        exact
+            Find the truly best, with ties broken by fewer tokens, then the shorter first token, then the shorter second one, and
+            so on. For documents of up to about 120 symbols: the effort grows fast with their length, and a ValueError says when a
+            document needs too much of it.
+        guided
+            Search a second time, by what tokens weigh beyond what they would fetch elsewhere in the document, and give the best
+            of both. Nearer to the true best in long documents, at several times the cost.
+        return_gap
+            Give a third item: how much heavier than the first segmentation any other can be at most (float, 0 if exact). It holds
+            for any length, and takes about as long as `guided`.
 
-        About twice as many tokens are learned on `docs`, given as to `fit`, as this vocabulary has; the tenth of them whose
-        absence would cost the fewest extra tokens is dropped again and again until the size is reached; then, in a few rounds,
-        frequent neighbours of the segmentation of `docs` take the place of tokens that save less. Takes about 100 times as long
-        as a fit. On held-out halves of ECG, audio, DNA and text it gives, at 4096 tokens, 4 to 10 % fewer tokens than
-        `BPE` of the same size (at 1024 tokens 2 % on ECG and audio).
+        Returns
+        -------
+        candidates, weights
+            A `Ragged` of the segmentations and float64 of as many. There may be fewer than `n`. An empty document has one, empty.
 
-        The refined vocabulary is flat: there are no pairs, since parts of a token may be gone and others never were merged. So
-        it cannot be encoded with by rank, nor continued. It is by ``objective="shortest"``, in no order of creation; its counts
-        and idf are those of the segmentation of `docs` (of several as short, with the longest token first).
+        Raises
+        ------
+        ValueError
+            If `n` is less than 1 or too large for the length of the document, `beam` is less than `n`, `distinct` is something
+            else, or an option for tf-idf is given with another objective.
+        UnknownSymbolError, TypeError, NotFittedError
+            As `encode`.
 
-        NotFittedError without a vocabulary; for documents as `fit`.
+        Notes
+        -----
+        By ``"tfidf"`` the `n` best tails are kept at every position; order: heavier, fewer tokens, then the better tail behind
+        the first token, then the shorter first token. By ``"shortest"`` and ``"additive"`` they are exactly the n best, ties as
+        for `encode`, then the better tail; the weights of ``"shortest"`` are minus the number of tokens. `beam`, `distinct`,
+        `exact`, `guided` and `return_gap` are for tf-idf.
 
-        >>> docs = [[0, 1, 2, 0, 1, 2, 2] * 3, [2, 0, 1, 1, 2] * 4]
-        >>> tok = UBPE(6, 1, objective="shortest").fit(docs)
-        >>> fewer = tok.refine(docs)
-        >>> len(fewer.vocabulary), sum(map(len, tok.encode_batch(docs))), sum(map(len, fewer.encode_batch(docs)))
-        (6, 17, 13)
+        Examples
+        --------
+        >>> from ubpe_numba import UBPE
+        >>> tok = UBPE(n_tokens=8, n_candidates=2).fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]])
+        >>> candidates, weights, gap = tok.encode_nbest([0, 1, 2, 0, 1], 2, exact=True, return_gap=True)
+        >>> [tok.decode(ids).tolist() for ids in candidates], gap
+        ([[0, 1, 2, 0, 1], [0, 1, 2, 0, 1]], 0.0)
         """
-        self._check_fitted()
-        n = max(len(self.vocabulary_), self.n_tokens or 0) - self.vocabulary_.n_alphabet
-        n_alphabet = self.vocabulary_.n_alphabet
-        settings = self._settings()._replace(n_tokens=min(MAX_SIZE, n_alphabet + MORE * n))
-        bar = Progress(progress, "refine")
-        if not self.segmenter_.is_plain:
-            raise ValueError("refine: a vocabulary for documents that are cut, or have special tokens, cannot be refined")
-        corpus = as_corpus(docs, offsets, None, None, self._read)
-        ids = self.alphabet_.to_ids(corpus.given)
-        larger, _ = learn(corpus, self.alphabet_, settings, bar)
-        tokens = Ragged(larger.arena, larger.offsets)
-        other = UBPE(**{**self.get_params(), "objective": "shortest", "token_weights": None})
-        other._set(self.alphabet_, refined(ids, tokens, n_alphabet, n, self.n_threads))
-        return other
+        model = self._fitted()
+        options = self._search_options(n, beam, distinct, exact, guided, return_gap)
+        ids = model.alphabet.to_ids(self._whole(model, doc), unknown, name="doc")
+        encoder = self._encoder
+        if self.objective != "tfidf":
+            return k_best(encoder, ids.values, self.objective, options.n)
+        found = self._coder.path_search(encoder).n_best(ids, options, 1)
+        candidates, weights = found.candidates, found.weights
+        return (candidates, weights, float(found.gaps[0])) if found.gaps is not None else (candidates, weights)
 
-    def _encode_params(self) -> dict[str, Any]:
-        weights = self.token_weights
-        if self.objective != "additive" or weights is None or (isinstance(weights, str) and weights == "idf"):
-            return {"objective": self.objective}
-        return {"objective": self.objective, "token_weights": token_weights(self.vocabulary_, weights).tolist()}
+    def encode_nbest_batch(
+        self,
+        docs: Any,
+        n: int,
+        offsets: Any = None,
+        *,
+        beam: int | None = None,
+        distinct: str = "path",
+        exact: bool = False,
+        guided: bool = False,
+        return_gap: bool = False,
+        unknown: str | int = "raise",
+    ) -> NBest:
+        """`encode_nbest` of documents on `n_threads` threads; the result does not depend on how many.
+
+        Parameters
+        ----------
+        docs, offsets
+            Documents, given as to `fit`.
+        n, beam, distinct, exact, guided, return_gap, unknown
+            As for `encode_nbest`.
+
+        Returns
+        -------
+        found
+            An `NBest` of flat arrays; with `return_gap` it has `gaps`.
+
+        Raises
+        ------
+        ValueError, UnknownSymbolError, TypeError, NotFittedError
+            As `encode_nbest`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import UBPE
+        >>> tok = UBPE(n_tokens=8, n_candidates=2).fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]])
+        >>> found = tok.encode_nbest_batch([[0, 1, 2, 0, 1], [], [2, 2]], 3)
+        >>> [len(candidates) for candidates, weights in found]
+        [3, 1, 1]
+        """
+        model = self._fitted()
+        options = self._search_options(n, beam, distinct, exact, guided, return_gap)
+        ids = model.alphabet.to_ids(self._whole(model, docs, offsets, many=True), unknown)
+        encoder = self._encoder
+        if self.objective == "tfidf":
+            return self._coder.path_search(encoder).n_best(ids, options, self.n_threads)
+        return NBest.of(k_best(encoder, document, self.objective, options.n) for document in ids)
+
+    def _search_options(self, n: Any, beam: Any, distinct: Any, exact: Any, guided: Any, with_gap: Any) -> Options:
+        self._check_objective()
+        n = positive(n, "n")
+        if self.objective != "tfidf" and (beam is not None or distinct != "path" or exact or guided or with_gap):
+            options = "beam, distinct, exact, guided and return_gap"
+            raise ValueError(f"objective: {options} are for 'tfidf'; by {self.objective!r} the search is exact")
+        if beam is None:
+            beam = max(n, 16) if exact or guided else n
+        elif positive(beam, "beam") < n:
+            raise ValueError(f"beam: expected at least n = {n}, got {beam}")
+        if distinct not in ("path", "bag"):
+            raise ValueError(f"distinct: expected 'path' or 'bag', got {distinct!r}")
+        return Options(n, int(beam), distinct == "bag", bool(exact), bool(guided), bool(with_gap))
+
+    def _whole(self, model: Model, docs: Any, offsets: Any = None, many: bool = False) -> Documents:
+        """Documents as they are searched; ValueError if this tokenizer cuts them first."""
+        if not model.segmenter.is_plain:
+            raise ValueError("encode_nbest: the segmentations of a document that is cut, or has special tokens, are not ranked")
+        if model.segmenter.encoding is not None:
+            return utf8_documents(docs, offsets) if many else utf8_document(docs)
+        return as_documents(docs, offsets) if many else as_document(docs)

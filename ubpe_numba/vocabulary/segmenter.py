@@ -86,13 +86,13 @@ class Segmenter(NamedTuple):
         """
         if self.pretokenizer is None and self.special is None:
             return corpus
-        given = self.stretches(corpus.given, self._everything(), "docs")
+        given = self.stretches(corpus.given, "docs")
         kept = Documents(given.values, given.cuts, corpus.given.kind)  # for the alphabet: of weight 0 too
-        pieces = self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), self._everything(), "docs")
+        pieces = self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs")
         if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
             name = self.pretokenizer.name
             cuts = name if name in PATTERNS else self.pretokenizer.split(pieces.values, pieces.cuts)
-            from ubpe_numba.text.count_words import count_words
+            from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
 
             return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
         segments = self.segments(pieces)
@@ -110,56 +110,47 @@ class Segmenter(NamedTuple):
             return pieces.cuts
         return self.pretokenizer.split(pieces.values, pieces.cuts)
 
-    def _everything(self) -> np.ndarray | None:
-        return None if self.special is None else np.ones(len(self.special.words), bool)
+    # ---------------------------------------------------------------------------------------------- special tokens
 
-    # ---------------------------------------------------------------------------------------------- encoding
+    def stretches(self, documents: Documents, name: str, chosen: SpecialChoice | None = None) -> Stretches:
+        """Take special tokens and known words out of documents.
 
-    def active(self, chosen: SpecialChoice) -> np.ndarray | None:
-        """bool[w], the words to look for: known words, and special tokens that are allowed or forbidden."""
-        if self.special is None:
-            return None
-        allowed, forbidden = self._allowed(chosen)
-        return np.asarray(self.special.always | allowed | forbidden)
-
-    def _allowed(self, chosen: SpecialChoice) -> tuple[np.ndarray, np.ndarray]:
-        """bool[w] twice: the special tokens that are allowed, and those that are an error."""
-        assert self.special is not None  # asked for where there are some
-        some = ~self.special.always
-        allowed = self.special.chosen(chosen.allowed, "allowed_special", some)
-        return allowed, self.special.chosen(chosen.disallowed, "disallowed_special", some & ~allowed)
-
-    def stretches(
-        self, documents: Documents, active: np.ndarray | None, name: str, chosen: SpecialChoice | None = None
-    ) -> Stretches:
-        """Take the special tokens that are `active` (bool[w]; None: no look) out of documents.
-
-        SpecialTokenError if `chosen` forbids one that is found, TypeError where a pre-tokenizer meets integers.
+        Known words are looked for always, special tokens where they are `chosen`; None, as in a fit: all of them, and none is an
+        error. SpecialTokenError for one that is forbidden, TypeError where a pre-tokenizer meets integers.
         """
         values, offsets, kind = documents
         if offsets[0] or offsets[-1] != values.size:
             values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
         none = np.zeros(0, np.int64)
         words = at = left = none
-        if self.special is not None and active is not None and values.size:
-            at, words = self.special.find(Documents(values, offsets, kind), active)
-            if at.size and chosen is not None:
-                forbidden = self._allowed(chosen)[1][words]
-                if forbidden.any():
-                    i = int(np.argmax(forbidden))
-                    document = int(np.searchsorted(offsets, at[i], side="right")) - 1
-                    raise SpecialTokenError(document, int(at[i] - offsets[document]), self.special.words[words[i]])
-        if at.size and self.special is not None:
-            lengths = np.diff(self.special.offsets)[words]
-            taken = offsets_of(lengths)
-            left = at - taken[:-1]
-            gone = np.repeat(at - taken[:-1], lengths) + np.arange(taken[-1])
-            values = np.delete(values, gone)
-            offsets = offsets - taken[np.searchsorted(at, offsets)]
+        if (special := self.special) is not None:
+            active, forbidden = self._choose(special, chosen)
+            if values.size:
+                at, words = special.find(Documents(values, offsets, kind), active)
+            if forbidden[words].any():
+                i = int(np.argmax(forbidden[words]))
+                document = int(np.searchsorted(offsets, at[i], side="right")) - 1
+                raise SpecialTokenError(document, int(at[i] - offsets[document]), special.words[words[i]])
+            if at.size:
+                lengths = np.diff(special.offsets)[words]
+                taken = offsets_of(lengths)
+                left = at - taken[:-1]
+                values = np.delete(values, np.repeat(left, lengths) + np.arange(taken[-1]))
+                offsets = offsets - taken[np.searchsorted(at, offsets)]
         cuts = np.unique(np.concatenate([offsets, left]))
         if self.pretokenizer is not None and values.size and kind == "int":
             raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
         return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left))
+
+    @staticmethod
+    def _choose(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
+        """bool[w] twice: the words to look for, and those of them that are an error."""
+        if chosen is None:
+            return np.ones(len(special.words), bool), np.zeros(len(special.words), bool)
+        some = ~special.always
+        allowed = special.chosen(chosen.allowed, "allowed_special", some)
+        forbidden = special.chosen(chosen.disallowed, "disallowed_special", some & ~allowed)
+        return np.asarray(special.always | allowed | forbidden), forbidden
 
     # ---------------------------------------------------------------------------------------------- model files
 
@@ -220,6 +211,10 @@ class Segmenter(NamedTuple):
                 i = int(np.argmax(both))
                 raise ModelFormatError(f"special_tokens: {self.special.words[i]!r}: the id {self.special.ids[i]} is taken")
         return self._replace(token_ids=token_ids)
+
+
+#: Documents and ids pass unchanged.
+PLAIN = Segmenter()
 
 
 def check_encoding(encoding: Any) -> None:

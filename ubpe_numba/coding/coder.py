@@ -1,0 +1,200 @@
+"""A model at work: its encoders and its decoder, made in this one place, and documents that go through them.
+
+Special tokens are taken out of a document, what is left between them is cut into segments, each segment is encoded as if it were
+a document, and the ids are put together and renumbered:
+
+    "low lower<end>"  ->  "low", " lower" | <end>  ->  [256] [32 256 101 114] | 257  ->  [256, 32, 256, 101, 114, 257]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.coding.decode import Decoder
+from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.path_search import PathSearch
+from ubpe_numba.coding.token_starts import starts_of
+from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.text.cut import PATTERNS
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches
+from ubpe_numba.vocabulary.token_weights import token_weights
+
+if TYPE_CHECKING:
+    from ubpe_numba.coding.word_encoder import WordEncoder
+
+#: Turns documents of alphabet ids into ids of the vocabulary.
+Encode = Callable[[Ragged], Ragged]
+
+
+class EncodeOptions(NamedTuple):
+    """What a call of `encode` asks for beside the documents; the fields are arguments of `Tokenizer.encode`."""
+
+    unknown: str | int = "raise"
+    return_offsets: bool = False
+    special: SpecialChoice = SpecialChoice()
+
+
+class Coder:
+    """The encoders and the decoder of one model, each made when it is first needed and then kept.
+
+    A model never changes, so nothing here becomes stale: a tokenizer that gets another model gets another coder. What a user may
+    still change, the batch rule and the weights of tokens, is an argument. Two threads may both make a table; they make the same.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._pair_encoders: dict[bool, PairEncoder] = {}
+        self._path_encoder: tuple[Any, PathEncoder] | None = None
+        self._path_search: PathSearch | None = None
+        self._word_encoder: WordEncoder | None = None
+        self._decoder: Decoder | None = None
+
+    # ---------------------------------------------------------------------------------------------- tables
+
+    def pair_encoder(self, batch: bool = False) -> PairEncoder:
+        """The encoder by merge rank, or by the articles' batch rule; for vocabularies that know pairs."""
+        made = self._pair_encoders.get(batch)
+        if made is None:
+            made = self._pair_encoders[batch] = PairEncoder(self.model.vocabulary, batch)
+        return made
+
+    def word_encoder(self) -> WordEncoder | None:
+        """The encoder by merge rank of text in segments; None where there is no fast way: pairs out of order, bytes unknown."""
+        if self._word_encoder is None:
+            alphabet, pairs = self.model.alphabet, self.pair_encoder()
+            if alphabet.kind != "bytes" or not pairs.linear:
+                return None
+            byte_ids = None
+            if alphabet.size != 256 or not alphabet.is_identity:
+                byte_ids = alphabet.lookup(np.arange(256, dtype=np.uint8))
+                if byte_ids.min() < 0:
+                    return None
+            from ubpe_numba.coding.word_encoder import WordEncoder  # here only: integers need not wait for it
+
+            self._word_encoder = WordEncoder(self.model.vocabulary, byte_ids)
+        return self._word_encoder
+
+    def path_encoder(self, weights: Any) -> PathEncoder:
+        """The encoder by best path; `weights` as the argument `token_weights` of `UBPE`, which raises what it raises."""
+        if self._path_encoder is None or self._path_encoder[0] is not weights:
+            vocabulary = self.model.vocabulary
+            added = None if weights is None else token_weights(vocabulary, weights)
+            self._path_encoder = weights, PathEncoder(vocabulary, added)
+        return self._path_encoder[1]
+
+    def path_search(self, encoder: PathEncoder) -> PathSearch:
+        """The search for the n best paths, over the tables of `encoder`."""
+        if self._path_search is None or self._path_search.encoder is not encoder:
+            self._path_search = PathSearch(encoder)
+        return self._path_search
+
+    @property
+    def decoder(self) -> Decoder:
+        """The decoder."""
+        if self._decoder is None:
+            self._decoder = Decoder(self.model.vocabulary, self.model.alphabet, self.model.segmenter)
+        return self._decoder
+
+    # ---------------------------------------------------------------------------------------------- documents
+
+    def encode(
+        self,
+        given: Documents,
+        encode: Encode,
+        options: EncodeOptions,
+        name: str,
+        words: Callable[[], WordEncoder | None] | None = None,
+        n_threads: int | None = None,
+    ) -> tuple[Ragged, NDArray[np.int64] | None]:
+        """The ids of documents, and where each token starts if the options ask for it.
+
+        Parameters
+        ----------
+        given
+            The documents.
+        encode
+            Encodes segments of alphabet ids.
+        options
+            What becomes of unknown symbols and special tokens.
+        name
+            What messages call the documents.
+        words
+            Gives an encoder of text in segments that does the same as `encode` faster, or None.
+        n_threads
+            Threads for `words`.
+
+        Raises
+        ------
+        UnknownSymbolError, TypeError
+            As `Alphabet.to_ids`.
+        SpecialTokenError
+            For a special token that is not allowed.
+        """
+        model = self.model
+        if model.segmenter.is_plain:
+            ids = model.alphabet.to_ids(given, options.unknown, name=name)
+            encoded = encode(ids)
+            skipped = ids.total < given.offsets[-1] - given.offsets[0]
+        else:
+            if options.return_offsets and options.unknown == "skip":
+                raise ValueError("return_offsets: positions are not known where symbols are skipped and documents are cut")
+            encoded = self._encode_cut(given, encode, options, name, words, n_threads)
+            skipped = False
+        if not options.return_offsets:
+            return encoded, None
+        lengths = self.decoder.sizes // self.decoder.dtype.itemsize
+        return encoded, starts_of(encoded, given, lengths, model.alphabet if skipped else None)
+
+    def _encode_cut(
+        self,
+        given: Documents,
+        encode: Encode,
+        options: EncodeOptions,
+        name: str,
+        words: Callable[[], WordEncoder | None] | None,
+        n_threads: int | None,
+    ) -> Ragged:
+        """The ids of documents that are cut, hold special tokens, or have ids in an order of their own."""
+        alphabet, _, segmenter = self.model
+        if given.kind != alphabet.kind:
+            alphabet.check_kind(given, name=name)
+        pieces = segmenter.stretches(given, name, options.special)
+        cutter = segmenter.pretokenizer
+        by_words = words() if words is not None and cutter is not None and pieces.values.dtype == np.uint8 else None
+        if by_words is not None and cutter is not None:
+            cuts = cutter.name if cutter.name in PATTERNS else segmenter.segments(pieces)
+            found = by_words.encode(pieces.values, pieces.cuts, cuts, n_threads)
+        else:
+            found = self._encode_segments(given, pieces, encode, options.unknown, name)
+        values, offsets = found.values, found.offsets[pieces.first]
+        if segmenter.token_ids is not None:
+            values = segmenter.token_ids[values]
+        if pieces.words.size and segmenter.special is not None:
+            values = np.insert(values, found.offsets[pieces.before], segmenter.special.ids[pieces.words])
+            offsets = offsets + np.searchsorted(pieces.at, given.offsets - given.offsets[0])
+        return Ragged._trusted(values, offsets)
+
+    def _encode_segments(self, given: Documents, pieces: Stretches, encode: Encode, unknown: str | int, name: str) -> Ragged:
+        """The ids of every stretch, each of its segments encoded by itself."""
+        alphabet, _, segmenter = self.model
+        cuts = segmenter.segments(pieces)
+        try:
+            ids = alphabet.to_ids(Documents(pieces.values, cuts, given.kind), unknown, name=name)
+        except UnknownSymbolError as error:
+            at = int(cuts[error.document]) + error.position
+            lengths = np.zeros(0, np.int64) if segmenter.special is None else np.diff(segmenter.special.offsets)[pieces.words]
+            before = pieces.at - np.cumsum(lengths) + lengths  # where the words stood, in what is left
+            at += int(lengths[before <= at].sum())
+            starts = given.offsets - given.offsets[0]
+            document = int(np.searchsorted(starts, at, side="right")) - 1
+            raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None
+        found = encode(ids)
+        return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, pieces.cuts)])

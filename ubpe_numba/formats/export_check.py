@@ -1,0 +1,142 @@
+"""The trial of an export: a model seen through the names of other libraries, and samples that must be encoded alike.
+
+Nothing is exported unseen: what was written is read back, and read by the other library where it is installed; each must give the
+same ids for some thousand samples. Otherwise the export is refused with the first sample that differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.coding.coder import Coder, EncodeOptions
+from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.utf8 import utf8_documents
+from ubpe_numba.formats import samples
+from ubpe_numba.formats.pair_table import Table, name_ids, names, symbol_character
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.segmenter import SpecialChoice
+
+#: Encodes documents of any kind, special tokens allowed, to lists of ids.
+EncodeLists = Callable[[list[Any]], list[list[int]]]
+
+
+class ExportCheck:
+    """One model that is to be exported.
+
+    Parameters
+    ----------
+    model
+        The model.
+    encode
+        Encodes documents as the tokenizer that is exported does.
+    """
+
+    def __init__(self, model: Model, encode: EncodeLists) -> None:
+        self.model, self.encode = model, encode
+
+    # ---------------------------------------------------------------------------------------------- names
+
+    def check_order(self) -> None:
+        """ValueError unless parents precede children: else others merge one pair at a time where we merge all of a rank."""
+        if not self.model.vocabulary.in_order_of_creation:
+            raise ValueError("vocabulary: its pairs are not in order of creation; other libraries merge them differently")
+
+    def ids(self) -> list[int]:
+        """The id of every token, special tokens aside."""
+        ids = self.model.segmenter.token_ids
+        return list(range(len(self.model.vocabulary))) if ids is None else [int(i) for i in ids]
+
+    def named(self) -> tuple[dict[str, int], list[tuple[str, str]]]:
+        """Names of tokens with their ids, and pairs of names. ValueError as `check_order`, or for symbols without a name."""
+        self.check_order()
+        alphabet, vocabulary, _ = self.model
+        called = names(alphabet, vocabulary)
+        assert vocabulary.merges is not None  # a pair table has merges
+        return name_ids(called, self.ids()), [(called[a], called[b]) for a, b in vocabulary.merges.tolist()]
+
+    def pattern(self) -> str | None:
+        """The regular expression that cuts text."""
+        cutter = self.model.segmenter.pretokenizer
+        return None if cutter is None else cutter.pattern
+
+    def table(self) -> Table:
+        """The table without its tokens, for writers that take kind and pattern from it."""
+        return Table(self.model.alphabet.kind, [], [], [], {}, {}, self.pattern())
+
+    def words(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Special tokens and known words as text, with their ids. ValueError for those that are no text."""
+        found: tuple[dict[str, int], dict[str, int]] = {}, {}
+        special = self.model.segmenter.special
+        if special is None:
+            return found
+        for word, i, known in zip(special.words, special.ids.tolist(), special.always.tolist(), strict=True):
+            try:
+                text = word if isinstance(word, str) else word.decode() if isinstance(word, bytes) else self._characters(word)
+                text.encode()
+            except UnicodeError as error:
+                raise ValueError(f"special_tokens: {word!r} is not text") from error
+            found[known][text] = i
+        return found
+
+    def _characters(self, word: tuple[int, ...]) -> str:
+        """Integers as the characters that stand for them."""
+        ids = self.model.alphabet.lookup(np.array(word, np.int64))
+        if (ids < 0).any():
+            raise ValueError(f"special_tokens: {word!r} holds integers outside the alphabet, which no character stands for")
+        return "".join(symbol_character(i) for i in ids.tolist())
+
+    # ---------------------------------------------------------------------------------------------- samples
+
+    def same_as_model(self, other: Model) -> None:
+        """ValueError, with the first sample, if a model that was read back gives other ids."""
+        docs = self._samples()
+        _compare(docs, self.encode(docs), encode_by_rank(other, docs), "what was written")
+
+    def same_as(self, library: str, encode: Callable[[list[str]], list[list[int]]]) -> None:
+        """The same for another library, which takes text."""
+        docs, texts = [], []
+        for doc in self._samples():
+            try:
+                if isinstance(doc, np.ndarray):
+                    text = self._characters(tuple(doc.tolist()))
+                else:
+                    text = doc.decode() if isinstance(doc, bytes) else doc
+            except UnicodeError:  # random bytes, or part of a character
+                continue
+            docs.append(doc)
+            texts.append(text)
+        _compare(docs, self.encode(docs), encode(texts), library)
+
+    def _samples(self) -> list[Any]:
+        """Documents as users give them: of bytes, `str`, or arrays of integers."""
+        alphabet, vocabulary, segmenter = self.model
+        docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in samples.documents(alphabet, vocabulary)]
+        out: list[Any] = [alphabet.output(symbols) for symbols in docs]
+        for word in [] if segmenter.special is None else segmenter.special.words:
+            if isinstance(word, tuple):
+                between = [*docs[0].tolist(), *word, *docs[-1].tolist()]
+                out.append(np.array(between, np.int64))
+            else:
+                word = word.encode() if isinstance(word, str) and alphabet.kind == "bytes" else word
+                out.append(out[0] + word + out[-1])
+        return out
+
+
+def encode_by_rank(model: Model, docs: list[Any]) -> list[list[int]]:
+    """The ids of documents by merge rank, special tokens allowed."""
+    coder = Coder(model)
+    given = as_documents(docs) if model.segmenter.encoding is None else utf8_documents(docs)
+    options = EncodeOptions(special=SpecialChoice("all"))
+    encoded, _ = coder.encode(given, lambda ids: coder.pair_encoder().encode(ids, None), options, "docs", coder.word_encoder)
+    found: list[list[int]] = encoded.to_lists()
+    return found
+
+
+def _compare(docs: list[Any], mine: list[list[int]], theirs: list[list[int]], what: str) -> None:
+    for doc, a, b in zip(docs, mine, theirs, strict=True):
+        if a != b:
+            shown = doc.tolist() if isinstance(doc, np.ndarray) else doc
+            raise ValueError(f"export refused: {shown!r:.200} is {a!s:.200} here, but {b!s:.200} by {what}")

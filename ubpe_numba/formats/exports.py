@@ -1,0 +1,104 @@
+"""Models for other libraries, each export tried out: Hugging Face, transformers, tiktoken, GPT-2's pair of files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from ubpe_numba.formats import huggingface, imports, tiktoken, vocab_merges
+from ubpe_numba.formats.export_check import EncodeLists, ExportCheck
+from ubpe_numba.vocabulary.model import Model
+
+
+def to_huggingface(model: Model, encode: EncodeLists) -> str:
+    """The `tokenizer.json` of a model; see `BPE.to_huggingface`."""
+    check = ExportCheck(model, encode)
+    vocab, merges = check.named()
+    special, known = check.words()
+    if clash := next((word for word in {**special, **known} if word in vocab), None):
+        raise ValueError(f"special_tokens: {clash!r} is a token of the vocabulary too; Hugging Face allows one")
+    text = huggingface.write(check.table(), vocab, merges, special, known)
+    symbols = None if model.alphabet.kind != "int" else model.alphabet.symbols
+    check.same_as_model(imports.from_huggingface(text, model.alphabet.kind, symbols))
+    if find_spec("tokenizers") is not None:
+        other = import_module("tokenizers").Tokenizer.from_str(text)
+        check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)])
+    return text
+
+
+def to_transformers(text: str, params: dict[str, Any]) -> Any:
+    """A `transformers.PreTrainedTokenizerFast` of a `tokenizer.json`."""
+    try:
+        fast = import_module("transformers").PreTrainedTokenizerFast
+        tokenizer = import_module("tokenizers").Tokenizer.from_str(text)
+    except ImportError as error:
+        raise ImportError("to_transformers needs transformers: pip install 'ubpe-numba[hf]'") from error
+    return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **params})
+
+
+def to_tiktoken(model: Model, encode: EncodeLists) -> bytes:
+    """The `.tiktoken` file of a model; see `BPE.to_tiktoken`."""
+    return tiktoken.write(_ranks(ExportCheck(model, encode)))
+
+
+def to_tiktoken_encoding(model: Model, encode: EncodeLists, name: str) -> Any:
+    """A `tiktoken.Encoding` of a model; see `BPE.to_tiktoken_encoding`."""
+    check = ExportCheck(model, encode)
+    ranks = _ranks(check)
+    try:
+        make = import_module("tiktoken").Encoding
+    except ImportError as error:
+        raise ImportError("to_tiktoken_encoding needs tiktoken: pip install tiktoken") from error
+    return make(name, pat_str=tiktoken.covering(check.pattern()), mergeable_ranks=ranks, special_tokens=check.words()[0])
+
+
+def _ranks(check: ExportCheck) -> dict[bytes, int]:
+    """Tokens and ranks, tried out."""
+    check.check_order()
+    alphabet, vocabulary, _ = check.model
+    if alphabet.kind != "bytes" or alphabet.size < 256:
+        raise ValueError("alphabet: tiktoken needs one of all 256 bytes")
+    special, known = check.words()
+    if known:
+        raise ValueError("known_words: tiktoken has none that are found in every text")
+    symbols = alphabet.to_symbols(vocabulary.arena).tobytes()
+    tokens = [symbols[a:b] for a, b in itertools.pairwise(vocabulary.offsets.tolist())]
+    ids = check.ids()
+    if sorted(ids[256:]) != ids[256:]:
+        raise ValueError("token_ids: tiktoken merges by id, and these are not in order of the merges")
+    ranks = dict(zip(tokens, ids, strict=True))
+    if len(ranks) < len(tokens):
+        raise ValueError("vocabulary: two tokens stand for the same bytes; tiktoken allows one")
+    pattern = check.pattern()
+    check.same_as_model(imports.from_tiktoken(tiktoken.write(ranks), pattern, special))
+    if find_spec("tiktoken") is not None:
+        make = import_module("tiktoken").Encoding
+        other = make("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=ranks, special_tokens=special)
+        check.same_as("tiktoken", lambda docs: other.encode_batch(docs, allowed_special="all", num_threads=1))
+    return ranks
+
+
+def to_vocab_merges(model: Model, encode: EncodeLists, end_of_word: str | None) -> tuple[str, str]:
+    """The texts of `vocab.json` and `merges.txt`; see `BPE.to_vocab_merges`."""
+    check = ExportCheck(model, encode)
+    kind = model.alphabet.kind
+    if kind == "int":
+        raise ValueError("alphabet: the files hold text; use to_huggingface for integers")
+    vocab, merges = check.named()
+    special, known = check.words()
+    if known or any(word in vocab for word in special):
+        raise ValueError("special_tokens: known words, or tokens that the vocabulary has too, cannot be written")
+    out = vocab_merges.write({**vocab, **special}, merges, end_of_word)
+    check.same_as_model(imports.from_vocab_merges(*out, kind, check.pattern(), special, end_of_word))
+    if find_spec("tokenizers") is not None and end_of_word is None:
+        theirs = import_module("tokenizers")
+        lines = out[1].split("\n")[1:-1]
+        other = theirs.Tokenizer(theirs.models.BPE(json.loads(out[0]), [tuple(line.split(" ")) for line in lines]))
+        whole = huggingface.write(check.table(), vocab, merges, special, known)
+        other.pre_tokenizer = theirs.Tokenizer.from_str(whole).pre_tokenizer  # the files do not say it
+        other.add_special_tokens(list(special))
+        check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs)])
+    return out

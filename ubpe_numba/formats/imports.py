@@ -1,0 +1,139 @@
+"""Models from the files and objects of other libraries: Hugging Face, tiktoken, GPT-2's pair of files.
+
+Each function reads a source into a `Table` (pair_table.py) and makes a `Model` of it. ModelFormatError says what is wrong with a
+source, or what it asks for that has no counterpart here.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats import huggingface, tiktoken, vocab_merges
+from ubpe_numba.formats.model_file import claimable
+from ubpe_numba.formats.pair_table import Table, symbol_index
+from ubpe_numba.runtime.files import open_regular
+from ubpe_numba.text.pretokenizer import Pretokenizer
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+
+def from_huggingface(source: Any, kind: str | None, alphabet: Any) -> Model:
+    """The model of a `tokenizer.json`; arguments as `BPE.from_huggingface`."""
+    text = source.to_str() if hasattr(source, "to_str") else _content(source, "{")
+    return _model_of(huggingface.read(text, kind), len(text), alphabet)
+
+
+def from_tiktoken(source: Any, pretokenizer: Any, special_tokens: dict[str, int] | None) -> Model:
+    """The model of a `.tiktoken` file or a `tiktoken.Encoding`; arguments as `BPE.from_tiktoken`."""
+    if hasattr(source, "_mergeable_ranks"):
+        ranks, special_tokens = dict(source._mergeable_ranks), special_tokens or dict(source._special_tokens)
+        pretokenizer = pretokenizer or tiktoken.uncovered(source._pat_str)
+        size = sum(len(token) + 8 for token in ranks)
+    else:
+        data = source if isinstance(source, bytes) else _read(source)
+        ranks, size = tiktoken.parse(data), len(data)
+    return _model_of(tiktoken.read(ranks, special_tokens or {}, _pattern_of(pretokenizer)), size)
+
+
+def from_vocab_merges(
+    vocab: Any, merges: Any, kind: str, pretokenizer: Any, special_tokens: dict[str, int] | None, end_of_word: str | None
+) -> Model:
+    """The model of `vocab.json` and `merges.txt`; arguments as `BPE.from_vocab_merges`."""
+    if kind not in ("bytes", "str"):
+        raise ValueError(f"kind: expected 'bytes' or 'str', got {kind!r}")
+    if end_of_word is not None and (kind != "str" or not isinstance(end_of_word, str) or len(end_of_word) != 1):
+        raise ValueError(f"end_of_word: expected one character, and kind='str', got {end_of_word!r}")
+    source = dict(vocab) if hasattr(vocab, "keys") else _content(vocab, "{")
+    text = _content(merges, None)
+    table = vocab_merges.read(source, text, kind, special_tokens or {}, _pattern_of(pretokenizer), end_of_word)
+    return _model_of(table, len(source) + len(text))
+
+
+def _pattern_of(pretokenizer: Any) -> str | None:
+    cutter = Pretokenizer.of(pretokenizer)
+    return None if cutter is None else cutter.pattern
+
+
+def _model_of(table: Table, n_bytes: int, symbols: Any = None) -> Model:
+    """The model of a table of any origin.
+
+    `n_bytes` is the size of its file, which limits what it may claim; `symbols` are the integers that the characters of a table
+    of ``"int"`` stand for. ModelFormatError for a table that is not valid.
+    """
+    try:
+        alphabet = Alphabet.from_symbols(table.symbols, table.kind)
+        if symbols is not None:
+            given = Alphabet.from_user(symbols, "int")
+            if table.kind != "int" or given.size != alphabet.size:
+                raise ModelFormatError(f"alphabet: expected {alphabet.size} integers for a model of 'int', got {given.size}")
+            alphabet = Alphabet.from_symbols(given.symbols[alphabet.symbols], "int")
+        vocabulary = Vocabulary.from_merges(alphabet.size, list(table.merges), max_symbols=claimable(n_bytes))
+        if not vocabulary.in_order_of_creation:
+            raise ModelFormatError("merges: a token is in a pair of lower rank than its own, so order would matter")
+        special, known = table.special, table.known
+        if table.kind == "int":
+            special, known = ({_integers(w, alphabet): i for w, i in words.items()} for words in (special, known))
+        size = len(vocabulary)
+        segmenter = Segmenter(
+            Pretokenizer.of(table.pattern),
+            SpecialTokens.from_user(special, known, table.kind, size),
+            None,
+            "utf-8" if table.kind == "bytes" else None,
+        )
+        ids = table.token_ids if table.token_ids != list(range(size)) else None
+        model = Model(alphabet, vocabulary, segmenter.numbered(ids, size))
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(str(error)) from error
+    if table.whole:
+        _check_whole(model)
+    return model
+
+
+def _check_whole(model: Model) -> None:
+    """ModelFormatError unless every token, encoded by itself, comes out as itself."""
+    alphabet, vocabulary, segmenter = model
+    tokens = Ragged._trusted(vocabulary.arena.copy(), vocabulary.offsets.copy())
+    encoded = PairEncoder(vocabulary, batch=False).encode(tokens, None)
+    if (bad := np.flatnonzero(encoded.lengths != 1)).size:
+        first = int(bad[0])
+        token = alphabet.output(alphabet.to_symbols(vocabulary.sequence(first)))
+        i = first if segmenter.token_ids is None else int(segmenter.token_ids[first])
+        raise ModelFormatError(f"the token {token!r} ({i}) is not what its parts are merged to")
+
+
+def _integers(word: Any, alphabet: Alphabet) -> tuple[int, ...]:
+    """The integers that the characters of a word stand for."""
+    found = [symbol_index(character) for character in word]
+    if any(i is None or i >= alphabet.size for i in found):
+        raise ModelFormatError(f"special_tokens: {word!r} is not made of integers")
+    return tuple(int(alphabet.symbols[i]) for i in found)
+
+
+def _read(path: Any) -> bytes:
+    with open_regular(path) as f:
+        return f.read()
+
+
+def _content(source: Any, begins: str | None) -> str:
+    """A text, given as it is or by the path of its file: a `str` that `begins` so, or has several lines, is the text."""
+    if isinstance(source, str) and ("\n" in source or (begins is not None and source.lstrip().startswith(begins))):
+        return source
+    if isinstance(source, bytes):
+        data = source
+    elif isinstance(source, (str, pathlib.PurePath)) or hasattr(source, "__fspath__"):
+        data = _read(source)
+    else:
+        raise TypeError(f"expected a text or a path, got {type(source).__name__}")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ModelFormatError(f"not text in UTF-8: {error}") from error

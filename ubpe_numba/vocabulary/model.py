@@ -1,0 +1,72 @@
+"""The model: everything that a fit leaves, in one immutable value that every wing takes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.runtime.arrays import check_fields
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+
+class Model(NamedTuple):
+    """What a tokenizer knows: which symbols there are, which tokens, and how documents are cut.
+
+    Fitting makes one, `formats` reads and writes it, `coding` builds encoders and a decoder from it. None of its parts ever
+    changes.
+
+    Attributes
+    ----------
+    alphabet : Alphabet
+        The symbols and their ids.
+    vocabulary : Vocabulary
+        The tokens, in ids of the alphabet.
+    segmenter : Segmenter
+        Text encoding, special tokens, pre-tokenizer, and ids in an order of their own.
+    """
+
+    alphabet: Alphabet
+    vocabulary: Vocabulary
+    segmenter: Segmenter = PLAIN
+
+    def fingerprint(self, header: str) -> str:
+        """A hash, 32 hexadecimal digits, of all that decides encoding and decoding, and of the weights.
+
+        `header` names the class of the tokenizer and its options. Equal for equal models on any machine.
+        """
+        state = self.alphabet.state()
+        name, _, options = header.partition(" ")
+        h = hashlib.sha256(f"{name}{state['kind']}{state['size']}{options}".encode())
+        if state["symbols"] is not None:
+            h.update(state["symbols"].astype("<i8").tobytes())
+        if text := self.segmenter.state():
+            text |= {"token_ids": [] if self.segmenter.token_ids is None else self.segmenter.token_ids.tolist()}
+            h.update(json.dumps(text, sort_keys=True).encode())
+        return hashlib.sha256((h.hexdigest() + self.vocabulary.fingerprint).encode()).hexdigest()[:32]
+
+    def state(self) -> dict[str, Any]:
+        """The parts as plain data: ``alphabet`` and ``vocabulary``, and ``text`` where documents are cut."""
+        parts = {"alphabet": self.alphabet.state(), "vocabulary": self.vocabulary.state()}
+        if text := self.segmenter.state():
+            parts["text"] = text
+        return parts
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], max_symbols: int) -> Model:
+        """Make it again from `state()`, where arrays may have become lists.
+
+        The alphabet may have `max_symbols` symbols, and the learned tokens stand for as many in all. ModelFormatError for
+        anything that is not valid, before anything large is allocated.
+        """
+        check_fields(state["alphabet"], ("kind", "size", "symbols"), "alphabet")
+        alphabet = Alphabet.from_state(**state["alphabet"])
+        if alphabet.size > max_symbols:
+            raise ModelFormatError(f"alphabet: more than {max_symbols} symbols; pass a larger max_symbols")
+        vocabulary = Vocabulary.from_state(state["vocabulary"], alphabet.size, max_symbols)
+        text = state.get("text")
+        segmenter = Segmenter.from_state(text, len(vocabulary), alphabet.kind) if text else PLAIN
+        return cls(alphabet, vocabulary, segmenter)
