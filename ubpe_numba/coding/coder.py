@@ -51,6 +51,7 @@ class Coder:
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        self._is_plain = model.segmenter.is_plain
         self._pair_encoders: dict[bool, PairEncoder] = {}
         self._path_encoder: tuple[Any, PathEncoder] | None = None
         self._path_search: PathSearch | None = None
@@ -139,7 +140,7 @@ class Coder:
             For a special token that is not allowed.
         """
         model = self.model
-        if model.segmenter.is_plain:
+        if self._is_plain:
             ids = model.alphabet.to_ids(given, options.unknown, name=name)
             encoded = encode(ids)
             skipped = ids.total < given.offsets[-1] - given.offsets[0]
@@ -166,9 +167,14 @@ class Coder:
         alphabet, _, segmenter = self.model
         if given.kind != alphabet.kind:
             alphabet.check_kind(given, name=name)
-        pieces = segmenter.stretches(given, name, options.special)
         cutter = segmenter.pretokenizer
-        by_words = words() if words is not None and cutter is not None and pieces.values.dtype == np.uint8 else None
+        by_words = words() if words is not None and cutter is not None and given.values.dtype == np.uint8 else None
+        if by_words is not None and cutter is not None and cutter.name in PATTERNS and segmenter.special is None:
+            if given.kind == "bytes":  # nothing to take out, and segments are cut while they are encoded
+                found = by_words.encode(given.values, given.offsets, cutter.name, n_threads)
+                ids = segmenter.token_ids
+                return found if ids is None else Ragged._trusted(ids[found.values], found.offsets)
+        pieces = segmenter.stretches(given, name, options.special)
         if by_words is not None and cutter is not None:
             cuts = cutter.name if cutter.name in PATTERNS else segmenter.segments(pieces)
             found = by_words.encode(pieces.values, pieces.cuts, cuts, n_threads)

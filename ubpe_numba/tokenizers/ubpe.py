@@ -6,6 +6,7 @@ import os
 import warnings
 from typing import Any, Literal, Self, overload
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.coding.k_cheapest import k_best
@@ -250,7 +251,7 @@ class UBPE(Tokenizer):
         guided: bool = ...,
         return_gap: Literal[False] = ...,
         unknown: str | int = ...,
-    ) -> tuple[Ragged, NDArray[Any]]: ...
+    ) -> tuple[Ragged, NDArray[np.float64]]: ...
     @overload
     def encode_nbest(
         self,
@@ -263,7 +264,7 @@ class UBPE(Tokenizer):
         guided: bool = ...,
         return_gap: Literal[True],
         unknown: str | int = ...,
-    ) -> tuple[Ragged, NDArray[Any], float]: ...
+    ) -> tuple[Ragged, NDArray[np.float64], float]: ...
     def encode_nbest(
         self,
         doc: Any,
@@ -275,7 +276,7 @@ class UBPE(Tokenizer):
         guided: bool = False,
         return_gap: bool = False,
         unknown: str | int = "raise",
-    ) -> tuple[Ragged, NDArray[Any]] | tuple[Ragged, NDArray[Any], float]:
+    ) -> tuple[Ragged, NDArray[np.float64]] | tuple[Ragged, NDArray[np.float64], float]:
         """The `n` best segmentations of one document, best first, and their weights.
 
         Parameters

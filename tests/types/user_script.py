@@ -1,0 +1,60 @@
+"""What a type checker knows of a user's script: checked with `mypy --strict` against the installed package (`.ci/run`).
+
+It runs, too: `python tests/types/user_script.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba import BPE, UBPE, Counts, NBest, Ragged, Tokenizer, UBPEClassic, Vocabulary, count_documents
+
+Ids = NDArray[np.int32]
+Starts = NDArray[np.int64]
+
+docs = [[0, 1, 2, 0, 1], [0, 1, 2]]
+tok = BPE(6).fit(docs)
+assert_type(tok, BPE)
+assert_type(UBPEClassic(6).fit(docs).truncate(4), UBPEClassic)
+assert_type(BPE.from_merges([[0, 1]], alphabet="ab"), BPE)
+assert_type(BPE.for_text(300), BPE)
+assert_type(tok.vocabulary, Vocabulary)
+
+assert_type(tok.encode([0, 1]), Ids)
+assert_type(tok.encode([0, 1], return_offsets=False, dropout=0.1), Ids)
+assert_type(tok.encode([0, 1], return_offsets=True), tuple[Ids, Starts])
+assert_type(tok.encode_batch(docs), Ragged)
+assert_type(tok.encode_batch(docs, return_offsets=True), tuple[Ragged, Ragged])
+ids, starts = tok.encode([0, 1], return_offsets=True)
+longest: int = int(np.diff(starts).max(initial=0))
+
+buffer = np.zeros(8, np.int32)
+assert_type(tok.decode(ids, out=buffer), NDArray[Any])
+assert_type(tok.decode(ids), NDArray[Any] | str | bytes)
+assert_type(BPE.for_text(256).fit(["a"]).decode_bytes([97]), bytes)
+assert_type(tok.decode_batch([[0]]), Ragged | list[Any])
+
+universal = UBPE(6, objective="shortest").fit(docs)
+assert_type(universal, UBPE)
+assert_type(universal.encode([0, 1]), Ids)
+assert_type(universal.encode_nbest([0, 1], 2), tuple[Ragged, NDArray[np.float64]])
+assert_type(universal.encode_nbest_batch(docs, 2), NBest)
+assert_type(universal.refine(docs), UBPE)
+
+by_weight = UBPE(6).fit(docs + [[2, 2]])
+assert_type(by_weight.encode_nbest([0, 1], 2, return_gap=True), tuple[Ragged, NDArray[np.float64], float])
+
+assert_type(count_documents(docs), Counts)
+
+
+def tokens_per_symbol(any_tokenizer: Tokenizer, document: list[int]) -> float:
+    """A function over any of the three."""
+    encoded = any_tokenizer.encode(document)
+    assert_type(encoded, Ids)
+    return encoded.size / len(document)
+
+
+assert 0.0 < tokens_per_symbol(tok, docs[0]) <= 1.0
