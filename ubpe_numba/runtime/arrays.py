@@ -1,4 +1,12 @@
-"""Arrays at the border: what every module needs to refuse, describe and normalise them."""
+"""Arguments of every module: arrays in one memory layout, offsets, and checks that name what is wrong.
+
+Three parts, in this order:
+
+- any value: `describe` says what it is, `positive` checks an integer that a user gave;
+- arrays of documents: `plain` and `writable` give them the layout that kernels are compiled for, `offsets_of` and
+  `check_offsets` make and check offsets, `flatten_ints` flattens lists;
+- fields of model files, which may hold anything: `check_fields`, `integers_of` and `numbers_of` raise ModelFormatError.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +21,56 @@ from ubpe_numba.errors import ModelFormatError
 
 
 def describe(value: object) -> str:
-    """Say what a refused argument is, for a message: `an array of float64, shape (2,)`, `list`, ..."""
+    """What a value is, for the message of an error.
+
+    >>> describe(np.zeros(2)), describe([1]), describe(2.5)
+    ('an array of float64, shape (2,)', 'list', '2.5 (float)')
+    """
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype}, shape {value.shape}"
-    if value is None or isinstance(value, (bool, int, float, complex, np.generic)):
-        return f"{value} ({type(value).__name__})" if value is not None else "None"
-    return type(value).__name__
+    if isinstance(value, (int, float, complex, np.generic)):
+        return f"{value} ({type(value).__name__})"
+    return "None" if value is None else type(value).__name__
+
+
+def positive(value: Any, name: str, expected: str = "an int") -> int:
+    """`value` as an int of at least 1. Otherwise raises TypeError, which says what was `expected`, or ValueError."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name}: expected at least 1, got {value}")
+    return int(value)
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Bring to a contiguous, aligned base-class array of native byte order, without a copy if it is one."""
+    """The values as a C-contiguous, aligned `np.ndarray` of native byte order: the array itself if it is one, else a copy."""
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return array if array.flags.aligned else array.copy()
 
 
+class _Interface:
+    """An object that NumPy can make an array of; it keeps the owner of the memory alive."""
+
+    def __init__(self, interface: dict[str, object], owner: np.ndarray) -> None:
+        self.__array_interface__ = interface
+        self.owner = owner
+
+
+def writable(array: np.ndarray) -> np.ndarray:
+    """An array of the same memory marked as writable, for kernels that only read it; `array` itself if it is writable.
+
+    Read-only arrays are another type to the compiler, so each kernel would be compiled twice; and a copy would double the memory
+    of a memory-mapped corpus.
+    """
+    if array.flags.writeable:
+        return array
+    interface = dict(array.__array_interface__)
+    interface["data"] = (interface["data"][0], False)
+    return np.asarray(_Interface(interface, array))
+
+
 def offsets_of(lengths: NDArray[Any]) -> NDArray[np.int64]:
-    """int64[n + 1] from n lengths: `[2, 0, 1]` -> `[0, 2, 2, 3]`."""
+    """int64[n + 1] from n lengths: ``[2, 0, 1]`` -> ``[0, 2, 2, 3]``."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:], dtype=np.int64)
     return offsets
@@ -40,7 +82,7 @@ def check_offsets(offsets: NDArray[np.int64], size: int, name: str = "offsets") 
         raise ValueError(f"{name}: expected at least one entry (n + 1 for n documents), got none")
     if offsets[0] < 0:
         raise ValueError(f"{name}: expected 0 or more at the start, got {offsets[0]}")
-    # Compared, not subtracted: the difference of two wild offsets may wrap around.
+    # Compared, not subtracted: the difference of two arbitrary offsets may overflow.
     if (at := np.flatnonzero(offsets[1:] < offsets[:-1])).size:
         i = int(at[0])
         raise ValueError(f"{name}: document {i} ends before it starts: {offsets[i]}, then {offsets[i + 1]}")
@@ -49,10 +91,10 @@ def check_offsets(offsets: NDArray[np.int64], size: int, name: str = "offsets") 
 
 
 def flatten_ints(rows: Sequence[Sequence[int]], name: str, first: int | None = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Flatten lists, tuples or ranges of integers: int64 values, int64 offsets; no Python code an item.
+    """Flatten n lists, tuples or ranges of integers to int64 values and int64[n + 1] offsets, without a Python loop over items.
 
-    `first` is the number of `rows[0]` in messages, `None` if it is the only document there is. Raises
-    `TypeError` for anything but integers, `ValueError` beyond int64.
+    In messages `first` is the index of `rows[0]`, None if it is the only document. Raises TypeError for anything but integers
+    (bools too), ValueError for one beyond int64.
     """
     flat: list[Any] = list(chain.from_iterable(rows))
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
@@ -72,49 +114,14 @@ def flatten_ints(rows: Sequence[Sequence[int]], name: str, first: int | None = 0
 
 
 def place_of(name: str, offsets: NDArray[np.int64], at: int, first: int | None = 0) -> str:
-    """Name document and position of the flat index `at`, counted from `offsets[0] == 0`."""
+    """`name` with the document and position of the flat index `at`, for messages; `offsets[0]` is 0, `first` as above."""
     document = int(np.searchsorted(offsets, at, side="right")) - 1
     place = f", position {at - offsets[document]}"
     return f"{name}{place}" if first is None else f"{name}: document {first + document}{place}"
 
 
-class _Interface:
-    """What NumPy makes an array of, keeping the owner of the memory alive."""
-
-    def __init__(self, interface: dict[str, object], owner: np.ndarray) -> None:
-        self.__array_interface__ = interface
-        self.owner = owner
-
-
-def writable(array: np.ndarray) -> np.ndarray:
-    """The same memory, marked as writable, for kernels that only read it.
-
-    A read-only array has another type for the compiler, and copying a memory-mapped corpus to change that would double it.
-    """
-    if array.flags.writeable:
-        return array
-    interface = dict(array.__array_interface__)
-    interface["data"] = (interface["data"][0], False)
-    return np.asarray(_Interface(interface, array))
-
-
-def positive(value: Any, name: str) -> int:
-    """`value` as an int of at least 1; TypeError or ValueError that names it otherwise."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    if value < 1:
-        raise ValueError(f"{name}: expected at least 1, got {value}")
-    return int(value)
-
-
-def check_size(value: object, name: str, least: int) -> None:
-    """Raise ModelFormatError unless `value` is an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ModelFormatError(f"{name}: expected an integer of at least {least}, got {value!r}")
-
-
 def check_fields(part: dict[str, Any], names: Iterable[str], what: str) -> None:
-    """Raise ModelFormatError unless `part` has exactly these fields."""
+    """Raise ModelFormatError unless `part`, called `what` in messages, has exactly the fields `names`."""
     for name in names:
         if name not in part:
             raise ModelFormatError(f"{what}: the field {name!r} is missing")
@@ -124,7 +131,10 @@ def check_fields(part: dict[str, Any], names: Iterable[str], what: str) -> None:
 
 
 def integers_of(values: Any, name: str) -> np.ndarray:
-    """An integer array of one or two dimensions, from an array or from lists of nothing but `int`."""
+    """An integer array from an array, from a list of `int`, or from a list of equally long lists of `int`.
+
+    Raises ModelFormatError for other types and for values beyond int64.
+    """
     if not isinstance(values, np.ndarray):
         if not isinstance(values, (list, tuple)):
             raise ModelFormatError(f"{name}: expected integers, got {type(values).__name__}")
@@ -149,7 +159,7 @@ def integers_of(values: Any, name: str) -> np.ndarray:
 
 
 def numbers_of(values: Any, name: str) -> np.ndarray:
-    """A float64 array from an array of floats or integers, or from a list of `int` and `float`."""
+    """A float64 array from an array of floats or integers, or from a list of `int` and `float`; ModelFormatError otherwise."""
     if isinstance(values, np.ndarray):
         if values.dtype.kind not in "fiu":
             raise ModelFormatError(f"{name}: expected numbers, got dtype {values.dtype}")

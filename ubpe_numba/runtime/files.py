@@ -1,4 +1,4 @@
-"""Files: read only if they are files, and written so that a reader finds the old one or the new one, and nothing between."""
+"""Files: only regular files are read, and writing is atomic: a reader finds the old file or the new one, never a part of it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from ubpe_numba.errors import ModelFormatError
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open for reading what is a file, or a link to one.
+    """Open a regular file, or a link to one, for reading in binary.
 
-    A pipe could be waited for without end, a device read without end: ModelFormatError. OSError where it cannot be opened.
+    Raises ModelFormatError for anything else, since opening a pipe may block and a device may never end; OSError if it cannot be
+    opened, IsADirectoryError for a folder.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     mode = os.fstat(handle).st_mode
@@ -33,10 +34,31 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     return os.fdopen(handle, "rb")
 
 
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write beside the target, flush to the disk, rename. A kill at any moment leaves the old file or the new one.
+@contextlib.contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put the path before the message of a ModelFormatError that the block raises."""
+    try:
+        yield
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
 
-    Raises OSError (no space, no permission, no such directory), with the temporary file removed.
+
+def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
+    """The suffix of a path in lower case; ValueError if it is not one of those `known`.
+
+    >>> suffix_of("model.NPZ", (".json", ".npz"))
+    '.npz'
+    """
+    suffix = pathlib.Path(path).suffix.lower()
+    if suffix not in known:
+        raise ValueError(f"path: expected a name that ends in {' or '.join(known)}, got {os.fspath(path)!r}")
+    return suffix
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a temporary file beside the target, flush it to the disk, and rename it: a kill leaves the old file or the new one.
+
+    Raises OSError (no space, no permission, no such folder) after removing the temporary file.
     """
     with atomically(path) as f:
         f.write(data)
@@ -44,7 +66,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 @contextlib.contextmanager
 def atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """`write_atomically` for what is written bit by bit: the target changes when the block ends, if no exception ends it."""
+    """`write_atomically` for data written in pieces: the target is replaced when the block ends without an exception."""
     target = pathlib.Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -60,15 +82,24 @@ def atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     if os.name == "posix":
         directory = os.open(target.parent, os.O_RDONLY)
         try:
-            os.fsync(directory)  # the rename itself must reach the disk too
+            os.fsync(directory)  # so that the rename itself is on the disk
         finally:
             os.close(directory)
 
 
-def read_arrays(f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None = None) -> dict[str, np.ndarray]:
-    """The arrays of an npz file: those that are `known`, with the kinds of their dtypes, all or at least `all_of`.
+def npz_of(arrays: dict[str, np.ndarray]) -> bytes:
+    """The content of an npz file of these arrays, not compressed."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
 
-    Members are stored, not compressed, so that no file claims more memory than its own size. ModelFormatError otherwise.
+
+def read_arrays(f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+    """Read the arrays of an npz file that may hold anything.
+
+    `known` maps each allowed name to the allowed kinds of its dtype, as `"iu"`; `all_of` are the names that must be there, None:
+    all of `known`. Raises ModelFormatError for anything else, and for compressed members: an uncompressed one cannot claim more
+    memory than the file has bytes.
     """
     n_bytes = os.fstat(f.fileno()).st_size
     try:
@@ -84,7 +115,7 @@ def read_arrays(f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None
                 arrays[name] = _array(name, archive.read(info), kinds)
     except ModelFormatError:
         raise
-    except Exception as error:  # of a damaged archive zipfile lets out whatever it stumbles over, OverflowError included
+    except Exception as error:  # zipfile raises many types for a damaged archive, OverflowError included
         raise ModelFormatError(f"not a valid npz file: {error}") from error
     for name in known if all_of is None else all_of:
         if name not in arrays:
@@ -93,7 +124,7 @@ def read_arrays(f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None
 
 
 def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
-    """An .npy member: its header must say exactly what follows it."""
+    """Read an .npy member, whose header must fit the bytes after it exactly; `kinds` as in `read_arrays`."""
     stream = io.BytesIO(data)
     try:
         if np.lib.format.read_magic(stream) != (1, 0):
@@ -101,7 +132,7 @@ def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     except ModelFormatError:
         raise
-    except Exception as error:  # NumPy parses the header as Python text, and lets out whatever the parser raises
+    except Exception as error:  # NumPy parses the header as Python source and raises whatever the parser does
         raise ModelFormatError(f"npz: {name}: not a valid array header: {error}") from error
     n = 1
     for size in shape:

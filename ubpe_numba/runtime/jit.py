@@ -1,14 +1,14 @@
 """Every option of the just-in-time compiler, in one place.
 
-Three decorators: `kernel` for what Python calls (compiled once per signature, kept on disk), `helper` for what only kernels call
-(always inlined), and `section` for a part of a kernel that is called once a round. The last two have no way in from Python, which
-would be a fifth of the time that compiling takes, and are kept on disk only as parts of kernels. No `parallel=True` anywhere: a
-pool of threads drives `nogil` kernels at the same speed, with a third of the compile time and none of prange's traps (OpenMP
-kills forked children, workqueue aborts on concurrent calls).
+Three decorators: `kernel` for functions that Python calls (compiled once per signature, cached on disk), `helper` for functions
+that only kernels call (always inlined), and `section` for a part of a kernel that is called once a round. The last two cannot be
+called from Python: that wrapper would take a fifth of the compile time. They are cached on disk only as parts of kernels. Nothing
+uses `parallel=True`: a thread pool runs `nogil` kernels at the same speed, with a third of the compile time and without prange's
+failures (OpenMP kills forked children, workqueue aborts on concurrent calls).
 
-Indices are unsigned: in a kernel `a[-1]` is not the last item but an error. Testing every index for being counted from the end
-costs 10 to 20 % of the whole fit, and the same of encoding, so a pass of our own declares integer indices of arrays unsigned once
-types are known. With `NUMBA_BOUNDSCHECK=1` a negative index is then out of bounds like any other.
+Indices are unsigned: in a kernel `a[-1]` is not the last item but an error. Python's rule for negative indices costs a test per
+access, 10 to 20 % of a whole fit and of encoding, so a compiler pass declares integer indices of arrays unsigned once types are
+known. With `NUMBA_BOUNDSCHECK=1` a negative index is then out of bounds like any other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _unsigned(index: types.Type) -> types.Type:
-    """The type of an index, with unsigned integers in it."""
+    """The type of an index, its integers made unsigned."""
     if isinstance(index, types.Integer):
         return types.uintp
     if isinstance(index, types.BaseTuple):
@@ -39,7 +39,7 @@ def _unsigned(index: types.Type) -> types.Type:
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _UnsignedIndices(FunctionPass):  # type: ignore[misc]
-    """Let `a[i]` and `a[i] = x` of arrays take the index as unsigned; the values are cast, their bits unchanged."""
+    """Make `a[i]` and `a[i] = x` of arrays take the index as unsigned; index values are cast, their bits unchanged."""
 
     _name = "ubpe_unsigned_indices"
 
@@ -51,13 +51,13 @@ class _UnsignedIndices(FunctionPass):  # type: ignore[misc]
             is_get = isinstance(node, ir.Expr) and node.op == "getitem"
             if (is_get or isinstance(node, ir.SetItem)) and isinstance(signature.args[0], types.Array):
                 args = (signature.args[0], _unsigned(signature.args[1]), *signature.args[2:])
-                del state.calltypes[node]  # it may be set once only
+                del state.calltypes[node]  # numba allows an entry to be set only once
                 state.calltypes[node] = signature.replace(args=args)
         return True
 
 
 class _Compiler(CompilerBase):  # type: ignore[misc]
-    """Numba's usual pipeline, and the pass above behind type inference."""
+    """Numba's usual pipeline with the pass above after type inference."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -66,8 +66,8 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
         return [passes]
 
     def compile_extra(self, func: Any) -> Any:
-        """Compile, with the collector of garbage at rest: it looks at millions of live objects, an eighth of the time."""
-        if not gc.isenabled():  # as in the compilation of a helper, within that of a kernel
+        """Compile with garbage collection off: scanning millions of live objects takes an eighth of the compile time."""
+        if not gc.isenabled():  # a helper compiled during the compilation of its kernel
             return super().compile_extra(func)
         gc.disable()
         try:
@@ -80,8 +80,8 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 class _LowerToLink(NativeLowering):  # type: ignore[misc]
     """Lower a function that is linked into kernels and never run by itself.
 
-    Numba would optimise it and make machine code of it, and do so again for every kernel that it is part of: only the second
-    counts. A seventh of the time that compiling takes.
+    Numba would optimise it and generate its machine code here, and again in every kernel that it is part of. Only the latter is
+    used, and leaving out the former saves a seventh of the compile time.
     """
 
     _name = "ubpe_lower_to_link"
@@ -99,7 +99,7 @@ class _LowerToLink(NativeLowering):  # type: ignore[misc]
         super().run_pass(state)
 
         def function() -> None:
-            """By this, kernels find the library; there is no code to point to."""
+            """Key by which kernels find the library; the function has no machine code of its own."""
 
         lowered = state["cr"]
         state.targetctx.insert_user_function(function, lowered.fndesc, [library])
@@ -108,7 +108,7 @@ class _LowerToLink(NativeLowering):  # type: ignore[misc]
 
 
 class _InnerCompiler(_Compiler):
-    """The same for what is not called from Python."""
+    """The same pipeline for functions that are not called from Python."""
 
     def define_pipelines(self) -> list[Any]:
         (passes,) = super().define_pipelines()
@@ -118,9 +118,9 @@ class _InnerCompiler(_Compiler):
 
 
 def kernel(function: F) -> F:
-    """Compile a function that Python calls: without the GIL, with a cache on disk. All memory is its caller's.
+    """Compile a function that Python calls, without the GIL and cached on disk. It allocates nothing: its caller owns all memory.
 
-    So no references need be counted while it runs: a fit of many small rounds takes a quarter less, of ties by first occurrence
+    Reference counting is therefore off: a fit of many small rounds takes a quarter less time, one with ties by first occurrence
     half, and compiling an eighth less. Numba refuses to compile `np.empty` in it.
     """
     return _compiled(function, _nrt=False)
@@ -137,15 +137,15 @@ def _compiled(function: F, **options: Any) -> F:
 
 
 def helper(function: F) -> F:
-    """Compile a function that only kernels call.
+    """Compile a function that only kernels call, always inlined.
 
-    Inlined always. It returns numbers or views of its arguments, whose memory nobody counts references to (see `kernel`).
+    It returns numbers or views of its arguments; references are not counted (see `kernel`).
     """
     return _inner(function, forceinline=True)
 
 
 def section(function: F) -> F:
-    """Compile a part of a kernel that is written apart and called so rarely that a real call costs nothing (~1 µs)."""
+    """Compile a part of a kernel that is a function of its own, called so rarely that a real call (~1 µs) costs nothing."""
     return _inner(function)
 
 
@@ -157,7 +157,8 @@ def _inner(function: F, **options: Any) -> F:
     def refuse(*args: object, **kwargs: object) -> None:
         raise TypeError(f"{function.__name__} is called by kernels only; {function.__name__}.py_func is the Python function")
 
-    # numba would jump to a wrapper that is not there: what is compiled stays unknown to it, and a call ends here
+    # Numba would call a Python wrapper that does not exist: compiled versions are hidden from the dispatcher, so a call from
+    # Python always reaches `refuse`.
     dispatcher._insert = lambda *args, **kwargs: None
     dispatcher._compile_for_args = refuse
     return dispatcher  # type: ignore[no-any-return]

@@ -1,12 +1,12 @@
 """The cache of compiled kernels: one checksummed file per kernel and signature.
 
-Numba's own cache stamps only the file that a kernel is written in (a changed helper elsewhere keeps the stale machine code),
-raises when its directory cannot be written, and shares one index file between processes. Here the name of a file is the hash
-of everything that the code depends on (all kernel sources, versions, processor, flags, signature), a file is replaced
-atomically, and every failure means "compile again", with one warning.
+Numba's own cache stamps only the file that a kernel is written in (after a change of a helper elsewhere it keeps running stale
+machine code), raises when its directory cannot be written, and shares one index file between processes. Here the name of a file
+is the hash of everything that the code depends on (all kernel sources, versions, processor, flags, signature), a file is
+replaced atomically, and after any failure the kernel is compiled again, with one warning per process.
 
 Environment: `UBPE_CACHE_DIR` moves the cache, `UBPE_CACHE=0` turns it off. Compiled code is executed, so the directory is
-private to the user: mode 0700, and refused when somebody else owns it or may write there.
+private to the user: mode 0700, and refused if another user owns it or may write to it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _warned = False
 
 
 def kernel_sources() -> list[pathlib.Path]:
-    """Every file that compiled code may depend on: the compiler's options, and the folders that hold kernels and helpers.
+    """Every file that compiled code may depend on: compiler options, this cache, and the folders of kernels and helpers.
 
     >>> [path.name for path in kernel_sources() if path.parent.name == "machine"][:2]
     ['__init__.py', 'atomics.py']
@@ -42,7 +42,7 @@ def kernel_sources() -> list[pathlib.Path]:
 
 
 def _stamp() -> str:
-    """Hash of all that compiled code depends on, beyond signature and processor (numba adds those two to each key)."""
+    """Hash of everything that compiled code depends on except signature and processor, which numba adds to each key."""
     h = hashlib.sha256()
     for path in kernel_sources():
         h.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
@@ -53,7 +53,7 @@ def _stamp() -> str:
 
 @functools.cache
 def directory() -> pathlib.Path:
-    """The directory of the cache, whether it exists or not; the same for the life of the process."""
+    """The directory of the cache, which need not exist; it does not change during the process."""
     if own := os.environ.get("UBPE_CACHE_DIR"):
         return pathlib.Path(own).absolute()
     if sys.platform == "win32":
@@ -65,8 +65,8 @@ def directory() -> pathlib.Path:
     return pathlib.Path(base) / "ubpe_numba"
 
 
-def _private(path: pathlib.Path) -> None:
-    """Create the directory, or check that it belongs to this user."""
+def _make_private(path: pathlib.Path) -> None:
+    """Create the directory with mode 0700. PermissionError if it exists and another user owns it or may write to it."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if hasattr(os, "getuid"):
         status = path.stat()
@@ -84,12 +84,12 @@ def _warn(what: str, error: BaseException) -> None:
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
-    """Tells numba where a kernel's files are and what their sources hash to."""
+    """Tells numba in which directory a kernel is cached, and the hash of the sources."""
 
     stamp = ""
 
     def ensure_cache_path(self) -> None:
-        _private(directory())
+        _make_private(directory())
 
     def get_cache_path(self) -> str:
         return str(directory())
@@ -111,8 +111,8 @@ class _Impl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Locator,)
 
 
-class _Files:
-    """One file per key: 32 bytes of checksum, then the payload. No shared index that two processes could tear."""
+class _EntryFiles:
+    """One file per key: 32 bytes of SHA-256, then the payload. There is no shared index for two processes to corrupt."""
 
     def __init__(self, base: str, stamp: str) -> None:
         self.base, self.stamp = base, stamp
@@ -126,7 +126,7 @@ class _Files:
 
     def load(self, key: object) -> Any:
         path = self._path(key)
-        _private(path.parent)
+        _make_private(path.parent)
         data = path.read_bytes()
         if hashlib.sha256(data[32:]).digest() != data[:32]:
             raise ValueError(f"{path.name} is damaged")
@@ -153,14 +153,14 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
 
     def __init__(self, py_func: Any) -> None:
         super().__init__(py_func)
-        module = py_func.__module__.partition(".")[2].replace(".kernels.", ".")  # two wings may each have a kernel of one name
-        self._cache_file = _Files(f"{module}.{py_func.__name__}", self._impl.locator.get_source_stamp())
+        module = py_func.__module__.partition(".")[2].replace(".kernels.", ".")  # kernels of two wings may share a name
+        self._cache_file = _EntryFiles(f"{module}.{py_func.__name__}", self._impl.locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             if not self._cache_file.has(self._index_key(sig, target_context.codegen())):
-                # numba would first make its tables ready to run something, not to compile it: in that order all that follows is
-                # compiled a sixth slower
+                # Numba would set up its context for running before that for compiling; in this order everything compiled later
+                # takes a sixth longer.
                 return None
             return super().load_overload(sig, target_context)
         except Exception as e:
@@ -175,7 +175,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
 
 
 def attach(dispatcher: Any) -> Any:
-    """Give a numba dispatcher this cache; without one if `UBPE_CACHE=0` or numba's internals are not as expected."""
+    """Give a numba dispatcher this cache, unless `UBPE_CACHE=0` or numba's internals are not as expected; returns it."""
     if os.environ.get("UBPE_CACHE") != "0":
         try:
             dispatcher._cache = _KernelCache(dispatcher.py_func)

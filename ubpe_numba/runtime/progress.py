@@ -1,4 +1,4 @@
-"""Progress of long work: tqdm where it is installed, one line on standard error elsewhere."""
+"""Progress of long work: a tqdm bar if tqdm is installed, otherwise one line on standard error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from typing import Any
 class Progress:
     """A bar over the ids of a growing vocabulary, with the count of the pair merged last.
 
-    `mode` is ``"auto"`` (shown on a terminal), True (always) or False (never). Anything else is a ValueError.
+    Parameters
+    ----------
+    mode : bool or str
+        ``"auto"`` (shown if standard error is a terminal), True (always) or False (never).
+    what : str
+        The label of the bar.
+
+    Raises
+    ------
+    ValueError
+        If `mode` is anything else.
     """
 
     def __init__(self, mode: bool | str = "auto", what: str = "fit") -> None:
@@ -21,7 +31,7 @@ class Progress:
         self.bar: Any = None
 
     def start(self, done: int, total: int) -> None:
-        """Begin at `done` of `total` ids."""
+        """Begin with `done` of `total` ids."""
         self.done, self.total, self.began = done, total, time.monotonic()
         if self.shown:
             try:
@@ -31,7 +41,7 @@ class Progress:
             self.bar = tqdm(total=total, initial=done, desc=self.what, unit="token", leave=True)
 
     def update(self, done: int, count: int) -> None:
-        """Tell that `done` ids exist and how often the last pair occurred."""
+        """Show that `done` ids exist, and how often the pair merged last occurred."""
         if self.bar is not None:
             self.bar.set_postfix(count=count, refresh=False)
             self.bar.update(done - self.done)

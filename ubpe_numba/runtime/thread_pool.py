@@ -1,7 +1,7 @@
-"""Threads over documents: how many, how the work is cut, and the pool that does it.
+"""Threads over documents: how many, how documents are divided into chunks, and the pool that runs them.
 
-Kernels release the GIL, so plain threads use every core. One lazy pool per process and size, made anew after a fork (threads do
-not survive one) and never fed from one of its own threads.
+Kernels release the GIL, so Python threads use every core. There is one pool per process and size, created when first needed and
+again after a fork (threads do not survive a fork). A pool's own threads never submit to it: they run nested work themselves.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from typing import TypeVar
 
 import numpy as np
 
+from ubpe_numba.runtime.arrays import positive
+
 T = TypeVar("T")
 
-SERIAL_BELOW = 200_000  # symbols; a hand-off costs ~16 µs, as much as encoding ~300
-LONG = 4_000_000  # symbols: a kernel runs for a tenth of a second or more, in which its thread does not hear of Ctrl-C
-_CHUNKS_PER_THREAD = 4  # so that no thread is left alone with a slow rest
-_LISTEN = 0.1  # seconds between two looks at whether Ctrl-C came
-_MOST_POOLS = 4  # one for each number of threads that was asked for lately
+SERIAL_BELOW = 200_000  # symbols: below this, threads cost more than they save (submitting a chunk: ~16 µs, ~300 symbols)
+LONG = 4_000_000  # symbols: kernels from here on run 0.1 s or more, during which the calling thread cannot handle Ctrl-C
+_CHUNKS_PER_THREAD = 4  # balances chunks of unequal speed
+_POLL_SECONDS = 0.1  # between two checks for Ctrl-C
+_MOST_POOLS = 4  # pools kept, one for each number of threads requested recently
 
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _lock = threading.Lock()
@@ -30,7 +32,7 @@ _worker = threading.local()
 def resolve(n_threads: int | None) -> int:
     """The number of threads: the argument, else UBPE_NUM_THREADS, NUMBA_NUM_THREADS, else the CPUs this process may use.
 
-    Raises TypeError or ValueError naming the source of a value that is not a positive integer.
+    Raises TypeError or ValueError that names the argument or variable if its value is not a positive integer.
     """
     if (asked := asked_for(n_threads)) is not None:
         return asked
@@ -40,13 +42,9 @@ def resolve(n_threads: int | None) -> int:
 
 
 def asked_for(n_threads: int | None) -> int | None:
-    """The number of threads that the argument or the environment asks for, None if none does; raises as `resolve`."""
+    """The number of threads that the argument or the environment requests, None if neither does; raises as `resolve`."""
     if n_threads is not None:
-        if isinstance(n_threads, bool) or not isinstance(n_threads, (int, np.integer)):
-            raise TypeError(f"n_threads: expected an int or None, got {n_threads!r}")
-        if n_threads < 1:
-            raise ValueError(f"n_threads: expected at least 1, got {n_threads}")
-        return int(n_threads)
+        return positive(n_threads, "n_threads", "an int or None")
     for name in ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"):
         if text := os.environ.get(name):
             if not (text.isascii() and text.isdigit()) or int(text) < 1:
@@ -56,9 +54,10 @@ def asked_for(n_threads: int | None) -> int | None:
 
 
 def chunks_of(offsets: np.ndarray, n_threads: int | None, per_thread: int = _CHUNKS_PER_THREAD) -> list[tuple[int, int]]:
-    """Ranges of whole documents for `run`, balanced by symbols; a single one where threads would only cost.
+    """Ranges (begin, end) of whole documents for `run`, of about equally many symbols.
 
-    `per_thread` of them for each thread: one where every chunk makes tables of its own.
+    `offsets` int64[n + 1] are those of the documents. There are `per_thread` ranges per thread (1 for work that builds tables for
+    every chunk), or a single one for one thread or fewer than `SERIAL_BELOW` symbols. Raises as `resolve`. O(ranges * log n).
 
     >>> chunks_of(np.array([0, 10, 20]), 2)
     [(0, 2)]
@@ -73,11 +72,11 @@ def chunks_of(offsets: np.ndarray, n_threads: int | None, per_thread: int = _CHU
 
 
 def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_threads: int | None, size: int = 0) -> list[T]:
-    """`function(begin, end)` of every chunk, in their order; the first exception is raised once all have ended.
+    """The results of `function(begin, end)` for every chunk, in order of chunks.
 
-    KeyboardInterrupt is raised at once: kernels that still run end by themselves, unseen. For that a single chunk gets a thread,
-    too, if there are `size` >= LONG symbols. Where no thread can be had (the interpreter is shutting down, or the system
-    refuses), the caller's own does the work.
+    The first exception is raised after all chunks have ended; only KeyboardInterrupt is raised at once, while running kernels end
+    in the background. To make that possible a single chunk runs in a thread too if it has `size` >= LONG symbols. If no thread
+    can be started (interpreter shutdown, limits of the system), the chunks run in the calling thread.
     """
     if (len(chunks) == 1 and size < LONG) or getattr(_worker, "busy", False):
         return [function(*chunk) for chunk in chunks]
@@ -90,8 +89,8 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
         except RuntimeError:
             _drop(pool)
         here = [function(*chunk) for chunk in chunks[len(futures) :]]
-        while wait(futures, _LISTEN).not_done:
-            pass  # a signal that comes just before a thread falls asleep does not wake it
+        while wait(futures, _POLL_SECONDS).not_done:
+            pass  # with a timeout: a signal that arrives just before the wait begins does not end it
         return [future.result() for future in futures] + here
     except BaseException as error:
         for future in futures:
@@ -102,9 +101,10 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
 
 
 def together(here: Callable[[], T], helper: Callable[[int], object], stop: Callable[[], None], n_threads: int) -> T:
-    """`here()` in this thread, while up to n_threads - 1 others run `helper(1)`, `helper(2)` ...
+    """The result of `here()`, run in this thread, while up to n_threads - 1 others run `helper(1)`, `helper(2)`, ...
 
-    Helpers may come late or not at all, and have to end when `stop` was called, which happens whatever becomes of `here`.
+    Helpers may start late or not at all, so `here` must not wait for them. `stop()` is called when `here` has returned or raised;
+    helpers must end after it. Their exceptions are raised once all have ended.
     """
     if n_threads == 1 or getattr(_worker, "busy", False):
         return here()
@@ -139,7 +139,7 @@ def _pool(size: int) -> ThreadPoolExecutor:
     key = (os.getpid(), size)
     with _lock:
         for other in [k for k in _pools if k[0] != key[0]]:
-            del _pools[other]  # of the parent: its threads are not here
+            del _pools[other]  # inherited by fork: its threads exist only in the parent
         if key not in _pools:
             if len(_pools) == _MOST_POOLS:
                 _pools.pop(next(iter(_pools))).shutdown(wait=False)
@@ -148,7 +148,7 @@ def _pool(size: int) -> ThreadPoolExecutor:
 
 
 def _drop(pool: ThreadPoolExecutor) -> None:
-    """Forget a pool that could not start a thread; what it was given already is still done."""
+    """Forget a pool that could not start a thread; work that it has accepted is still done."""
     with _lock:
         for key in [k for k, v in _pools.items() if v is pool]:
             del _pools[key]

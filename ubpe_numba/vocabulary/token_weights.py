@@ -1,4 +1,4 @@
-"""What tokens weigh on a path where weights add up: idf, the logarithm of their frequency, or what the user says."""
+"""Weights of tokens for paths of additive weight: idf, the logarithm of their frequency, or numbers of the user."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
+from ubpe_numba.vocabulary.vocabulary import Vocabulary, for_distinct
 
-_LIMIT = 1e6  # of a weight: in fixed point, sums of the weights of 500 such tokens are still exact
+_LIMIT = 1e6  # largest absolute weight: in fixed point the sum of 500 such weights is still exact
 
 
 def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
-    """float64[V]: for None or ``"idf"`` the idf, for ``"log_frequency"`` see `log_frequency`, else the numbers given.
+    """float64[V], the weights that the argument `token_weights` asks for.
 
-    TypeError for anything but numbers; ValueError for another word, another number of them than the vocabulary has ids, or one
-    that is not finite or beyond 1e6.
+    `given` is None or ``"idf"`` (the weights of the vocabulary), ``"log_frequency"`` (see there) or V numbers. Raises TypeError
+    for anything but numbers; ValueError for another word, for an array that is not V numbers, or for a number that is not finite
+    or beyond ±1e6.
     """
     if given is None or (isinstance(given, str) and given == "idf"):
         return vocabulary.weights
@@ -37,15 +38,13 @@ def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
 
 
 def log_frequency(counts: np.ndarray) -> np.ndarray:
-    """ln((1 + c) / (V + sum of c)) of every count c, float64[V]: all below 0, and the nearer to 0 the more frequent.
+    """ln((1 + c) / (V + sum of all counts)) of every count c, float64[V]: at most 0, and nearer to 0 for frequent tokens.
 
-    The logarithm of a token's probability, smoothed by one, so a sum of them is that of a sequence of independent tokens, and
-    the largest sum the likeliest segmentation. By `math.log`, whose last bit is the same on every processor that NumPy's may
-    not be, once per distinct count.
+    This is the logarithm of a token's probability with add-one smoothing. A sum of these is the log-probability of a sequence of
+    independent tokens, so the segmentation of the largest sum is the most likely one.
 
     >>> log_frequency(np.array([0, 3])).tolist() == [math.log(1 / 5), math.log(4 / 5)]
     True
     """
     total = counts.size + int(counts.sum())
-    values, inverse = np.unique(counts, return_inverse=True)
-    return np.array([math.log((1 + c) / total) for c in values.tolist()], np.float64)[inverse]
+    return for_distinct(lambda count: math.log((1 + count) / total), counts)

@@ -1,46 +1,58 @@
-"""The vocabulary: what every id stands for, how tokens are built, and what is known about them. Frozen and validated."""
+"""The vocabulary: what every id stands for, how tokens are built, and statistics of them. Frozen, and validated when it is made.
+
+Layout, for the symbols 0, 1, 2 and the pairs ``[[0, 1], [3, 2]]`` (token 3 is 0 1, token 4 is 3 2):
+
+    token       0   1   2   3       4
+    arena       0 | 1 | 2 | 0   1 | 0   1   2      the alphabet ids of all tokens, one after the other
+    offsets     0   1   2   3       5           8  where each begins; the last is the end
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.runtime.arrays import check_fields, check_size, integers_of, numbers_of
+from ubpe_numba.runtime.arrays import check_fields, integers_of, numbers_of
 from ubpe_numba.vocabulary.kernels import arena as arena_kernels
 
 __all__ = ["Vocabulary"]
 
-#: Pairs that stand for more symbols than this in all are refused unless `max_symbols` says otherwise: 30 can claim 2**30.
+#: Default limit of all symbols that pairs stand for together: 30 pairs can stand for 2**30.
 MAX_SYMBOLS = 1 << 27
-_KNOWN = ("weights", "counts", "document_frequencies")
+_STATISTICS = ("weights", "counts", "document_frequencies")
 
 
 class Vocabulary:
-    """Tokens 0..V-1: first the symbols of the alphabet, then what was learned.
+    """Tokens 0..V-1: first the n_alphabet symbols of the alphabet, then the m learned tokens.
+
+    Vocabularies are made by `fit`, by `from_merges` or by `from_sequences`.
 
     Attributes
     ----------
     n_alphabet : int
         The number of alphabet symbols, ids 0..n_alphabet-1.
     n_learned : int
-        The number of learned tokens, ids from n_alphabet on.
+        The number m of learned tokens, ids from n_alphabet on.
     in_order_of_creation : bool
-        Whether pairs are known and the parents of every token have lower ids than it.
+        Whether pairs are known and both parents of every token have lower ids than it.
     merges : int32[m, 2] or None
-        The two ids that make up each learned token; None where only flat sequences are known.
+        The two ids that make up each learned token; None if only flat sequences are known.
     arena, offsets : int32[s], int64[V + 1]
         The alphabet ids that token t stands for are ``arena[offsets[t]:offsets[t + 1]]``.
     weights : float64[V]
-        idf of every token, 0 for the alphabet.
+        The idf of every token, 0 for the alphabet.
     counts, document_frequencies : int64[V]
-        Occurrences of the pair, and documents that held it, when it was merged; 0 for the alphabet and where not known.
+        Occurrences of the pair, and documents that held it, when it was merged; 0 for the alphabet and if not known.
     n_documents, n_symbols : int
-        Size of the corpus, 0 where not known.
+        Size of the corpus, 0 if not known.
 
+    Notes
+    -----
     All arrays are read-only. Two vocabularies are equal if all their arrays are.
 
     Examples
@@ -66,9 +78,11 @@ class Vocabulary:
     n_documents: int
     n_symbols: int
 
-    def __init__(self, n_alphabet: int, merges: np.ndarray | None, arena: np.ndarray, offsets: np.ndarray, **known: Any) -> None:
+    def __init__(
+        self, n_alphabet: int, merges: np.ndarray | None, arena: np.ndarray, offsets: np.ndarray, **statistics: Any
+    ) -> None:
         """Store without validation; use `from_merges` or `from_sequences`."""
-        values = {"n_alphabet": n_alphabet, "merges": merges, "arena": arena, "offsets": offsets, **known}
+        values = {"n_alphabet": n_alphabet, "merges": merges, "arena": arena, "offsets": offsets, **statistics}
         size = offsets.size - 1
         values["n_learned"] = size - n_alphabet
         values["in_order_of_creation"] = merges is not None and bool((merges < np.arange(n_alphabet, size)[:, None]).all())
@@ -92,12 +106,43 @@ class Vocabulary:
     ) -> Vocabulary:
         """Make a vocabulary from pairs of ids; pair i makes the id ``n_alphabet + i``.
 
-        Pairs may come in any order, so long as none is built on itself. The other arguments are per learned token (m values).
-        Raises ModelFormatError, before anything large is allocated, for a wrong shape or dtype, an id out of range, a pair
-        that is there twice, a token built on itself, tokens of more than `max_symbols` symbols in all, weights that are not
-        finite, or negative counts.
+        Parameters
+        ----------
+        n_alphabet : int
+            The number of alphabet symbols, at least 1.
+        merges : int[m, 2] or list of pairs
+            The pairs, in any order in which no token is built on itself.
+        weights : float[m], optional
+            The idf of each learned token, 0..1e6; 0 by default.
+        counts, document_frequencies : int[m], optional
+            Occurrences of each pair, and documents that held it; 0 by default.
+        n_documents, n_symbols : int
+            Size of the corpus, 0 if not known.
+        max_symbols : int
+            How many symbols the learned tokens may stand for together.
+
+        Returns
+        -------
+        Vocabulary
+            The vocabulary of ``n_alphabet + m`` tokens.
+
+        Raises
+        ------
+        ModelFormatError
+            Before anything large is allocated: for a wrong shape or dtype, an id out of range, a pair that is there twice, a
+            token built on itself, tokens of more than `max_symbols` symbols in all, weights that are not finite or out of
+            range, or negative counts.
+
+        Notes
+        -----
+        O(m log m + symbols).
+
+        Examples
+        --------
+        >>> Vocabulary.from_merges(2, [[0, 1], [2, 2]]).sequence(3)
+        array([0, 1, 0, 1], dtype=int32)
         """
-        check_size(n_alphabet, "n_alphabet", 1)
+        _check_size(n_alphabet, "n_alphabet", 1)
         pairs = integers_of(merges, "merges")
         if pairs.size == 0:
             pairs = pairs.reshape(0, 2)
@@ -119,8 +164,8 @@ class Vocabulary:
             bad_token := arena_kernels.order_of_tokens(left, right, n_alphabet, order)
         ) >= 0:
             raise ModelFormatError(f"merges[{bad_token}]: the token {n_alphabet + bad_token} is built on itself")
-        known = _known(n_alphabet, m, weights, counts, document_frequencies, n_documents, n_symbols)
-        return cls._of_pairs(n_alphabet, pairs, order, max_symbols, known)
+        statistics = _statistics(n_alphabet, m, weights, counts, document_frequencies, n_documents, n_symbols)
+        return cls._of_pairs(n_alphabet, pairs, order, max_symbols, statistics)
 
     @classmethod
     def from_fit(
@@ -133,33 +178,49 @@ class Vocabulary:
         n_documents: int,
         n_symbols: int,
     ) -> Vocabulary:
-        """Make a vocabulary of what a fit learned, which is trusted: nothing is checked.
+        """Make a vocabulary from what a fit learned, without any check.
 
-        merges int32[m, 2] in order of creation; weights float64[m]; counts, document_frequencies int64[m].
+        Parameters
+        ----------
+        n_alphabet : int
+            The number of alphabet symbols.
+        merges : int32[m, 2]
+            The pairs, in order of creation.
+        weights : float64[m]
+            The idf of each learned token.
+        counts, document_frequencies : int64[m]
+            Occurrences of each pair, and documents that held it.
+        n_documents, n_symbols : int
+            Size of the corpus.
+
+        Returns
+        -------
+        Vocabulary
+            The vocabulary of ``n_alphabet + m`` tokens.
         """
-        none = np.zeros(n_alphabet, np.int64)
-        known = {
-            "weights": np.concatenate([none, weights]),
-            "counts": np.concatenate([none, counts]),
-            "document_frequencies": np.concatenate([none, document_frequencies]),
+        zeros = np.zeros(n_alphabet, np.int64)
+        statistics = {
+            "weights": np.concatenate([zeros, weights]),
+            "counts": np.concatenate([zeros, counts]),
+            "document_frequencies": np.concatenate([zeros, document_frequencies]),
             "n_documents": n_documents,
             "n_symbols": n_symbols,
         }
         pairs = np.ascontiguousarray(merges, np.int32)
-        return cls._of_pairs(n_alphabet, pairs, np.arange(len(pairs), dtype=np.int32), 1 << 40, known)
+        return cls._of_pairs(n_alphabet, pairs, np.arange(len(pairs), dtype=np.int32), 1 << 40, statistics)
 
     @classmethod
     def _of_pairs(
-        cls, n_alphabet: int, pairs: np.ndarray, order: np.ndarray, max_symbols: int, known: dict[str, Any]
+        cls, n_alphabet: int, pairs: np.ndarray, order: np.ndarray, max_symbols: int, statistics: dict[str, Any]
     ) -> Vocabulary:
-        """Fill the arena of valid pairs, int32[m, 2], in an `order` in which parents precede children."""
+        """Fill the arena of valid pairs, int32[m, 2]; in `order`, int32[m] indices of pairs, parents precede children."""
         left, right = pairs[:, 0].copy(), pairs[:, 1].copy()
         lengths = np.empty(n_alphabet + len(pairs), np.int64)
         arena_kernels.token_lengths(left, right, n_alphabet, order, lengths)
         offsets = _offsets(lengths, n_alphabet, max_symbols)
         arena = np.empty(offsets[-1], np.int32)
         arena_kernels.fill_arena(left, right, n_alphabet, order, offsets, arena)
-        return cls(n_alphabet, pairs, arena, offsets, **known)
+        return cls(n_alphabet, pairs, arena, offsets, **statistics)
 
     @classmethod
     def from_sequences(
@@ -173,12 +234,36 @@ class Vocabulary:
         n_documents: int = 0,
         n_symbols: int = 0,
     ) -> Vocabulary:
-        """Make a vocabulary from flat sequences: `symbols` holds those of all learned tokens, `lengths` how many each has.
+        """Make a vocabulary from the sequences of symbols that its learned tokens stand for.
 
-        Raises ModelFormatError for a wrong shape or dtype, a symbol outside the alphabet, a token of fewer than two symbols,
-        lengths that do not add up, weights that are not finite, or negative counts.
+        Parameters
+        ----------
+        n_alphabet : int
+            The number of alphabet symbols, at least 1.
+        symbols : int[s]
+            The alphabet ids of all m learned tokens, one token after the other.
+        lengths : int[m]
+            How many of `symbols` each token has, at least 2.
+        weights, counts, document_frequencies, n_documents, n_symbols
+            As for `from_merges`.
+
+        Returns
+        -------
+        Vocabulary
+            The vocabulary of ``n_alphabet + m`` tokens, its `merges` None.
+
+        Raises
+        ------
+        ModelFormatError
+            For a wrong shape or dtype, a symbol outside the alphabet, a token of fewer than two symbols, lengths that do not add
+            up, weights that are not finite or out of range, or negative counts.
+
+        Examples
+        --------
+        >>> Vocabulary.from_sequences(2, [0, 1, 1, 1, 0], [3, 2]).sequence(2)
+        array([0, 1, 1], dtype=int32)
         """
-        check_size(n_alphabet, "n_alphabet", 1)
+        _check_size(n_alphabet, "n_alphabet", 1)
         flat, sizes = integers_of(symbols, "symbols"), integers_of(lengths, "lengths")
         if flat.ndim != 1 or sizes.ndim != 1:
             raise ModelFormatError(f"symbols and lengths: expected 1-D, got {flat.ndim}-D and {sizes.ndim}-D")
@@ -190,18 +275,35 @@ class Vocabulary:
             raise ModelFormatError(f"symbols[{bad[0]}]: expected 0..{n_alphabet - 1}, got {flat[bad[0]]}")
         offsets = _offsets(np.concatenate([np.ones(n_alphabet, np.int64), sizes]), n_alphabet, flat.size)
         arena = np.concatenate([np.arange(n_alphabet, dtype=np.int32), flat.astype(np.int32)])
-        known = _known(n_alphabet, sizes.size, weights, counts, document_frequencies, n_documents, n_symbols)
-        return cls(n_alphabet, None, arena, offsets, **known)
+        statistics = _statistics(n_alphabet, sizes.size, weights, counts, document_frequencies, n_documents, n_symbols)
+        return cls(n_alphabet, None, arena, offsets, **statistics)
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_alphabet: int, max_symbols: int) -> Vocabulary:
-        """Make it again from what `state()` returned, where arrays may have become lists.
+        """Make a vocabulary from what `state` returned, whose arrays may have become lists.
 
-        Raises ModelFormatError, before anything large is allocated, if a field is missing or unexpected, the alphabet is not of
-        `n_alphabet` symbols, or as `from_merges` and `from_sequences` do.
+        Parameters
+        ----------
+        state : dict
+            The fields of a model file.
+        n_alphabet : int
+            The number of symbols of the file's alphabet.
+        max_symbols : int
+            As for `from_merges`.
+
+        Returns
+        -------
+        Vocabulary
+            One that is equal to the vocabulary of the state.
+
+        Raises
+        ------
+        ModelFormatError
+            Before anything large is allocated: if a field is missing or unexpected, or the alphabet does not have `n_alphabet`
+            symbols; and as `from_merges` and `from_sequences` raise it.
         """
         what = ("merges",) if "merges" in state else ("symbols", "lengths")
-        check_fields(state, ("n_alphabet", "n_documents", "n_symbols", *what, *_KNOWN), "vocabulary")
+        check_fields(state, ("n_alphabet", "n_documents", "n_symbols", *what, *_STATISTICS), "vocabulary")
         if type(state["n_alphabet"]) is not int or state["n_alphabet"] != n_alphabet:
             raise ModelFormatError(f"n_alphabet: expected an alphabet of {n_alphabet}, got {state['n_alphabet']!r}")
         if "merges" in state:
@@ -213,25 +315,65 @@ class Vocabulary:
         return self.offsets.size - 1
 
     def sequence(self, token: int) -> np.ndarray:
-        """The alphabet ids of a token, int32, sharing memory. IndexError if there is no such token."""
+        """The alphabet ids that a token stands for.
+
+        Parameters
+        ----------
+        token : int
+            An id, 0..V-1.
+
+        Returns
+        -------
+        int32[n]
+            A read-only view of `arena`.
+
+        Raises
+        ------
+        IndexError
+            If there is no such token.
+        """
         if not 0 <= token < len(self):
             raise IndexError(f"token {token}: expected 0..{len(self) - 1}")
         return self.arena[self.offsets[token] : self.offsets[token + 1]]
 
     def select(self, stay: np.ndarray, merges: np.ndarray | None) -> Vocabulary:
-        """The vocabulary of the learned tokens `stay` (indices from 0), in that order, with `merges` already renumbered."""
+        """The vocabulary of some of the learned tokens, in another order if need be.
+
+        Parameters
+        ----------
+        stay : int[k]
+            Indices of learned tokens, counted from 0, in their new order.
+        merges : int[k, 2] or None
+            Their pairs of new ids; None for a vocabulary of flat sequences.
+
+        Returns
+        -------
+        Vocabulary
+            The vocabulary of the alphabet and these k tokens, with their statistics.
+
+        Raises
+        ------
+        ModelFormatError
+            If `merges` are not valid, as for `from_merges`.
+        """
         tokens = self.n_alphabet + np.asarray(stay, np.int64)
-        known: dict[str, Any] = {n: getattr(self, n)[tokens] for n in _KNOWN}
-        known |= {"n_documents": self.n_documents, "n_symbols": self.n_symbols}
+        statistics: dict[str, Any] = {n: getattr(self, n)[tokens] for n in _STATISTICS}
+        statistics |= {"n_documents": self.n_documents, "n_symbols": self.n_symbols}
         if merges is not None:
-            return Vocabulary.from_merges(self.n_alphabet, merges, **known)
+            return Vocabulary.from_merges(self.n_alphabet, merges, **statistics)
         lengths = self.offsets[tokens + 1] - self.offsets[tokens]
         parts = [self.sequence(t) for t in tokens.tolist()]
         flat = np.concatenate(parts) if parts else np.zeros(0, np.int32)
-        return Vocabulary.from_sequences(self.n_alphabet, flat, lengths, **known)
+        return Vocabulary.from_sequences(self.n_alphabet, flat, lengths, **statistics)
 
     def state(self) -> dict[str, Any]:
-        """The arguments that make it again: those of `from_merges` if pairs are known, of `from_sequences` otherwise."""
+        """The arguments that make it again: those of `from_merges` if pairs are known, of `from_sequences` otherwise.
+
+        Returns
+        -------
+        dict
+            Integers and arrays, which share memory with the vocabulary.
+        """
         learned = slice(self.n_alphabet, None)
         out: dict[str, Any] = {"n_alphabet": self.n_alphabet, "n_documents": self.n_documents, "n_symbols": self.n_symbols}
         if self.merges is not None:
@@ -239,11 +381,11 @@ class Vocabulary:
         else:
             out["symbols"] = self.arena[self.offsets[self.n_alphabet] :]
             out["lengths"] = np.diff(self.offsets)[learned]
-        return out | {n: getattr(self, n)[learned] for n in _KNOWN}
+        return out | {n: getattr(self, n)[learned] for n in _STATISTICS}
 
     @property
     def fingerprint(self) -> str:
-        """A hash of everything that decides how it encodes and decodes: equal for equal vocabularies, on any machine."""
+        """A hash of everything that decides how it encodes and decodes, 32 hexadecimal digits, the same on every machine."""
         h = hashlib.sha256(str(self.n_alphabet).encode())
         arrays = (np.zeros(0, np.int32) if self.merges is None else self.merges, self.arena, self.offsets, self.weights)
         for array in arrays:
@@ -278,20 +420,26 @@ def _rebuild(state: dict[str, Any]) -> Vocabulary:
 
 
 def idf(n_documents: int, documents: np.ndarray) -> np.ndarray:
-    """ln((1 + D) / (1 + d)) of every document frequency d, float64.
-
-    By `math.log`, once per distinct value: NumPy's vectorised logarithm may differ in the last bit between processors.
+    """The inverse document frequency ln((1 + D) / (1 + d)) of every document frequency d, float64, for D documents.
 
     >>> idf(3, np.array([1, 3])).tolist()
     [0.6931471805599453, 0.0]
     """
-    values, inverse = np.unique(documents, return_inverse=True)
-    return np.array([math.log((1 + n_documents) / (1 + d)) for d in values.tolist()], np.float64)[inverse]
+    return for_distinct(lambda d: math.log((1 + n_documents) / (1 + d)), documents)
+
+
+def for_distinct(function: Callable[[int], float], values: np.ndarray) -> np.ndarray:
+    """`function` of every integer in `values`, float64, called once per distinct one.
+
+    For logarithms by `math.log`: NumPy's vectorised logarithm may differ in the last bit between processors.
+    """
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return np.array([function(value) for value in distinct.tolist()], np.float64)[inverse]
 
 
 def _offsets(lengths: np.ndarray, n_alphabet: int, limit: int) -> np.ndarray:
-    """Offsets of the tokens; ModelFormatError if the learned ones claim more than `limit` symbols in all."""
-    # float64 is exact enough for a limit, and 2**31 saturated lengths of 2**62 cannot overflow it
+    """int64[V + 1] offsets of tokens of these lengths. ModelFormatError if the learned ones sum to more than `limit` symbols."""
+    # summed in float64, which is exact enough for a limit and which 2**31 lengths of 2**62 do not overflow
     if float(lengths[n_alphabet:].astype(np.float64).sum()) > limit:
         raise ModelFormatError(f"merges: the tokens stand for more than {limit} symbols in all; pass a larger max_symbols")
     offsets = np.zeros(lengths.size + 1, np.int64)
@@ -299,12 +447,18 @@ def _offsets(lengths: np.ndarray, n_alphabet: int, limit: int) -> np.ndarray:
     return offsets
 
 
-def _known(
+def _check_size(value: object, name: str, least: int) -> None:
+    """Raise ModelFormatError unless `value` is an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ModelFormatError(f"{name}: expected an integer of at least {least}, got {value!r}")
+
+
+def _statistics(
     n_alphabet: int, m: int, weights: Any, counts: Any, document_frequencies: Any, n_documents: int, n_symbols: int
 ) -> dict[str, Any]:
-    """Validate what is known about the learned tokens, and put the alphabet's zeros before it."""
-    check_size(n_documents, "n_documents", 0)
-    check_size(n_symbols, "n_symbols", 0)
+    """Validate the statistics of m learned tokens, and put zeros for the alphabet before them."""
+    _check_size(n_documents, "n_documents", 0)
+    _check_size(n_symbols, "n_symbols", 0)
     out: dict[str, Any] = {"n_documents": int(n_documents), "n_symbols": int(n_symbols)}
     for name, values in (("counts", counts), ("document_frequencies", document_frequencies)):
         array = np.zeros(m, np.int64) if values is None else integers_of(values, name)
