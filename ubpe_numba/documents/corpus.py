@@ -1,4 +1,4 @@
-"""What a fit learns from: documents, how much each weighs, and where no token may pass."""
+"""What a fit learns from: documents, their weights, and the boundaries that no token may cross."""
 
 from __future__ import annotations
 
@@ -9,15 +9,24 @@ import numpy as np
 
 from ubpe_numba.documents.counts import Counts, weights_of
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
-from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.runtime.arrays import describe
 
 
 class Corpus(NamedTuple):
-    """Documents, cut into segments that no token may leave.
+    """Documents divided into s segments; no token crosses the end of one.
 
-    Segment i is `values[offsets[i] : offsets[i + 1]]`, offsets int64[s + 1]; `document_of` int32[s] is the document of each, None
-    if they are the documents; `weights` int64[s] > 0, None if all are 1. `given` are the documents as they came; `n_documents`
-    and `n_symbols` are by weight.
+    Attributes
+    ----------
+    given : Documents
+        The documents as they were passed, those of weight 0 included.
+    values, offsets : ndarray, int64[s + 1]
+        Segment i is ``values[offsets[i] : offsets[i + 1]]``.
+    document_of : int32[s] or None
+        The document of each segment; None if segments are documents.
+    weights : int64[s] or None
+        The weight of each segment, above 0; None if all are 1.
+    n_documents, n_symbols : int
+        Size of the corpus, weights counted.
     """
 
     given: Documents
@@ -30,7 +39,7 @@ class Corpus(NamedTuple):
 
     @property
     def n_empty(self) -> int:
-        """Documents without a symbol, by weight."""
+        """The number of documents without symbols, weights counted."""
         lengths = np.diff(self.offsets)
         weights = np.ones(lengths.size, np.int64) if self.weights is None else self.weights
         if self.document_of is not None:
@@ -46,12 +55,37 @@ def as_corpus(
     boundaries: Any = None,
     read: Callable[[Any, Any], Documents] = as_documents,
 ) -> Corpus:
-    """Normalise what `fit` is given; `read` makes documents of it.
+    """Read the arguments of `fit`.
 
-    Raises TypeError or ValueError, naming the argument, the document and the position, as `as_documents` does; ValueError if
-    there are not as many weights or lists of boundaries as documents, for a negative weight, a boundary outside its document, or
-    2**62 symbols or more in all.
+    Parameters
+    ----------
+    docs : Counts or documents
+        The documents, as `read` takes them; or `Counts`, which have offsets and weights of their own.
+    offsets : sequence of int, optional
+        As for `as_documents`.
+    sample_weight : int[n], optional
+        The weight of each document, at least 0. Documents of weight 0 are left out.
+    boundaries : sequence, optional
+        For each document the positions that no token may cross, 0 to its length; for one document that is a `str`, bytes or a
+        1-D array its positions alone.
+    read : callable
+        Makes `Documents` of `docs` and `offsets`.
 
+    Returns
+    -------
+    Corpus
+        The segments of all documents that weigh something.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `as_documents` raises them, naming the argument, the document and the position.
+    ValueError
+        If there are not as many weights or lists of boundaries as documents, for a negative weight, a boundary outside its
+        document, or 2**62 symbols or more in all.
+
+    Examples
+    --------
     >>> as_corpus([[1, 2, 3], [4]], boundaries=[[1], []]).offsets
     array([0, 1, 3, 4])
     """
@@ -66,17 +100,14 @@ def as_corpus(
     values, cuts = given.values, given.offsets
     n = cuts.size - 1
     inner = None if boundaries is None else _inner(docs, offsets, boundaries, cuts)
-    if weights is not None and not weights.all():  # documents that weigh nothing are not there
-        stay = weights > 0
-        parts = [values[a:b] for a, b in zip(cuts[:-1][stay].tolist(), cuts[1:][stay].tolist(), strict=True)]
-        values = np.concatenate(parts) if parts else values[:0]
-        moved = offsets_of(np.diff(cuts)[stay])
+    if weights is not None and not weights.all():  # documents of weight 0 are left out
+        stay = np.flatnonzero(weights)
+        kept = given.take(stay)
         if inner is not None:
-            kept = stay[inner[1]]
-            number = np.cumsum(stay) - 1
-            at, of = inner[0][kept], number[inner[1][kept]]
-            inner = at - cuts[inner[1][kept]] + moved[of], of
-        cuts, weights, n = moved, weights[stay], int(stay.sum())
+            at, of = inner[0][weights[inner[1]] > 0], inner[1][weights[inner[1]] > 0]
+            number = np.searchsorted(stay, of)
+            inner = at - cuts[of] + kept.offsets[number], number
+        values, cuts, weights, n = kept.values, kept.offsets, weights[stay], stay.size
     n_documents, n_symbols = n, int(cuts[-1] - cuts[0])
     if weights is not None:
         n_documents, n_symbols = int(weights.sum()), int((weights * np.diff(cuts)).sum())
@@ -90,7 +121,7 @@ def as_corpus(
 
 
 def _inner(docs: Any, offsets: Any, boundaries: Any, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The boundaries that lie inside documents, each once: flat positions and numbers of documents."""
+    """The boundaries inside documents, each once: flat positions int64[k] and the document of each, int64[k]."""
     single = offsets is None and (isinstance(docs, (str, bytes, bytearray, memoryview)) or getattr(docs, "ndim", None) == 1)
     if single and not isinstance(docs, Counts):
         given = as_document(boundaries, name="boundaries")

@@ -1,4 +1,4 @@
-"""A flat array of integers that grows, in the narrowest type that holds what it was given."""
+"""A flat array of integers that grows, in the narrowest dtype that holds all of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ _TYPES: list[np.dtype[Any]] = [np.dtype(t) for t in (np.uint8, np.int8, np.uint1
 
 
 class Growing:
-    """Integers appended batch by batch, held once: memory grows in place, by an eighth at a time.
+    """Integers appended in batches to one array, whose memory grows in place, by an eighth at a time.
 
+    Examples
+    --------
     >>> g = Growing()
     >>> g.append(np.array([1, 2])); g.append(np.array([-300]))
     >>> g.finish()
@@ -24,7 +26,7 @@ class Growing:
         self.size = 0
 
     def append(self, batch: NDArray) -> None:
-        """Add integers, not uint64. O(their number), amortised; O(all) when they need a wider type."""
+        """Add integers of any dtype but uint64. O(size of the batch) amortised; O(all) if they need a wider dtype."""
         if not batch.size:
             return
         dtype = self._holding(int(batch.min()), int(batch.max()))
@@ -32,12 +34,12 @@ class Growing:
             self.values = self.values[: self.size].astype(dtype)
         end = self.size + batch.size
         if end > self.values.size:
-            self.values.resize(max(end + end // 8, 1 << 16), refcheck=False)  # realloc moves pages, it does not copy them
+            self.values.resize(max(end + end // 8, 1 << 16), refcheck=False)  # realloc moves pages instead of copying them
         self.values[self.size : end] = batch
         self.size = end
 
     def _holding(self, low: int, high: int) -> np.dtype[Any]:
-        """The narrowest type for these and for all that the present one holds, which is empty at first."""
+        """The narrowest dtype for low..high and, unless nothing was appended yet, for all values of the present dtype."""
         if self.size:
             bounds = np.iinfo(self.values.dtype)
             if bounds.min <= low and high <= bounds.max:
@@ -46,6 +48,6 @@ class Growing:
         return next(t for t in _TYPES if np.iinfo(t).min <= low and high <= np.iinfo(t).max)
 
     def finish(self) -> NDArray:
-        """The array, cut to its size; nothing may be appended any more."""
+        """The array, cut to its size. Nothing may be appended afterwards."""
         self.values.resize(self.size, refcheck=False)
         return self.values

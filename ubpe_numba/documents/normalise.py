@@ -1,8 +1,8 @@
-"""The border: whatever a user may call documents becomes one flat array, offsets and a kind.
+"""Documents in every form that a user may pass become one flat array, offsets and a kind.
 
-Behind it there is one array type per width: C-contiguous, aligned, native byte order, signed or at most 32
-bits. Nothing is copied that has this form already. Offsets can be written to (a copy if need be, so that
-kernels are compiled once); values stay read-only if they are, until `Alphabet.to_ids`.
+All other modules meet only these: arrays that are C-contiguous, aligned, of native byte order, and of at most 32 bits or int64.
+Arrays of this form are not copied. Offsets are always writable (copied if need be), since kernels are compiled for writable
+arrays only; values remain read-only if they are, until `Alphabet.to_ids`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.documents.arrow import chunks_of_lists, is_list_array
 from ubpe_numba.documents.growing import Growing
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import check_offsets, describe, flatten_ints, offsets_of, plain
@@ -28,7 +29,7 @@ _LISTS = (list, tuple, range)
 _KIND_NAMES = {"int": "integers", "str": "str", "bytes": "bytes"}
 _MIXED = "{}: expected documents of one kind, got {} (document {}) and {} (document {})"
 _END = object()
-_BATCH_DOCUMENTS, _BATCH_SYMBOLS = 1 << 16, 1 << 20  # of a stream, that are flattened at once
+_BATCH_DOCUMENTS, _BATCH_SYMBOLS = 1 << 16, 1 << 20  # a stream is flattened in batches that end at one of these
 _ACCEPTED = "integer arrays, lists of integers, str or bytes"
 _ADVICE = {
     "f": "; round or quantise first",
@@ -41,24 +42,31 @@ _CODEC = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 
 class Documents(NamedTuple):
-    """Documents at the border: document `i` is `values[offsets[i]:offsets[i + 1]]`.
+    """n documents: document i is ``values[offsets[i]:offsets[i + 1]]``.
 
     Attributes
     ----------
-    values
-        1-D, C-contiguous, aligned, native integers: uint8 for bytes, uint32 code points for str, otherwise
-        the dtype that was given (uint64 comes as int64); integers out of an iterator are as narrow as they
-        can be. May be the user's own memory, may be read-only.
-    offsets
-        int64[n + 1], not decreasing. `offsets[0]` may be above 0 and `offsets[-1]` below `len(values)`:
-        those of a `Ragged` or a user are kept as they are.
-    kind
-        `"int"`, `"str"` or `"bytes"`. Without any document to look at: `"int"`.
+    values : integer array
+        1-D, C-contiguous, aligned, of native byte order: uint8 for bytes, uint32 code points for str, otherwise the dtype that
+        was given (uint64 becomes int64); integers from an iterator have the narrowest dtype that holds them. May be the user's
+        memory, and read-only.
+    offsets : int64[n + 1]
+        Not decreasing. ``offsets[0]`` may be above 0 and ``offsets[-1]`` below ``len(values)``: those of a `Ragged` or a user
+        are kept as they are.
+    kind : str
+        ``"int"``, ``"str"`` or ``"bytes"``; ``"int"`` if there are no documents.
     """
 
     values: NDArray[Any]
     offsets: NDArray[np.int64]
     kind: str
+
+    def take(self, indices: NDArray[np.int64]) -> Documents:
+        """Copy the documents with these indices, int64[k], in this order. O(their symbols)."""
+        starts, ends = self.offsets[indices], self.offsets[indices + 1]
+        parts = [self.values[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+        values = np.concatenate(parts) if parts else self.values[:0].copy()
+        return Documents(values, offsets_of(ends - starts), self.kind)
 
 
 def as_document(doc: Any, *, name: str = "doc") -> Documents:
@@ -66,17 +74,21 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
 
     Parameters
     ----------
-    doc
-        A 1-D integer array (or what NumPy takes for one: `array.array`, a tensor, a `memoryview`), a list,
-        tuple or range of integers, a `str` (lone surrogates too), or `bytes`, `bytearray`, a `memoryview`
-        of bytes.
-    name
+    doc : array, list, str or bytes
+        A 1-D integer array (or what NumPy can make one of: an `array.array`, a tensor, a `memoryview`), a list, tuple or range
+        of integers, a `str` (lone surrogates too), or `bytes`, `bytearray`, or a `memoryview` of bytes.
+    name : str
         What messages call the argument.
+
+    Returns
+    -------
+    Documents
+        The one document.
 
     Raises
     ------
     TypeError
-        If it is something else: floats, bools and objects are not integers, whatever their values.
+        If `doc` is something else: floats, bools and objects are not integers, whatever their values.
     ValueError
         If the array is not 1-D, or an integer is beyond int64.
 
@@ -89,7 +101,7 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
     """
     kind = "int"
     if type(doc) is np.ndarray and doc.dtype == _INT32 and doc.ndim == 1 and doc.flags.carray:
-        values: NDArray[Any] = doc  # what encode is called with in a loop: no further question
+        values: NDArray[Any] = doc  # the case of `encode` called in a loop: needs no further check
     elif isinstance(doc, str):
         values, kind = code_points(doc), "str"
     elif isinstance(doc, (bytes, bytearray)) or _is_bytes_view(doc):
@@ -111,23 +123,28 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
 
     Parameters
     ----------
-    docs
-        A `Ragged` or an Arrow list array (neither is copied); a 2-D integer array, each row a document; an
-        iterable of documents as `as_document` takes them; or one document that is a `str`, bytes or a 1-D
-        array. A flat list of integers is refused, since it may be meant either way.
-    offsets
-        n + 1 integers: `docs` is one flat document, cut at these places (the part before the first and
-        behind the last is left out).
-    name
+    docs : Ragged, array, iterable, str or bytes
+        A `Ragged` or an Arrow list array (neither is copied); a 2-D integer array, each row a document; an iterable of documents
+        as `as_document` takes them; or one document that is a `str`, bytes or a 1-D array. A flat list of integers is refused:
+        it could mean one document or many.
+    offsets : sequence of int, optional
+        n + 1 positions: `docs` is one flat document, divided at these (the parts before the first and after the last are left
+        out).
+    name : str
         What messages call the argument.
+
+    Returns
+    -------
+    Documents
+        The n documents.
 
     Raises
     ------
     TypeError
-        If a document is none of these, or two are of different kinds; dicts, sets and data frames too.
+        If a document is none of these, or two are of different kinds; for dicts, sets and data frames too.
     ValueError
-        If an array has another number of dimensions, an integer is beyond int64, an Arrow array holds
-        nulls, or the offsets do not fit.
+        If an array has another number of dimensions, an integer is beyond int64, an Arrow array holds nulls, or the offsets are
+        not valid.
 
     Examples
     --------
@@ -157,7 +174,7 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
         return _from_arrow(docs, name)
     if _is_array(type(docs)):
         array = np.asanyarray(docs)
-        # A column of texts (pandas, polars) is an iterable of documents, not an array of integers.
+        # A column of texts (pandas, polars) is read as an iterable of documents, not as an array of integers.
         if isinstance(docs, np.ndarray) or array.dtype.kind not in "OUST":
             return _from_array(array, name)
     if not isinstance(docs, Iterable):
@@ -166,7 +183,7 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
 
 
 def code_points(text: str) -> NDArray[np.uint32]:
-    """uint32[len(text)], read-only: the code point of every character, lone surrogates included."""
+    """The code point of every character, lone surrogates included: uint32[len(text)], read-only."""
     return np.frombuffer(text.encode(_CODEC, "surrogatepass"), np.uint32)
 
 
@@ -176,7 +193,7 @@ def text_of(points: NDArray[Any]) -> str:
 
 
 def _is_array(cls: type) -> bool:
-    """Whether instances are arrays to NumPy; a class that merely can be iterated is not."""
+    """Whether NumPy knows instances of the class as arrays; being iterable is not enough."""
     return issubclass(cls, (np.ndarray, memoryview, stdlib_array)) or hasattr(cls, "__array__")
 
 
@@ -185,19 +202,19 @@ def _is_bytes_view(doc: object) -> bool:
 
 
 def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
-    """Check one array and bring it to contiguous, aligned, native integers of the same width."""
+    """Check that an array, called `where` in messages, holds integers in `ndim` dimensions; give it the layout of `Documents`."""
     if array.ndim != ndim:
         raise ValueError(f"{where}: expected a {ndim}-D integer array, got {describe(array)}")
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{where}: expected a plain array, got a masked array; compress or fill it first")
     if array.dtype.kind not in "iu":
-        if array.size == 0 and array.dtype == np.float64:  # np.array([]): NumPy's default, not a choice
+        if array.size == 0 and array.dtype == np.float64:  # np.array([]) has NumPy's default dtype
             return np.empty(array.shape, np.int64)
         advice = _ADVICE.get(array.dtype.kind, "")
         raise TypeError(f"{where}: documents are integers, got {describe(array)}{advice}")
     array = plain(array)
     if array.dtype == np.uint64:
-        # As int64 from here on: the two never mix well, neither in NumPy (float64) nor in Numba.
+        # int64 from here on: NumPy and Numba promote a mix of int64 and uint64 to float64.
         array = array.view(np.int64)
         if (at := np.argwhere(array < 0)).size:
             place = f", position {at[0, -1]}" if ndim == 1 else f": document {at[0, 0]}, position {at[0, 1]}"
@@ -217,7 +234,7 @@ def _from_array(array: NDArray[Any], name: str) -> Documents:
 
 
 def _kind_of(cls: type) -> str | None:
-    """`str`, `bytes`, `list` or `array`: how documents of a class are read; `None` for not at all."""
+    """How documents of a class are read: as `str`, `bytes`, `list` or `array`; None if they cannot be."""
     if issubclass(cls, str):
         return "str"
     if issubclass(cls, (bytes, bytearray)):
@@ -228,7 +245,7 @@ def _kind_of(cls: type) -> str | None:
 
 
 def _from_stream(docs: Iterable[Any], name: str) -> Documents:
-    """Flatten documents that come one after the other: beside the flat array, a few of them exist at a time."""
+    """Flatten documents of an iterator in batches: beside the flat array, only the documents of one batch are in memory."""
     values, lengths, kind = Growing(), Growing(), None
     items: list[Any] = []
     n = size = 0
@@ -249,7 +266,7 @@ def _from_stream(docs: Iterable[Any], name: str) -> Documents:
 
 
 def _from_items(items: Sequence[Any], name: str, number: int = 0) -> Documents:
-    """Flatten a list of documents: no Python code for a symbol, and little for a document. The first has this number."""
+    """Flatten a list of documents without a Python loop over symbols; `number` is the index of the first, for messages."""
     types = set(map(type, items))
     if any(issubclass(cls, memoryview) for cls in types):
         items = [bytes(doc) if _is_bytes_view(doc) else doc for doc in items]
@@ -285,9 +302,9 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0) -> Documents:
 
 
 def _arrays(items: Sequence[Any], name: str, number: int) -> Sequence[NDArray[Any]]:
-    """Check a list of arrays, in which lists may stand too."""
+    """The arrays of a list of arrays and lists of integers, all checked."""
     if set(map(type, items)) == {np.ndarray} and set(map(attrgetter("ndim"), items)) == {1}:
-        # No uint64: of that the values must be looked at, which `as_document` does array by array.
+        # Not for uint64, whose values have to be checked: `as_document` does that array by array.
         if all(dtype.kind == "i" or dtype.str[1:] in ("u1", "u2", "u4") for dtype in _dtypes(items)):
             return items
     return [as_document(doc, name=f"{name}: document {i}").values for i, doc in enumerate(items, number)]
@@ -298,33 +315,18 @@ def _dtypes(arrays: Iterable[NDArray[Any]]) -> set[np.dtype[Any]]:
 
 
 def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Join integer arrays in the narrowest dtype that holds all; empty ones have no say in it."""
+    """Join integer arrays in the narrowest dtype that holds those of all arrays that are not empty."""
     dtypes = _dtypes(array for array in arrays if array.size) or _dtypes(arrays)
     dtype = np.result_type(*dtypes).newbyteorder("=")
-    return np.concatenate(arrays, dtype=dtype, casting="unsafe")  # nothing to lose but empty int64 arrays
+    return np.concatenate(arrays, dtype=dtype, casting="unsafe")  # only empty arrays can be of a wider dtype
 
 
 def _from_arrow(docs: Any, name: str) -> Documents:
-    """Read a pyarrow array or chunked array through its own methods: pyarrow is not imported here."""
-    if not hasattr(docs, "to_pylist"):
-        raise TypeError(f"{name}: expected an Arrow list array, got {describe(docs)}")
-    if not str(docs.type).startswith(("list<", "large_list<")):
-        return _from_items(docs.to_pylist(), name)  # texts, mostly
-    if docs.null_count:
-        raise ValueError(f"{name}: document {docs.is_null().to_pylist().index(True)} is null; drop nulls first")
-    if hasattr(docs, "chunks"):
-        parts = [_from_arrow(chunk, f"{name}: chunk {i}") for i, chunk in enumerate(docs.chunks)]
-        if len(parts) == 1:
-            return parts[0]
-        lengths = [np.diff(part.offsets) for part in parts]
-        offsets = offsets_of(np.concatenate([np.zeros(0, np.int64), *lengths]))
-        values = _concatenate([np.zeros(0, np.int64), *(part.values for part in parts)])
-        return Documents(values, offsets, "int")
-    offsets = docs.offsets.to_numpy().astype(np.int64)
-    child = docs.values.slice(offsets[0], offsets[-1] - offsets[0])
-    offsets -= offsets[0]
-    if child.null_count:
-        at = child.is_null().to_pylist().index(True)
-        i = int(np.searchsorted(offsets, at, side="right")) - 1
-        raise ValueError(f"{name}: document {i}, position {at - offsets[i]} is null; drop nulls first")
-    return Documents(_integers(child.to_numpy(zero_copy_only=False), name), offsets, "int")
+    if not is_list_array(docs, name):
+        return _from_items(docs.to_pylist(), name)  # usually an array of texts
+    parts = [(_integers(values, where), offsets) for where, values, offsets in chunks_of_lists(docs, name)]
+    if len(parts) == 1:
+        return Documents(*parts[0], "int")
+    lengths = [np.diff(offsets) for _, offsets in parts]
+    values = _concatenate([np.zeros(0, np.int64), *(values for values, _ in parts)])
+    return Documents(values, offsets_of(np.concatenate([np.zeros(0, np.int64), *lengths])), "int")

@@ -1,4 +1,11 @@
-"""Many documents in two arrays: `Ragged`, the form in which batches of ids go in and out."""
+"""Many documents in two arrays: `Ragged`, the form of batches of ids.
+
+Layout, for the documents [1, 2], [] and [3]:
+
+    values      1   2   3
+    offsets     0       2   3      document i is values[offsets[i] : offsets[i + 1]]: 0..2, 2..2 and 2..3
+                        2
+"""
 
 from __future__ import annotations
 
@@ -17,25 +24,25 @@ __all__ = ["Ragged"]
 
 
 class Ragged:
-    """A sequence of int32 arrays of any lengths, held in two arrays without a Python object for each.
+    """A sequence of n int32 arrays of any lengths, held in two arrays, without a Python object for each.
 
-    Document `i` is `values[offsets[i]:offsets[i + 1]]`, as in Arrow: `offsets[0]` may be above 0, and
-    `values` may go on behind `offsets[-1]` (both happen after slicing; `compact` undoes them).
+    Document i is ``values[offsets[i]:offsets[i + 1]]``, as in Arrow: ``offsets[0]`` may be above 0 and ``offsets[-1]`` below
+    ``len(values)`` (both occur after slicing; `compact` undoes them).
 
     Parameters
     ----------
     values : int32[n_values]
-        Not copied, unless it is not contiguous or not aligned (then once). Writing to it writes to the
+        The documents, one after the other. Copied only if it is not contiguous or not aligned; writing to it writes to the
         `Ragged`.
     offsets : int64[n + 1]
-        Not copied either.
+        Where each document begins, and where the last ends. Likewise not copied.
 
     Raises
     ------
     TypeError
         If one of the two is not an array, or not of the dtype above in native byte order.
     ValueError
-        If one is not one-dimensional, or the offsets are empty, negative, decreasing or past the end.
+        If one is not one-dimensional, or the offsets are empty, negative, decreasing or past the end of `values`.
 
     Examples
     --------
@@ -66,7 +73,7 @@ class Ragged:
 
     @classmethod
     def _trusted(cls, values: NDArray[np.int32], offsets: NDArray[np.int64]) -> Ragged:
-        """Skip every check: for arrays that the library has made itself."""
+        """Make one of arrays that the library has made itself, without a check."""
         self = object.__new__(cls)
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "offsets", offsets)
@@ -74,11 +81,27 @@ class Ragged:
 
     @classmethod
     def from_lists(cls, lists: Iterable[Sequence[int] | NDArray[Any]]) -> Ragged:
-        """Copy lists (tuples, ranges, arrays) of integers.
+        """Copy documents that are lists, tuples, ranges or arrays of integers.
 
-        Raises `TypeError` for anything but integers (bools too), and `ValueError` for one that does not fit
-        int32; the message names document and position.
+        Parameters
+        ----------
+        lists : iterable
+            The documents.
 
+        Returns
+        -------
+        Ragged
+            The documents in new arrays.
+
+        Raises
+        ------
+        TypeError
+            For anything but integers (bools too), naming document and position.
+        ValueError
+            For an integer that does not fit int32, likewise.
+
+        Examples
+        --------
         >>> Ragged.from_lists([[1, 2], [], [3]]).offsets
         array([0, 2, 2, 3])
         """
@@ -94,18 +117,36 @@ class Ragged:
 
     @classmethod
     def from_lengths(cls, values: NDArray[np.int32], lengths: ArrayLike) -> Ragged:
-        """Cut `values` (int32, not copied) into documents of these `lengths` (n integers).
+        """Divide an array into documents of given lengths.
 
-        Raises `TypeError` if the lengths are not integers, and `ValueError` if one is negative or their sum
-        is not `len(values)`; for the rest as the constructor does.
+        Parameters
+        ----------
+        values : int32[n_values]
+            The documents, one after the other; not copied.
+        lengths : int[n]
+            How many of the values each document has.
 
+        Returns
+        -------
+        Ragged
+            The n documents.
+
+        Raises
+        ------
+        TypeError
+            If the lengths are not integers, and as the constructor raises it.
+        ValueError
+            If a length is negative or their sum is not ``len(values)``, and as the constructor raises it.
+
+        Examples
+        --------
         >>> Ragged.from_lengths(np.arange(3, dtype=np.int32), [1, 0, 2]).to_lists()
         [[0], [], [1, 2]]
         """
         counts = np.asarray(lengths)
         if counts.ndim != 1 or (counts.dtype.kind not in "iu" and counts.size):
             raise TypeError(f"lengths: expected a 1-D sequence of integers, got {describe(lengths)}")
-        # A length above len(values) is looked for too: the sum of some of those could wrap around.
+        # Lengths above len(values) are refused too: a sum of such lengths could overflow.
         size = np.size(values)
         if (at := np.flatnonzero((counts < 0) | (counts > size))).size:
             raise ValueError(
@@ -123,7 +164,7 @@ class Ragged:
         raise AttributeError(f"a Ragged is frozen: cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        whole = self.compact()  # a slice sends its own documents only
+        whole = self.compact()  # a slice is pickled without the documents outside it
         return Ragged, (whole.values, whole.offsets)
 
     def __repr__(self) -> str:
@@ -137,7 +178,7 @@ class Ragged:
         return (values[start:stop] for start, stop in pairwise(self.offsets.tolist()))
 
     def __eq__(self, other: object) -> bool:
-        """Whether both hold the same documents, wherever these lie in `values`."""
+        """Whether both hold the same documents, at whatever positions of `values`."""
         if not isinstance(other, Ragged):
             return NotImplemented
         mine, theirs = self.compact(), other.compact()
@@ -150,9 +191,9 @@ class Ragged:
     @overload
     def __getitem__(self, index: slice | Sequence[int] | Sequence[bool] | NDArray[Any]) -> Ragged: ...
     def __getitem__(self, index: Any) -> NDArray[np.int32] | Ragged:
-        """Return one document as a view of `values`, or a `Ragged` of several.
+        """One document as a view of `values`, or a `Ragged` of several.
 
-        A slice of step 1 shares both arrays; other slices, integer arrays and boolean masks copy (`take`).
+        The `Ragged` of a slice of step 1 shares both arrays; other slices, integer arrays and boolean masks copy (see `take`).
         """
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
@@ -172,11 +213,27 @@ class Ragged:
         return self.values[self.offsets[i] : self.offsets[i + 1]]
 
     def take(self, indices: ArrayLike) -> Ragged:
-        """Copy the documents with these indices (integers, or a boolean mask of n entries), in this order.
+        """Copy some of the documents.
 
-        Raises `TypeError` for other dtypes, and `IndexError` for other shapes, a mask of another length or
-        an index out of range.
+        Parameters
+        ----------
+        indices : int[k] or bool[n]
+            Indices in -n..n-1, in the order of the result, or a mask.
 
+        Returns
+        -------
+        Ragged
+            The documents of these indices.
+
+        Raises
+        ------
+        TypeError
+            For other dtypes.
+        IndexError
+            For other shapes, a mask of another length, or an index out of range.
+
+        Examples
+        --------
         >>> Ragged.from_lists([[1, 2], [3], [4]]).take([2, 0, -3]).to_lists()
         [[4], [1, 2], [1, 2]]
         """
@@ -197,18 +254,21 @@ class Ragged:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """int64[n]: the number of values in each document."""
+        """The number of values of each document, int64[n]."""
         return np.diff(self.offsets)
 
     @property
     def total(self) -> int:
-        """The number of values in all documents."""
+        """The number of values of all documents together."""
         return int(self.offsets[-1] - self.offsets[0])
 
     def compact(self) -> Ragged:
-        """Return the same documents with `offsets[0] == 0` and `offsets[-1] == len(values)`.
+        """The same documents with ``offsets[0] == 0`` and ``offsets[-1] == len(values)``.
 
-        Itself if that is so already; otherwise `values` is a view, and only the offsets are new.
+        Returns
+        -------
+        Ragged
+            Itself if that is so already; otherwise one with a view of `values` and new offsets.
         """
         first, last = self.offsets[0], self.offsets[-1]
         if first == 0 and last == self.values.size:
@@ -216,17 +276,39 @@ class Ragged:
         return Ragged._trusted(self.values[first:last], self.offsets - first)
 
     def to_lists(self) -> list[list[int]]:
-        """Copy into lists of Python integers."""
+        """Copy the documents into lists.
+
+        Returns
+        -------
+        list of list of int
+            The n documents.
+        """
         whole = self.compact()
         flat = whole.values.tolist()
         return [flat[start:stop] for start, stop in pairwise(whole.offsets.tolist())]
 
     def to_padded(self, fill: int = -1, length: int | None = None) -> NDArray[np.int32]:
-        """Copy into an int32 matrix, a document a row, filled up at the end with `fill`.
+        """Copy into a matrix with a document in each row, padded at the end.
 
-        It has `length` columns, or as many as the longest document has values. Raises `ValueError` if a
-        document is longer than `length`, or `fill` does not fit int32.
+        Parameters
+        ----------
+        fill : int
+            The value of the padding, in the range of int32.
+        length : int, optional
+            The number of columns; by default the length of the longest document.
 
+        Returns
+        -------
+        int32[n, length]
+            The padded documents.
+
+        Raises
+        ------
+        ValueError
+            If a document is longer than `length`, or `fill` does not fit int32.
+
+        Examples
+        --------
         >>> Ragged.from_lists([[1, 2], [3]]).to_padded()
         array([[ 1,  2],
                [ 3, -1]], dtype=int32)
@@ -244,9 +326,17 @@ class Ragged:
         return matrix
 
     def to_arrow(self) -> Any:
-        """Wrap as a `pyarrow.LargeListArray` of int32 that shares both arrays.
+        """Share the documents with Arrow.
 
-        Raises `ImportError` without pyarrow (`pip install ubpe-numba[arrow]`).
+        Returns
+        -------
+        pyarrow.LargeListArray
+            Lists of int32 that share both arrays.
+
+        Raises
+        ------
+        ImportError
+            If pyarrow is not installed (``pip install ubpe-numba[arrow]``).
         """
         try:
             pyarrow = import_module("pyarrow")

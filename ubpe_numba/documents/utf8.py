@@ -1,6 +1,6 @@
-"""Text as UTF-8, at the border.
+"""Documents of text as UTF-8.
 
-Surrogates that stand alone become three bytes each ("surrogatepass"), so that every `str` has its own bytes.
+Lone surrogates become three bytes each, as by Python's "surrogatepass", so that different texts have different bytes.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ __all__ = ["as_utf8", "utf8_document", "utf8_documents"]
 
 
 def utf8_document(doc: Any, name: str = "doc") -> Documents:
-    """One document, `str` as UTF-8. Surrogates that stand alone become three bytes each, as "surrogatepass" has it."""
-    return as_document(doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc, name=name)
+    """One document, a `str` as UTF-8; arguments and errors as for `as_document`."""
+    return as_document(_encoded(doc), name=name)
 
 
 def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Documents:
-    """Documents, those of `str` as UTF-8; `str` and bytes may mix.
+    """Documents, each `str` as UTF-8; arguments and errors as for `as_documents`, but `str` and bytes may be mixed.
 
     >>> utf8_documents(["né", b"x"]).offsets
     array([0, 3, 4])
@@ -29,13 +29,17 @@ def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Docume
     if isinstance(docs, str) and offsets is None:
         return utf8_document(docs, name)
     if offsets is None and (isinstance(docs, (list, tuple)) or hasattr(docs, "__next__")):
-        encoded = (doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc for doc in docs)
-        docs = list(encoded) if isinstance(docs, (list, tuple)) else encoded  # what comes one by one is not held
+        encoded = map(_encoded, docs)
+        docs = list(encoded) if isinstance(docs, (list, tuple)) else encoded  # an iterator is not held in memory
     return as_utf8(as_documents(docs, offsets, name=name), name)
 
 
+def _encoded(doc: Any) -> Any:
+    return doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc
+
+
 def as_utf8(given: Documents, name: str = "docs") -> Documents:
-    """Documents that are `str` already, from Arrow or with offsets, as UTF-8; bytes as they are, integers a TypeError."""
+    """Documents of the kind `str`, from Arrow or with offsets, as UTF-8; bytes as they are. TypeError for integers."""
     values, offsets, kind = given
     if offsets[-1] == offsets[0]:
         return Documents(np.zeros(0, np.uint8), offsets - offsets[0], "bytes")
