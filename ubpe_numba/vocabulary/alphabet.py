@@ -16,27 +16,29 @@ from ubpe_numba.vocabulary.symbol_table import CHUNK, TABLE_SPAN, SymbolTable, o
 
 __all__ = ["MAX_SIZE", "Alphabet"]
 
-MAX_SIZE = 2**31 - 3  # a cell of the working text holds an id or -(id + 2), both in int32
+MAX_SIZE = 2**31 - 3  # the working text of a fit holds ids and -(id + 2), both in int32
 _LIMITS = {"int": MAX_SIZE, "str": 0x110000, "bytes": 256}
 _ELEMENTS = {"int": "integers", "str": "characters", "bytes": "bytes"}
 _DOCUMENTS = {"int": "sequences of integers", "str": "str", "bytes": "bytes"}
 _DTYPES: dict[str, type[np.integer[Any]]] = {"int": np.int32, "str": np.uint32, "bytes": np.uint8}
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-_DENSE = 65536  # integer alphabets up to here have no gaps: ids are then the symbols, without a table
-_DENSE_MOST = 2**22  # nor up to here where the corpus is large: every id of a vocabulary costs 36 bytes
+_DENSE = 65536  # learned integer alphabets are 0..max below this: each symbol is its own id, and no table is needed
+_DENSE_MOST = 2**22  # likewise below this for a large corpus; an unused id of a vocabulary costs 36 bytes
 
 
 class Alphabet:
-    """Symbols numbered 0..size-1. Immutable; the class methods below make and validate it.
+    """Symbols with the ids 0..size-1. Immutable; made and validated by the class methods below.
 
     Attributes
     ----------
     kind : str
-        What documents are made of: `"int"`, `"str"` or `"bytes"`.
+        What documents are made of: ``"int"``, ``"str"`` or ``"bytes"``.
     size : int
-        The number of symbols, 1..`MAX_SIZE` (256 for bytes, 0x110000 for str).
+        The number of symbols, 1..`MAX_SIZE` (at most 256 for bytes, 0x110000 for str).
     is_identity : bool
         Whether every symbol (a code point for str) is its own id.
+    symbols : ndarray
+        The symbol of each id.
 
     Examples
     --------
@@ -54,20 +56,37 @@ class Alphabet:
     kind: str
     size: int
     is_identity: bool
-    _symbols: NDArray[Any] | None  # of the identity only once asked for: it may be large
-    _finder: SymbolTable | None  # made at the first look-up
+    _symbols: NDArray[Any] | None  # None for the identity until `symbols` is first used: it may be large
+    _finder: SymbolTable | None  # None until the first look-up
 
     def __init__(self, kind: str, size: int, symbols: NDArray[Any] | None = None) -> None:
-        """Store without a check; `symbols` is `None` for the identity."""
+        """Store without a check; `symbols` is None for the identity."""
         fields = {"kind": kind, "size": size, "is_identity": symbols is None}
         for name, value in {**fields, "_symbols": symbols, "_finder": None}.items():
             object.__setattr__(self, name, value)
 
     @classmethod
     def dense(cls, size: int, kind: str = "int") -> Alphabet:
-        """Make the identity: the symbols 0..size-1 (integers, bytes or code points) are their own ids.
+        """Make the identity, in which the symbols 0..size-1 are their own ids.
 
-        Raises `TypeError` if `size` is not an integer, `ValueError` if it or `kind` is out of range.
+        Parameters
+        ----------
+        size : int
+            The number of symbols.
+        kind : str
+            What the symbols are: ``"int"``, ``"bytes"``, or ``"str"`` (code points).
+
+        Returns
+        -------
+        Alphabet
+            The identity of that size.
+
+        Raises
+        ------
+        TypeError
+            If `size` is not an integer.
+        ValueError
+            If `size` or `kind` is out of range.
         """
         return cls._dense(size, kind, "size")
 
@@ -82,11 +101,27 @@ class Alphabet:
 
     @classmethod
     def from_symbols(cls, symbols: Any, kind: str) -> Alphabet:
-        """Make an alphabet of distinct symbols, the ids in their order.
+        """Make an alphabet of distinct symbols, with ids in their order.
 
-        `symbols` are as the property gives them: integers, which are code points for `"str"` (a `str` does
-        too) and 0..255 for `"bytes"`. Raises `TypeError` for other types, and `ValueError` if there are none,
-        one is out of range or one is there twice.
+        Parameters
+        ----------
+        symbols : sequence of int, str or bytes
+            The symbols, as the attribute `symbols` holds them: integers, which are code points for ``"str"`` (a `str` is accepted
+            too) and 0..255 for ``"bytes"``.
+        kind : str
+            What the symbols are: ``"int"``, ``"str"`` or ``"bytes"``.
+
+        Returns
+        -------
+        Alphabet
+            The alphabet of these symbols.
+
+        Raises
+        ------
+        TypeError
+            If `symbols` are of another type.
+        ValueError
+            If there are no symbols, one is out of range, or one is there twice.
         """
         _limit(kind)
         values, _, found = as_document(symbols, name="symbols")
@@ -110,7 +145,7 @@ class Alphabet:
 
     @classmethod
     def _from_distinct(cls, values: NDArray[Any], kind: str) -> Alphabet:
-        """Store symbols in the dtype of their kind, and not at all if they are the identity."""
+        """Make an alphabet of valid symbols: held in the dtype of their kind, or not at all if they are the identity."""
         if np.array_equal(values, np.arange(values.size)):
             return cls(kind, values.size)
         dtype = _DTYPES[kind]
@@ -124,17 +159,22 @@ class Alphabet:
 
         Parameters
         ----------
-        alphabet
-            The number of symbols; or the symbols in the order of their ids (integers, characters, bytes; a
-            `str` or `bytes` of them); or a mapping of the symbols onto 0..size-1.
-        kind
-            What the documents are made of; by default what the symbols are. Integers do for `"bytes"` too, and bytes for
-            integers.
+        alphabet : int, sequence or mapping
+            The number of symbols; or the symbols in the order of their ids (integers, characters, bytes; a `str` or `bytes` of
+            them); or a mapping of the symbols onto 0..size-1.
+        kind : str, optional
+            What the documents are made of; by default what the symbols are. An alphabet of integers may be used for ``"bytes"``,
+            and one of bytes for ``"int"``.
+
+        Returns
+        -------
+        Alphabet
+            The alphabet described.
 
         Raises
         ------
         TypeError
-            If it is none of these, or its symbols are not of the kind.
+            If `alphabet` is none of these, or its symbols are not of the kind.
         ValueError
             If there are no symbols, or a symbol or an id is out of range or there twice.
 
@@ -162,10 +202,26 @@ class Alphabet:
     def learn(cls, documents: Documents) -> Alphabet:
         """Choose the alphabet for a corpus.
 
-        Bytes: all 256. Characters: those that occur, sorted. Integers: 0..max, if none is negative and max is
-        below 65536, or below 2**22 and four times the number of symbols (so that gaps cost little); otherwise
-        those that occur, sorted. A corpus without any symbol gets an alphabet of one, 0 or U+0000.
+        Bytes: all 256. Characters: those that occur, sorted. Integers: 0..max if none is negative and max is below 65536, or
+        below both 2**22 and four times the number of symbols in the corpus (unused ids then cost little); otherwise those that
+        occur, sorted. A corpus without symbols gets an alphabet of one, 0 or U+0000.
 
+        Parameters
+        ----------
+        documents : Documents
+            The corpus, as `as_documents` returns it.
+
+        Returns
+        -------
+        Alphabet
+            The alphabet, of the kind of the documents.
+
+        Notes
+        -----
+        O(symbols), unless integers are spread too widely for a table: then they are sorted.
+
+        Examples
+        --------
         >>> from ubpe_numba.documents.normalise import as_documents
         >>> Alphabet.learn(as_documents([[-5, 10**12]])).symbols
         array([           -5, 1000000000000])
@@ -178,14 +234,14 @@ class Alphabet:
             return cls(kind, high + 1)
         if high - low >= max(TABLE_SPAN, 4 * values.size):
             return cls._from_distinct(np.unique(values), kind)
-        seen = np.zeros(high - low + 1, bool)  # no sorting: linear
+        seen = np.zeros(high - low + 1, bool)
         for start in range(0, values.size, CHUNK):
             seen[values[start : start + CHUNK].astype(np.int64) - low] = True
         return cls._from_distinct(np.flatnonzero(seen) + low, kind)
 
     @property
     def symbols(self) -> NDArray[Any]:
-        """The symbol of each id, read-only: uint8 for bytes, uint32 code points for str, int32 or int64."""
+        """The symbol of each id, read-only: uint8 for bytes, uint32 code points for str, int32 or int64 for integers."""
         symbols = self._symbols
         if symbols is None:
             symbols = _frozen(np.arange(self.size, dtype=_DTYPES[self.kind]))
@@ -193,18 +249,43 @@ class Alphabet:
         return symbols
 
     def check_kind(self, documents: Documents, *, name: str = "docs") -> None:
-        """Raise `TypeError` if `str` meets the rest. Integers and bytes may mix, empty documents too."""
+        """Raise an error if documents are not of the kind of the alphabet.
+
+        Integers and bytes may stand for each other, and documents without symbols are of any kind.
+
+        Parameters
+        ----------
+        documents : Documents
+            The documents.
+        name : str
+            What messages call them.
+
+        Raises
+        ------
+        TypeError
+            If the documents are `str` and the alphabet is not, or the other way round.
+        """
         given = documents.kind
         if given != self.kind and "str" in (given, self.kind) and _window(documents).size:
             fitted, got = _DOCUMENTS[self.kind], _DOCUMENTS[given]
             raise TypeError(f"{name}: the tokenizer was fitted on {fitted}, expected the same, got {got}")
 
     def lookup(self, values: NDArray[Any]) -> NDArray[np.int32]:
-        """Map symbols, integers as `Documents` holds them, to int32 ids, unknown ones to -1.
+        """Map symbols to ids.
 
-        Returns the argument itself where that is the answer already and may be written to (kernels are
-        compiled for such arrays only).
+        Parameters
+        ----------
+        values : integer array
+            Symbols as `Documents` holds them.
 
+        Returns
+        -------
+        int32[n]
+            The id of each, -1 for unknown symbols; `values` itself if it is that already and writable (kernels are compiled for
+            writable arrays only).
+
+        Examples
+        --------
         >>> Alphabet.from_user([5, 3]).lookup(np.array([3, 4, 5]))
         array([ 1, -1,  0], dtype=int32)
         """
@@ -215,21 +296,25 @@ class Alphabet:
 
         Parameters
         ----------
-        documents
-            As `as_documents` returns them. Shares their memory where `lookup` does.
-        unknown
-            What becomes of symbols that are not in the alphabet: `"raise"`, `"skip"` (left out), or the id
-            that replaces them.
-        name
+        documents : Documents
+            The documents, as `as_documents` returns them.
+        unknown : str or int
+            What happens to symbols that are not in the alphabet: ``"raise"``, ``"skip"`` (they are left out), or the id that
+            replaces them.
+        name : str
             What messages call the documents.
+
+        Returns
+        -------
+        Ragged
+            The ids; shares the memory of the documents if `lookup` does.
 
         Raises
         ------
         UnknownSymbolError
-            Naming document, position and symbol of the first unknown one.
+            For the first unknown symbol if `unknown` is ``"raise"``, with its document and position.
         TypeError
-            If the documents are `str` and the alphabet is not, or the other way round, or `unknown` is
-            neither a word nor an id.
+            If the documents are `str` and the alphabet is not, or the other way round, or `unknown` is neither a word nor an id.
         ValueError
             If `unknown` is another word, or not an id of the alphabet.
         """
@@ -253,23 +338,23 @@ class Alphabet:
             raise UnknownSymbolError(document, int(at - offsets[document]), symbol, hint)
         if unknown == "skip":
             return Ragged._trusted(np.delete(ids, missing), offsets - np.searchsorted(missing, offsets))
-        ids[missing] = unknown  # our own array: ids with unknown symbols never are the user's
+        ids[missing] = unknown  # not the user's memory: `_find` copies if any symbol is unknown
         return Ragged._trusted(ids, offsets)
 
     def _find(self, values: NDArray[Any]) -> tuple[NDArray[np.int32], bool]:
-        """Return the ids, -1 for unknown, and whether all are known."""
+        """The ids, -1 for unknown symbols, and whether all symbols are known."""
         if values.dtype == np.uint64:
             values = as_document(values, name="values").values
         if not self.is_identity:
             finder = self._finder or SymbolTable.of(self.symbols)
-            object.__setattr__(self, "_finder", finder)  # two threads may both make it, the same twice
+            object.__setattr__(self, "_finder", finder)  # two threads may both make it: both make the same
             ids = finder(values)
             return ids, int(ids.min(initial=0)) >= 0
-        # Seen as unsigned, a negative number is a large one: the largest tells whether all are known.
+        # As unsigned integers negative symbols are large ones, so the maximum alone decides whether all are known.
         width = values.dtype.itemsize
         limit = min(self.size, 1 << (8 * width - (values.dtype.kind == "i")))
         unsigned = values.view(_UNSIGNED[width])
-        # without the method's detour through Python: it takes as long as a short document
+        # `np.maximum.reduce` instead of `max`, a Python function whose overhead is that of encoding a short document
         if limit == 1 << 8 * width or int(np.maximum.reduce(unsigned, initial=0)) < limit:
             return values.astype(np.int32, copy=not values.flags.writeable), True
         ids = values.astype(np.int32)
@@ -277,17 +362,37 @@ class Alphabet:
         return ids, False
 
     def to_symbols(self, ids: NDArray[np.int32]) -> NDArray[Any]:
-        """Map ids, which are trusted to be 0..size-1, to symbols (dtypes as in `symbols`).
+        """Map ids to symbols, without a check.
 
-        Returns the argument itself if it holds the symbols already.
+        Parameters
+        ----------
+        ids : int32[n]
+            Ids in 0..size-1.
+
+        Returns
+        -------
+        ndarray
+            n symbols, of the dtype of `symbols`; `ids` itself if it is that already.
         """
         if self.is_identity:
             return ids.astype(_DTYPES[self.kind], copy=False)
         return self.symbols[ids]
 
     def output(self, symbols: NDArray[Any]) -> NDArray[Any] | str | bytes:
-        """Turn one document of symbols into what the user works with: an array, a `str` or `bytes`.
+        """The form in which a user gets one document of symbols.
 
+        Parameters
+        ----------
+        symbols : integer array
+            The symbols of the document.
+
+        Returns
+        -------
+        ndarray, str or bytes
+            By `kind`; for integers `symbols` itself.
+
+        Examples
+        --------
         >>> Alphabet.dense(256, "bytes").output(np.array([104, 105], np.uint8))
         b'hi'
         """
@@ -296,14 +401,37 @@ class Alphabet:
         return symbols.astype(np.uint8, copy=False).tobytes() if self.kind == "bytes" else symbols
 
     def state(self) -> dict[str, Any]:
-        """Return what a model file holds: `kind`, `size` and `symbols`, which are `None` for the identity."""
+        """What a model file holds.
+
+        Returns
+        -------
+        dict
+            `kind`, `size`, and `symbols`, which is None for the identity.
+        """
         return {"kind": self.kind, "size": self.size, "symbols": None if self.is_identity else self.symbols}
 
     @classmethod
     def from_state(cls, kind: str, size: int, symbols: Any = None) -> Alphabet:
-        """Make it again from `state()`, where `symbols` may have become a list, or a `str` for `"str"`.
+        """Make an alphabet from what `state` returned.
 
-        Raises `ModelFormatError` if one is not valid or does not go with the others.
+        Parameters
+        ----------
+        kind : str
+            What documents are made of.
+        size : int
+            The number of symbols.
+        symbols : integer array, list, or str, optional
+            The symbols in the order of their ids, a `str` only for the kind ``"str"``; None for the identity.
+
+        Returns
+        -------
+        Alphabet
+            One that is equal to the alphabet of the state.
+
+        Raises
+        ------
+        ModelFormatError
+            If one of the three is not valid, or they do not fit together.
         """
         try:
             dense = cls._dense(size, kind, "alphabet size")
@@ -341,7 +469,7 @@ class Alphabet:
 
 
 def _limit(kind: object) -> int:
-    """Return the largest size of an alphabet of this kind."""
+    """The largest size of an alphabet of this kind; ValueError for another kind."""
     if not isinstance(kind, str) or kind not in _LIMITS:
         raise ValueError(f"kind: expected 'int', 'str' or 'bytes', got {kind!r}")
     return _LIMITS[kind]
@@ -353,7 +481,7 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _window(documents: Documents) -> NDArray[Any]:
-    """Return the part of `values` that the offsets cover."""
+    """The part of `values` that the offsets cover."""
     values, offsets, _ = documents
     return values if offsets[-1] - offsets[0] == values.size else values[offsets[0] : offsets[-1]]
 

@@ -1,7 +1,8 @@
-"""Rearranging a vocabulary by idf, and cutting it to size: which tokens stay, and in which order.
+"""Reordering a vocabulary by idf and cutting it to size: which tokens stay, and in which order.
 
-As the articles describe it, the highest idf comes first and the lowest leaves first. Pair tables lose more: a token built on one
-that left cannot be made any more. How much leaves with it is a rule (`FitRules.trim`). Source: UBPE tokenizers, part 1.
+As in the articles, tokens are ordered by descending idf and those of the lowest idf are removed first. A pair table loses more
+tokens than that: one that is built on a removed token cannot be made any more. Which of these are removed as well is a rule
+(`FitRules.trim`). Source: UBPE tokenizers, part 1.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ import numpy as np
 
 
 def keep_by_weight(weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: int, n_tokens: int, trim: str) -> np.ndarray:
-    """Indices of the learned tokens that stay, in their new order: weight descending, later created first among equals.
+    """Indices, int64[k], of the learned tokens that stay, in their new order: descending weight, among equals the latest first.
 
-    weights float64[m]; pairs int32[m, 2], or None for a table of flat sequences, where nothing depends on anything; `n_tokens`
-    is the size to reach, alphabet included. O(m log m).
+    weights float64[m]; pairs int32[m, 2], or None for a table of flat sequences, where no token depends on another; `n_tokens` is
+    the size to reach, alphabet included; `trim` as in `FitRules`. O(m log m).
+
+    >>> keep_by_weight(np.array([0.5, 2.0, 1.0]), None, 2, 4, "closed")
+    array([1, 2])
     """
     m = weights.size
     ascending = np.argsort(weights, kind="stable")
@@ -26,17 +30,20 @@ def keep_by_weight(weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: in
     stay: np.ndarray = ascending[::-1]
     stay = stay[~gone[stay]]
     if trim.startswith("published"):
-        # these packages count what they listed twice twice, and drop as many more from the end
+        # these packages count a repeated entry each time it is listed, and drop as many more tokens from the end
         stay = stay[: max(0, m - listed)]
     return stay
 
 
 def _removals(ascending: np.ndarray, pairs: np.ndarray, n_alphabet: int, surplus: int, trim: str) -> tuple[np.ndarray, int]:
-    """Which tokens leave, and how many entries the rule's list of removals has (repetitions included)."""
+    """Which tokens are removed, bool[m], and how many entries the rule's list of removals has (repetitions included).
+
+    `ascending` int64[m] are the tokens by ascending weight; at least `surplus` entries are listed if there are as many tokens.
+    """
     rank = np.empty(ascending.size, np.int64)
     rank[ascending] = np.arange(ascending.size)
     users: list[list[int]] = [[] for _ in range(ascending.size)]
-    for token in ascending.tolist():  # so that users are listed by weight
+    for token in ascending.tolist():  # so that each list of users is in order of weight
         for part in {int(pairs[token, 0]), int(pairs[token, 1])}:
             if part >= n_alphabet:
                 users[part - n_alphabet].append(token)
@@ -64,7 +71,14 @@ def _removals(ascending: np.ndarray, pairs: np.ndarray, n_alphabet: int, surplus
 
 
 def renumber(pairs: np.ndarray, n_alphabet: int, stay: np.ndarray) -> tuple[np.ndarray, int]:
-    """The pairs of `stay` with new ids, and how many of their parts point to a token that left (and keep its old number)."""
+    """The pairs of the tokens `stay` with new ids, int32[k, 2], and how many of their parts are tokens that were removed.
+
+    pairs int[m, 2]; stay int[k], indices of learned tokens in their new order. A part that was removed keeps its old id.
+
+    >>> renumber(np.array([[0, 1], [2, 1], [3, 0]]), 2, np.array([2, 1]))
+    (array([[3, 0],
+           [2, 1]], dtype=int32), 1)
+    """
     new_id = np.full(n_alphabet + len(pairs), -1, np.int64)
     new_id[:n_alphabet] = np.arange(n_alphabet)
     new_id[n_alphabet + stay] = n_alphabet + np.arange(stay.size)

@@ -1,7 +1,7 @@
-"""Every disputed rule of fitting and encoding, named, with its reason.
+"""The rules of fitting and encoding on which published descriptions and packages disagree, each an option with a name.
 
 The articles leave these open or contradict themselves, and the packages published by their author differ from one another. The
-defaults are what was measured to be best; the presets reproduce the published results id for id.
+defaults measured best; the presets reproduce the published results id for id.
 """
 
 from __future__ import annotations
@@ -24,28 +24,36 @@ class FitRules:
 
     Parameters
     ----------
-    ties
-        Which of two equally frequent pairs comes first. ``"smallest"``: the smaller left id, then the smaller right id; depends
-        on nothing but the pairs. ``"first_seen"``: the one that occurs first in the current corpus (the articles, ubpe 0.2.2).
-        ``"fewest_documents"``: the one in fewer documents, then the larger pair (ubpe 0.3.0).
-    min_count
+    ties : str
+        Which of two equally frequent pairs is merged first. ``"smallest"``: the one of the smaller left id, then of the smaller
+        right id, which depends on nothing but the pairs. ``"first_seen"``: the one that occurs first in the current corpus (the
+        articles, ubpe 0.2.2). ``"fewest_documents"``: the one in fewer documents, then the larger pair (ubpe 0.3.0).
+    min_count : int
         Pairs that occur less often are never merged. 2: a token for a single occurrence compresses nothing (third article).
         1: as published.
-    overshoot
+    overshoot : bool
         False: exactly ``n_tokens`` ids, alphabet included. True: whole rounds while the last id is below ``n_tokens``, as
         published.
-    order
+    order : str
         ``"creation"``: ids in the order of merging, so that parents precede children. ``"idf"``: after fitting, the highest
         idf first, cut to ``n_tokens``, the articles' optional rearrangement. It removes the most useful tokens first: on text,
         audio and images it cost 14 to 59 % more tokens than keeping the oldest.
-    trim
-        What leaves with a token that ``order="idf"`` cuts from a pair table. ``"closed"``: everything built on it.
-        ``"one_level"``: what is built on it directly (the articles). ``"published_0_2"``, ``"published_0_3"``: as in those
-        packages, which count some removals twice. All but the first can leave tokens built on removed ones; such a vocabulary
+    trim : str
+        Which tokens are removed together with one that ``order="idf"`` cuts from a pair table. ``"closed"``: everything built on
+        it. ``"one_level"``: what is built on it directly (the articles). ``"published_0_2"``, ``"published_0_3"``: as in those
+        packages, which count some removals twice. All but the first can keep tokens built on removed ones; such a vocabulary
         cannot decode and is refused with a `ValueError`.
-    encode
-        How pair tables encode. ``"rank"``: the lowest rank present, everywhere, again and again. ``"batch"``: the articles'
-        rule of several pairs a pass. They differ on reordered tables only.
+    encode : str
+        How pair tables encode. ``"rank"``: all occurrences of the lowest-ranked pair present are merged, until no pair of the
+        table is left. ``"batch"``: the articles' rule, which merges several pairs in a pass. They differ only for tables that
+        are not in order of creation.
+
+    Raises
+    ------
+    TypeError
+        If `overshoot` is not a bool.
+    ValueError
+        If another value is not one of those above.
 
     Examples
     --------
@@ -77,15 +85,34 @@ class FitRules:
     def replace(self, **changes: object) -> FitRules:
         """The same rules with some changed.
 
+        Parameters
+        ----------
+        **changes
+            New values of any of the parameters above.
+
+        Returns
+        -------
+        FitRules
+            The new rules.
+
+        Raises
+        ------
+        TypeError
+            For a name that is not a rule, and as the constructor raises it.
+        ValueError
+            As the constructor raises it.
+
+        Examples
+        --------
         >>> PUBLISHED_0_2.replace(order="creation").order
         'creation'
         """
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
 
-#: The two articles, as they are written.
+#: The rules of the two articles as written.
 ARTICLE = FitRules("first_seen", 1, True, "idf", "one_level", "batch")
-#: The package ubpe 0.2.2 with its default ``rearrange_tokens=True``; ``.replace(order="creation")`` for False.
+#: The rules of the package ubpe 0.2.2 with its default ``rearrange_tokens=True``; ``.replace(order="creation")`` for False.
 PUBLISHED_0_2 = FitRules("first_seen", 1, True, "idf", "published_0_2", "batch")
-#: The package ubpe 0.3.0, likewise.
+#: The rules of the package ubpe 0.3.0, likewise.
 PUBLISHED_0_3 = FitRules("fewest_documents", 1, True, "idf", "published_0_3", "batch")

@@ -1,4 +1,7 @@
-"""Words that are tokens of their own whatever surrounds them: special tokens, and known words."""
+"""Special tokens and known words: sequences of symbols that are always one token, whatever is before and after them.
+
+A special token is found only in calls that allow it, a known word in every document.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.documents.normalise import Documents, as_document, text_of
+from ubpe_numba.documents.utf8 import utf8_document
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import check_fields, describe, integers_of, offsets_of
 from ubpe_numba.runtime.tables import automaton
@@ -18,17 +22,17 @@ __all__ = ["SpecialTokens", "Word"]
 
 Word = str | bytes | tuple[int, ...]
 
-_SEARCH = 16  # so many words are looked for one by one, at the speed of memory, before any automaton walks the text
-_SPARE = 1 << 16  # ids may have gaps, of so many and as many as there are tokens: every one costs 25 bytes
+_SEARCH = 16  # up to this many words are searched with `bytes.find` first; only if one occurs does the automaton run
+_SPARE = 1 << 16  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
 
 
 class _Finder(NamedTuple):
-    """The automaton of the words, and the alphabet of the symbols in them."""
+    """The automaton that finds the words (`runtime/tables/automaton.py` has its layout)."""
 
-    alphabet: Alphabet
+    alphabet: Alphabet  # of the symbols in the words
     edges: np.ndarray
     states: np.ndarray
-    word_of: np.ndarray
+    word_of: np.ndarray  # int32: the index of the word that each token of the automaton is, -1 for a symbol that is none
 
 
 class SpecialTokens:
@@ -39,25 +43,27 @@ class SpecialTokens:
     kind : str
         What they are made of: ``"int"``, ``"str"`` or ``"bytes"``.
     words : tuple
-        `str`, `bytes` or tuples of integers.
+        w words: `str`, `bytes` or tuples of integers.
     ids : int32[w]
         Their ids.
     always : bool[w]
-        Whether it is a known word, which is found in every document; a special token is found where it is allowed.
-    values, offsets
+        True for known words, which are found in every document; special tokens are found only if they are allowed.
+    values, offsets : ndarray, int64[w + 1]
         The symbols of all words, as `Documents` holds them.
+    number : dict
+        The index of each word.
     """
 
     def __init__(self, kind: str, words: tuple[Word, ...], ids: np.ndarray, always: np.ndarray) -> None:
-        """Store; ValueError for a word that is empty or there twice."""
+        """Store the words; ValueError for one that is empty or there twice."""
         self.kind, self.words, self.ids, self.always = kind, words, ids, always
-        rows = [as_document(w.encode("utf-8", "surrogatepass") if kind == "bytes" and isinstance(w, str) else w) for w in words]
+        rows = list(map(utf8_document if kind == "bytes" else as_document, words))
         for word, row in zip(words, rows, strict=True):
             if row.values.size == 0:
                 raise ValueError(f"special_tokens: {word!r} is empty")
         self.values = np.concatenate([row.values for row in rows])
         if kind == "int" and -(2**31) <= self.values.min() <= self.values.max() < 2**31:
-            self.values = self.values.astype(np.int32)  # not wider than what decoding gives without them
+            self.values = self.values.astype(np.int32)  # so that decoded documents are no wider than without special tokens
         self.offsets = offsets_of(np.array([row.values.size for row in rows]))
         self.number = {word: i for i, word in enumerate(words)}
         if len({row.values.tobytes() for row in rows}) < len(words):
@@ -66,10 +72,12 @@ class SpecialTokens:
 
     @classmethod
     def from_user(cls, special: Any, known: Any, kind: str, size: int | None) -> SpecialTokens | None:
-        """Read `special_tokens` and `known_words` of a tokenizer with `size` ids, None if not known yet; None if there are none.
+        """Read the arguments `special_tokens` and `known_words` of a tokenizer; None if there are no words.
 
-        Both are lists of words or mappings of words to ids. Those of a list get the ids from `size` on, special tokens first.
-        Raises TypeError for words that are not of the `kind`, ValueError for an id that is taken, or far from the others.
+        Both (`special` and `known`) are lists of words or mappings of words to ids. Words of a list get the next ids from `size`
+        on, special tokens first; `size` is the number of other ids of the tokenizer, or None before a fit (all ids are then 0).
+        Raises TypeError for other types and for words that are not of the `kind`, ValueError for a word or an id that is there
+        twice, or an id far above the others.
         """
         words: list[Word] = []
         given: list[int | None] = []
@@ -77,7 +85,7 @@ class SpecialTokens:
         for name, value in (("special_tokens", special), ("known_words", known)):
             if value is None:
                 continue
-            if isinstance(value, (str, bytes, Set)) or not isinstance(value, Iterable):  # a set has no order
+            if isinstance(value, (str, bytes, Set)) or not isinstance(value, Iterable):  # ids need an order; a set has none
                 raise TypeError(f"{name}: expected a list of words or a mapping of words to ids, got {describe(value)}")
             for word in value:
                 words.append(_word(word, kind, name))
@@ -98,7 +106,10 @@ class SpecialTokens:
         return cls(kind, tuple(words), np.array(ids, np.int32), np.array(always))
 
     def find(self, documents: Documents, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where words stand that are `active` (bool[w]): int64 positions, rising, and int64 numbers of the words."""
+        """Where `active` words (bool[w]) occur: ascending flat positions int64[k], and the index of the word at each, int64[k].
+
+        Of overlapping words the leftmost is found, and of those at one position the longest (see `find_words`). O(symbols).
+        """
         values, offsets, _ = documents
         none = np.zeros(0, np.int64)
         if values.size == 0 or not active.any() or self._absent(values, active):
@@ -113,7 +124,7 @@ class SpecialTokens:
         return at, found[at].astype(np.int64)
 
     def _absent(self, values: np.ndarray, active: np.ndarray) -> bool:
-        """Whether a plain search tells that there is no word. False if that is not known."""
+        """Whether a plain search shows that no active word occurs; False if one may occur, or if that was not searched."""
         if self.kind == "int" or len(self.words) > _SEARCH or values.dtype != self.values.dtype:
             return False
         data = values.tobytes()
@@ -137,9 +148,10 @@ class SpecialTokens:
         return _Finder(alphabet, edges, states, word_of)
 
     def chosen(self, names: Any, name: str, all_of: np.ndarray) -> np.ndarray:
-        """bool[w] of what `allowed_special` or `disallowed_special` say: ``"all"`` means `all_of`, ``"none"`` nothing.
+        """Which words, bool[w], the argument `allowed_special` or `disallowed_special` names.
 
-        ValueError for a word that is no special token.
+        `names` is ``"all"`` (the words `all_of`, bool[w]), ``"none"``, or an iterable of special tokens; `name` is that of the
+        argument. Raises TypeError for other types, ValueError for another word or a word that is no special token.
         """
         out = np.zeros(len(self.words), bool)
         if isinstance(names, str):
@@ -156,13 +168,13 @@ class SpecialTokens:
         return out
 
     def state(self) -> dict[str, Any]:
-        """What a model file holds: kind, words (lists of symbols; a str where it can), ids and which are known words."""
-        words = [_plain(word) for word in self.words]
+        """What a model file holds: kind, words (see `_to_json`), ids, and which of them are known words."""
+        words = [_to_json(word) for word in self.words]
         return {"kind": self.kind, "words": words, "ids": self.ids.tolist(), "known": self.always.tolist()}
 
     @classmethod
     def from_state(cls, state: Any, size: int) -> SpecialTokens:
-        """Make it again from `state()`, for a vocabulary of `size`. ModelFormatError if it is not valid."""
+        """Make them again from what `state` returned, for a vocabulary of `size` ids. ModelFormatError if it is not valid."""
         if not isinstance(state, dict):
             raise ModelFormatError("special_tokens: expected an object")
         check_fields(state, ("kind", "words", "ids", "known"), "special_tokens")
@@ -173,7 +185,7 @@ class SpecialTokens:
         if not 0 < len(words) == ids.size == len(known) or ids.ndim != 1 or not all(type(k) is bool for k in known):
             raise ModelFormatError("special_tokens: expected as many ids as words, and for each whether it is a known word")
         try:
-            pairs = [(_read(word, kind), int(i), k) for word, i, k in zip(words, ids.tolist(), known, strict=True)]
+            pairs = [(_from_json(word, kind), int(i), k) for word, i, k in zip(words, ids.tolist(), known, strict=True)]
             special = {word: i for word, i, k in pairs if not k}
             always = {word: i for word, i, k in pairs if k}
             if len(special) + len(always) < len(pairs):
@@ -186,7 +198,7 @@ class SpecialTokens:
 
 
 def _word(word: Any, kind: str, name: str) -> Word:
-    """A word in the form it is known by; TypeError if it is not of the kind."""
+    """A word as `str`, `bytes` or a tuple of integers; TypeError if it is not of the kind."""
     if isinstance(word, str) and kind != "int":
         return word
     if isinstance(word, (bytes, bytearray)) and kind == "bytes":
@@ -204,24 +216,24 @@ def _id(value: Any, name: str, word: Any) -> int:
     return int(value)
 
 
-def _plain(word: Word) -> Any:
-    """A word for JSON: text as it is, unless it holds surrogates; else code points, or a list of bytes in a list."""
+def _to_json(word: Word) -> Any:
+    """A word for JSON: a str, or ``{"points": [...]}`` if it holds surrogates; ``{"bytes": [...]}``; or a list of integers."""
     if isinstance(word, str):
         return word if word.isascii() or word.encode("utf-8", "replace").decode() == word else {"points": [ord(c) for c in word]}
     return {"bytes": list(word)} if isinstance(word, bytes) else list(word)
 
 
-def _read(plain: Any, kind: str) -> Word:
-    """The inverse of `_plain`."""
-    if isinstance(plain, str):
-        return plain
-    if isinstance(plain, dict) and len(plain) == 1:
-        (form, numbers), = plain.items()  # fmt: skip
+def _from_json(found: Any, kind: str) -> Word:
+    """The inverse of `_to_json`; ModelFormatError for anything else."""
+    if isinstance(found, str):
+        return found
+    if isinstance(found, dict) and len(found) == 1:
+        (form, numbers), = found.items()  # fmt: skip
         numbers = integers_of(numbers, "special_tokens: words").tolist()
         if form == "bytes" and all(0 <= b < 256 for b in numbers):
             return bytes(numbers)
         if form == "points" and all(0 <= p < 0x110000 for p in numbers):
             return text_of(np.array(numbers, np.uint32))
-    if isinstance(plain, list) and kind == "int":
-        return tuple(integers_of(plain, "special_tokens: words").tolist())
+    if isinstance(found, list) and kind == "int":
+        return tuple(integers_of(found, "special_tokens: words").tolist())
     raise ModelFormatError("special_tokens: words: expected str, or lists of integers")

@@ -1,4 +1,4 @@
-"""Symbols of an alphabet: reading what the user gives, and the table that finds their ids."""
+"""Symbols of an alphabet: the argument `alphabet` of a tokenizer is read, and ids are looked up in a table."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from numpy.typing import NDArray
 from ubpe_numba.documents.normalise import Documents, as_document
 from ubpe_numba.runtime.arrays import describe
 
-TABLE_SPAN = 2**21  # symbols up to here apart are looked up in a table: 8 MB at most, all of Unicode fits
-CHUNK = 2**15  # symbols in flight: their temporary arrays stay in the cache
+TABLE_SPAN = 2**21  # the largest high - low + 1 of symbols for which there is a table: at most 8 MB, and all of Unicode fits
+CHUNK = 2**15  # symbols looked up at once, so that temporary arrays stay in the processor's cache
 
 
 class SymbolTable(NamedTuple):
-    """From symbols to ids: a table for a narrow span, else binary search."""
+    """Ids of symbols: a table if the symbols lie close together, else sorted symbols for binary search.
 
-    low: int
-    table: NDArray[np.int32]  # -1, the ids from symbol `low` on, -1
-    keys: NDArray[np.int64]  # the sorted symbols, if there is no table
-    order: NDArray[np.int32]  # the ids of these
+    For the symbols 7, 5 (ids 0, 1): `low` 5, `table` [-1, 1, -1, 0, -1], of which entry ``symbol - low + 1`` is the id.
+    """
+
+    low: int  # the smallest symbol
+    table: NDArray[np.int32]  # -1, the id of every integer from `low` to the largest symbol (-1 for none), -1; empty without one
+    keys: NDArray[np.int64]  # the sorted symbols if there is no table, else empty
+    order: NDArray[np.int32]  # the ids of `keys`
 
     @classmethod
     def of(cls, symbols: NDArray[Any]) -> SymbolTable:
-        """Make it from the symbols in the order of their ids."""
+        """Make it from at least one symbol, in the order of their ids. O(span), or O(n log n) without a table."""
         low, span = int(symbols.min()), int(symbols.max()) - int(symbols.min()) + 1
         ids = np.arange(symbols.size, dtype=np.int32)
         if span <= TABLE_SPAN:
@@ -36,13 +39,13 @@ class SymbolTable(NamedTuple):
         return cls(low, ids[:0], symbols[order].astype(np.int64), order)
 
     def __call__(self, values: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the ids of integers (not uint64), -1 for unknown."""
+        """The ids, int32[n], of n integers (not uint64), -1 for unknown ones. O(n), or O(n log size) without a table."""
         ids = np.empty(values.size, np.int32)
         for start in range(0, values.size, CHUNK):
             part, out = values[start : start + CHUNK].astype(np.int64), ids[start : start + CHUNK]
             if self.table.size:
-                # Clipped to the -1 at the ends. Where this wraps around, it cannot land on the table: that
-                # would take a symbol 2**64 away.
+                # Symbols outside the table are clipped to the -1 at its ends. If the subtraction overflows, the result is outside
+                # the table too: inside would need a symbol 2**64 away.
                 part -= self.low
                 part += 1
                 self.table.take(part, out=out, mode="clip")
@@ -53,7 +56,10 @@ class SymbolTable(NamedTuple):
 
 
 def read_symbols(symbols: Any) -> Documents:
-    """Read a sequence of symbols as one document."""
+    """Read an alphabet given as a sequence: a document of its symbols.
+
+    Raises TypeError if it is no sequence or its entries differ in type, ValueError for an entry of another length than 1.
+    """
     if isinstance(symbols, np.ndarray) and symbols.dtype.kind in "OUST":
         symbols = symbols.tolist()
     if isinstance(symbols, (str, bytes, bytearray, memoryview)) or hasattr(type(symbols), "__array__"):
@@ -73,7 +79,13 @@ def read_symbols(symbols: Any) -> Documents:
 
 
 def order_by_id(alphabet: Mapping[Any, int]) -> NDArray[np.int64]:
-    """Return the number of the entry with each id, after checking that the ids are 0..size-1."""
+    """For each id 0..n-1 the index of the entry that has it, int64[n], in a mapping of n symbols to ids.
+
+    Raises TypeError or ValueError unless the ids are 0..n-1, each once.
+
+    >>> order_by_id({"a": 1, "b": 0})
+    array([1, 0])
+    """
     keys, n = list(alphabet), len(alphabet)
     ids = as_document(list(alphabet.values()), name="alphabet: ids").values
     if (at := np.flatnonzero((ids < 0) | (ids >= n))).size:
