@@ -1,1 +1,1 @@
-"""Model files: our own, and those of other libraries."""
+"""Model files: those of this library, and those of other libraries."""

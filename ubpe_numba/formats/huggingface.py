@@ -1,8 +1,8 @@
 """`tokenizer.json` of Hugging Face's tokenizers: BPE over bytes, characters, or integers written as characters.
 
-Read are models whose ids we can give exactly: no normalizer, no dropout, no byte fallback, no affixes, and text that is cut by
-one pattern. What a post-processor adds around a document (a token of beginning, say) is not part of the tokenizer here:
-`encode` gives the ids that Hugging Face gives with ``add_special_tokens=False``.
+Only models whose ids can be reproduced exactly are read: no normalizer, no dropout, no byte fallback, no affixes, and text that
+is split by one pattern. Tokens that a post-processor adds around a document (such as one of its beginning) are ignored: `encode`
+gives the ids that Hugging Face gives with ``add_special_tokens=False``.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_index
 from ubpe_numba.text.pretokenizer import NAMED
 
-_NOTHING = {
+_UNUSED = {  # options of a model that must not be in use, and their values if they are not
     "continuing_subword_prefix": (None, ""), "end_of_word_suffix": (None, ""), "byte_fallback": (None, False),
     "dropout": (None, 0, 0.0),
 }  # fmt: skip
-_PLAIN_FLAGS = ("lstrip", "rstrip", "single_word")
+_UNSUPPORTED_FLAGS = ("lstrip", "rstrip", "single_word")  # of an added token
 
 
 def read(text: str | bytes, kind: str | None) -> Table:
-    """Read a tokenizer.json. ModelFormatError names what is wrong, or what has no counterpart here.
+    """Read the content of a tokenizer.json. ModelFormatError names what is not valid or not supported.
 
-    `kind` says what symbols are, ``"bytes"``, ``"str"`` or ``"int"``; None: bytes if there is a ByteLevel step, integers if every
-    symbol is one of the characters that stand for them, else characters.
+    `kind` is what the symbols are: ``"bytes"``, ``"str"`` or ``"int"``. None means bytes if there is a ByteLevel step, integers
+    if every symbol is a character that names one (see `symbol_character`), else characters.
     """
     file = parse_json(text)
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type", "BPE") != "BPE":
         raise ModelFormatError("model: expected one of type BPE")
-    for name, values in _NOTHING.items():
+    for name, values in _UNUSED.items():
         if model.get(name) not in values:
             raise ModelFormatError(f"model: {name}={model[name]!r} is not supported")
     if file.get("normalizer") is not None:
@@ -51,6 +51,7 @@ def read(text: str | bytes, kind: str | None) -> Table:
 
 
 def _merges(merges: Any) -> list[tuple[str, str]]:
+    """Pairs of names from a list of ``"a b"`` or ``["a", "b"]``."""
     if not isinstance(merges, list):
         raise ModelFormatError("model: merges: expected a list")
     pairs: list[tuple[str, str]] = []
@@ -63,7 +64,7 @@ def _merges(merges: Any) -> list[tuple[str, str]]:
 
 
 def _pre_tokenizer(step: Any) -> tuple[str | None, bool]:
-    """The pattern that text is cut by, and whether it is encoded as bytes."""
+    """The pattern that splits text, None for none, and whether the text is encoded as bytes."""
     pattern, bytewise = None, False
     steps: Any = [] if step is None else [step]
     if isinstance(step, dict) and step.get("type") == "Sequence":
@@ -89,7 +90,7 @@ def _pre_tokenizer(step: Any) -> tuple[str | None, bool]:
 
 
 def _added(tokens: Any, vocab: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:
-    """Special tokens, and those that are always found."""
+    """The ids of added tokens: of those that are special, and of the others (known words here)."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     if not isinstance(tokens, list) and tokens is not None:
         raise ModelFormatError("added_tokens: expected a list")
@@ -97,8 +98,8 @@ def _added(tokens: Any, vocab: dict[str, int]) -> tuple[dict[str, int], dict[str
         if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
             raise ModelFormatError(f"added_tokens[{i}]: expected an object with content and id")
         word = token["content"]
-        if any(token.get(flag) for flag in _PLAIN_FLAGS):
-            raise ModelFormatError(f"added_tokens[{i}]: {word!r}: {', '.join(_PLAIN_FLAGS)} are not supported")
+        if any(token.get(flag) for flag in _UNSUPPORTED_FLAGS):
+            raise ModelFormatError(f"added_tokens[{i}]: {word!r}: {', '.join(_UNSUPPORTED_FLAGS)} are not supported")
         if word in found[0] or word in found[1] or vocab.get(word, token["id"]) != token["id"]:
             raise ModelFormatError(f"added_tokens[{i}]: {word!r} is there twice, or has two ids")
         found[not token.get("special")][word] = token["id"]
@@ -108,7 +109,10 @@ def _added(tokens: Any, vocab: dict[str, int]) -> tuple[dict[str, int], dict[str
 def write(
     table: Table, vocab: dict[str, int], merges: list[tuple[str, str]], special: dict[str, int], known: dict[str, int]
 ) -> str:
-    """A tokenizer.json of named tokens and pairs; of the table only kind and pattern are looked at."""
+    """The content of a tokenizer.json: ids of names, pairs of names by rank, special tokens, known words.
+
+    Of `table` only `kind` and `pattern` are used.
+    """
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
     steps: list[dict[str, Any]] = []
     if table.pattern == NAMED["gpt2"] and table.kind == "bytes":
@@ -118,7 +122,7 @@ def write(
     if table.kind == "bytes":
         steps.append(level)
     words = sorted([(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()])
-    flags = dict.fromkeys((*_PLAIN_FLAGS, "normalized"), False)
+    flags = dict.fromkeys((*_UNSUPPORTED_FLAGS, "normalized"), False)
     file = {
         "version": "1.0",
         "truncation": None,

@@ -1,73 +1,67 @@
 """A model as plain data, and its two file formats: readable JSON, and npz of flat arrays.
 
 A model is a dict: ``tokenizer`` (class name), ``params`` (constructor arguments), ``alphabet`` and ``vocabulary`` (what their
-`state()` returns), and ``text`` (that of the segmenter) unless it is empty. Both formats hold the same; neither can run code,
-and what does not fit is a `ModelFormatError`.
+`state()` returns), and ``text`` (`state()` of the segmenter) unless that is empty. Both formats hold the same. Reading a file
+never runs code from it, and raises `ModelFormatError` if it is not valid.
+
+JSON holds the dict with arrays as lists; npz holds each array as a member named ``part.field``, and the rest as JSON in the
+member ``head``. For example ``{"vocabulary": {"n_alphabet": 2, "merges": [[0, 1]]}}`` becomes the member ``vocabulary.merges``
+and the head ``{"vocabulary": {"n_alphabet": 2}}``.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import pathlib
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.runtime.files import open_regular, read_arrays, write_atomically
+from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
 
 FORMAT, VERSION = "ubpe-numba", 1
+_SUFFIXES = (".json", ".npz")
 _PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text")
-_ARRAYS = {
+_ARRAYS = {  # the members of an npz file beside the head, and the kinds of their dtypes
     "alphabet.symbols": "iu", "vocabulary.merges": "iu", "vocabulary.symbols": "iu", "vocabulary.lengths": "iu",
     "vocabulary.weights": "f", "vocabulary.counts": "iu", "vocabulary.document_frequencies": "iu", "text.token_ids": "iu",
 }  # fmt: skip
 
 
 def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
-    """Write a model; the suffix, .json or .npz, decides the format. Returns the bytes of the file.
+    """Write a model in the format that the suffix names, .json or .npz; returns the size of the file in bytes.
 
-    ValueError for another suffix, OSError from the disk.
+    Raises ValueError for another suffix, OSError if the file cannot be written.
     """
-    suffix = _suffix(path)
+    suffix = suffix_of(path, _SUFFIXES)
     data = _to_json(model) if suffix == ".json" else _to_npz(model)
     write_atomically(path, data)
     return len(data)
 
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
-    """Read a model; returns it and the bytes of the file.
+    """Read a model; returns it, its parts not yet checked, and the size of the file in bytes.
 
-    ModelFormatError names the file and what is wrong with it; OSError if it cannot be read.
+    Raises ModelFormatError, which names the file and what is wrong with it, ValueError for another suffix than .json or .npz,
+    OSError if the file cannot be read.
     """
-    suffix = _suffix(path)
-    with open_regular(path) as f:
-        size = os.fstat(f.fileno()).st_size
-        try:
-            return (_from_json(f) if suffix == ".json" else _from_npz(f)), size
-        except ModelFormatError as error:
-            raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
+    suffix = suffix_of(path, _SUFFIXES)
+    with open_regular(path) as f, naming(path):
+        return (_from_json(f) if suffix == ".json" else _from_npz(f)), os.fstat(f.fileno()).st_size
 
 
 def claimable(n_bytes: int) -> int:
-    """How many symbols a file may claim, for its alphabet or all its tokens: a small one must not cost gigabytes.
+    """How many symbols a file of `n_bytes` may claim, for its alphabet or for all its tokens.
 
-    30 pairs can mean 2**30 symbols. A real vocabulary has a handful for each of the 10 to 40 bytes that a token takes.
+    The limit keeps a small file from allocating gigabytes: 30 pairs can stand for 2**30 symbols. In real vocabularies a token
+    takes 10 to 40 bytes of the file and stands for a few symbols.
     """
     return 2**22 + 64 * n_bytes
 
 
-def _suffix(path: str | os.PathLike[str]) -> str:
-    suffix = pathlib.Path(path).suffix.lower()
-    if suffix not in (".json", ".npz"):
-        raise ValueError(f"path: expected a name that ends in .json or .npz, got {os.fspath(path)!r}")
-    return suffix
-
-
 def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The model without its arrays, and the arrays by dotted name."""
+    """The model without its arrays, and the arrays by their names ``part.field``."""
     head: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     arrays: dict[str, np.ndarray] = {}
     for part in _PARTS:
@@ -82,7 +76,7 @@ def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]
 
 
 def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Check the head and put the arrays back."""
+    """The inverse of `_split`; ModelFormatError if the head or the name of an array is not valid."""
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ModelFormatError(f'not a model of this library: no "format": "{FORMAT}"')
     if type(head.get("version")) is not int or head["version"] != VERSION:
@@ -105,7 +99,7 @@ def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def parse_json(data: str | bytes) -> Any:
-    """JSON without NaN or infinities; ModelFormatError for anything else, nesting that is too deep included."""
+    """Parse JSON; ModelFormatError if it is not valid, nests too deeply, or holds NaN or infinities."""
 
     def refuse(name: str) -> None:
         raise ModelFormatError(f"JSON: the number {name} is not allowed")
@@ -133,22 +127,20 @@ def _to_json(model: dict[str, Any]) -> bytes:
 
 
 def _has_surrogates(points: np.ndarray) -> bool:
-    """Whether JSON could not keep the characters apart: two surrogates side by side become one character."""
+    """Whether there are surrogates among code points: JSON would join two neighbours into one character."""
     return bool(((points >= 0xD800) & (points < 0xE000)).any())
 
 
 def _from_json(f: BinaryIO) -> dict[str, Any]:
     start = f.read(4096).removeprefix(b"\xef\xbb\xbf")
-    if not start.lstrip(b" \t\r\n").startswith(b"{"):  # before gigabytes of something else are read
+    if not start.lstrip(b" \t\r\n").startswith(b"{"):  # checked before all of a large file of another kind is read
         raise ModelFormatError("not a JSON object")
     return _join(parse_json(start + f.read()), {})
 
 
 def _to_npz(model: dict[str, Any]) -> bytes:
     head, arrays = _split(model)
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, head=np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays)
-    return buffer.getvalue()
+    return npz_of({"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays})
 
 
 def _from_npz(f: BinaryIO) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""What the formats of other libraries have in common: named tokens with ids, and pairs of names in order of rank."""
+"""What the formats of other libraries have in common: tokens with names and ids, and pairs of names in order of rank.
+
+A name is text in which each symbol of the alphabet is one character: for a byte that of GPT-2's table, for an integer one of the
+private use area. For example the bytes 32 and 97 ("a" after a space) are named ``Ġa``, the integers 0 and 1 U+E000 U+E001.
+"""
 
 from __future__ import annotations
 
@@ -13,31 +17,25 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-_WORK = 1 << 28  # steps that may be spent on finding out which of several pairs makes a token
-_PRIVATE, _N_PRIVATE = 0xE000, 6400  # the private use area; further symbols go from U+10000 on
+_WORK = 1 << 28  # limit of the steps to decide which of several pairs makes each token: a few seconds
+_PRIVATE, _N_PRIVATE = 0xE000, 6400  # the private use area; further integers are named by characters from U+10000 on
 
 
 class Table(NamedTuple):
-    """A tokenizer as other libraries know it.
+    """A tokenizer as the formats of other libraries describe it, with ids counted as here: symbols first, then pairs by rank."""
 
-    `symbols` are those of the alphabet (code points, bytes or integers), by id; `merges` pairs of ids, pair i of which makes
-    the id ``len(symbols) + i``; `token_ids` what these ids are called elsewhere; `special` and `known` words with their ids,
-    `known` those that are found in every text; `pattern` cuts text, None if it is not cut. `whole`: a word that is a token is
-    taken for it before any merging.
-    """
-
-    kind: str
-    symbols: list[int]
-    merges: list[tuple[int, int]]
-    token_ids: list[int]
-    special: dict[Any, int]
-    known: dict[Any, int]
-    pattern: str | None
-    whole: bool = False
+    kind: str  # "bytes", "str" or "int"
+    symbols: list[int]  # of the alphabet, by id: bytes, code points or integers
+    merges: list[tuple[int, int]]  # pairs of ids; pair i makes the id len(symbols) + i
+    token_ids: list[int]  # the id in the other library of each of these ids
+    special: dict[Any, int]  # special tokens and their ids in the other library
+    known: dict[Any, int]  # likewise the known words, which are found in every text
+    pattern: str | None  # splits text; None if text is not split
+    whole: bool = False  # whether a word that equals a token becomes that token before any merge
 
 
 def byte_characters() -> list[str]:
-    """The character that GPT-2 writes for each byte: printable ones for themselves, the other 68 from U+0100 on.
+    """The character that names each byte in GPT-2's table: 188 printable bytes name themselves, the other 68 go from U+0100 on.
 
     >>> table = byte_characters()
     >>> table[65], table[32], table[10], len(set(table))
@@ -49,7 +47,7 @@ def byte_characters() -> list[str]:
 
 
 def symbol_character(index: int) -> str:
-    r"""The character that stands for symbol `index` of an alphabet of integers: private use first, then U+10000 and beyond.
+    r"""The character that names symbol `index` of an alphabet of integers: the private use area first, then from U+10000 on.
 
     >>> symbol_character(0), hex(ord(symbol_character(6400)))
     ('\ue000', '0x10000')
@@ -58,7 +56,7 @@ def symbol_character(index: int) -> str:
 
 
 def symbol_index(character: str) -> int | None:
-    """The inverse of `symbol_character`; None for a character that stands for none."""
+    """The inverse of `symbol_character`; None for a character that names no symbol."""
     point = ord(character)
     if _PRIVATE <= point < _PRIVATE + _N_PRIVATE:
         return point - _PRIVATE
@@ -66,7 +64,7 @@ def symbol_index(character: str) -> int | None:
 
 
 def read_vocab(vocab: Any, name: str = "vocab") -> dict[str, int]:
-    """Check an object of token names and ids."""
+    """Check a dict of names and ids, called `name` in messages, and return it; ModelFormatError if it is not valid."""
     if not isinstance(vocab, dict) or not vocab:
         raise ModelFormatError(f"{name}: expected an object of tokens and their ids")
     most = 4 * len(vocab) + (1 << 17)
@@ -86,10 +84,14 @@ def from_names(
     vocab: dict[str, int], merges: Sequence[tuple[str, str]], kind: str, special: dict[str, int], known: dict[str, int],
     pattern: str | None, whole: bool = False,
 ) -> Table:  # fmt: skip
-    """The table of named tokens, a character for each symbol.
+    """The table of tokens that have names; ids of names, `merges` by rank, the rest as in `Table`.
 
-    Tokens that no pair makes and that are no symbol, such as the special tokens of a `vocab.json`, become special tokens too.
-    ModelFormatError for a pair that is there twice, whose parts or whole have no id.
+    Tokens that are neither symbols nor made by a pair, such as the special tokens of a `vocab.json`, become special tokens too.
+    If several pairs make one token, only the one that can occur is kept (see `last_merge`). ModelFormatError for a pair that is
+    there twice or whose parts or result have no id, for a name that is not valid, or for too much work.
+
+    >>> from_names({"a": 0, "b": 1, "ab": 2, "<s>": 3}, [("a", "b")], "str", {}, {}, None)[1:6]
+    ([97, 98], [(0, 1)], [0, 1, 2], {'<s>': 3}, {})
     """
     letters = byte_characters()
     value = {letter: byte for byte, letter in enumerate(letters)} if kind == "bytes" else {}
@@ -103,38 +105,8 @@ def from_names(
         parts |= {left, right}
     added = {**special, **known}
     own = [token for token in sorted(vocab, key=vocab.__getitem__) if token not in added or token in parts or token in by_name]
-    symbols = [token for token in own if len(token) == 1]
-    if kind == "bytes" and (odd := next((token for token in symbols if token not in value), None)) is not None:
-        raise ModelFormatError(f"vocab: {odd!r} is not the character of a byte")
-    if not symbols:
-        raise ModelFormatError("vocab: there is no token of a single symbol")
-    if kind == "bytes":
-        values = [value[token] for token in symbols]
-    elif kind == "int":
-        indices = [symbol_index(token) for token in symbols]
-        symbols = [symbol_character(i) for i in range(len(symbols))]
-        values = list(range(len(symbols)))
-        if sorted(i for i in indices if i is not None) != values:
-            raise ModelFormatError("vocab: the characters are not those of an alphabet of integers")
-    else:
-        values = [ord(token) for token in symbols]
-    rank = {pair: i for i, pair in enumerate(merges)}
-    if len(rank) < len(merges):
-        twice = next(pair for i, pair in enumerate(merges) if rank[pair] != i)
-        raise ModelFormatError(f"merges: the pair {twice!r} is there twice")
-    last = len(merges)
-    work = 0
-    chosen: list[tuple[str, str]] = []
-    for token, pairs in by_name.items():
-        if len(pairs) > 1:  # only one of them can ever be met; see `last_merge`
-            work += len(token) ** 2
-            if work > _WORK:
-                raise ModelFormatError("merges: too many tokens, or too long ones, are made by several pairs")
-            made = last_merge(token, lambda left, right: rank.get((left, right), last), last)
-            chosen.append(made if made in pairs else pairs[0])
-        else:
-            chosen.append(pairs[0])
-    chosen.sort(key=rank.__getitem__)
+    symbols, values = _symbols([token for token in own if len(token) == 1], kind, value)
+    chosen = _pairs_that_occur(merges, by_name)
     ids = {token: i for i, token in enumerate(symbols)}
     ids |= {left + right: len(symbols) + i for i, (left, right) in enumerate(chosen)}
     for left, right in chosen:
@@ -144,7 +116,7 @@ def from_names(
     if clash := next((word for word in added if word in ids), None):
         raise ModelFormatError(f"special tokens: {clash!r} is made by merges too")
     rest = {token: vocab[token] for token in own if token not in ids}
-    if kind == "bytes":  # written in characters of bytes, like any token, unless it cannot be
+    if kind == "bytes":  # their names are written in the characters of bytes too, if that is possible
         rest = {_bytes_of(token, value): i for token, i in rest.items()}
     return Table(
         kind,
@@ -158,8 +130,45 @@ def from_names(
     )
 
 
+def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list[str], list[int]]:
+    """The names of the alphabet's symbols and the symbols; `value` holds the byte of each character. Integers are sorted."""
+    if kind == "bytes" and (odd := next((token for token in symbols if token not in value), None)) is not None:
+        raise ModelFormatError(f"vocab: {odd!r} is not the character of a byte")
+    if not symbols:
+        raise ModelFormatError("vocab: there is no token of a single symbol")
+    if kind == "bytes":
+        return symbols, [value[token] for token in symbols]
+    if kind == "str":
+        return symbols, [ord(token) for token in symbols]
+    indices = [symbol_index(token) for token in symbols]
+    values = list(range(len(symbols)))
+    if sorted(i for i in indices if i is not None) != values:
+        raise ModelFormatError("vocab: the characters are not those of an alphabet of integers")
+    return [symbol_character(i) for i in values], values
+
+
+def _pairs_that_occur(merges: Sequence[tuple[str, str]], by_name: dict[str, list[tuple[str, str]]]) -> list[tuple[str, str]]:
+    """For every token the one of its pairs that can occur (see `last_merge`), by rank; `by_name` has the pairs of each token."""
+    rank = {pair: i for i, pair in enumerate(merges)}
+    if len(rank) < len(merges):
+        twice = next(pair for i, pair in enumerate(merges) if rank[pair] != i)
+        raise ModelFormatError(f"merges: the pair {twice!r} is there twice")
+    last = len(merges)
+    work = 0
+    chosen: list[tuple[str, str]] = []
+    for token, pairs in by_name.items():
+        made: tuple[str, str] | None = pairs[0]
+        if len(pairs) > 1:
+            work += len(token) ** 2
+            if work > _WORK:
+                raise ModelFormatError("merges: too many tokens, or too long ones, are made by several pairs")
+            made = last_merge(token, lambda left, right: rank.get((left, right), last), last)
+        chosen.append(made if made in pairs else pairs[0])
+    return sorted(chosen, key=rank.__getitem__)
+
+
 def _bytes_of(token: str, value: dict[str, int]) -> Any:
-    """The bytes that a token of byte characters means, as `str` where they are ASCII; the token itself if it is of others."""
+    """The bytes that a name stands for, as `str` if they are ASCII; the name itself if it has a character of no byte."""
     if not all(letter in value for letter in token):
         return token
     data = bytes(value[letter] for letter in token)
@@ -167,11 +176,11 @@ def _bytes_of(token: str, value: dict[str, int]) -> Any:
 
 
 def last_merge(token: Any, rank: Callable[[Any, Any], int], none: int) -> tuple[Any, Any] | None:
-    """The pair that makes a token at last when it is encoded by itself; None if it is never made.
+    """The last pair that is merged when a token is encoded by itself; None if that does not end in the token.
 
-    `token` is a str or bytes, `rank` gives the rank of a pair of parts, `none` if there is no such pair. Of several pairs with
-    the same outcome no other can ever stand side by side: what is merged inside a piece of text, as long as nothing is merged
-    across its ends, is what would be merged in it alone. O(length**2).
+    `token` is a str or bytes, `rank` gives the rank of a pair of parts, `none` if there is no such pair. No other pair whose
+    parts join to the token can ever occur in a text: the merges inside a stretch of text, as long as none crosses its ends, are
+    those of the stretch alone. O(length**2).
 
     >>> ranks = {("a", "b"): 0, ("b", "c"): 1, ("a", "bc"): 2, ("ab", "c"): 3}
     >>> last_merge("abc", lambda x, y: ranks.get((x, y), 9), 9)
@@ -189,7 +198,7 @@ def last_merge(token: Any, rank: Callable[[Any, Any], int], none: int) -> tuple[
 
 
 def names(alphabet: Alphabet, vocabulary: Vocabulary) -> list[str]:
-    """What every token is called: a character for each symbol. ValueError for symbols that have none."""
+    """The name of every token, by id; ValueError if a symbol of the alphabet has no character."""
     if alphabet.kind == "bytes":
         points = np.array([ord(letter) for letter in byte_characters()], np.uint32)[alphabet.symbols]
     elif alphabet.kind == "str":
@@ -208,7 +217,7 @@ def names(alphabet: Alphabet, vocabulary: Vocabulary) -> list[str]:
 
 
 def name_ids(names: list[str], ids: list[int]) -> dict[str, int]:
-    """The object of names and ids, by id. ValueError if two tokens of different ids have one name."""
+    """A dict of names and ids in order of ids; ValueError if two tokens of different ids have the same name."""
     out: dict[str, int] = {}
     for i, name in sorted(zip(ids, names, strict=True)):
         if out.setdefault(name, i) != i:

@@ -1,8 +1,8 @@
-"""The dumps of the package `ubpe`, versions 0.2 and 0.3, in both directions.
+"""The dumps of the package `ubpe`, versions 0.2 and 0.3: reading and writing.
 
-A dump is JSON: ``n_tokens``, ``alphabet`` (symbol -> id), ``mapper`` (learned id -> ids: two of any kind for a classic tokenizer,
-alphabet ids only for a universal one) and ``weights`` (learned id -> idf). Version 0.3 may add known words, break and stop
-tokens and a regular expression, which change how it encodes; such a dump is refused.
+A dump is JSON: ``n_tokens``, ``alphabet`` (symbol -> id), ``mapper`` (learned id -> ids: a pair of any ids for a classic
+tokenizer, a sequence of alphabet ids for a universal one) and ``weights`` (learned id -> idf). Version 0.3 may add known words,
+break and stop tokens and a regular expression, which change how it encodes; such a dump is refused.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ _REFUSED = ("known_words", "break_tokens", "regex_str", "stop_tokens")
 
 
 def read(text: str, kind: str | None, classic: bool) -> tuple[int, Alphabet, Vocabulary]:
-    """Read a dump: its n_tokens, alphabet and vocabulary. ModelFormatError names the field that is wrong.
+    """Read a dump: its n_tokens, alphabet and vocabulary. ModelFormatError names the field that is not valid.
 
-    `kind` says what the symbols are, "int" or "str"; None decides by whether all of them are numbers.
+    `kind` is what the symbols are, ``"int"`` or ``"str"``; None means integers if all of them are numbers. `classic` says whether
+    the dump is of a classic tokenizer.
     """
     dump = parse_json(text)
     if not isinstance(dump, dict):
@@ -53,7 +54,7 @@ def read(text: str, kind: str | None, classic: bool) -> tuple[int, Alphabet, Voc
 
 
 def write(n_tokens: int, alphabet: Alphabet, vocabulary: Vocabulary, classic: bool) -> str:
-    """The dump that both versions load."""
+    """A dump that both versions of the package load; of pairs if `classic` and the vocabulary has them."""
     n = vocabulary.n_alphabet
     symbols: list[Any] = alphabet.symbols.tolist()
     if alphabet.kind == "str":
@@ -89,7 +90,7 @@ def _is_integer(text: str) -> bool:
 
 
 def _ids_from(mapping: dict[str, Any], first: int, field: str) -> None:
-    """Check that the keys are first, first + 1, ... in this order: their order is the rank."""
+    """Raise ModelFormatError unless the keys are first, first + 1, ... in this order, which is that of the ranks."""
     for i, key in enumerate(mapping):
         if key != str(first + i):
             raise ModelFormatError(f"{field}: expected the id {first + i} in place {i}, got {key!r}")

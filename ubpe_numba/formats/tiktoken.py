@@ -1,8 +1,8 @@
 """`.tiktoken` files: a line for each token, its bytes in base64 and its rank, which is its id.
 
-There are no pairs in them: two neighbours are merged if what they make is a token, the one of lowest rank first. That is the
-same as merging pairs if every token, encoded by itself, comes out as itself, which whoever reads a table has to see to; the
-last pair merged in doing so is the token's.
+The files hold no pairs: tiktoken merges two neighbours if the bytes of both are a token, that of the lowest rank first. This
+equals merging pairs by rank if every token, encoded by itself, becomes itself; the pair of a token is then the last one merged in
+doing so (`last_merge`). `read` finds these pairs; that every token becomes itself is checked once the tokenizer is made.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.pair_table import Table, last_merge
 from ubpe_numba.text.pretokenizer import NAMED
 
-_WORK = 1 << 28  # most steps, a square of the length for each token: a few seconds
+_WORK = 1 << 28  # limit of the steps to find the pairs, the square of the length for each token: a few seconds
 
-
-EVERYTHING = "(?s:.+)"  # tiktoken always cuts; this leaves a text in one piece
-_COVERING = ("gpt2", "cl100k", "o200k", "whitespace")
+EVERYTHING = "(?s:.+)"  # tiktoken always splits text; this pattern leaves it whole
+_COVERING = ("gpt2", "cl100k", "o200k", "whitespace")  # patterns that match every character
 
 
 def covering(pattern: str | None) -> str:
-    """The pattern for tiktoken, which drops what a pattern does not match: that is matched by a further alternative.
+    """The pattern for tiktoken, which drops text between matches: a second alternative matches that text.
 
     >>> covering("a+")
     '(?:a+)|(?:(?!a+)(?s:.))+'
@@ -34,13 +33,13 @@ def covering(pattern: str | None) -> str:
 
 
 def uncovered(pattern: str) -> str | None:
-    """The inverse of `covering`; any other pattern is returned as it is."""
+    """The inverse of `covering`; a pattern that `covering` does not make is returned as it is."""
     inner = pattern[3 : (len(pattern) - len("(?:)|(?:(?!)(?s:.))+")) // 2 + 3]
     return None if pattern == EVERYTHING else inner if inner and covering(inner) == pattern else pattern
 
 
 def parse(data: bytes) -> dict[bytes, int]:
-    """The tokens of a file and their ranks. ModelFormatError names the line that is wrong."""
+    """The tokens of a file and their ranks; ModelFormatError names the first line that is not valid."""
     ranks: dict[bytes, int] = {}
     for number, line in enumerate(data.split(b"\n"), 1):
         parts = line.split()
@@ -59,7 +58,7 @@ def parse(data: bytes) -> dict[bytes, int]:
 
 
 def write(ranks: dict[bytes, int]) -> bytes:
-    r"""The file of tokens and ranks.
+    r"""The content of a file of tokens and their ranks.
 
     >>> write({b"a": 0})
     b'YQ== 0\n'
@@ -69,7 +68,13 @@ def write(ranks: dict[bytes, int]) -> bytes:
 
 
 def read(ranks: dict[bytes, int], special: dict[str, int], pattern: str | None) -> Table:
-    """The table of tokens with ranks. ModelFormatError if a rank is there twice, or a token cannot be made of others."""
+    """The table of tokens with ranks; `special` tokens with their ids.
+
+    ModelFormatError if a rank is there twice, a token cannot be made of others of lower rank, or tokens are too long.
+
+    >>> read({b"a": 0, b"b": 1, b"ab": 2}, {}, None)[:4]
+    ('bytes', [97, 98], [(0, 1)], [0, 1, 2])
+    """
     order = sorted(ranks, key=ranks.__getitem__)
     if not order:
         raise ModelFormatError("expected at least one token")

@@ -1,7 +1,7 @@
 """The two files of GPT-2, `vocab.json` (tokens and ids) and `merges.txt` (pairs by rank), over bytes or over characters.
 
-Bytes are written as the characters of GPT-2's table. In the classical form (Sennrich et al.) tokens are of characters, and
-``</w>`` marks the end of a word: here that is an ordinary character of the text, usually the space behind the word.
+Bytes are written as the characters of GPT-2's table. In the older form (Sennrich et al., 2016) tokens consist of characters, and
+``</w>`` marks the end of a word: here it stands for an ordinary character of the text, usually the space after the word.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _HEADER = "#version: 0.2"
 
 
 def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: str | None, end_of_word: str | None) -> Table:
-    """Read `vocab`, JSON or an object, and `merges`. ModelFormatError names what is wrong.
+    """Read `vocab`, JSON or a dict, and the text of `merges`. ModelFormatError names what is not valid.
 
-    `end_of_word` is the character that ``</w>`` stands for, None if there is no such marker. Where the last character of a word
-    is one symbol with its marker (subword-nmt 0.2), the pairs that make these symbols come first, which is the same; symbols
-    that have no id of their own then get the next free ones.
+    `end_of_word` is the character that ``</w>`` stands for, None if there is no such marker. In files of subword-nmt 0.2 the last
+    character of a word and its marker are one symbol: then pairs that make these symbols are put before all others, which gives
+    the same tokens, and characters that have no id of their own get the next free ids.
     """
     ids = read_vocab(parse_json(vocab) if isinstance(vocab, (str, bytes)) else vocab)
     pairs: list[tuple[str, str]] = []
@@ -41,7 +41,7 @@ def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: s
 
 
 def _unmarked(ids: dict[str, int], pairs: list[tuple[str, str]], end: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """The same with the character in place of the marker."""
+    """Ids and pairs with the character `end` in place of the marker ``</w>``."""
     plain = {token.removesuffix(END) + end * token.endswith(END): i for token, i in ids.items()}
     if len(plain) < len(ids):
         raise ModelFormatError(f"end_of_word: {end!r} is a token already")
@@ -58,7 +58,7 @@ def _unmarked(ids: dict[str, int], pairs: list[tuple[str, str]], end: str) -> tu
 
 
 def write(vocab: dict[str, int], merges: list[tuple[str, str]], end_of_word: str | None) -> tuple[str, str]:
-    """The texts of both files. ValueError for tokens that would not be read again: with white space, or a marker of their own."""
+    """The contents of both files; ValueError for tokens that could not be read again: with white space, or with the marker."""
     mark = {name: name for name in vocab}
     if end_of_word is not None:
         for name in vocab:
