@@ -1,7 +1,7 @@
 """Byte-pair encoding for anything that is a sequence of integers.
 
-A public name is imported from its home when it is first asked for: `import ubpe_numba` itself takes some milliseconds, numba and
-numpy a quarter of a second.
+A public name is imported from its module when it is first used: `import ubpe_numba` itself takes some milliseconds, the import of
+numba and numpy a quarter of a second.
 """
 
 from importlib import import_module
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: The home of every public name.
+#: The module of every public name.
 _HOMES = {
     "ARTICLE": "vocabulary.rules",
     "BPE": "tokenizers.bpe",

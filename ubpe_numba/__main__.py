@@ -1,4 +1,4 @@
-"""The command line, as `python -m ubpe_numba`; see `cli.py`."""
+"""The command line, as `python -m ubpe_numba`; see `cli/main.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The errors of the library, each a subclass of the builtin that it specialises."""
+"""The errors of the library, each a subclass of a builtin exception."""
 
 from __future__ import annotations
 
@@ -10,37 +10,56 @@ Self = TypeVar("Self", bound="LocatedError")
 
 
 class NotFittedError(ValueError, AttributeError):
-    """The tokenizer was used before `fit`, `load` or another way of giving it a vocabulary.
+    """The tokenizer has no vocabulary yet: it was not fitted, loaded or made from merges.
 
+    Notes
+    -----
     A `ValueError` and an `AttributeError`, as in scikit-learn.
     """
 
 
 class ModelFormatError(ValueError):
-    """A model file or table that is not valid: the message names the field and what is wrong with it."""
+    """A model file or table is not valid; the message names the field and what is wrong with it."""
 
 
 class LocatedError(ValueError):
-    """Base of the errors below, each of a place in a document: the index of the document, and the position inside it."""
+    """Base of the errors at one position of a document.
+
+    Attributes
+    ----------
+    document, position : int
+        The index of the document, and the position inside it.
+    """
 
     document: int
     position: int
 
     def at(self: Self, document: int) -> Self:
-        """The same error, in a document of another number."""
+        """The same error with another index of the document.
+
+        Parameters
+        ----------
+        document : int
+            The index.
+
+        Returns
+        -------
+        LocatedError
+            A new error, of the same class.
+        """
         _, arguments, *_ = cast(tuple[Any, ...], self.__reduce__())
         return type(self)(document, *arguments[1:])
 
 
 class UnknownSymbolError(LocatedError):
-    """A document holds a symbol that the alphabet does not.
+    """A document holds a symbol that is not in the alphabet.
 
     Attributes
     ----------
-    document, position
-        Where: the index of the document, and the position inside it.
-    symbol
-        What: an `int`, or a one-character `str`.
+    document, position : int
+        The index of the document, and the position inside it.
+    symbol : int or str
+        The symbol; of text, a `str` of one character.
     """
 
     def __init__(self, document: int, position: int, symbol: int | str, hint: str = "") -> None:
@@ -55,13 +74,13 @@ class UnknownSymbolError(LocatedError):
 
 
 class UnknownTokenError(LocatedError):
-    """A sequence to decode holds an id that the vocabulary does not.
+    """A sequence to decode holds an id that is not in the vocabulary.
 
     Attributes
     ----------
-    document, position
-        Where: the index of the document, and the position inside it.
-    token
+    document, position : int
+        The index of the document, and the position inside it.
+    token : int
         The id.
     """
 
@@ -77,14 +96,14 @@ class UnknownTokenError(LocatedError):
 
 
 class SpecialTokenError(LocatedError):
-    """A document holds a special token that is not allowed there, lest text from outside smuggle one in.
+    """A document holds a special token that the call does not allow, so that untrusted text cannot contain special tokens.
 
     Attributes
     ----------
-    document, position
-        Where: the index of the document, and the position inside it.
-    token
-        The special token, of the kind that it was given as.
+    document, position : int
+        The index of the document, and the position inside it.
+    token : str, bytes or tuple of int
+        The special token, in the form in which it was given.
     """
 
     def __init__(self, document: int, position: int, token: object) -> None:

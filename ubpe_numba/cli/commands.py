@@ -1,4 +1,4 @@
-"""What the commands of the command line do: each takes the parsed options (see `cli.py`)."""
+"""The commands of the command line: each takes the parsed options (see `main.py`)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ubpe_numba.vocabulary.rules import FitRules
 
 
 def fit(options: Namespace) -> None:
-    """Learn a vocabulary, write the model, and the curve of compression if asked for."""
+    """Learn a vocabulary; write the model and, with --curve, the compression at every size."""
     reader = Reader(options.files, _form(options))
     _suffix(options.output, "-o", (".json", ".npz"))
     check_output(options.output)
     if options.curve is not None:
         if _suffix(options.curve, "--curve", (".csv", ".png")) == ".png":
-            _curve_png([1], [1.0])  # whether it can be drawn at all
+            _curve_png([1], [1.0])  # fails before the fit if matplotlib is missing
         check_output(options.curve)
     tokenizer = _unfitted(options, reader.is_text())
     with _placed(reader):
@@ -42,7 +42,7 @@ def fit(options: Namespace) -> None:
         write_atomically(options.curve, _curve(options.curve, sizes, ratios))
     if not options.quiet:
         what = f"{type(tokenizer).__name__} of {len(tokenizer.vocabulary)} tokens"
-        merged = " as merged" if options.tokenizer == "UBPE" else ""  # its best paths are others
+        merged = " as merged" if options.tokenizer == "UBPE" else ""  # its encodings differ from the merged corpus
         print(f"{options.output}: {what}, {ratios[-1]:.4g} symbols a token{merged}", file=sys.stderr)
 
 
@@ -70,7 +70,7 @@ def decode(options: Namespace) -> None:
 
 
 def inspect(options: Namespace) -> None:
-    """Print what a model is, and how it encodes documents."""
+    """Print the facts of a model and, with --on, of its encoding of documents."""
     tokenizer = load_model(options.model, options.threads)
     if options.top < 0:
         raise ValueError(f"--top: expected at least 0, got {options.top}")
@@ -81,7 +81,7 @@ def inspect(options: Namespace) -> None:
 
 
 def convert(options: Namespace) -> None:
-    """Read a model in one form and write it in another."""
+    """Read a model in one format and write it in another."""
     suffix = pathlib.Path(options.output).suffix.lower()
     to = options.to or {".json": "json", ".npz": "npz", ".tiktoken": "tiktoken"}.get(suffix)
     if to is None:
@@ -109,6 +109,7 @@ def convert(options: Namespace) -> None:
 
 
 def _unfitted(options: Namespace, text: bool) -> Tokenizer:
+    """The tokenizer that the options of `fit` describe, for documents of `text` or of integers; ValueError if they contradict."""
     given = {
         "n_candidates": options.n_candidates,
         "objective": options.objective,
@@ -147,7 +148,7 @@ def _reader_for(tokenizer: Tokenizer, options: Namespace) -> Reader:
 
 @contextlib.contextmanager
 def _placed(reader: Reader | None) -> Iterator[None]:
-    """What is wrong in a document is told with its file, and the number of the document in there."""
+    """Raise an error at a position of a document as ValueError with its file, and with the index of the document in that file."""
     try:
         yield
     except LocatedError as error:
@@ -161,34 +162,34 @@ def _placed(reader: Reader | None) -> Iterator[None]:
 
 
 def _decoded(tokenizer: Tokenizer, reader: Reader) -> Iterator[Any]:
-    """Documents as bytes or arrays, without loss."""
+    """The decoded documents as bytes or arrays; bytes that are not UTF-8 are kept."""
     escape = "surrogateescape" if tokenizer.segmenter_.encoding is not None else "surrogatepass"
     for doc in tokenizer.decode_iter(reader, errors=escape):
         yield doc.encode("utf-8", escape) if isinstance(doc, str) else doc
 
 
 def _read(options: Namespace) -> Tokenizer:
-    """The tokenizer that `convert` reads."""
+    """The tokenizer that `convert` reads. ModelFormatError, with the file, if that is not valid."""
     if options.source == "own":
         _refuse(options, "kind", "pretokenizer", "special_token", "tokenizer")
         return load_model(options.model)
     try:
-        return _foreign(options)
+        return _read_of_other_library(options)
     except ModelFormatError as error:
         raise ModelFormatError(f"{options.model}: {error}") from None
 
 
 def _refuse(options: Namespace, *names: str) -> None:
-    """Complain of options that mean nothing for what `convert` reads."""
+    """ValueError if one of these options is given: they mean nothing for the format that `convert` reads."""
     for name in names:
         if getattr(options, name) is not None:
             raise ValueError(f"--{name.replace('_', '-')}: not for --from {options.source}")
 
 
-def _foreign(options: Namespace) -> Tokenizer:
+def _read_of_other_library(options: Namespace) -> Tokenizer:
     """The tokenizer in a file of another library.
 
-    ModelFormatError as its reader raises it, ValueError for options that do not go with it.
+    ModelFormatError as the reader of the format raises it, ValueError for options that do not fit the format.
     """
     source = options.source
     cls: Any = TOKENIZERS[options.tokenizer or ("UBPE" if source == "published" else "BPE")]
@@ -216,6 +217,7 @@ def _foreign(options: Namespace) -> Tokenizer:
 
 
 def _word(text: str) -> tuple[str, int]:
+    """A special token and its id, from WORD=ID."""
     word, _, number = text.rpartition("=")
     if not word or not number.isdecimal():
         raise ValueError(f"--special-token: expected WORD=ID, got {text!r}")
@@ -223,6 +225,7 @@ def _word(text: str) -> tuple[str, int]:
 
 
 def _suffix(path: str, option: str, known: tuple[str, ...]) -> str:
+    """The suffix of a path in lower case; ValueError, with the name of the option, if it is not one of those known."""
     suffix = pathlib.Path(path).suffix.lower()
     if suffix not in known:
         raise ValueError(f"{option}: expected a name that ends in {' or '.join(known)}, got {path}")
@@ -230,6 +233,7 @@ def _suffix(path: str, option: str, known: tuple[str, ...]) -> str:
 
 
 def _curve(path: str, sizes: np.ndarray, ratios: np.ndarray) -> bytes:
+    """The content of the file of a compression curve: a picture or CSV, by the suffix of its path."""
     if path.lower().endswith(".png"):
         return _curve_png(sizes, ratios)
     text = io.StringIO()

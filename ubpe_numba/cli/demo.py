@@ -1,6 +1,6 @@
-"""The main job on a real signal: `python -m ubpe_numba demo`.
+"""The demo, `python -m ubpe_numba demo`: a real signal is tokenized and decoded again.
 
-Five minutes of ECG that ship with the package are tokenized three ways, decoded again and compared with the original.
+Five minutes of ECG that ship with the package are encoded in three ways, decoded, and compared with the original.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 
 def load_ecg() -> tuple[np.ndarray, np.ndarray]:
-    """The bundled record: samples uint8[108000] at 360 Hz, and int64 offsets of its 300 documents of one second.
+    """The bundled record: samples uint8[108000] at 360 Hz, and offsets int64[301] of its 300 documents of one second.
 
     >>> values, offsets = load_ecg()
     >>> values.size, len(offsets) - 1
@@ -34,7 +34,10 @@ def load_ecg() -> tuple[np.ndarray, np.ndarray]:
 
 
 def run(n_tokens: int = 1024, plot: str | None = None, progress: bool = True) -> int:
-    """Fit, encode, decode, compare; print what was found. Returns 0 if every round trip is exact, 1 otherwise."""
+    """Fit, encode, decode, compare, and print the figures. Returns 0 if every round trip is exact, 1 otherwise.
+
+    `plot` is the path of a picture to write, None for none.
+    """
     values, offsets = load_ecg()
     seconds = values.size / RATE
     print(f"ECG record 208: {values.size} samples of 8 bits at {RATE} Hz, {offsets.size - 1} documents of one second")
@@ -76,7 +79,7 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool = True) ->
 
 
 def motifs(tokenizer: Tokenizer, encoded: Ragged, n: int = 5) -> list[str]:
-    """The `n` longest tokens that occur in an encoding, a line each, with their shape."""
+    """Lines of text about the `n` longest tokens that occur in an encoding, each with a sketch of its samples."""
     vocabulary = tokenizer.vocabulary
     found = np.bincount(encoded.values, minlength=len(vocabulary))
     lengths = np.where(found > 0, np.diff(vocabulary.offsets), 0)
@@ -94,6 +97,6 @@ def motifs(tokenizer: Tokenizer, encoded: Ragged, n: int = 5) -> list[str]:
 
 
 def _timed(work: Callable[..., Any], *args: Any, **options: Any) -> tuple[Any, float]:
-    """What a call returns, and the seconds it took."""
+    """The result of a call, and the seconds it took."""
     began = time.perf_counter()
     return work(*args, **options), time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""What a model is, in words and figures, for `ubpe-numba inspect`."""
+"""The facts of a model as plain data, text or JSON, for `ubpe-numba inspect`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,30 @@ import numpy as np
 
 from ubpe_numba.tokenizers.base import Tokenizer
 
-_WIDE = 60  # characters of a token that a table shows
+_WIDTH = 60  # characters of a token that the text shows
 
 
 def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterable[Any] | None = None) -> dict[str, Any]:
-    """The facts of a fitted tokenizer and its first `top` learned tokens by `sort`, as plain data; with `documents`, encoded.
+    """The facts of a fitted tokenizer as plain data.
 
-    `sort` is ``"count"``, ``"length"`` or ``"weight"``, the largest first, or ``"id"``.
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        A fitted tokenizer.
+    top : int
+        How many of the learned tokens to list.
+    sort : str
+        Their order: ``"count"``, ``"length"`` or ``"weight"``, the largest first, or ``"id"``.
+    documents : iterable, optional
+        Documents to encode with the vocabulary and with smaller ones.
 
+    Returns
+    -------
+    dict
+        Numbers, strings, lists and dicts.
+
+    Examples
+    --------
     >>> from ubpe_numba import BPE
     >>> found = describe_model(BPE.from_merges([[0, 1]], alphabet="ab"), 1, "id", ["abab", "b"])
     >>> found["tokens"][0]["token"], found["encoded"]["symbols_per_token"]
@@ -47,7 +63,7 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
 
 
 def table(found: dict[str, Any], as_json: bool) -> str:
-    """What `describe_model` found, as text or JSON."""
+    """The result of `describe_model` as text or JSON."""
     if as_json:
         return json.dumps(found, indent=1)
     alphabet, fitted = found["alphabet"], found["fitted_on"]
@@ -76,7 +92,7 @@ def table(found: dict[str, Any], as_json: bool) -> str:
     for token in found["tokens"]:
         shown = token["token"] if isinstance(token["token"], str) else " ".join(map(str, token["token"]))
         shown = repr(shown) if isinstance(token["token"], str) else shown
-        shown = shown if len(shown) <= _WIDE else shown[: _WIDE - 3] + "..."
+        shown = shown if len(shown) <= _WIDTH else shown[: _WIDTH - 3] + "..."
         figures = f"{token['id']:8} {token['length']:7} {token['count']:12} {token['documents']:10} {token['weight']:7.3f}"
         text.append(f"{figures}  {shown}")
     return "\n".join(text)
@@ -87,7 +103,7 @@ def _ratio(value: float | None) -> str:
 
 
 def _ranked(tokenizer: Tokenizer, sort: str) -> np.ndarray:
-    """The learned tokens, by number in the vocabulary; ties by number."""
+    """The indices of the learned tokens in the vocabulary, sorted as `describe_model` says; ties by index."""
     vocabulary = tokenizer.vocabulary
     n = vocabulary.n_alphabet
     keys = {"count": vocabulary.counts, "length": np.diff(vocabulary.offsets), "weight": vocabulary.weights}
@@ -109,14 +125,14 @@ def _token(tokenizer: Tokenizer, i: int) -> dict[str, Any]:
 
 
 def _shown(word: Any) -> Any:
-    r"""Text as `str`, what is no UTF-8 in it as ``\xff``; integers as a list in words."""
+    r"""A word as text: bytes that are not UTF-8 as ``\xff``, integers as ``[1, 2]``."""
     if isinstance(word, bytes):
         return word.decode("utf-8", "backslashreplace")
     return word if isinstance(word, str) else str(list(word))
 
 
 def _encoded(tokenizer: Tokenizer, documents: Iterable[Any]) -> dict[str, Any]:
-    """Tokens of documents with the vocabulary, and with its beginnings of 2, 4, 8, ... times the alphabet."""
+    """Figures of the encoding of documents, also with vocabularies truncated to 2, 4, 8, ... times the alphabet."""
     held = list(documents)
     n_symbols = sum(len(doc.encode("utf-8", "surrogatepass")) if _is_utf8(tokenizer, doc) else len(doc) for doc in held)
     curve: list[tuple[int, float | None]] = []
@@ -124,7 +140,7 @@ def _encoded(tokenizer: Tokenizer, documents: Iterable[Any]) -> dict[str, Any]:
     while size < len(tokenizer.vocabulary):
         try:
             shorter = tokenizer.truncate(size)
-        except ValueError:  # its lowest ids are not a vocabulary of their own
+        except ValueError:  # a token of the lowest ids is built on one of higher id
             break
         curve.append((size, _per_token(n_symbols, _count(shorter, held))))
         size *= 2

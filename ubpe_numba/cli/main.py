@@ -1,7 +1,7 @@
-"""The command line `ubpe-numba`: its parser, and what becomes of errors. What commands do is in `commands.py`.
+"""The command line `ubpe-numba`: its parser, exit codes and messages of errors. The commands are in `commands.py`.
 
-Exit codes: 0, 1 for what failed (files, disks, extras that are not installed), 2 for bad usage and bad input, 130 after Ctrl-C,
-141 if nobody reads the output any more. Errors are one line on standard error.
+Exit codes: 0; 1 if something failed (files, memory, extras that are not installed), 2 for bad usage and bad input, 130 after
+Ctrl-C, 141 if the reader of standard output has closed it. Errors are one line on standard error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ubpe_numba import __version__
 _TOKENIZERS = ("BPE", "UBPE", "UBPEClassic")
 _DOCUMENTS = ("text", "jsonl", "npy", "npz", "raw")
 _IDS = ("npz", "npy", "jsonl", "ids", "raw")
-_FOREIGN = ("huggingface", "tiktoken", "vocab-merges", "published")
+_OTHER_LIBRARIES = ("huggingface", "tiktoken", "vocab-merges", "published")
 _FORMATS = """
 documents: text (a document a file, or a line with --lines), jsonl (strings or lists of integers, or objects with --field), npy
 (1-D: one document, 2-D: a row each), npz (values, offsets), raw (binary integers: --dtype, and --record). The suffix tells the
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    # imported here, so that --help does not wait for the compiler to be imported
+    # imported here, so that --help does not wait for the import of numba
     if options.command == "warmup":
         from ubpe_numba.tokenizers.warmup import warmup
 
@@ -74,7 +74,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _line(error: BaseException) -> str:
-    """The message in one line, with the name of the file first."""
+    """The message of an error in one line; for one of the system the file first."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fspath(error.filename)}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
@@ -85,8 +85,8 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _forget_stdout() -> None:
-    """Nobody reads it: what is still in the buffer goes nowhere, else the interpreter complains when it ends."""
-    with contextlib.suppress(OSError, ValueError):  # if it is a file at all
+    """Point standard output, which its reader has closed, to the null device: flushing it at exit would print an error."""
+    with contextlib.suppress(OSError, ValueError):  # standard output may be an object without a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -145,8 +145,10 @@ def _parser() -> argparse.ArgumentParser:
 
     convert = commands.add_parser("convert", help="models from and for other libraries")
     convert.add_argument("model", metavar="MODEL", help="a file; for vocab-merges the folder of vocab.json and merges.txt")
-    convert.add_argument("--from", dest="source", choices=("own", *_FOREIGN), default="own", help="default: a model of ours")
-    convert.add_argument("--to", choices=("json", "npz", *_FOREIGN), help="default: by the suffix of the output")
+    convert.add_argument(
+        "--from", dest="source", choices=("own", *_OTHER_LIBRARIES), default="own", help="default: a model of ours"
+    )
+    convert.add_argument("--to", choices=("json", "npz", *_OTHER_LIBRARIES), help="default: by the suffix of the output")
     convert.add_argument("-o", "--output", required=True, metavar="PATH", help="a file; a folder for vocab-merges; - for stdout")
     convert.add_argument("--tokenizer", choices=_TOKENIZERS, help="what a foreign file becomes (default BPE; published: UBPE)")
     convert.add_argument("--kind", choices=("bytes", "str", "int"), help="what the symbols of a foreign file are")

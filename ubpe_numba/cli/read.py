@@ -1,6 +1,6 @@
 """Reading documents from files, for the command line: text, jsonl, npy, npz, raw integers, and ids as lines of text.
 
-Lines are read one after the other, arrays and single texts as memory maps. Writing is in `outputs.py`.
+Files of lines are read line by line; arrays and single texts are mapped into memory. Writing is in `write.py`.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ ARRAYS = ("npy", "npz", "raw")
 
 
 class Form(NamedTuple):
-    """How documents lie in files; see the options of the command line."""
+    """How documents are stored in files, as the options of the command line say."""
 
-    format: str | None = None
-    lines: bool = False
-    field: str = "text"
-    dtype: str | None = None
-    record: int | None = None
-    ids: bool = False  # of a tokenizer: .txt means lines of numbers
+    format: str | None = None  # None: by the suffix of each file
+    lines: bool = False  # text: a document a line
+    field: str = "text"  # jsonl: the field of the document in lines that are objects
+    dtype: str | None = None  # raw: the type of integers
+    record: int | None = None  # raw: symbols a document; None: one document
+    ids: bool = False  # the documents are ids of a tokenizer: .txt then means lines of numbers
 
 
 def format_of(path: str, form: Form, option: str = "--format") -> str:
-    """The format of a file: as the option says, else by its suffix. ValueError if neither tells."""
+    """The format of a file: the one that the option gives, else by its suffix. ValueError if neither decides."""
     suffix = os.path.splitext(path)[1].lower()
     found = form.format or ("ids" if form.ids and suffix == ".txt" else _SUFFIXES.get(suffix))
     if found is None and path == STANDARD and option == "--format":
@@ -53,18 +53,31 @@ def format_of(path: str, form: Form, option: str = "--format") -> str:
 
 
 class Reader:
-    """The documents of some files, one after the other: bytes of text, arrays of integers.
+    """The documents of some files, one after the other: text as bytes, integers as arrays.
 
-    For a model of text, `text` says what all of them become, integers (bytes, then) too: ``"bytes"`` or ``"str"``.
+    Parameters
+    ----------
+    paths : list of str
+        The files; ``"-"`` is standard input.
+    form : Form
+        How documents are stored in them.
+    text : str, optional
+        For a model of text, what all documents become: ``"bytes"`` or ``"str"``; integers are then values of bytes.
 
-    Raises while it is read: ValueError naming the file and the line or document that is wrong, OSError.
+    Raises
+    ------
+    ValueError
+        For options that do not fit the files; during iteration, with the file and the line or document, for one that is not
+        valid.
+    OSError
+        If a file cannot be read.
     """
 
     def __init__(self, paths: list[str], form: Form, *, text: str | None = None) -> None:
         self.form, self.text = form, text
         for path in paths:
             if path != STANDARD:
-                os.stat(path)  # that it is not there comes before that its format is not known
+                os.stat(path)  # a missing file is reported before an unknown format
         self.files = [(path, format_of(path, form)) for path in paths]
         formats = {form for _, form in self.files}
         for option, given, of in (("--lines", form.lines, "text"), ("--record", form.record is not None, "raw")):
@@ -74,7 +87,7 @@ class Reader:
             raise ValueError("-: standard input can be read once")
         if form.record is not None and form.record < 1:
             raise ValueError(f"--record: expected at least 1, got {form.record}")
-        self._starts: list[tuple[int, str]] = []  # the number of the first document of every file read so far
+        self._starts: list[tuple[int, str]] = []  # of every file read so far the index of its first document, and its path
         self._begun: Iterator[Any] | None = None
 
     def __iter__(self) -> Iterator[Any]:
@@ -91,7 +104,7 @@ class Reader:
         return not isinstance(first, np.ndarray)
 
     def whole(self) -> dict[str, Any]:
-        """The arguments `docs`, and `offsets` where needed, without a copy where the files allow it."""
+        """The arguments `docs` and, if needed, `offsets` of `fit`; a single file of an array or a text is not copied."""
         path, form = self.files[0]
         if len(self.files) == 1 and form in ARRAYS:
             self._starts = [(0, path)]
@@ -103,7 +116,7 @@ class Reader:
         return {"docs": self}
 
     def place(self, document: int) -> tuple[str, int]:
-        """The file of a document that was read, and its number in there."""
+        """The file of a document that was read, and the index of the document in that file."""
         first, path = next(((n, path) for n, path in reversed(self._starts) if n <= document), (0, self.files[0][0]))
         return path, document - first
 
@@ -139,7 +152,7 @@ class Reader:
                         yield self._json(line, f"{path}: line {i + 1}")
 
     def _text(self, doc: Any, where: str) -> Any:
-        """A document as the model of text has it."""
+        """A document as the model of text expects it, bytes or `str`; `where` is for messages."""
         if isinstance(doc, np.ndarray):
             if doc.size and not 0 <= doc.min() <= doc.max() <= 255:
                 raise ValueError(
@@ -181,7 +194,7 @@ class Reader:
                     values, offsets = archive["values"], archive["offsets"]
             except OSError:
                 raise
-            except Exception as error:  # NumPy and zipfile let out whatever they stumble over
+            except Exception as error:  # NumPy and zipfile raise many types for a damaged file
                 raise ValueError(f"{path}: not a valid {form} file: {error}") from None
         if form == "npz":
             return as_documents(values, offsets, name=path)
@@ -205,7 +218,7 @@ class Reader:
 
 
 def integer_type(name: str | None, option: str) -> np.dtype[Any]:
-    """The dtype of that name. ValueError if there is none, or it is not one of integers."""
+    """The dtype of this name; ValueError, with the name of the option, if there is none or it is not one of integers."""
     try:
         dtype = np.dtype(name) if name else None
     except TypeError:
@@ -225,7 +238,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 
 
 def _content(path: str) -> Any:
-    """All bytes of a file; a memory map where it can be one."""
+    """All bytes of a file, as a memory map if it is a regular file."""
     with _opened(path) as f:
         if path != STANDARD:
             status = os.fstat(f.fileno())

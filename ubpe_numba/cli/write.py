@@ -1,4 +1,4 @@
-"""Writing documents for the command line, in the formats that `corpora.py` reads: a file is there whole or not at all."""
+"""Writing documents for the command line, in the formats that `read.py` reads. Files are written atomically."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["check_output", "output", "write_documents"]
 
 @contextlib.contextmanager
 def output(path: str) -> Iterator[BinaryIO]:
-    """A file that appears whole when the block ends; standard output, or a pipe or device that exists, as it is."""
+    """A file to write, which appears when the block ends without an error; standard output, a pipe or a device directly."""
     if path == STANDARD:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -35,16 +35,17 @@ def output(path: str) -> Iterator[BinaryIO]:
 
 
 def check_output(path: str) -> None:
-    """Complain of a folder that does not exist before hours of work. OSError."""
+    """FileNotFoundError if the folder of a path does not exist: called before the work whose result is written there."""
     folder = os.path.dirname(path) or "."
     if path != STANDARD and not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "no such folder", folder)
 
 
 def write_documents(path: str, form: Form, documents: Iterable[Any], dtype: np.dtype[Any] | None) -> None:
-    """Write documents, bytes of text or arrays of integers, these as `dtype` in npy, npz and raw files (None: as they are).
+    """Write documents, which are bytes of text or arrays of integers.
 
-    ValueError, with nothing written, for documents that the format cannot hold.
+    `dtype` is that of arrays in npy, npz and raw files; None: one that holds those of all documents. Raises ValueError for
+    documents that the format cannot hold; no file is written then.
     """
     check_output(path)
     name = format_of(path, form, "--to")

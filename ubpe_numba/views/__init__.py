@@ -1,1 +1,1 @@
-"""Pictures of what a tokenizer finds. They look up and draw, and decide nothing."""
+"""Pictures of the tokens that a tokenizer finds: these modules only look up and draw."""

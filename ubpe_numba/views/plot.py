@@ -1,4 +1,4 @@
-"""Pictures, with the extra `plot` (matplotlib)."""
+"""Pictures of encoded signals and of compression; they need the extra `plot` (matplotlib)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,23 @@ from ubpe_numba.tokenizers.base import Tokenizer
 
 
 def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, tokenizer: Tokenizer) -> None:
-    """Write a picture of a signal coloured by token; the documents of `encoded` are its parts, in order.
+    """Write a picture of a signal coloured by token: single samples grey, longer tokens in one of twelve colours by their id.
 
-    Single samples are grey, tokens of two samples or more take turns of colour by their id. Raises ImportError with a hint if
-    matplotlib is not installed.
+    Parameters
+    ----------
+    path : str or path
+        The PNG file.
+    samples : int[n]
+        The signal.
+    encoded : Ragged
+        The ids of the signal, whose documents are its parts in order.
+    tokenizer : Tokenizer
+        The tokenizer that encoded it.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
     """
     agg, figure_class = _matplotlib()
     from matplotlib.collections import LineCollection
@@ -27,7 +40,7 @@ def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, tok
     colours = np.array([(0.7, 0.7, 0.7)] + [_colour(i) for i in range(12)])
     figure = figure_class(figsize=(14, 4), layout="constrained")
     axes = figure.add_subplot()
-    # each token is drawn up to the first sample of the next, so that the line is whole
+    # each token is drawn up to the first sample of the next, so that the line has no gaps
     lines = [np.column_stack([x[a : b + 1], samples[a : b + 1]]) for a, b in zip(starts, ends, strict=True)]
     which = np.where(lengths > 1, 1 + encoded.values % 12, 0)
     axes.add_collection(LineCollection(lines, colors=colours[which], linewidths=1.6))
@@ -38,7 +51,7 @@ def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, tok
 
 
 def draw_curve(file: BinaryIO, sizes: np.ndarray, ratios: np.ndarray) -> None:
-    """Write a PNG of symbols per token, `ratios`, at each of the `sizes` of a vocabulary. ImportError as for `draw`."""
+    """Write a PNG of the symbols per token, `ratios` float[n], at the sizes of a vocabulary, `sizes` int[n]. Raises as `draw`."""
     agg, figure_class = _matplotlib()
     figure = figure_class(figsize=(8, 5), layout="constrained")
     axes = figure.add_subplot()
@@ -49,7 +62,7 @@ def draw_curve(file: BinaryIO, sizes: np.ndarray, ratios: np.ndarray) -> None:
 
 
 def _matplotlib() -> tuple[Any, Any]:
-    """The canvas and the figure of matplotlib; ImportError with a hint if it is not installed."""
+    """The classes of matplotlib's canvas and figure; ImportError, which says what to install, if it is missing."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -63,7 +76,7 @@ def _limits(samples: np.ndarray) -> tuple[float, float]:
 
 
 def _colour(i: int) -> tuple[float, float, float]:
-    """Twelve colours that differ from their neighbours."""
+    """RGB of colour i of twelve, in an order in which neighbours differ clearly."""
     import colorsys
 
     return colorsys.hsv_to_rgb((i * 5 % 12) / 12, 0.85, 0.8)
