@@ -1,0 +1,113 @@
+"""Docstrings of the public names: numpydoc parses them, no section swallows text, and parameters are those of the signature."""
+
+import inspect
+import re
+import warnings
+from typing import Any
+
+import pytest
+from numpydoc.docscrape import NumpyDocString
+
+import ubpe_numba
+
+_FIELDS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
+_MOST_WORDS = 9  # of the name and the type of a field
+_AS_FOR = re.compile(r"\b[Aa]s for `\w+")  # "arguments as for `encode`": then there may be no Parameters section
+
+
+def _members(name: str) -> dict[str, Any]:
+    """A public name and, of a class, its public members, each under the name of the class that defines it."""
+    value = getattr(ubpe_numba, name)
+    if not inspect.isclass(value):
+        return {name: value} if inspect.isroutine(value) else {}
+    found = {name: value}
+    for cls in value.__mro__:
+        if cls.__module__.partition(".")[0] == "ubpe_numba":
+            for member, defined in vars(cls).items():
+                function = inspect.unwrap(getattr(defined, "__func__", defined))
+                if not member.startswith("_") and isinstance(function, (property, type(_members))):
+                    found[f"{cls.__name__}.{member}"] = function
+    return found
+
+
+_PUBLIC = {key: value for name in ubpe_numba.__all__ for key, value in _members(name).items()}
+
+
+def _signature(value: Any) -> set[str]:
+    """The parameters that a caller passes, with the stars of variable ones."""
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    names = [stars.get(p.kind, "") + p.name for p in inspect.signature(value).parameters.values()]
+    return set(names) - {"self", "cls"}
+
+
+def problems(value: Any) -> list[str]:
+    """What is wrong with the docstring of a class, a function or a property."""
+    text = inspect.getdoc(value)
+    if not text or (inspect.isclass(value) and not value.__dict__.get("__doc__")):  # a class inherits that of its base
+        return ["there is no docstring"]
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            parsed = NumpyDocString(text)
+        except ValueError as error:
+            return [f"numpydoc cannot parse it: {error}"]
+    found = [str(warning.message) for warning in warned]
+    for section in _FIELDS:
+        for field in parsed[section]:
+            words = f"{field.name} {field.type}".strip()
+            if ">>>" in words or len(words.split()) > _MOST_WORDS or words.endswith("."):
+                found.append(f"{section} swallows text, which needs a header: {words[:60]!r}")
+    if text.count(">>>") > "\n".join(parsed["Examples"]).count(">>>"):
+        found.append("a doctest does not stand under Examples")
+    if isinstance(value, property):
+        return found
+    documented = {name for p in (*parsed["Parameters"], *parsed["Other Parameters"]) for name in p.name.split(", ")}
+    if inspect.isclass(value) and not documented:  # one that users do not make by its constructor
+        return found
+    expected = _signature(value)
+    if documented:
+        found += [f"{name}: documented, but not in the signature" for name in sorted(documented - expected)]
+        found += [f"{name}: in the signature, but not documented" for name in sorted(expected - documented)]
+    elif expected and not _AS_FOR.search(text):
+        found.append(f"no Parameters section, nor 'as for `...`', for {', '.join(sorted(expected))}")
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(_PUBLIC))
+def test_a_docstring_is_complete_and_parsed_whole(name: str) -> None:
+    found = problems(_PUBLIC[name])
+    assert not found, f"{inspect.getmodule(_PUBLIC[name])}: " + "; ".join(found)
+
+
+def _wrong(a: int, *rest: int) -> None:  # noqa: D417
+    """Sum.
+
+    Parameters
+    ----------
+    a : int
+        The first.
+    b
+        Not there.
+
+    This text follows the section without a header of its own, and so it is parsed as a field.
+
+    >>> 1
+    1
+    """
+
+
+def _as_another(a: int) -> None:
+    """Sum, as for `sum`."""
+
+
+def _plain(a: int) -> None:
+    """Sum."""
+
+
+def test_the_check_sees_what_it_should() -> None:
+    found = "; ".join(problems(_wrong))
+    for part in ("swallows text", "under Examples", "b: documented, but not", r"*rest: in the signature, but not"):
+        assert part in found
+    assert problems(_as_another) == []
+    assert problems(_plain) == ["no Parameters section, nor 'as for `...`', for a"]
+    assert problems(type("Bare", (), {})) == ["there is no docstring"]
