@@ -1,1 +1,1 @@
-"""What a user gives, as flat arrays: documents, corpora, counts, results in rows."""
+"""Documents of a user as flat arrays: one or many documents, corpora, counts, and batches of ids."""

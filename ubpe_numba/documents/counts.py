@@ -91,7 +91,7 @@ class Counts:
             If a weight reaches 2**62.
         """
         n = given.offsets.size - 1
-        words = given.values.astype(np.int64, copy=False).view(np.uint32)  # two words a symbol, whatever the dtype
+        words = given.values.astype(np.int64, copy=False).view(np.uint32)  # two words a symbol of any dtype
         table = np.full(1 << max(4, (2 * n).bit_length()), -1, np.int32)
         first_of = np.empty(n, np.int64)
         find_distinct(words, 2 * given.offsets, table, np.empty(n, np.uint64), first_of)

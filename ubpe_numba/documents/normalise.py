@@ -1,6 +1,6 @@
 """Documents in every form that a user may pass become one flat array, offsets and a kind.
 
-All other modules meet only these: arrays that are C-contiguous, aligned, of native byte order, and of at most 32 bits or int64.
+All other modules get only such arrays: C-contiguous, aligned, of native byte order, and of at most 32 bits or int64.
 Arrays of this form are not copied. Offsets are always writable (copied if need be), since kernels are compiled for writable
 arrays only; values remain read-only if they are, until `Alphabet.to_ids`.
 """

@@ -178,7 +178,7 @@ class Ragged:
         return (values[start:stop] for start, stop in pairwise(self.offsets.tolist()))
 
     def __eq__(self, other: object) -> bool:
-        """Whether both hold the same documents, at whatever positions of `values`."""
+        """Whether both hold the same documents, at any positions of `values`."""
         if not isinstance(other, Ragged):
             return NotImplemented
         mine, theirs = self.compact(), other.compact()

@@ -1,7 +1,7 @@
-"""The trial of an export: a model seen through the names of other libraries, and samples that must be encoded alike.
+"""The check of an export: a model under the names that other libraries use, and samples that must be encoded alike.
 
-Nothing is exported unseen: what was written is read back, and read by the other library where it is installed; each must give the
-same ids for some thousand samples. Otherwise the export is refused with the first sample that differs.
+Every export is read back, and read by the other library if that is installed; each must give the same ids for some thousand
+samples. Otherwise the export is refused with the first sample that differs.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ EncodeLists = Callable[[list[Any]], list[list[int]]]
 
 
 class ExportCheck:
-    """One model that is to be exported.
+    """A model to export.
 
     Parameters
     ----------
-    model
+    model : Model
         The model.
-    encode
-        Encodes documents as the tokenizer that is exported does.
+    encode : callable
+        Encodes documents, special tokens allowed, as the exported tokenizer does.
     """
 
     def __init__(self, model: Model, encode: EncodeLists) -> None:
@@ -40,12 +40,12 @@ class ExportCheck:
     # ---------------------------------------------------------------------------------------------- names
 
     def check_order(self) -> None:
-        """ValueError unless parents precede children: else others merge one pair at a time where we merge all of a rank."""
+        """ValueError unless parents precede children: otherwise other libraries merge in another order than `encode` does."""
         if not self.model.vocabulary.in_order_of_creation:
             raise ValueError("vocabulary: its pairs are not in order of creation; other libraries merge them differently")
 
     def ids(self) -> list[int]:
-        """The id of every token, special tokens aside."""
+        """The id of every token except special tokens."""
         ids = self.model.segmenter.token_ids
         return list(range(len(self.model.vocabulary))) if ids is None else [int(i) for i in ids]
 
@@ -58,16 +58,16 @@ class ExportCheck:
         return name_ids(called, self.ids()), [(called[a], called[b]) for a, b in vocabulary.merges.tolist()]
 
     def pattern(self) -> str | None:
-        """The regular expression that cuts text."""
+        """The regular expression that splits text, None if text is not split."""
         cutter = self.model.segmenter.pretokenizer
         return None if cutter is None else cutter.pattern
 
     def table(self) -> Table:
-        """The table without its tokens, for writers that take kind and pattern from it."""
+        """A table without tokens, for writers that use only its kind and pattern."""
         return Table(self.model.alphabet.kind, [], [], [], {}, {}, self.pattern())
 
     def words(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Special tokens and known words as text, with their ids. ValueError for those that are no text."""
+        """Special tokens and known words as text, with their ids; ValueError for one that is not text."""
         found: tuple[dict[str, int], dict[str, int]] = {}, {}
         special = self.model.segmenter.special
         if special is None:
@@ -82,7 +82,7 @@ class ExportCheck:
         return found
 
     def _characters(self, word: tuple[int, ...]) -> str:
-        """Integers as the characters that stand for them."""
+        """Integers as the characters that name them; ValueError for one outside the alphabet."""
         ids = self.model.alphabet.lookup(np.array(word, np.int64))
         if (ids < 0).any():
             raise ValueError(f"special_tokens: {word!r} holds integers outside the alphabet, which no character stands for")
@@ -91,12 +91,12 @@ class ExportCheck:
     # ---------------------------------------------------------------------------------------------- samples
 
     def same_as_model(self, other: Model) -> None:
-        """ValueError, with the first sample, if a model that was read back gives other ids."""
+        """ValueError, with the first sample that differs, if a model that was read back gives other ids."""
         docs = self._samples()
         _compare(docs, self.encode(docs), encode_by_rank(other, docs), "what was written")
 
     def same_as(self, library: str, encode: Callable[[list[str]], list[list[int]]]) -> None:
-        """The same for another library, which takes text."""
+        """The same for another library, whose `encode` takes text; samples that are not text are left out."""
         docs, texts = [], []
         for doc in self._samples():
             try:
@@ -111,7 +111,7 @@ class ExportCheck:
         _compare(docs, self.encode(docs), encode(texts), library)
 
     def _samples(self) -> list[Any]:
-        """Documents as users give them: of bytes, `str`, or arrays of integers."""
+        """Documents as users pass them: bytes, `str`, or arrays of integers."""
         alphabet, vocabulary, segmenter = self.model
         docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in samples.documents(alphabet, vocabulary)]
         out: list[Any] = [alphabet.output(symbols) for symbols in docs]
@@ -136,6 +136,7 @@ def encode_by_rank(model: Model, docs: list[Any]) -> list[list[int]]:
 
 
 def _compare(docs: list[Any], mine: list[list[int]], theirs: list[list[int]], what: str) -> None:
+    """ValueError with the first document whose ids differ; `what` names the origin of `theirs`."""
     for doc, a, b in zip(docs, mine, theirs, strict=True):
         if a != b:
             shown = doc.tolist() if isinstance(doc, np.ndarray) else doc

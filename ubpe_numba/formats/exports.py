@@ -1,4 +1,4 @@
-"""Models for other libraries, each export tried out: Hugging Face, transformers, tiktoken, GPT-2's pair of files."""
+"""Models for other libraries, each export checked on samples: Hugging Face, transformers, tiktoken, GPT-2's pair of files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def to_tiktoken_encoding(model: Model, encode: EncodeLists, name: str) -> Any:
 
 
 def _ranks(check: ExportCheck) -> dict[bytes, int]:
-    """Tokens and ranks, tried out."""
+    """Tokens and ranks for tiktoken, checked on samples; ValueError if tiktoken cannot encode as the model does."""
     check.check_order()
     alphabet, vocabulary, _ = check.model
     if alphabet.kind != "bytes" or alphabet.size < 256:

@@ -1,7 +1,7 @@
 """Models from the files and objects of other libraries: Hugging Face, tiktoken, GPT-2's pair of files.
 
-Each function reads a source into a `Table` (pair_table.py) and makes a `Model` of it. ModelFormatError says what is wrong with a
-source, or what it asks for that has no counterpart here.
+Each function reads a source into a `Table` (pair_table.py) and makes a `Model` of it. Raises ModelFormatError, which says what is
+not valid in a source or not supported here.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def _pattern_of(pretokenizer: Any) -> str | None:
 
 
 def _model_of(table: Table, n_bytes: int, symbols: Any = None) -> Model:
-    """The model of a table of any origin.
+    """The model of a table that may hold anything; ModelFormatError if it is not valid.
 
-    `n_bytes` is the size of its file, which limits what it may claim; `symbols` are the integers that the characters of a table
-    of ``"int"`` stand for. ModelFormatError for a table that is not valid.
+    `n_bytes` is the size of its file, which limits how many symbols it may claim; `symbols` are the integers that the characters
+    of a table of the kind ``"int"`` stand for.
     """
     try:
         alphabet = Alphabet.from_symbols(table.symbols, table.kind)
@@ -99,7 +99,7 @@ def _model_of(table: Table, n_bytes: int, symbols: Any = None) -> Model:
 
 
 def _check_whole(model: Model) -> None:
-    """ModelFormatError unless every token, encoded by itself, comes out as itself."""
+    """ModelFormatError unless every token, encoded by itself, becomes itself."""
     alphabet, vocabulary, segmenter = model
     tokens = Ragged._trusted(vocabulary.arena.copy(), vocabulary.offsets.copy())
     encoded = PairEncoder(vocabulary, batch=False).encode(tokens, None)
@@ -124,7 +124,7 @@ def _read(path: Any) -> bytes:
 
 
 def _content(source: Any, begins: str | None) -> str:
-    """A text, given as it is or by the path of its file: a `str` that `begins` so, or has several lines, is the text."""
+    """The text of a source: bytes, a `str` that starts with `begins` or has several lines, or else the path of a file."""
     if isinstance(source, str) and ("\n" in source or (begins is not None and source.lstrip().startswith(begins))):
         return source
     if isinstance(source, bytes):

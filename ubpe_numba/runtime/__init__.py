@@ -1,1 +1,1 @@
-"""What everything runs on: compiler options, kernel cache, threads, progress, files, checks of arguments."""
+"""Used by all other wings: compiler options, kernel cache, threads, progress, files, checks of arguments."""

@@ -132,7 +132,7 @@ def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     except ModelFormatError:
         raise
-    except Exception as error:  # NumPy parses the header as Python source and raises whatever the parser does
+    except Exception as error:  # NumPy parses the header as Python source and raises any error of the parser
         raise ModelFormatError(f"npz: {name}: not a valid array header: {error}") from error
     n = 1
     for size in shape:

@@ -41,6 +41,7 @@ def kernel_sources() -> list[pathlib.Path]:
     )
 
 
+@functools.cache
 def _stamp() -> str:
     """Hash of everything that compiled code depends on except signature and processor, which numba adds to each key."""
     h = hashlib.sha256()
@@ -86,8 +87,6 @@ def _warn(what: str, error: BaseException) -> None:
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
     """Tells numba in which directory a kernel is cached, and the hash of the sources."""
 
-    stamp = ""
-
     def ensure_cache_path(self) -> None:
         _make_private(directory())
 
@@ -95,9 +94,7 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
         return str(directory())
 
     def get_source_stamp(self) -> str:
-        if not _Locator.stamp:
-            _Locator.stamp = _stamp()
-        return _Locator.stamp
+        return _stamp()
 
     def get_disambiguator(self) -> str:
         return ""

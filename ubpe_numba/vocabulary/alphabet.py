@@ -251,7 +251,7 @@ class Alphabet:
     def check_kind(self, documents: Documents, *, name: str = "docs") -> None:
         """Raise an error if documents are not of the kind of the alphabet.
 
-        Integers and bytes may stand for each other, and documents without symbols are of any kind.
+        Integers are accepted for bytes and bytes for integers, and documents without symbols for every kind.
 
         Parameters
         ----------

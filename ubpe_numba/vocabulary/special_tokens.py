@@ -1,4 +1,4 @@
-"""Special tokens and known words: sequences of symbols that are always one token, whatever is before and after them.
+"""Special tokens and known words: sequences of symbols that are always one token, in any context.
 
 A special token is found only in calls that allow it, a known word in every document.
 """
@@ -6,6 +6,7 @@ A special token is found only in calls that allow it, a known word in every docu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,7 +69,6 @@ class SpecialTokens:
         self.number = {word: i for i, word in enumerate(words)}
         if len({row.values.tobytes() for row in rows}) < len(words):
             raise ValueError("special_tokens: one is there twice, or is a known word too")
-        self._finder: _Finder | None = None
 
     @classmethod
     def from_user(cls, special: Any, known: Any, kind: str, size: int | None) -> SpecialTokens | None:
@@ -114,12 +114,10 @@ class SpecialTokens:
         none = np.zeros(0, np.int64)
         if values.size == 0 or not active.any() or self._absent(values, active):
             return none, none
-        made = self._finder = self._finder or self._automaton()
-        symbols = made.alphabet.lookup(values)
+        alphabet, edges, states, word_of = self._finder
+        lengths, chosen = np.diff(self.offsets), active.astype(np.uint8)
         found = np.empty(values.size, np.int32)
-        n = find_words.find_words(
-            symbols, offsets, made.edges, made.states, made.word_of, np.diff(self.offsets), active.astype(np.uint8), found
-        )  # fmt: skip
+        n = find_words.find_words(alphabet.lookup(values), offsets, edges, states, word_of, lengths, chosen, found)
         at = np.flatnonzero(found >= 0) if n else none
         return at, found[at].astype(np.int64)
 
@@ -133,7 +131,8 @@ class SpecialTokens:
     def _symbols(self, word: int) -> np.ndarray:
         return self.values[self.offsets[word] : self.offsets[word + 1]]
 
-    def _automaton(self) -> _Finder:
+    @cached_property
+    def _finder(self) -> _Finder:
         alphabet = Alphabet.from_symbols(np.unique(self.values), self.kind)
         lengths = np.diff(self.offsets)
         symbols, n = alphabet.lookup(self.values), alphabet.size
