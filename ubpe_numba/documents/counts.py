@@ -88,21 +88,18 @@ class Counts:
         Raises
         ------
         OverflowError
-            If a weight reaches 2**62.
+            If the weights sum to 2**62 or more.
         """
         n = given.offsets.size - 1
         words = given.values.astype(np.int64, copy=False).view(np.uint32)  # two words a symbol of any dtype
         table = np.full(1 << max(4, (2 * n).bit_length()), -1, np.int32)
         first_of = np.empty(n, np.int64)
         find_distinct(words, 2 * given.offsets, table, np.empty(n, np.uint64), first_of)
-        used = weights > 0
-        total = np.zeros(n, np.int64)
-        np.add.at(total, first_of[used], weights[used])
-        if total.size and (int(total.max()) >= _MOST or float(total.astype(np.float64).sum()) >= _MOST):
+        if float(weights.astype(np.float64).sum()) >= _MOST:  # in float64, which does not overflow
             raise OverflowError("counts: weights reach 2**62")
-        stays = np.zeros(n, bool)
-        stays[first_of[used]] = True
-        stay = np.flatnonzero(stays)
+        total = np.zeros(n, np.int64)
+        np.add.at(total, first_of, weights)
+        stay = np.flatnonzero(total)
         return Counts(given.take(stay), total[stay])
 
     @staticmethod
@@ -124,7 +121,7 @@ class Counts:
         TypeError
             If parts are of different kinds.
         OverflowError
-            If a weight reaches 2**62.
+            If the weights sum to 2**62 or more.
         """
         filled = [part for part in parts if len(part)]
         if not filled:
@@ -232,8 +229,6 @@ def count_documents(docs: Any, *, offsets: Any = None, sample_weight: Any = None
     ------
     TypeError, ValueError
         As `fit` raises them for these arguments.
-    OverflowError
-        If a weight reaches 2**62.
 
     Notes
     -----
