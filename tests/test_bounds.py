@@ -10,6 +10,7 @@ import sys
 SCRIPT = """
 import numpy as np
 from ubpe_numba import BPE, FitRules, Ragged, UBPE, UBPEClassic
+from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.text.count_words import count_words
 from ubpe_numba.text.cut import PATTERNS
@@ -53,7 +54,7 @@ for values in corpora[:2]:
         for pattern in PATTERNS:
             counts = count_words(text, offsets, pattern)
             tok = BPE(400, alphabet=256).fit(counts, progress=False)
-            WordEncoder(tok.vocabulary).encode(text, offsets, pattern)
+            WordEncoder(PairEncoder(tok.vocabulary, batch=False)).encode(text, offsets, pattern)
 known = [[0, 1, 0], [1], [0, 1, 0, 0, 1], [2, 2]]
 docs = [np.tile([0, 1], 300), rng.integers(0, 4, 3000), np.zeros(0, int), [7, 0, 1, 0]]
 tok = BPE(30, alphabet=8, known_words=known).fit(docs, progress=False)

@@ -634,19 +634,22 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
         BPE(3200).fit([long, long], sample_weight=[1, 2])
         BPE(120, n_threads=2).fit([np.tile(base, 200)])
         BPE(3010, n_threads=2).fit([np.tile(long, 20)])
-        from ubpe_numba.coding import word_encoder
+        from ubpe_numba.coding.pair_encoder import PairEncoder
+        from ubpe_numba.coding.word_encoder import WordEncoder
         from ubpe_numba.text import count_words, cut as scan
-        encoder = word_encoder.WordEncoder(BPE(300, alphabet=256).fit([b"12 123 12 123 3"]).vocabulary)
+        pairs = PairEncoder(BPE(300, alphabet=256).fit([b"12 123 12 123 3"]).vocabulary, batch=False)
+        encoder = WordEncoder(pairs)
         digits = b" ".join(b"%d" % i for i in range(30_000))
         frozen = np.frombuffer(digits, np.uint8)
         for text in (frozen, frozen.copy(), frozen[::2], frozen[:5]):
             for cut in np.array([0, 3, text.size]), np.array([0, text.size]):
                 for pattern in scan.PATTERNS:
                     cuts = scan.scan(text, cut, pattern)
+                    for way in (pattern, cuts):
+                        encoder.encode(np.ascontiguousarray(text), cut.copy(), way, 2)
                     cuts.flags.writeable = cut.flags.writeable = False
                     for way in (pattern, cuts):
                         count_words.count_words(text, cut, way, 2)
-                        encoder.encode(text, cut, way, 2)
         kernels = {{}}
         for full_name in kernel_modules():
             module = importlib.import_module(full_name)

@@ -80,7 +80,7 @@ class Coder:
                     return None
             from ubpe_numba.coding.word_encoder import WordEncoder  # here only: integers need not wait for it
 
-            self._word_encoder = WordEncoder(self.model.vocabulary, byte_ids)
+            self._word_encoder = WordEncoder(pairs, byte_ids)
         return self._word_encoder
 
     def path_encoder(self, weights: Any) -> PathEncoder:

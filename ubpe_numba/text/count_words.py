@@ -8,7 +8,7 @@ from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.text.cut import BLOCK, checked_cut, checked_text, cut_into
+from ubpe_numba.text.cut import BLOCK, checked_cut, checked_text, in_blocks
 from ubpe_numba.text.kernels.count_words import ENTRY, spread, tally
 
 _FIRST_TABLE = 1 << 14  # entries of a table of words
@@ -34,7 +34,7 @@ def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndar
     def one(begin: int, end: int) -> Counts:
         words = _Words(values)
         ones = np.ones(BLOCK, np.int64)
-        for block in cut_into(values, offsets[begin : end + 1], cut):
+        for block in in_blocks(values, offsets[begin : end + 1], cut):
             words.add(block, ones[: block.size - 1])
         return words.counts()
 

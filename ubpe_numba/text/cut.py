@@ -1,15 +1,22 @@
-"""Text as UTF-8 bytes, cut into segments by a named pattern: the engine below pre-tokenization.
+"""Cutting text, UTF-8 bytes, into segments by a named pattern.
 
-A text is `values`, uint8, and `offsets`, int64[d + 1], of documents that follow each other; segments are int64[s + 1], every
-document's own, so that each of its boundaries is a segment's too.
+A text is `values`, uint8[n], and `offsets`, int64[d + 1], of documents that follow each other: document i is
+`values[offsets[i]:offsets[i + 1]]`. Segments are int64[s + 1], places where one segment ends and the next begins, those of all
+documents in a row. Every document is cut by itself, so each place where a document begins is among them; an empty document has no
+segment::
 
-Bytes that are not UTF-8 are cut by a rule that equals the pattern on the text decoded with `surrogatepass`, and with
-`surrogateescape` where that fails: three bytes of a surrogate are one code point, any other stray byte is one too, of no class.
+    values     i t ' s   o k a y          two documents: "it's ok", "ay"
+    offsets    0             7   9
+    segments   0   2   4     7   9        gpt2: it, 's, " ok" | ay
+
+Bytes that are not UTF-8 are cut as the pattern cuts the text decoded with `surrogatepass`, and with `surrogateescape` where that
+fails: the three bytes of a surrogate are one code point, any other stray byte is one too; neither has a class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
 
@@ -24,6 +31,8 @@ __all__ = ["PATTERNS", "scan"]
 PATTERNS = ("gpt2", "cl100k", "o200k")
 
 BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
+_COPIED = 1 << 12  # bytes: a shorter text is copied, in less time than the copy's absence takes to arrange
+_PADDING = np.zeros(8, np.uint8)
 
 
 def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int | None = None) -> np.ndarray:
@@ -40,10 +49,21 @@ def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int |
     checked_cut(pattern, offsets)
 
     def one(begin: int, end: int) -> list[np.ndarray]:
-        return [block[1:].copy() for block in cut_into(values, offsets[begin : end + 1], pattern)]
+        return [block[1:].copy() for block in in_blocks(values, offsets[begin : end + 1], pattern)]
 
     parts = thread_pool.run(one, thread_pool.chunks_of(offsets, n_threads), n_threads)
     return np.concatenate([offsets[:1], *(block for part in parts for block in part)])
+
+
+def as_text(values: np.ndarray) -> np.ndarray:
+    """Bytes as kernels take them: at least 8, since they read 8 at a time, and of the type of an array that may be written to.
+
+    `values` uint8[n], contiguous; the copy of a short text has more bytes behind it, of a long one there is no copy.
+
+    >>> as_text(np.frombuffer(b"abc", np.uint8)).size
+    11
+    """
+    return np.concatenate([values, _PADDING]) if values.size < _COPIED else writable(values)
 
 
 def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -53,9 +73,7 @@ def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(offsets, np.ndarray) or offsets.dtype != np.int64 or offsets.ndim != 1:
         raise TypeError(f"offsets: expected a 1-D array of int64, got {describe(offsets)}")
     check_offsets(offsets, values.size)
-    if values.size < 8:  # kernels read eight bytes at a time
-        values = np.concatenate([values, np.zeros(8, np.uint8)])
-    return writable(plain(values)), writable(plain(offsets))
+    return as_text(plain(values)), writable(plain(offsets))
 
 
 def checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
@@ -75,18 +93,35 @@ def checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
     return writable(plain(segments))
 
 
-def cut_into(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Iterator[np.ndarray]:
-    """The segments of some documents, up to BLOCK at a time, each a view that lasts until the next is asked for."""
+def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Iterable[np.ndarray]:
+    """The segments of some documents, up to BLOCK at a time; the last place of a block is the first of the next.
+
+    `values` as `as_text` returns them, `offsets` int64[d + 1], `cut` a pattern or the segments of a longer text. Each block is a
+    view that lasts until the next is asked for. One call of the kernel cuts a text of fewer than BLOCK segments.
+    """
     if not isinstance(cut, str):
         first, last = np.searchsorted(cut, offsets[[0, -1]]).tolist()
-        for i in range(first, last, BLOCK):
-            yield cut[i : min(i + BLOCK, last) + 1]
-        return
-    class_table = import_module("ubpe_numba.text.unicode_classes").class_table  # who encodes integers need not wait for it
-    kernel = getattr(import_module(f"ubpe_numba.text.kernels.split_{cut}"), f"split_{cut}")
+        return (cut[i : min(i + BLOCK, last) + 1] for i in range(first, last, BLOCK))
+    kernel, classes = _kernel_of(cut)
     state = np.array([0, offsets[0]])
-    block = np.empty(min(BLOCK, int(offsets[-1] - offsets[0])) + 1, np.int64)
+    block = np.empty(min(BLOCK, int(offsets[-1] - offsets[0]) + 1) + 1, np.int64)
     block[0] = offsets[0]
-    while n := kernel(values, offsets, class_table(), state, block[1:]):
-        yield block[: n + 1]
-        block[0] = block[n]
+
+    n = kernel(values, offsets, classes, state, block[1:])
+    if n < block.size - 1:  # there is no more
+        return (block[: n + 1],)
+
+    def blocks(n: int) -> Iterator[np.ndarray]:
+        while n:
+            yield block[: n + 1]
+            block[0] = block[n]
+            n = kernel(values, offsets, classes, state, block[1:])
+
+    return blocks(n)
+
+
+@functools.cache
+def _kernel_of(pattern: str) -> tuple[Callable[..., int], np.ndarray]:
+    """The kernel of a pattern and its table of classes, imported when first used: who encodes integers need not wait for them."""
+    kernel = getattr(import_module(f"ubpe_numba.text.kernels.split_{pattern}"), f"split_{pattern}")
+    return kernel, import_module("ubpe_numba.text.unicode_classes").class_table()

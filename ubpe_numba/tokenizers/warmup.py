@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.fitting.loop import Settings, fit
@@ -71,4 +72,5 @@ def warmup() -> None:
     text = np.frombuffer(b" ".join(b"%d" % i for i in range(10_000)), np.uint8)
     for pattern in PATTERNS:
         count_words(text, np.array([0, text.size]), pattern)
-    WordEncoder(Vocabulary.from_merges(256, [[49, 50]])).encode(text, np.array([0, text.size]), PATTERNS[0])
+    pairs = PairEncoder(Vocabulary.from_merges(256, [[49, 50]]), batch=False)
+    WordEncoder(pairs).encode(text, np.array([0, text.size]), PATTERNS[0])

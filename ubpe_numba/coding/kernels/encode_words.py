@@ -13,7 +13,6 @@ from ubpe_numba.coding.kernels.by_rank import encode_document
 from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.machine.byte_words import eight_bytes, mixed_three
 from ubpe_numba.runtime.machine.intrinsics import address, load64, store64
-from ubpe_numba.runtime.tables.trie import NONE, step
 
 LINE = 8  # words of a line
 LINE_SYMBOLS = 24  # bytes of a segment that a line has room for
@@ -27,29 +26,15 @@ def _copy_ids(source, i, target, j):
         store64(target, j + k, load64(source, i + k))
 
 
-@helper
-def _whole(trie, word):
-    """The token that the symbols of `word` are, or NONE. O(length)."""
-    node = np.int64(word[0])
-    token = node if word.size == 1 else np.int64(NONE)
-    for j in range(1, word.size):
-        payload = step(trie, node, word[j])
-        if payload < 0:
-            return np.int64(NONE)
-        node = payload & 0xFFFFFFFF
-        token = payload >> 32
-    return token
-
-
 @kernel
 def encode_words(
-    values, offsets, segments, byte_ids, whole, entries, left, right, n_alphabet, trie, stable, prefixes, lengths,
+    values, offsets, segments, byte_ids, entries, left, right, n_alphabet, trie, stable, prefixes, lengths,
     cache, word, dead, state, out, out_offsets,
 ):  # fmt: skip
     """Encode the segments of documents; returns the number of ids written so far.
 
     values uint8, at least 8; offsets int64[d + 1]; segments int64[s + 1], those of all documents in some number of calls;
-    byte_ids int32[256], the symbol of every byte; `whole`: a segment that is a token becomes that token, whatever its merges say.
+    byte_ids int32[256], the symbol of every byte.
     From `entries` to `lengths` as in `encode_rank`. cache uint64[LINE * a power of two], kept from call to call; scratch for the
     longest segment: `word` int32, `dead` uint8, a bit each and one more byte; state int64[2], first 0: documents and ids done.
     `out` int32, room for all bytes and LINE_IDS more; out_offsets int64[d + 1], written up to the document of the last segment.
@@ -89,17 +74,8 @@ def encode_words(
         for k in range(length):
             word[k] = byte_ids[values[begin + k]]
         first = w
-        token = np.int64(NONE)
-        if whole and length > 0:
-            token = _whole(trie, word[:length])
-        if token != NONE:
-            out[w] = token
-            w += 1
-        else:
-            dead[: (length >> 3) + 1] = 0
-            w = encode_document(
-                word[:length], entries, left, right, n_alphabet, trie, stable, prefixes, lengths, dead, out, w
-            )  # fmt: skip
+        dead[: (length >> 3) + 1] = 0
+        w = encode_document(word[:length], entries, left, right, n_alphabet, trie, stable, prefixes, lengths, dead, out, w)
         if length <= LINE_SYMBOLS and w - first <= LINE_IDS:
             store64(line, 0, a)
             store64(line, 8, b)
