@@ -6,7 +6,8 @@ Source: A. Radford et al., "Language models are unsupervised multitask learners"
 from __future__ import annotations
 
 from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.machine.intrinsics import address, load8
+from ubpe_numba.runtime.machine.intrinsics import load8
+from ubpe_numba.text.kernels.split import split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     FOLD,
     LETTER,
@@ -22,8 +23,12 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
 
 
 @helper
-def _next(text, i, end, table):
-    """The end of the segment that starts at i."""
+def _end_of_segment(text, i, end, table):
+    """The end of the segment that starts at i < end. O(its bytes, and one code point more).
+
+    "it's  ok": from 0 to 2 (letters), from 2 to 4 (contraction), from 4 to 5 (all white space but the last), from 5 to 8 (a
+    space and letters).
+    """
     byte = load8(text, i)
     if byte == ord("'"):
         length = contraction(text, i, end, 0)
@@ -31,8 +36,8 @@ def _next(text, i, end, table):
             return i + length
     flags, width = class_of(text, i, end, table)
     j = i + width
-    # letters leave at once, here and behind a space: one exit for both costs a quarter of the speed, since the processor then
-    # waits for the flags instead of guessing them
+    # Letters return at once, here and behind a space: with one exit for both a quarter of the speed is lost, since the processor
+    # then waits for the flags instead of predicting the branch.
     if flags & LETTER:
         return run_of_letters(text, j, end, table, LETTER, FOLD)
     if byte == ord(" ") and j < end:
@@ -54,22 +59,10 @@ def _next(text, i, end, table):
 def split_gpt2(values, offsets, table, state, ends):
     """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
 
-    values uint8, offsets int64[d + 1], table uint8 (utf8.py); state int64[2], first 0 and offsets[0], is where the next call goes
-    on: document and position. Documents are cut each for itself. O(bytes).
+    values uint8[n], at least 8; offsets int64[d + 1]; table uint8, the classes of all code points (utf8.py); state int64[2] says
+    where to go on: document and position, at first 0 and offsets[0]; ends int64, as many as fit. The caller allocates all of
+    them. Each document is cut by itself. O(bytes).
+
+    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 10], returns 4, state [1, 10]: it, 's, " ok", " 12".
     """
-    text = address(values)
-    classes = address(table)
-    d = state[0]
-    i = state[1]
-    n = 0
-    while d < offsets.size - 1 and n < ends.size:
-        end = offsets[d + 1]
-        while i < end and n < ends.size:
-            i = _next(text, i, end, classes)
-            ends[n] = i
-            n += 1
-        if i >= end:
-            d += 1
-    state[0] = d
-    state[1] = i
-    return n
+    return split_documents(_end_of_segment, values, offsets, table, state, ends)

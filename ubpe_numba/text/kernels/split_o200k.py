@@ -12,7 +12,8 @@ Source: OpenAI, the package tiktoken.
 from __future__ import annotations
 
 from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.machine.intrinsics import address, load8
+from ubpe_numba.runtime.machine.intrinsics import load8
+from ubpe_numba.text.kernels.split import split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     LETTER,
     LOWER,
@@ -33,10 +34,12 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
 
 @helper
 def _word(text, i, end, table):
-    """The end of `U*W+` at i and 1, else the end of `U+` and 2, else i and 0.
+    """The end of a word at i and the alternative that matched: `U*W+` and 1, else `U+` and 2, else i and 0.
 
-    U* takes all it can and gives back until W+ finds something: the last code point that is in both classes, if what follows is
-    in neither. So `中Ab` is one word, and of `中A` only `中` is.
+    U* takes all it can and gives back code points until W+ matches one: if what follows is not in W, that is the last one in both
+    classes. So `中Ab` is one word, and of `中A` only `中` is. O(bytes of the word).
+
+    "iPhone", i = 0 -> 1 and 1 (P is not in W); i = 1 -> 6 and 1; "HTTP" -> 4 and 2; "12" -> 0 and 0.
     """
     both = i
     j = i
@@ -56,17 +59,21 @@ def _word(text, i, end, table):
 
 @helper
 def _with_contraction(text, i, end):
-    """The end of a word, with the contraction behind it."""
+    """The end of a word that ends at i, with the contraction behind it, if any. "it's", i = 2 -> 4. O(1)."""
     if i < end and load8(text, i) == ord("'"):
         return i + contraction(text, i, end, 32)
     return i
 
 
 @helper
-def _next(text, i, end, table):
-    """The end of the segment that starts at i."""
+def _end_of_segment(text, i, end, table):
+    """The end of the segment that starts at i < end. O(its bytes, and one code point more).
+
+    "(iPhone's) //x": from 0 to 2 (a sign and a word), from 2 to 9 (a word with its contraction), from 9 to 10, from 10 to 13 (a
+    space and signs), from 13 to 14.
+    """
     flags, width = class_of(text, i, end, table)
-    if flags & LETTER:  # apart from words with something before them: as in split_gpt2.py
+    if flags & LETTER:  # an exit apart from that of words with something before them: see split_gpt2.py
         stop, _ = _word(text, i, end, table)
         return _with_contraction(text, stop, end)
     if flags & NUMBER:
@@ -75,7 +82,7 @@ def _next(text, i, end, table):
     if flags & NEWLINE == 0:
         stop, alternative = _word(text, j, end, table)
         if alternative != 1 and flags & UPPER:
-            # a mark, and no W behind it that it could introduce: alternative 1 takes it for a W before 2 is tried
+            # a mark with no W behind it: alternative 1 takes the mark itself as W+, before 2 is tried
             return _with_contraction(text, j, end)
         if alternative:
             return _with_contraction(text, stop, end)
@@ -97,20 +104,8 @@ def _next(text, i, end, table):
 
 @kernel
 def split_o200k(values, offsets, table, state, ends):
-    """Write the ends of the next segments: arguments, result and cost of `split_gpt2`."""
-    text = address(values)
-    classes = address(table)
-    d = state[0]
-    i = state[1]
-    n = 0
-    while d < offsets.size - 1 and n < ends.size:
-        end = offsets[d + 1]
-        while i < end and n < ends.size:
-            i = _next(text, i, end, classes)
-            ends[n] = i
-            n += 1
-        if i >= end:
-            d += 1
-    state[0] = d
-    state[1] = i
-    return n
+    """Write the ends of the next segments: arguments, result and cost as for `split_gpt2`.
+
+    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [4, 7, 8, 10], returns 4: it's, " ok", " ", 12.
+    """
+    return split_documents(_end_of_segment, values, offsets, table, state, ends)

@@ -1,11 +1,22 @@
 """Reading UTF-8: the class of a code point, and where a run of a class ends.
 
-A text and a table are given by their addresses (intrinsics.py); positions are bytes of the text. The table (code_points.py) is
-uint8: 17,408 block numbers of 16 bits, one for every 64 code points, and from FLAGS on the blocks, one byte of flags a code
-point. The first two blocks are ASCII.
+Texts and tables are given by their addresses (runtime/machine/intrinsics.py); a position is a byte of the text. The table of
+classes (text/unicode_classes.py) is uint8: an index of 17,408 block numbers, uint16, one for every 64 code points, and from
+FLAGS on the distinct blocks, one byte of flags for each of their 64 code points. The first two blocks are ASCII, so that a byte
+below 0x80 needs no index::
+
+    byte  0                 34816           34880           34944
+          +-----------------+---------------+---------------+---------------+---
+          | index           | block 0       | block 1       | block 2       | ...
+          | 17,408 * uint16 | U+0000..003F  | U+0040..007F  | 64 flags      |
+          +-----------------+---------------+---------------+---------------+---
+
+    "e"  U+0065 = 65      flags at 34816 + 0x65                              -> LOWER | LETTER
+    "é"  U+00E9 = C3 A9   index[0xE9 >> 6] = index[3] = 5,
+                          flags at 34816 + 64 * 5 + (0xA9 & 0x3F) = 35177    -> LOWER | LETTER
 
 Every byte belongs to a code point: three bytes that encode a surrogate are one, as with `surrogatepass`, and any other byte that
-is not part of well-formed UTF-8 is one of its own, as with `surrogateescape`. Both have no class.
+is not part of well-formed UTF-8 is one of its own, as with `surrogateescape`. Both have no class: their flags are 0.
 """
 
 from __future__ import annotations
@@ -34,7 +45,10 @@ NO_FOLD = np.uint64(0)
 
 @helper
 def class_of(text, i, end, table):
-    """Flags and number of bytes of the code point at i < end. O(1)."""
+    """Flags and number of bytes of the code point at i < end. O(1).
+
+    "aé", i = 0 -> LOWER | LETTER and 1; i = 1 -> LOWER | LETTER and 2; the stray byte 0xFF -> 0 and 1.
+    """
     byte = load8(text, i)
     if byte < 0x80:
         return load8(table, FLAGS + byte), np.int64(1)
@@ -43,7 +57,7 @@ def class_of(text, i, end, table):
 
 @section
 def _class_of_many(text, i, end, table):
-    """The same for a byte that is not ASCII; a call, for inlined in a dozen places it would be most of the kernel."""
+    """`class_of` for a byte that is not ASCII. A call: inlined in a dozen places it would be most of the kernel."""
     first = load8(text, i)
     if first < 0xC2 or first > 0xF4 or i + 1 >= end:
         return np.int64(0), np.int64(1)
@@ -52,7 +66,7 @@ def _class_of_many(text, i, end, table):
         return np.int64(0), np.int64(1)
     if first < 0xE0:
         return _flags(table, first & 0x1F, second), np.int64(2)
-    # neither longer than needed nor past U+10FFFF
+    # three or four bytes for what needs fewer, and code points past U+10FFFF, are not well-formed
     if (first == 0xE0 and second < 0xA0) or (first == 0xF0 and second < 0x90) or (first == 0xF4 and second >= 0x90):
         return np.int64(0), np.int64(1)
     if i + 2 >= end or (load8(text, i + 2) & 0xC0) != 0x80:
@@ -67,13 +81,16 @@ def _class_of_many(text, i, end, table):
 
 @helper
 def _flags(table, block, last):
-    """The flags of a code point: number of its block of 64, and the last byte, which says where in the block."""
+    """The flags of a code point, given what is above its lowest 6 bits and its last byte, which holds those. O(1)."""
     return load8(table, FLAGS + (load16(table, 2 * block) << 6) + (last & 0x3F))
 
 
 @helper
 def run(text, i, end, table, mask, wanted):
-    """The first position from i on whose flags, of those in `mask`, are not `wanted`."""
+    """The first position from i on whose flags, of those in `mask`, are not `wanted`. O(bytes of the run).
+
+    "12 a", i = 0, NUMBER for both -> 2; "-- a", i = 0, WORDLIKE and 0 (punctuation) -> 2.
+    """
     while i < end:
         flags, width = class_of(text, i, end, table)
         if flags & mask != wanted:
@@ -84,12 +101,15 @@ def run(text, i, end, table, mask, wanted):
 
 @helper
 def run_of_letters(text, i, end, table, flag, fold):
-    """The first position from i on without `flag`: LETTER with FOLD, or LOWER with NO_FOLD. ASCII goes eight bytes a step."""
+    """The first position from i on without `flag`: LETTER with FOLD, or LOWER with NO_FOLD. O(bytes); ASCII takes 8 a step.
+
+    "iPhone 12", i = 0: LETTER with FOLD -> 6, LOWER with NO_FOLD -> 1.
+    """
     while i < end:
         while i + 8 <= end:
             word = load64(text, i)
             low = (word | fold) & _ASCII
-            # the upper bit of every byte that is no letter
+            # the highest bit of every byte that is not a letter
             other = ~((low + _FROM_A) & ~(low + _PAST_Z) & ~word) & _HIGH
             if other == 0:
                 i += 8
@@ -107,7 +127,10 @@ def run_of_letters(text, i, end, table, flag, fold):
 
 @helper
 def whitespace(text, i, end, table):
-    """The run of whitespace at i: end of its last newline (0 for none), start of its last code point, its end."""
+    r"""The run of white space at i: end of its last newline (0 for none), start of its last code point, its end. O(bytes).
+
+    " \n  x", i = 0 -> 2, 3 and 4.
+    """
     newline = np.int64(0)
     last = i
     while i < end:
@@ -123,7 +146,7 @@ def whitespace(text, i, end, table):
 
 @helper
 def three_numbers(text, i, end, table):
-    r"""The end of `\p{N}{0,3}` at i."""
+    r"""The end of `\p{N}{0,3}` at i: "12345", i = 0 -> 3. O(1)."""
     for _ in range(3):
         if i < end:
             flags, width = class_of(text, i, end, table)
@@ -134,9 +157,11 @@ def three_numbers(text, i, end, table):
 
 @helper
 def contraction(text, i, end, fold):
-    """The number of bytes of `'(?:[sdmt]|ll|ve|re)` at i, where an apostrophe stands, or 0. With `fold` 32, not 0, `(?i:`.
+    """The number of bytes of `'(?:[sdmt]|ll|ve|re)` at i, where an apostrophe stands, or 0. O(1).
 
-    Then U+017F, the long s, is an s too; nothing else folds to one of these letters.
+    `fold` is 0, or 32 for `(?i:`, when U+017F, the long s, is an s too; no other code point folds to one of these letters.
+
+    "we'll", i = 2, fold 0 -> 3; "WE'LL", i = 2 -> 0 with fold 0, 3 with fold 32.
     """
     if i + 1 < end:
         second = load8(text, i + 1) | fold

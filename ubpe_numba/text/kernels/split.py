@@ -1,0 +1,38 @@
+"""The loop over documents that the kernels of all patterns share.
+
+A kernel fills the room it is given and is called again; `state` says where it goes on::
+
+    values "it's ok", offsets [0, 7], room for two ends
+    1st call: ends [2, 4], returns 2, state (document 0, position 4)
+    2nd call: ends [7],    returns 1, state (document 1, position 7); fewer than two: all documents are cut
+"""
+
+from __future__ import annotations
+
+from ubpe_numba.runtime.jit import helper
+from ubpe_numba.runtime.machine.intrinsics import address
+
+
+@helper
+def split_documents(end_of_segment, values, offsets, table, state, ends):
+    """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
+
+    `end_of_segment(text, i, end, classes)`, a helper, gives the end of the segment that starts at position i of a document that
+    ends at `end`; text and classes are the addresses of `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).
+    """
+    text = address(values)
+    classes = address(table)
+    d = state[0]
+    i = state[1]
+    n = 0
+    while n < ends.size and d < offsets.size - 1:
+        end = offsets[d + 1]
+        if i < end:
+            i = end_of_segment(text, i, end, classes)
+            ends[n] = i
+            n += 1
+        else:
+            d += 1
+    state[0] = d
+    state[1] = i
+    return n
