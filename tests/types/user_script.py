@@ -44,7 +44,7 @@ assert_type(universal.encode_nbest([0, 1], 2), tuple[Ragged, NDArray[np.float64]
 assert_type(universal.encode_nbest_batch(docs, 2), NBest)
 assert_type(universal.refine(docs), UBPE)
 
-by_weight = UBPE(6).fit(docs + [[2, 2]])
+by_weight = UBPE(6).fit([*docs, [2, 2]])
 assert_type(by_weight.encode_nbest([0, 1], 2, return_gap=True), tuple[Ragged, NDArray[np.float64], float])
 
 assert_type(count_documents(docs), Counts)

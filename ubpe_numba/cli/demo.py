@@ -72,7 +72,7 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool = True) ->
     if plot:
         from ubpe_numba.views.plot import draw
 
-        draw(plot, values[: 3 * RATE], universal.encode_batch(values[: 3 * RATE], offsets[:4]), universal)
+        draw(plot, values[: 3 * RATE], universal.encode_batch(values[: 3 * RATE], offsets[:4]), universal.vocabulary)
         print(f"\nthe first three seconds, coloured by token: {plot}")
     print(f"\nall of it, compilation included: {time.perf_counter() - began:.1f} s")
     return 0 if exact else 1

@@ -169,15 +169,14 @@ class Coder:
             alphabet.check_kind(given, name=name)
         cutter = segmenter.pretokenizer
         by_words = words() if words is not None and cutter is not None and given.values.dtype == np.uint8 else None
-        if by_words is not None and cutter is not None and cutter.name in PATTERNS and segmenter.special is None:
-            if given.kind == "bytes":  # nothing to take out, and segments are cut while they are encoded
-                found = by_words.encode(given.values, given.offsets, cutter.name, n_threads)
-                ids = segmenter.token_ids
-                return found if ids is None else Ragged._trusted(ids[found.values], found.offsets)
+        pattern = None if cutter is None or cutter.name not in PATTERNS else cutter.name
+        if by_words is not None and pattern is not None and segmenter.special is None and given.kind == "bytes":
+            found = by_words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
+            ids = segmenter.token_ids
+            return found if ids is None else Ragged._trusted(ids[found.values], found.offsets)
         pieces = segmenter.stretches(given, name, options.special)
-        if by_words is not None and cutter is not None:
-            cuts = cutter.name if cutter.name in PATTERNS else segmenter.segments(pieces)
-            found = by_words.encode(pieces.values, pieces.cuts, cuts, n_threads)
+        if by_words is not None:
+            found = by_words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)
         else:
             found = self._encode_segments(given, pieces, encode, options.unknown, name)
         values, offsets = found.values, found.offsets[pieces.first]

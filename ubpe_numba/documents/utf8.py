@@ -17,7 +17,10 @@ __all__ = ["as_utf8", "utf8_document", "utf8_documents"]
 
 def utf8_document(doc: Any, name: str = "doc") -> Documents:
     """One document, a `str` as UTF-8; arguments and errors as for `as_document`."""
-    return as_document(_encoded(doc), name=name)
+    if isinstance(doc, str):
+        data = np.frombuffer(doc.encode("utf-8", "surrogatepass"), np.uint8)
+        return Documents(data, np.array([0, data.size]), "bytes")
+    return as_document(doc, name=name)
 
 
 def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Documents:

@@ -25,6 +25,8 @@ def warmup() -> None:
     Half a minute without a cache, a second with one. Call it before forking: a child must not start while another thread of its
     parent compiles.
 
+    Examples
+    --------
     >>> warmup()
     """
     rng = np.random.default_rng(0)

@@ -8,10 +8,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
-def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, tokenizer: Tokenizer) -> None:
+def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, vocabulary: Vocabulary) -> None:
     """Write a picture of a signal coloured by token: single samples grey, longer tokens in one of twelve colours by their id.
 
     Parameters
@@ -22,8 +22,8 @@ def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, tok
         The signal.
     encoded : Ragged
         The ids of the signal, whose documents are its parts in order.
-    tokenizer : Tokenizer
-        The tokenizer that encoded it.
+    vocabulary : Vocabulary
+        What the ids stand for.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, tok
     agg, figure_class = _matplotlib()
     from matplotlib.collections import LineCollection
 
-    lengths = np.diff(tokenizer.vocabulary.offsets)[encoded.values]
+    lengths = np.diff(vocabulary.offsets)[encoded.values]
     ends = np.cumsum(lengths)
     starts = ends - lengths
     x = np.arange(samples.size)
@@ -46,7 +46,7 @@ def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, tok
     axes.add_collection(LineCollection(lines, colors=colours[which], linewidths=1.6))
     axes.vlines(starts[lengths > 1], *_limits(samples), colors="0.9", linewidth=0.5, zorder=0)
     axes.set(xlim=(0, samples.size), ylim=_limits(samples), xlabel="sample", ylabel="value")
-    axes.set_title(f"{samples.size} samples as {encoded.total} tokens of {len(tokenizer.vocabulary)}")
+    axes.set_title(f"{samples.size} samples as {encoded.total} tokens of {len(vocabulary)}")
     agg(figure).print_figure(os.fspath(path), dpi=120)
 
 
