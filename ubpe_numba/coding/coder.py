@@ -51,7 +51,9 @@ class Coder:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._is_plain = model.segmenter.is_plain
+        segmenter = model.segmenter
+        #: Whether documents and ids pass unchanged, but for their encoding.
+        self.is_plain = segmenter.pretokenizer is None and segmenter.special is None and segmenter.token_ids is None
         self._pair_encoders: dict[bool, PairEncoder] = {}
         self._path_encoder: tuple[Any, PathEncoder] | None = None
         self._path_search: PathSearch | None = None
@@ -140,7 +142,7 @@ class Coder:
             For a special token that is not allowed.
         """
         model = self.model
-        if self._is_plain:
+        if self.is_plain:
             ids = model.alphabet.to_ids(given, options.unknown, name=name)
             encoded = encode(ids)
             skipped = ids.total < given.offsets[-1] - given.offsets[0]

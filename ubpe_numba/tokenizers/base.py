@@ -976,7 +976,7 @@ class Tokenizer(ABC):
                 "frame: expected a number of symbols, got None: only encoding by rank, with merges in order of creation, "
                 "makes the beginning of a text final before its end is known"
             )
-        if not model.segmenter.is_plain:
+        if not self._coder.is_plain:
             raise ValueError("encode_stream: a text that is cut, or has special tokens, needs documents: use encode_iter")
         streams.refuse_one(chunks, "chunks")
         texts = streams.chunk_ids(model, chunks, unknown)
@@ -1070,7 +1070,7 @@ class Tokenizer(ABC):
         """A tokenizer from what a file of so many bytes holds."""
         make: Any = cls  # the constructors differ
         tokenizer: Self = make(n_threads=n_threads)
-        tokenizer._settings()  # raises for n_threads, or for the environment
+        thread_pool.resolve(n_threads)  # raises for the argument, or for the environment, before the file is looked into
         if state["tokenizer"] != cls.__name__:
             raise ModelFormatError(f"{where}: a {state['tokenizer']}, not a {cls.__name__}: use {state['tokenizer']}.load")
         at_most = model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")

@@ -194,13 +194,13 @@ class UBPE(Tokenizer):
         >>> len(fewer.vocabulary), sum(map(len, tok.encode_batch(docs))), sum(map(len, fewer.encode_batch(docs)))
         (6, 17, 13)
         """
-        alphabet, vocabulary, segmenter = self._fitted()
+        alphabet, vocabulary, _ = self._fitted()
         self._check_objective()
         n_alphabet = vocabulary.n_alphabet
         n = max(len(vocabulary), self.n_tokens or 0) - n_alphabet
         settings = self._settings()._replace(n_tokens=min(MAX_SIZE, n_alphabet + MORE * n))
         bar = Progress(progress, "refine")
-        if not segmenter.is_plain:
+        if not self._coder.is_plain:
             raise ValueError("refine: a vocabulary for documents that are cut, or have special tokens, cannot be refined")
         corpus = as_corpus(docs, offsets, None, None, self._read)
         ids = alphabet.to_ids(corpus.given)
@@ -405,7 +405,7 @@ class UBPE(Tokenizer):
 
     def _whole(self, model: Model, docs: Any, offsets: Any = None, many: bool = False) -> Documents:
         """Documents as they are searched; ValueError if this tokenizer cuts them first."""
-        if not model.segmenter.is_plain:
+        if not self._coder.is_plain:
             raise ValueError("encode_nbest: the segmentations of a document that is cut, or has special tokens, are not ranked")
         if model.segmenter.encoding is not None:
             return utf8_documents(docs, offsets) if many else utf8_document(docs)

@@ -71,11 +71,6 @@ class Segmenter(NamedTuple):
         made = cls(cutter, SpecialTokens.from_user(special, known, kind, size), None, encoding)
         return made if size is None else made.numbered(None, size)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether documents and ids pass unchanged, but for their encoding."""
-        return self.pretokenizer is None and self.special is None and self.token_ids is None
-
     # ---------------------------------------------------------------------------------------------- fitting
 
     def corpus(self, corpus: Corpus, n_threads: int | None = None) -> Corpus:
