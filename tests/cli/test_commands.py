@@ -1,0 +1,88 @@
+"""The commands fit, encode, decode and convert do what the library does."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+from command_line import INTS, TEXT, fails
+
+from ubpe_numba import BPE, UBPE, UBPEClassic
+from ubpe_numba.cli.main import main
+
+# -------------------------------------------------------------------------------------------------- fit
+
+
+def test_fit_is_the_library_s_fit(here: pathlib.Path) -> None:
+    same = BPE(280, alphabet=bytes(range(256)), encoding="utf-8", special_tokens=["<end>"]).fit(TEXT)
+    assert BPE.load("text.json").fingerprint == same.fingerprint
+    assert UBPEClassic.load("ints.npz").fingerprint == UBPEClassic(8).fit(INTS).fingerprint
+
+
+def test_fit_options(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "more.txt").write_bytes(b"slow slower slowest")
+    options = ["--n-tokens", "270", "--n-candidates", "3", "--tokenizer", "UBPE", "--objective", "shortest", "--threads", "1"]
+    more = ["--pretokenizer", "gpt2", "--max-token-length", "4", "--min-count", "3", "--memory-limit", "0.5G"]
+    assert main(["fit", *options, *more, "-o", "u.npz", "a.txt", "more.txt"]) == 0
+    tok = UBPE.load("u.npz")
+    assert np.diff(tok.vocabulary.offsets).max() <= 4 and tok.vocabulary.counts[256:].min() >= 3
+    assert tok.objective == "shortest" and tok.pretokenizer.name == "gpt2"
+    assert f"u.npz: UBPE of {len(tok.vocabulary)} tokens" in capsys.readouterr().err
+
+
+def test_curve(here: pathlib.Path) -> None:
+    for name in ("c.csv", "c.png"):
+        assert main(["fit", "--quiet", "--n-tokens", "262", "--curve", name, "-o", "c.json", "a.txt"]) == 0
+    sizes, ratios = BPE(262, alphabet=bytes(range(256)), encoding="utf-8").fit(TEXT).compression_curve()
+    rows = (here / "c.csv").read_text().splitlines()
+    assert rows[0] == "n_tokens,symbols_per_token"
+    assert [row.split(",") for row in rows[1:]] == [[str(n), str(r)] for n, r in zip(sizes, ratios.tolist(), strict=True)]
+    assert (here / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_models_of_characters(here: pathlib.Path) -> None:
+    BPE(12, alphabet="abc\n").fit(["abcab", "abc\n"]).save("chars.json")
+    (here / "x.txt").write_bytes(b"abcabc\nab")
+    assert main(["encode", "chars.json", "x.txt", "-o", "c.npz"]) == 0
+    assert main(["decode", "chars.json", "c.npz", "-o", "back.txt"]) == 0
+    assert (here / "back.txt").read_bytes() == b"abcabc\nab"
+
+
+def test_special_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "s.txt").write_bytes(b"low<end>")
+    told = fails(["encode", "text.json", "a.txt", "s.txt"], capsys)
+    assert told == "error: s.txt: document 0, position 3: '<end>' is a special token; see --special\n"
+    assert main(["encode", "text.json", "--special", "allow", "s.txt"]) == 0
+    assert capsys.readouterr().out.split()[-1] == str(BPE.load("text.json").special_ids["<end>"])
+    assert main(["encode", "text.json", "--special", "ordinary", "s.txt"]) == 0
+    ordinary = BPE.load("text.json").encode("low<end>", disallowed_special="none")
+    assert capsys.readouterr().out.split() == [str(i) for i in ordinary]
+
+
+@pytest.mark.parametrize("form", ["huggingface", "tiktoken", "vocab-merges"])
+def test_convert(here: pathlib.Path, form: str) -> None:
+    if form != "vocab-merges":
+        pytest.importorskip({"huggingface": "tokenizers"}.get(form, form))
+    words = {"huggingface": [], "tiktoken": ["--special-token", "<end>=270"], "vocab-merges": ["--pretokenizer", "none"]}[form]
+    assert main(["convert", "text.json", "--to", form, "-o", f"out-{form}"]) == 0
+    assert main(["convert", f"out-{form}", "--from", form, *words, "-o", f"{form}.npz"]) == 0
+    mine, other = BPE.load("text.json"), BPE.load(f"{form}.npz")
+    text = "low lower <end> widest"
+    assert mine.encode(text, allowed_special="all").tolist() == other.encode(text, allowed_special="all").tolist()
+
+
+def test_convert_published_and_own(here: pathlib.Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["convert", "ints.npz", "--to", "published", "-o", "-"]) == 0
+    (here / "old.json").write_bytes(capsysbinary.readouterr().out)
+    assert main(["convert", "old.json", "--from", "published", "--tokenizer", "UBPEClassic", "-o", "old.npz"]) == 0
+    assert main(["convert", "old.npz", "-o", "new.json"]) == 0
+    docs = UBPEClassic.load("new.json").encode_batch(INTS)
+    assert docs.to_lists() == UBPEClassic.load("ints.npz").encode_batch(INTS).to_lists()
+
+
+def test_without_matplotlib(here: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    message = fails(["fit", "a.txt", "-o", "unseen.json", "--curve", "c.png"], capsys, code=1)
+    assert "pip install 'ubpe-numba[plot]'" in message and not (here / "unseen.json").exists()

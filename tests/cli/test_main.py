@@ -1,0 +1,158 @@
+"""The command line's messages, exit codes and signals."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from command_line import ENVIRONMENT, fails
+
+import ubpe_numba
+from ubpe_numba import BPE
+from ubpe_numba.cli import main as cli
+from ubpe_numba.cli.main import main
+
+
+def test_warnings_are_a_line(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fit", "--quiet", "--n-tokens", "260", "--tokenizer", "UBPE", "-o", "w.json", "a.txt"]) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("warning: every idf is 0") and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("size, n", [("1", 1), ("500M", 500_000_000), ("2G", 2 * 10**9), ("1.5KB", 1500), ("3k", 3000)])
+def test_sizes(size: str, n: int) -> None:
+    assert cli._bytes(size) == n
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0 and capsys.readouterr().out == f"ubpe-numba {ubpe_numba.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["fit", "a.txt"], "-o/--output"),
+        (["fit", "a.txt", "-o", "m.pickle"], "-o: expected a name that ends in .json or .npz, got m.pickle"),
+        (["fit", "a.unknown", "-o", "m.json"], "a.unknown: its name does not tell the format, say it with --format"),
+        (["fit", "-", "-o", "m.json"], "-: its name does not tell the format"),
+        (["fit", "a.txt", "-o", "m.json", "--n-candidates", "3"], "--n-candidates: BPE has none, only UBPE and UBPEClassic"),
+        (["fit", "a.txt", "-o", "m.json", "--objective", "shortest"], "--objective: BPE has none, only UBPE"),
+        (["fit", "a.jsonl", "-o", "m.json", "--pretokenizer", "gpt2"], "--pretokenizer: the documents are integers"),
+        (["fit", "a.txt", "-o", "m.json", "--alphabet", "9"], "--alphabet: the documents are text"),
+        (["fit", "a.jsonl", "-o", "m.json", "--alphabet", "3"], "a.jsonl: document 0, position 2: symbol 3 is not"),
+        (["fit", "a.jsonl", "-o", "m.json", "--special-token", "x"], "--special-token: the documents are integers"),
+        (["fit", "a.txt", "-o", "m.json", "--pretokenizer", "gtp2"], "there is no 'gtp2'"),
+        (["fit", "a.txt", "-o", "m.json", "--n-tokens", "5"], "n_tokens: expected at least the alphabet's 256"),
+        (["fit", "a.txt", "-o", "m.json", "--memory-limit", "2X"], "expected a number of bytes such as 500M or 2G, got '2X'"),
+        (["fit", "a.txt", "-o", "m.json", "--curve", "c.pdf"], "--curve: expected a name that ends in .csv or .png"),
+        (["fit", "a.txt", "a.jsonl", "-o", "m.json"], "a.jsonl: document 0: integers, but documents before it are text"),
+        (["fit", "bad.jsonl", "-o", "m.json"], "bad.jsonl: line 2: not valid JSON"),
+        (["fit", "fields.jsonl", "-o", "m.json"], "fields.jsonl: line 1: no field 'text', say another with --field"),
+        (["fit", "float.jsonl", "-o", "m.json"], "float.jsonl: line 1"),
+        (["fit", "a.txt", "--format", "npy", "-o", "m.json"], "a.txt: not a valid npy file"),
+        (["fit", "a.txt", "--format", "npz", "-o", "m.json"], "a.txt: not a valid npz file"),
+        (["fit", "a.txt", "--format", "raw", "-o", "m.json"], "a.txt: raw integers, say of which type with --dtype"),
+        (["fit", "a.jsonl", "--lines", "-o", "m.json"], "--lines: for text only, the input is jsonl"),
+        (["encode", "text.json", "a.txt", "--record", "3"], "--record: for raw only, the input is text"),
+        (["fit", "a.txt", "--format", "raw", "--dtype", "float32", "-o", "m.json"], "--dtype: expected a type of integers"),
+        (["fit", "a.txt", "--format", "raw", "--dtype", "int16", "-o", "m.json"], "bytes are no whole number of int16"),
+        (["fit", "a.txt", "--format", "raw", "--dtype", "u1", "--record", "7", "-o", "m.json"], "of records of 7"),
+        (["fit", "a.txt", "--format", "raw", "--dtype", "u1", "--record", "0", "-o", "m.json"], "--record: expected at least 1"),
+        (["encode", "ints.npz", "a.jsonl", "odd.jsonl"], "odd.jsonl: document 1, position 2: symbol 9 is not in the alphabet"),
+        (["encode", "ints.npz", "a.txt"], "a.txt: document 0, position 0: symbol 108 is not in the alphabet, 0..3"),
+        (["encode", "text.json", "odd.jsonl", "far.jsonl"], "far.jsonl: document 0: integers 1..256, but the model is"),
+        (["encode", "chars.json", "a.txt"], "a.txt: document 0, byte 53: not UTF-8"),
+        (["encode", "a.txt", "a.txt"], "expected a name that ends in .json or .npz"),
+        (["encode", "bad.json", "a.txt"], "bad.json: not a JSON object"),
+        (["encode", "ints.npz", "a.jsonl", "-o", "x.npy"], "4 documents of different lengths cannot be told apart in npy"),
+        (["encode", "text.json", "a.txt", "--threads", "0"], "n_threads: expected at least 1"),
+        (["decode", "ints.npz", "many.jsonl"], "many.jsonl: document 1, position 1: token id 99 is outside the vocabulary"),
+        (["decode", "ints.npz", "words.ids"], "words.ids: line 2: expected integers"),
+        (["decode", "ints.npz", "a.jsonl", "-o", "x.txt"], "--to: the model is one of integers, not of text"),
+        (["decode", "ints.npz", "a.jsonl", "-o", "x.npz", "--out-dtype", "bool"], "--out-dtype: expected a type of integers"),
+        (["decode", "text.json", "two.ids", "-o", "x.txt"], "several documents cannot be told apart in a text"),
+        (["decode", "text.json", "newline.ids", "--lines", "-o", "x.txt"], "document 1: it has more than one line"),
+        (["decode", "text.json", "high.ids", "-o", "x.jsonl"], "document 0, byte 0: not UTF-8"),
+        (["decode", "text.json", "high.ids", "-o", "x.npz", "--out-dtype", "int8"], "symbols 255..255 do not fit int8"),
+        (["inspect", "text.json", "--top", "-1"], "--top: expected at least 0"),
+        (["convert", "text.json", "-o", "x"], "x: its name does not tell the form, say it with --to"),
+        (["convert", "text.json", "--to", "npz", "-o", "x.json"], "-o: expected a name that ends in .npz"),
+        (["convert", "ints.npz", "--to", "tiktoken", "-o", "x"], "alphabet: tiktoken needs one of all 256 bytes"),
+        (["convert", "text.json", "--kind", "str", "-o", "x.npz"], "--kind: not for --from own"),
+        (["convert", "a.txt", "--from", "tiktoken", "-o", "x.npz"], "a.txt: line 1: not base64"),
+        (["convert", "a.txt", "--from", "tiktoken", "--special-token", "x", "-o", "x.npz"], "expected WORD=ID, got 'x'"),
+        (["convert", "a.txt", "--from", "tiktoken", "--tokenizer", "UBPE", "-o", "x.npz"], "tiktoken has merges"),
+    ],
+)  # fmt: skip
+def test_bad_use_and_bad_input(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    contents = {
+        "bad.jsonl": "[1]\n[1", "fields.jsonl": '{"body": "x"}', "float.jsonl": "[1.5]", "odd.jsonl": "[1]\n[1, 2, 9]",
+        "bad.json": "x", "many.jsonl": "[1]\n[1, 99]", "words.ids": "1\na", "two.ids": "1\n2\n", "newline.ids": "1\n10\n",
+        "high.ids": "255\n", "far.jsonl": "[1, 256]", "a.unknown": "x",
+    }  # fmt: skip
+    BPE(12, alphabet="abc\n").fit(["abcab", "abc\n"]).save("chars.json")
+    for name, content in contents.items():
+        (here / name).write_text(content)
+    before = sorted(os.listdir(here))
+    assert message in fails(arguments, capsys)
+    assert sorted(os.listdir(here)) == before
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["fit", "none.txt", "-o", "m.json"], "none.txt: No such file or directory"),
+        (["fit", "none", "-o", "m.json"], "none: No such file or directory"),
+        (["fit", "a.txt", "-o", "nowhere/m.json"], "nowhere: no such folder"),
+        (["encode", "none.json", "a.txt"], "none.json: No such file or directory"),
+        (["encode", "text.json", "a.txt", "-o", "nowhere/x.npz"], "nowhere: no such folder"),
+        (["fit", "a.txt", "-o", "m.json", "--memory-limit", "1k"], "memory_limit: "),
+    ],
+)
+def test_failures(here: pathlib.Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    assert message in fails(arguments, capsys, code=1)
+
+
+def test_help_needs_no_compiler() -> None:
+    script = "import sys, ubpe_numba.__main__ as m\ntry: m.main(['fit', '--help'])\nexcept SystemExit: pass\n"
+    done = subprocess.run([sys.executable, "-c", script + "assert 'numpy' not in sys.modules"], capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert b"--memory-limit" in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
+def test_a_closed_pipe_is_quiet(here: pathlib.Path) -> None:
+    command = f"{sys.executable} -m ubpe_numba encode text.json --format jsonl -; echo $? >&2"
+    lines = b'"low"\n' * 200_000
+    with subprocess.Popen(
+        ["sh", "-c", f"({command}) | head -n 1"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    ) as running:
+        _, err = running.communicate(lines)
+    assert err == b"141\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
+def test_ctrl_c(here: pathlib.Path) -> None:
+    command = [sys.executable, "-m", "ubpe_numba", "fit", "--format", "jsonl", "-", "-o", "never.json"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as running:
+        assert running.stdin is not None and running.stderr is not None
+        running.stdin.write(b"[1, 2, 3]\n" * 100_000)  # more than a pipe holds: once it is written, the command is reading
+        running.stdin.flush()
+        time.sleep(0.2)
+        running.send_signal(signal.SIGINT)
+        err = running.stderr.read()
+        assert (running.wait(60), err) == (130, b"interrupted\n")
+    assert not (here / "never.json").exists()

@@ -1,0 +1,101 @@
+"""What the command line writes is read again: integers, text, lines, JSON Lines and arrays."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+
+import numpy as np
+import pytest
+from command_line import INTS, TEXT, fails, process, read_ints, write_ints
+
+from ubpe_numba import BPE
+from ubpe_numba.cli import read as corpora
+from ubpe_numba.cli.main import main
+from ubpe_numba.cli.read import Form
+from ubpe_numba.cli.write import write_documents
+
+
+@pytest.mark.parametrize("ids", ["ids.npz", "ids.jsonl", "ids.ids", "ids.txt"])
+@pytest.mark.parametrize("name", ["x.jsonl", "x.npz", "x.npy", "x.bin"])
+@pytest.mark.parametrize("docs", [INTS, [[1, 2, 3]], [[1, 2, 3], [3, 2, 1]], [[]]])
+def test_integers_there_and_back(here: pathlib.Path, name: str, ids: str, docs: list[list[int]]) -> None:
+    if len({len(doc) for doc in docs}) > 1 and name in ("x.npy", "x.bin"):
+        return
+    options = write_ints(name, docs)
+    assert main(["encode", "ints.npz", name, *options, "-o", ids]) == 0
+    back = f"back-{name}"
+    assert main(["decode", "ints.npz", ids, "-o", back, "--out-dtype", "int16"]) == 0
+    record = len(docs[0]) if len(docs) > 1 else 0
+    assert read_ints(back, "int16", record if name == "x.bin" else 0) == docs
+    if name == "x.bin":
+        assert pathlib.Path(back).read_bytes() == pathlib.Path(name).read_bytes()
+
+
+@pytest.mark.parametrize("ids", ["t.npz", "t.npy", "t.jsonl", "t.ids", "t.bin"])
+@pytest.mark.parametrize("text", [TEXT, b"", bytes(range(256)), "\ud800".encode("utf-8", "surrogatepass")])
+def test_a_text_there_and_back(here: pathlib.Path, text: bytes, ids: str) -> None:
+    (here / "x.txt").write_bytes(text)
+    assert main(["encode", "text.json", "x.txt", "-o", ids]) == 0
+    assert main(["decode", "text.json", ids, "-o", "back.txt"]) == 0
+    assert (here / "back.txt").read_bytes() == text
+    for name in ("back.npz", "back.npy", "back.bin"):
+        assert main(["decode", "text.json", ids, "-o", name]) == 0
+        assert main(["encode", "text.json", name, "--dtype", "uint8", "-o", f"again-{ids}"]) == 0
+        assert (here / f"again-{ids}").read_bytes() == (here / ids).read_bytes()
+        found = list(corpora.Reader([name], corpora.Form(dtype="uint8")))
+        assert [doc.tobytes() for doc in found] == [text] and found[0].dtype == np.uint8
+
+
+def test_lines_there_and_back(here: pathlib.Path) -> None:
+    assert main(["encode", "text.json", "--lines", "a.txt", "-o", "l.npz"]) == 0
+    with np.load("l.npz") as data:
+        assert data["values"].dtype == np.int32 and data["offsets"].dtype == np.int64 and data["offsets"].size == 6
+    assert main(["decode", "text.json", "l.npz", "--lines", "-o", "back.txt"]) == 0
+    assert (here / "back.txt").read_bytes() == TEXT + b"\n"
+
+
+def test_jsonl_there_and_back(here: pathlib.Path) -> None:
+    docs = ["low", "", "two\nlines", "\ud800 低 \U0001f600"]
+    (here / "x.jsonl").write_text("".join(json.dumps({"body": doc}) + "\n" for doc in docs))
+    assert main(["encode", "text.json", "--field", "body", "x.jsonl", "-o", "x.npz"]) == 0
+    assert main(["decode", "text.json", "x.npz", "-o", "back.jsonl"]) == 0
+    assert [json.loads(line) for line in (here / "back.jsonl").read_text().splitlines()] == docs
+
+
+def test_arrays_of_ids(here: pathlib.Path) -> None:
+    write_ints("x.npy", [[1, 2, 1], [2, 1, 2]])
+    assert main(["encode", "ints.npz", "x.npy", "-o", "ids.npy"]) == 0
+    ids = np.load("ids.npy")
+    assert ids.dtype == np.int32 and ids.shape[0] == 2
+    assert main(["decode", "ints.npz", "ids.npy", "-o", "back.npy"]) == 0
+    assert np.array_equal(np.load("back.npy"), np.load("x.npy"))
+
+
+def test_standard_streams(here: pathlib.Path) -> None:
+    ids = process("encode", "text.json", "--format", "text", "-", input=TEXT)
+    expected = BPE.load("text.json").encode(TEXT).tolist()
+    assert (ids.returncode, ids.stderr, list(map(int, ids.stdout.split()))) == (0, b"", expected)
+    back = process("decode", "text.json", "--format", "ids", "-", input=ids.stdout)
+    assert (back.returncode, back.stderr, back.stdout) == (0, b"", TEXT)
+    arrays = process("encode", "ints.npz", "--format", "jsonl", "--to", "npz", "-", input=(here / "a.jsonl").read_bytes())
+    again = process("decode", "ints.npz", "--format", "npz", "-", input=arrays.stdout)
+    assert [json.loads(line) for line in again.stdout.splitlines()] == INTS
+
+
+def test_the_old_file_stays(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "kept.jsonl").write_text("old")
+    (here / "odd.jsonl").write_text("[1]\n[9]")
+    fails(["encode", "ints.npz", "odd.jsonl", "-o", "kept.jsonl"], capsys)
+    assert (here / "kept.jsonl").read_text() == "old" and not list(here.glob(".kept*"))
+
+
+def test_devices_are_not_replaced(here: pathlib.Path) -> None:
+    assert main(["encode", "text.json", "a.txt", "--to", "ids", "-o", os.devnull]) == 0
+    assert not os.path.isfile(os.devnull)
+
+
+def test_arrays_of_several_dtypes_are_written_in_one_that_holds_all(tmp_path):
+    write_documents(str(tmp_path / "x.npz"), Form(), [np.array([2**40]), np.array([1], np.int32)], None)
+    assert np.load(tmp_path / "x.npz")["values"].tolist() == [2**40, 1]

@@ -1,0 +1,112 @@
+"""Decoding against the plain reference, into new arrays and into a buffer of the caller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pair_tables import Table, tables
+from reference import decode as reference_decode
+
+from ubpe_numba import BPE, Ragged, UnknownTokenError
+
+
+@given(tables(), st.data())
+def test_decode(table: Table, data: st.DataObject) -> None:
+    size, pairs, _ = table
+    flat = reference_decode.expand(pairs, size)
+    tok = BPE.from_merges(pairs, alphabet=size)
+    ids = data.draw(st.lists(st.lists(st.integers(0, len(flat) - 1), max_size=20), max_size=5))
+    assert tok.decode_batch(ids).to_lists() == [reference_decode.decode(d, flat) for d in ids]
+    assert [tok.decode(d).tolist() for d in ids] == tok.decode_batch(ids).to_lists()
+    bad = [*ids, [0, len(flat)]]
+    with pytest.raises(UnknownTokenError, match=f"document {len(ids)}, position 1: token id {len(flat)} is outside"):
+        tok.decode_batch(bad)
+
+
+def test_decode_when_the_size_was_guessed_too_small() -> None:
+    """The sample is blind to the long tokens; documents, empty ones among them, end where they should all the same."""
+    tok = BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2)
+    ids = np.full(20_000, 8, np.int32)
+    ids[:: ids.size // 1024] = 1
+    offsets = np.array([0, 0, 5, 9_000, 9_000, 9_000, 9_001, 20_000, 20_000])
+    lengths = np.where(ids == 8, 128, 1)
+    got = tok.decode_batch(ids, offsets)
+    assert got.offsets.tolist() == np.concatenate([[0], np.cumsum(lengths)])[offsets].tolist()
+    assert np.array_equal(got.values, np.repeat(np.where(ids == 8, 0, 1), lengths))
+
+
+MERGES = [[0, 1], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]]
+ALPHABETS: dict[str, Any] = {"uint8": bytes([7, 9]), "uint32": "aß", "int32": [3, -1], "int64": [0, 2**40]}
+
+
+@given(tables(), st.data(), st.integers(0, 3000))
+def test_against_the_reference(table: Table, data: st.DataObject, spare: int) -> None:
+    """Exact room, where the kernel's wide copies have no place, and more."""
+    size, pairs, _ = table
+    flat = reference_decode.expand(pairs, size)
+    tok = BPE.from_merges(pairs, alphabet=size)
+    ids = data.draw(st.lists(st.lists(st.integers(0, len(flat) - 1), max_size=40), max_size=5))
+    want = [reference_decode.decode(d, flat) for d in ids]
+    n = sum(map(len, want))
+    whole = np.full(n + spare + 8, -5, np.int32)
+    out = whole[: n + spare]
+    got = tok.decode_batch(ids, out=out)
+    assert got.to_lists() == want and np.shares_memory(got.values, out) == (n > 0)
+    assert (whole[n + spare :] == -5).all()
+    for d, symbols in zip(ids, want, strict=True):
+        part = tok.decode(d, out=out)
+        assert part.tolist() == symbols and part.base is not None
+    if n:
+        with pytest.raises(ValueError, match=f"out: expected room for {n} symbols, got {n - 1}"):
+            tok.decode_batch(ids, out=whole[: n - 1])
+
+
+@pytest.mark.parametrize("dtype", ALPHABETS)
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_kinds_and_threads(dtype: str, n_threads: int) -> None:
+    """Sizes past the one where threads begin; long tokens."""
+    tok = BPE.from_merges(MERGES, alphabet=ALPHABETS[dtype], n_threads=n_threads)
+    ids = Ragged.from_lengths(np.random.default_rng(1).integers(0, 9, 300_000).astype(np.int32), [0, 100_000, 50_000] * 2)
+    want = tok.decode_batch(ids)
+    n = int(np.diff(tok.vocabulary.offsets)[ids.values].sum())
+    buffer = np.zeros(n, dtype)
+    for out in (buffer, np.zeros(n + 10**5, dtype)):
+        got = tok.decode_batch(ids, out=out)
+        assert (
+            [tok.alphabet_.output(doc) for doc in got] == list(want)
+            if dtype in ("uint8", "uint32")
+            else all(np.array_equal(a, b) for a, b in zip(got, want, strict=True))
+        )
+        assert all(np.shares_memory(doc, out) for doc in got if len(doc))
+    with pytest.raises(ValueError, match=f"out: expected room for {n} symbols, got {n - 1}"):
+        tok.decode_batch(ids, out=buffer[:-1])
+
+
+def test_what_is_no_buffer_is_refused() -> None:
+    tok = BPE.from_merges(MERGES, alphabet=2)
+    frozen = np.zeros(9, np.int32)
+    frozen.flags.writeable = False
+    for out, error, match in (
+        (np.zeros(9), TypeError, "out: expected an array of int32, got an array of float64"),
+        (np.zeros(9, np.int64), TypeError, "out: expected an array of int32, got an array of int64"),
+        (np.zeros(9, ">i4"), TypeError, "out: expected an array of int32, got an array of >i4"),
+        ([0] * 9, TypeError, "out: expected an array of int32, got list"),
+        (np.zeros((3, 3), np.int32), ValueError, "out: expected a 1-D, contiguous"),
+        (np.zeros(18, np.int32)[::2], ValueError, "out: expected a 1-D, contiguous"),
+        (frozen, ValueError, "out: expected an array that can be written to, got a read-only one"),
+    ):
+        with pytest.raises(error, match=match):
+            tok.decode([2], out=out)
+    with pytest.raises(UnknownTokenError, match="document 1, position 0: token id 99"):
+        tok.decode_batch([[2], [99]], out=np.zeros(9, np.int32))
+    assert tok.decode([], out=np.zeros(0, np.int32)).size == 0
+
+
+def test_ends_of_empty_documents():
+    tok = BPE.from_merges([[0, 1]], alphabet=2)
+    for docs in ([[], [2], []], [[2], [], [], [0]], [[], []]):
+        assert tok.decode_batch(docs).to_lists() == [[s for t in d for s in ([0, 1] if t == 2 else [t])] for d in docs]

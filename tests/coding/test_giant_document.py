@@ -1,0 +1,73 @@
+"""A document encoded in blocks is the document encoded whole, however small the blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_tables import Table, documents, tables
+
+from ubpe_numba import BPE, Ragged, Vocabulary
+from ubpe_numba.coding import giant_document
+from ubpe_numba.coding.pair_encoder import PairEncoder
+
+
+@given(st.data(), tables(), st.integers(1, 9), st.integers(1, 5))
+@settings(max_examples=300)
+def test_tiny_blocks(data: st.DataObject, table: Table, least: int, around: int) -> None:
+    size, pairs, _ = table
+    encoder = PairEncoder(Vocabulary.from_merges(size, pairs), batch=False)
+    docs = Ragged.from_lists(data.draw(documents(size, 120)))
+    skip = data.draw(st.integers(0, len(docs)))
+    docs = docs[skip:]  # offsets that do not start at 0
+    blocks = giant_document.blocks_of(docs.offsets, 2, least)
+    want = encoder.encode(docs, 1)
+    if blocks is None:
+        assert docs.total < 2 * least or docs.lengths.max() < 2 * max(least, docs.total // 8)
+        return
+    assert np.isin(docs.offsets, blocks.offsets).all()
+
+    def encode(text: np.ndarray) -> np.ndarray:
+        return encoder.encode(Ragged.from_lists([text]), 1).values
+
+    parts = encoder.encode(Ragged(docs.values, blocks.offsets), 1)
+    got = giant_document.join(encode, docs, blocks, parts, encoder.lengths, around)
+    assert got.to_lists() == want.to_lists()
+    assert got.offsets.tolist() == want.compact().offsets.tolist()
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_giant_documents_among_small_ones(n_threads: int) -> None:
+    rng = np.random.default_rng(4)
+    giant = np.concatenate([rng.integers(0, 4, 400_000), np.tile([0, 1], 150_000), np.zeros(200_000, int)]).astype(np.int32)
+    docs = [giant[:100], [], giant, [], [], giant[:600_000][::-1], giant[5:9], []]
+    tok = BPE(300, alphabet=4).fit([giant[:50_000], giant[-1000:]], progress=False)
+    want = tok.set_params(n_threads=1).encode_batch(docs)
+    assert tok.set_params(n_threads=n_threads).encode_batch(docs) == want
+    assert giant_document.blocks_of(Ragged.from_lists(docs).offsets, n_threads) is not None
+    assert np.array_equal(tok.encode(giant), want[2])
+
+
+@pytest.mark.parametrize("period", [1, 17])
+def test_periodic_text_is_encoded_again_once(period: int) -> None:
+    """The phases of two blocks may never meet; then a block is encoded once more, and not all that comes before it."""
+    motif = np.random.default_rng(0).integers(0, 4, period)
+    text = np.tile(motif, 400_000 // period).astype(np.int32)
+    tok = BPE(30, alphabet=4, n_threads=1).fit(np.split(text[:100_000], range(1000, 100_000, 1000)), progress=False)
+    docs = Ragged.from_lists([text])
+    blocks = giant_document.blocks_of(docs.offsets, 2)
+    assert blocks is None  # too short for what a block has by default
+    blocks = giant_document.blocks_of(docs.offsets, 2, 50_000)
+    assert blocks is not None and blocks.pieces.tolist() == [7 if text.size < 400_000 else 8]
+    again = []
+
+    def encode(stretch: np.ndarray) -> np.ndarray:
+        again.append(stretch.size)
+        ids: np.ndarray = tok.encode(stretch)
+        return ids
+
+    parts = tok.encode_batch(docs.values, blocks.offsets)
+    found = giant_document.join(encode, docs, blocks, parts, np.diff(tok.vocabulary.offsets), 64)
+    assert np.array_equal(found.values, tok.encode(text))
+    assert sum(again) < 1.2 * text.size

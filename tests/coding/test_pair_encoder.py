@@ -1,0 +1,73 @@
+"""Encoding by rank and by the articles' batch rule against the plain reference."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_tables import Table, documents, tables
+from reference import decode as reference_decode
+from reference import encode_pairs
+
+from ubpe_numba import BPE, FitRules, Ragged, Vocabulary
+from ubpe_numba.coding.kernels import by_pairs as pair_encode
+from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.runtime import thread_pool
+
+
+@given(st.data(), tables(), st.randoms(use_true_random=False))
+@settings(max_examples=250)
+def test_pairs(data: st.DataObject, table: Table, rng: object) -> None:
+    """By rank (linear search, and linked list) and by batch, on tables in order of creation and shuffled ones."""
+    size, pairs, _ = table
+    docs = data.draw(documents(size, 80))
+    ragged = Ragged.from_lists(docs)
+    ranks = {p: (i, size + i) for i, p in enumerate(pairs)}
+    by_rank = [encode_pairs.encode_rank(d, ranks) for d in docs]
+    encoder = PairEncoder(Vocabulary.from_merges(size, pairs), batch=False)
+    assert encoder.linear
+    assert encoder.encode(ragged, 1).to_lists() == by_rank
+    encoder.linear = False
+    encoder.conflicts = np.empty(len(pairs), np.int32)
+    pair_encode.next_conflicts(encoder.left, encoder.right, size + len(pairs), encoder.conflicts)
+    assert encoder.encode(ragged, 1).to_lists() == by_rank
+    batched = PairEncoder(Vocabulary.from_merges(size, pairs), batch=True)
+    assert batched.encode(ragged, 1).to_lists() == [encode_pairs.encode_batch(d, ranks) for d in docs]
+
+    order = list(range(len(pairs)))
+    rng.shuffle(order)  # type: ignore[attr-defined]
+    new = {size + old: size + i for i, old in enumerate(order)}
+    shuffled = [(new.get(pairs[o][0], pairs[o][0]), new.get(pairs[o][1], pairs[o][1])) for o in order]
+    ranks = {p: (i, size + i) for i, p in enumerate(shuffled)}
+    vocabulary = Vocabulary.from_merges(size, shuffled)
+    assert [tuple(vocabulary.sequence(t)) for t in range(len(vocabulary))] == reference_decode.expand(shuffled, size)
+    for batch, plain in ((False, encode_pairs.encode_rank), (True, encode_pairs.encode_batch)):
+        assert PairEncoder(vocabulary, batch).encode(ragged, 1).to_lists() == [plain(d, ranks) for d in docs]
+
+
+def test_one_long_document_is_encoded_aside(monkeypatch):
+    """So that Ctrl-C is heard: where a kernel runs, no signal is."""
+    monkeypatch.setattr(thread_pool, "LONG", 100)
+    tok = BPE(20, alphabet=4, n_threads=1).fit([np.arange(40) % 4], progress=False)
+    encoder = tok._coder.pair_encoder()
+    kernel, in_main = encoder._linear, []
+
+    def noted(*args):
+        in_main.append(threading.current_thread() is threading.main_thread())
+        return kernel(*args)
+
+    monkeypatch.setattr(encoder, "_linear", noted)
+    long = np.arange(400) % 4
+    assert tok.decode(tok.encode(long)).tolist() == long.tolist()
+    tok.encode(long[:99])
+    assert in_main == [False, True]
+
+
+def test_batch_rule_a_pair_waits_for_what_the_pass_creates():
+    """The rank that shares a token with a taken one is not of the pass; nor with a later taken one."""
+    one = BPE.from_merges([[0, 1], [3, 2], [2, 0]], alphabet=3).set_params(rules=FitRules(encode="batch"))
+    assert one.encode([0, 1, 2, 0]).tolist() == [4, 0]
+    two = BPE.from_merges([[3, 4], [0, 1], [6, 2], [2, 0]], alphabet=5).set_params(rules=FitRules(encode="batch"))
+    assert two.encode([3, 4, 0, 1, 2, 0]).tolist() == [5, 7, 0]

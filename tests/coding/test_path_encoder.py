@@ -1,0 +1,102 @@
+"""Encoding by tf-idf and by fewest tokens against the plain reference."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_tables import Table, documents, tables
+from reference import decode, encode_paths
+from reference import decode as reference_decode
+
+from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, Vocabulary
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.path_search import Options, PathSearch
+
+
+@given(st.data(), tables())
+@settings(max_examples=250)
+def test_paths(data: st.DataObject, table: Table) -> None:
+    """tf-idf, fewest tokens, and n best."""
+    size, pairs, weights = table
+    docs = data.draw(documents(size, 40))
+    flat = reference_decode.expand(pairs, size)
+    tokens = {s: i for i, s in enumerate(flat)}
+    idf = {size + i: w for i, w in enumerate(weights)}
+    encoder = PathEncoder(Vocabulary.from_merges(size, pairs, weights))
+    ragged = Ragged.from_lists(docs)
+    best = [list(encode_paths.encode_top(d, tokens, idf, 1)[0][0]) for d in docs]
+    assert encoder.encode(ragged, "tfidf", 1).to_lists() == best
+    shortest = [list(encode_paths.encode_shortest(d, tokens, idf)) for d in docs]
+    assert encoder.encode(ragged, "shortest", 1).to_lists() == shortest
+    for d in docs[:1]:
+        for n in (2, 3, 7):
+            want = encode_paths.encode_top(d, tokens, idf, n)
+            found, weight = PathSearch(encoder).n_best(Ragged.from_lists([d]), Options(n, n), 1)[0]
+            assert found.to_lists() == [list(path) for path, _ in want]
+            assert (weight * 2**24).tolist() == [w for _, w in want]
+
+
+@pytest.mark.parametrize("text", ["ab" * 5000, "a" * 10000, "aab" * 3000 + "ba" * 999], ids=["abab", "aaaa", "mixed"])
+def test_long_periodic_documents(text: str) -> None:
+    """What a careless search takes quadratic time or a deep recursion for; compared where the reference can follow."""
+    docs = [text[:400], text[1:300], "abba" * 20, "b" * 33, ""]
+    for cls in (BPE, UBPEClassic, UBPE):
+        tok = cls(60).fit(docs, progress=False)
+        assert tok.decode(tok.encode(text)) == text
+    v = UBPE(60, 5).fit(docs, progress=False).vocabulary
+    tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
+    short = [ord(c) - ord("a") for c in text[:700]]
+    want = encode_paths.encode_top(short, tokens, dict(enumerate(v.weights.tolist())), 1)[0][0]
+    assert PathEncoder(v).encode(Ragged.from_lists([short]), "tfidf", 1).to_lists() == [list(want)]
+
+
+def test_lattice_batches_of_periodic_documents():
+    """Asked_at is a flat position; several periodic documents in one call."""
+    rng = np.random.default_rng(0)
+    docs = [
+        np.tile(p, 400)[:n].astype(np.int32)
+        for p in ([0, 1], [0, 0, 1], [0, 1, 1, 0, 1], [0], [1, 0])
+        for n in (300, 301, 299, 300)
+    ]
+    tok = UBPE(40, 5, alphabet=2).fit([*(d[:60] for d in docs), [0], [1], [0, 1]], progress=False)
+    enc = PathEncoder(tok.vocabulary)
+    one = [enc.encode(Ragged.from_lists([d]), "tfidf", 1).to_lists()[0] for d in docs]
+    for order in (range(len(docs)), rng.permutation(len(docs)), rng.permutation(len(docs))):
+        some = [docs[i] for i in order]
+        assert enc.encode(Ragged.from_lists(some), "tfidf", 1).to_lists() == [one[i] for i in order]
+
+
+def test_tiny_idf_against_the_reference():
+    """The slack for rounding, and k/nbest.py: weights of a few units of 2**-24, long documents."""
+    rng = np.random.default_rng(2)
+    for _ in range(300):
+        size = 2
+        pairs, lengths = [], [1] * size
+        while len(pairs) < 8:
+            a, b = (int(i) for i in rng.integers(0, len(lengths), 2))
+            if (a, b) not in pairs and lengths[a] + lengths[b] < 12:
+                pairs.append((a, b))
+                lengths.append(lengths[a] + lengths[b])
+        weights = (rng.integers(1, 40, len(pairs)) / 2**26).tolist()
+        flat = decode.expand(pairs, size)
+        tokens = {s: i for i, s in enumerate(flat)}
+        idf = {size + i: w for i, w in enumerate(weights)}
+        doc = rng.integers(0, 2, 40).tolist()
+        enc = PathEncoder(Vocabulary.from_merges(size, pairs, weights))
+        assert enc.encode(Ragged.from_lists([doc]), "tfidf", 1).to_lists()[0] == list(
+            encode_paths.encode_top(doc, tokens, idf, 1)[0][0]
+        )
+
+
+def test_more_of_one_token_than_the_table_of_logarithms_has():
+    """4096 and more occurrences of a token."""
+    v = Vocabulary.from_merges(2, [(0, 1)], [0.5])
+    for n in (4094, 4095, 4096, 4097, 6000):
+        found = PathEncoder(v).encode(Ragged.from_lists([[0, 1] * n]), "tfidf", 1)
+        assert found.total == n
+        _paths, weight = PathSearch(PathEncoder(v)).n_best(Ragged.from_lists([[0, 1] * n]), Options(1, 1), 1)[0]
+        assert weight[0] * 2**24 == round(0.5 * 2**24 * (1 + math.log(n)))

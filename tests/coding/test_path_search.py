@@ -1,0 +1,214 @@
+"""Every encoder against the plain reference, and decoding back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pair_tables import Table, documents, tables
+from reference import decode as reference_decode
+from reference import encode_paths, search_paths
+
+from ubpe_numba import UBPE, Ragged, Vocabulary
+from ubpe_numba.coding import path_search as module
+from ubpe_numba.coding import path_search as search
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.path_search import Options, PathSearch, _Beam, _Priced
+
+
+@given(st.data())
+@settings(max_examples=30)
+def test_beam_against_brute_force(data: st.DataObject) -> None:
+    """The best of the beam never beats the true best, and is it for a single kind of learned token."""
+    docs = data.draw(st.lists(st.lists(st.integers(0, 1), max_size=9), min_size=2, max_size=4))
+    tok = UBPE(5, 1, alphabet=2).fit([*docs, []], progress=False)
+    v = tok.vocabulary
+    tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
+    idf = dict(enumerate(v.weights.tolist()))
+    for d in docs:
+        best = encode_paths.path_weight(encode_paths.best_path(d, tokens, idf), idf)
+        _, weights = tok.encode_nbest(d, 4)
+        assert weights[0] * 2**24 <= best
+        if v.n_learned == 1:
+            assert weights[0] * 2**24 == best
+
+
+Tokens = dict[tuple[int, ...], int]
+
+
+def made(table: Table) -> tuple[PathSearch, Tokens, dict[int, float]]:
+    size, pairs, weights = table
+    tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
+    return (
+        PathSearch(PathEncoder(Vocabulary.from_merges(size, pairs, weights))),
+        tokens,
+        {size + i: w for i, w in enumerate(weights)},
+    )
+
+
+def as_found(one: tuple[Ragged, np.ndarray]) -> search_paths.Found:
+    return [(tuple(path), round(weight * 2**24)) for path, weight in zip(one[0].to_lists(), one[1].tolist(), strict=True)]
+
+
+@given(st.data(), tables(), st.booleans())
+@settings(max_examples=150)
+def test_beam(data: st.DataObject, table: Table, by_bag: bool) -> None:
+    """Every n and beam, by path and by bag; the n best of a beam are its first n."""
+    search, tokens, idf = made(table)
+    docs = data.draw(documents(table[0], 40))
+    for n, beam in ((1, 1), (2, 2), (3, 3), (7, 7), (2, 5), (1, 20)):
+        found = search.n_best(Ragged.from_lists(docs), Options(n, beam, by_bag), 1)
+        for doc, one in zip(docs, found, strict=True):
+            assert as_found(one) == search_paths.beam_search(doc, tokens, idf, beam, by_bag)[:n]
+
+
+@given(st.data(), tables(), st.booleans())
+@settings(max_examples=100)
+def test_beam_with_prices(data: st.DataObject, table: Table, by_bag: bool) -> None:
+    search, tokens, idf = made(table)
+    prices = np.array(data.draw(st.lists(st.integers(0, 2**25), min_size=search.marks.size, max_size=search.marks.size)), float)
+    for doc in data.draw(documents(table[0], 30)):
+        beam = _Beam(search, np.array(doc, np.int32), np.array([0, len(doc)]), Options(4, 4, by_bag))
+        found = beam.run(prices)[0]
+        known = {t: int(price) for t, price in enumerate(prices)}
+        want = search_paths.beam_search(doc, tokens, idf, 4, by_bag, known)
+        assert list(zip(map(tuple, found[0].to_lists()), found[1].tolist(), strict=True)) == want
+        again = beam.run(prices)[0]  # in the same scratch
+        assert again[0] == found[0] and again[1].tolist() == found[1].tolist()
+
+
+@given(st.data(), tables(), st.booleans())
+@settings(max_examples=150)
+def test_exact_and_gap_against_trying_everything(data: st.DataObject, table: Table, by_bag: bool) -> None:
+    search, tokens, idf = made(table)
+    docs = data.draw(documents(table[0], 11))
+    ragged = Ragged.from_lists(docs)
+    for n in (1, 2, 6):
+        exact = search.n_best(ragged, Options(n, max(n, 2), by_bag, exact=True, with_gap=True), 1)
+        beam = search.n_best(ragged, Options(n, n, by_bag, with_gap=True), 1)
+        guided = search.n_best(ragged, Options(n, n, by_bag, guided=True, with_gap=True), 1)
+        for i, doc in enumerate(docs):
+            want = search_paths.n_best_of_all(doc, tokens, idf, n, by_bag)
+            assert as_found(exact[i]) == want
+            assert exact.gaps is not None and exact.gaps[i] == 0
+            for other in (beam, guided):
+                below = exact[i][1][0] - other[i][1][0]
+                assert other.gaps is not None and other.gaps[i] >= below >= 0
+                assert as_found(other[i])[0][1] == encode_paths.path_weight(as_found(other[i])[0][0], idf)
+                assert len(other[i][0]) == len(want)
+            assert (guided[i][1] >= beam[i][1]).all() and guided.gaps[i] <= beam.gaps[i]
+            assert all(weight == encode_paths.path_weight(path, idf) for path, weight in as_found(guided[i]))
+            bags = [tuple(sorted(path)) if by_bag else path for path, _ in as_found(guided[i])]
+            assert len(set(bags)) == len(bags)
+
+
+@given(st.data(), tables())
+@settings(max_examples=100)
+def test_prices(data: st.DataObject, table: Table) -> None:
+    """Matches, the bound at the prices that were found, and what the dearest ways cost."""
+    search, tokens, idf = made(table)
+    for doc in data.draw(documents(table[0], 10)):
+        path = encode_paths.encode_top(doc, tokens, idf, 1)[0][0]
+        priced = _Priced(search, np.array(doc, np.int32), np.array(path, np.int32))
+        for s in range(len(doc)):
+            at = slice(int(priced.bounds[s + 1]), int(priced.bounds[s]))
+            listed = list(zip(priced.tokens[at].tolist(), priced.ends[at].tolist(), strict=True))
+            assert listed[::-1] == encode_paths.matches(doc, s, tokens)
+        prices = {t: int(price) for t, price in enumerate(priced.prices)}
+        assert priced.bound == search_paths.bound(doc, tokens, idf, prices)
+        for e in range(len(doc) + 1):
+            ways = encode_paths.all_paths(doc[:e], tokens)
+            assert priced.value[e] == max(sum(prices[t] for t in way) for way in ways)
+
+
+@pytest.mark.parametrize("pattern", [[0], [0, 1], [0, 0, 1], [0, 1, 1, 0, 1]])
+def test_periodic_documents(pattern: list[int]) -> None:
+    """What no two tails of have an end in common, at lengths that a growing tree has to grow for."""
+    docs = [(pattern * 300)[:n] for n in (300, 211, 97)] + [[1, 0, 0, 1] * 20, [1] * 33, []]
+    tok = UBPE(40, 5, alphabet=2).fit(docs, progress=False)
+    v = tok.vocabulary
+    tokens, idf = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}, dict(enumerate(v.weights.tolist()))
+    doc = (pattern * 150)[:150]
+    for by_bag in (False, True):
+        for n in (1, 3, 10):
+            found = tok.encode_nbest(doc, n, distinct="bag" if by_bag else "path")
+            assert as_found(found) == search_paths.beam_search(doc, tokens, idf, n, by_bag)
+    long = (pattern * 30_000)[:30_000]
+    found, weights, gap = tok.encode_nbest(long, 3, beam=8, guided=True, return_gap=True)
+    assert all(tok.decode(path).tolist() == long for path in found) and gap >= 0
+    assert weights[0] >= tok.encode_nbest(long, 3, beam=8)[1][0]
+
+
+def test_scratch_that_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tree of tails and the results begin too small, in the middle of a batch."""
+    rng = np.random.default_rng(3)
+    docs = [rng.integers(0, 3, n) for n in (50, 0, 400, 7, 300)]
+    tok = UBPE(60, 4, alphabet=3).fit(docs, progress=False)
+    want = tok.encode_nbest_batch(docs, 7)
+    monkeypatch.setattr(module, "_FIRST_NODES", 120)
+    monkeypatch.setattr(module, "_FIRST_IDS", 1)
+    found = tok.encode_nbest_batch(docs, 7)
+    assert found.candidates == want.candidates and found.weights.tolist() == want.weights.tolist()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_threads_change_nothing(n_threads: int) -> None:
+    rng = np.random.default_rng(5)
+    docs = np.split(rng.integers(0, 9, 210_000).astype(np.int32), np.sort(rng.integers(0, 210_000, 400)))
+    tok = UBPE(200, 20, alphabet=9, n_threads=n_threads).fit(docs[:50], progress=False)
+    for options in ({}, {"distinct": "bag"}, {"beam": 4, "guided": True, "return_gap": True}):
+        found = tok.encode_nbest_batch(docs, 2, **options)
+        assert len(found) == len(docs) and found.offsets[-1] == len(found.candidates) == found.weights.size
+        for i in (0, 17, 399, 400):
+            one = tok.encode_nbest(docs[i], 2, **options)
+            assert one[0] == found[i][0] and one[1].tolist() == found[i][1].tolist()
+            if "return_gap" in options:
+                assert one[2] == found.gaps[i]
+            else:
+                assert found.gaps is None
+
+
+def test_options_that_make_no_sense() -> None:
+    tok = UBPE(6, 2, alphabet=2).fit([[0, 1, 0, 1, 1], [1, 0]], progress=False)
+    for call in (lambda **k: tok.encode_nbest([0, 1], 3, **k), lambda **k: tok.encode_nbest_batch([[0, 1]], 3, **k)):
+        with pytest.raises(ValueError, match="beam: expected at least n = 3, got 2"):
+            call(beam=2)
+        with pytest.raises(TypeError, match="beam: expected an int, got 3.0"):
+            call(beam=3.0)
+        with pytest.raises(ValueError, match="distinct: expected 'path' or 'bag', got 'set'"):
+            call(distinct="set")
+        with pytest.raises(ValueError, match="beam: 2147483648 paths of 2 symbols need .* at most"):
+            call(beam=2**31)
+
+
+def test_an_exact_search_that_takes_too_much() -> None:
+    """A ValueError, and soon: the effort is counted."""
+    rng = np.random.default_rng(1)
+    docs = rng.integers(0, 2, (20, 2000))
+    tok = UBPE(60, 4, alphabet=2).fit(docs, progress=False)
+    with pytest.raises(ValueError, match="exact: document 1 of 2000 symbols needs more than 1048576 tails; cut it"):
+        tok.encode_nbest_batch([docs[0][:20], docs[1]], 1, exact=True)
+
+
+@given(st.lists(st.integers(0, 1), max_size=10))
+@settings(max_examples=50)
+@example([0, 1, 0, 0, 1, 0, 1, 0])
+def test_bags_of_equal_marks(doc: list[int]) -> None:
+    """Were the random numbers of all tokens the same, the exact search would find the same: equal sums are looked into."""
+    search, tokens, idf = made((2, [(0, 1), (1, 0), (0, 0), (2, 3)], [0.5, 1.0, 0.25, 1.7]))
+    search.marks = np.ones_like(search.marks)
+    for n in (1, 3):
+        found = search.n_best(Ragged.from_lists([doc]), Options(n, n, exact=True), 1)
+        assert as_found(found[0]) == search_paths.n_best_of_all(doc, tokens, idf, n, by_bag=False)
+
+
+def test_growing_results_stay_in_bounds(monkeypatch):
+    """To run with NUMBA_BOUNDSCHECK=1; the room check of `out`."""
+    rng = np.random.default_rng(3)
+    docs = [rng.integers(0, 3, n) for n in (50, 0, 400, 7, 300)]
+    tok = UBPE(60, 4, alphabet=3).fit(docs, progress=False)
+    want = tok.encode_nbest_batch(docs, 7)
+    monkeypatch.setattr(search, "_FIRST_IDS", 1)
+    found = tok.encode_nbest_batch(docs, 7)
+    assert found.candidates == want.candidates

@@ -1,0 +1,175 @@
+"""Iterators of documents, and one text in chunks."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_tables import Table, documents, tables
+from reference import encode_pairs
+
+from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, UnknownTokenError
+from ubpe_numba.coding.streams import final_ids
+
+DOCS = ["abab", "", "b", "aab" * 7, "", "babb"]
+
+
+@pytest.fixture(scope="module", params=[BPE, UBPEClassic, UBPE])
+def tok(request: Any) -> Any:
+    return request.param(9, n_threads=2).fit([*DOCS, "ba"], progress=False)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5, 10**6])
+def test_iterators(tok: Any, batch: int) -> None:
+    want = tok.encode_batch(DOCS)
+    got = list(tok.encode_iter(iter(DOCS), batch=batch))
+    assert [ids.tolist() for ids in got] == want.to_lists()
+    assert all(ids.dtype == np.int32 for ids in got)
+    assert list(tok.decode_iter(iter(want), batch=batch)) == DOCS
+    out = np.full(want.total + 3, -7, np.int32)
+    offsets = tok.encode_to(out, iter(DOCS), batch=batch)
+    assert Ragged(out, offsets) == want and (out[want.total :] == -7).all()
+    assert list(tok.encode_iter([], batch=batch)) == [] and tok.encode_to(out, []).tolist() == [0]
+
+
+def test_memory_is_bounded_and_reading_lazy() -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet=2)
+    read = itertools.count()
+
+    def endless() -> Iterator[np.ndarray]:
+        while True:
+            next(read)
+            yield np.zeros(1000, np.int32)
+
+    ids = tok.encode_iter(endless(), batch=10_000)
+    assert next(read) == 0  # nothing is read before it is asked for
+    tracemalloc.start()
+    for one in itertools.islice(ids, 3000):
+        assert one.size == 1000
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert next(read) <= 3015
+    assert peak < 3_000_000  # of 12 MB
+
+
+def test_errors_count_from_the_first_document() -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    found = tok.encode_iter(["ab", "b", "a", "bxa"], batch=2)
+    assert [ids.tolist() for ids in itertools.islice(found, 3)] == [[2], [1], [0]]
+    with pytest.raises(UnknownSymbolError, match="document 3, position 1: symbol 'x'"):
+        next(found)
+    with pytest.raises(UnknownTokenError, match="document 2, position 1: token id 9 "):
+        list(tok.decode_iter([[2], [1], [0, 9]], batch=1))
+    with pytest.raises(UnknownSymbolError, match="document 1, position 0: symbol 'x'"):
+        list(tok.encode_stream(["ab", "xb"]))
+    for call in (tok.encode_iter, tok.decode_iter, tok.encode_stream, lambda d: tok.encode_to(np.zeros(3, np.int32), d)):
+        for one in ("ab", b"ab", np.zeros(3, int), None, 3):
+            with pytest.raises(TypeError, match="expected an iterable of several"):
+                call(one)
+    for batch, error in ((0, ValueError), (True, TypeError), (1.5, TypeError)):
+        with pytest.raises(error, match="batch: expected"):
+            tok.encode_iter(["ab"], batch=batch)
+    with pytest.raises(TypeError, match="docs: document 1: expected one document"):
+        list(tok.encode_iter(["ab", 3]))
+
+
+@pytest.mark.parametrize("batch", [1, 10**6])
+def test_a_document_that_does_not_fit(batch: int, tmp_path: Any) -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    for n in range(6):
+        out = np.memmap(tmp_path / f"{n}", np.int32, "w+", shape=(7,))
+        out[:] = -1
+        docs, room = ["ab", "", "baab", "", "b"], out[:n]
+        if n == 5:
+            assert tok.encode_to(room, docs, batch=batch).tolist() == [0, 1, 1, 4, 4, 5]
+            continue
+        document, start, size = (0, 0, 1) if n < 1 else (2, 1, 3) if n < 4 else (4, 4, 1)
+        match = (
+            f"out: {n} ids are too few: document {document}, of {size} ids, has no place from position {n - start} on; "
+            f"the {document} documents before it are whole, in out.:{start}."
+        )
+        with pytest.raises(ValueError, match=match):
+            tok.encode_to(room, docs, batch=batch)
+        assert out[:start].tolist() == [2, 1, 0, 2][:start] and (out[start:] == -1).all()
+    for bad, error in ((np.zeros(3), TypeError), (np.zeros((3, 3), np.int32), ValueError), ([0], TypeError)):
+        with pytest.raises(error, match="out: expected"):
+            tok.encode_to(bad, ["ab"])
+
+
+@given(st.data(), tables())
+@settings(max_examples=200)
+def test_a_stream_is_the_whole(data: st.DataObject, table: Table) -> None:
+    """Whatever the chunks; and what is final is the beginning of the encoding of every continuation."""
+    size, pairs, _ = table
+    tok = BPE.from_merges(pairs, alphabet=size)
+    text = [i for d in data.draw(documents(size, 150)) for i in d]
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    chunks = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    want = encode_pairs.encode_rank(text, {tuple(p): (i, size + i) for i, p in enumerate(pairs)})
+    parts = list(tok.encode_stream(chunks))
+    assert all(part.size for part in parts)
+    assert [i for part in parts for i in part.tolist()] == want
+    frame = data.draw(st.integers(1, 50))
+    framed = [i for part in tok.encode_stream(chunks, frame=frame) for i in part.tolist()]
+    assert framed == [i for at in range(0, len(text), frame) for i in tok.encode(text[at : at + frame]).tolist()]
+    encoder, prefix = tok._coder.pair_encoder(), text[: data.draw(st.integers(0, len(text)))]
+    ids = tok.encode(prefix)
+    n = final_ids(encoder, np.array(prefix, np.int32), ids, -1)
+    for more in data.draw(st.lists(st.lists(st.integers(0, size - 1), max_size=30), max_size=8)):
+        assert tok.encode([*prefix, *more])[:n].tolist() == ids[:n].tolist()
+
+
+def test_a_long_stream_holds_little_back() -> None:
+    rng = np.random.default_rng(3)
+    text = np.concatenate([rng.integers(0, 4, 60_000), np.tile([0, 1], 20_000), np.zeros(20_000, int)])
+    tok = BPE(200, alphabet=4).fit([text[:30_000]], progress=False)
+    longest = int(np.diff(tok.vocabulary.offsets).max())
+    given_so_far = came_out = 0
+    ids = []
+
+    def chunks() -> Iterator[np.ndarray]:
+        nonlocal given_so_far
+        for at in range(0, text.size, 1000):
+            given_so_far = at + 1000
+            yield text[at : at + 1000]
+
+    for part in tok.encode_stream(chunks()):
+        ids.append(part)
+        came_out += len(tok.decode(part))
+        assert given_so_far == text.size or given_so_far - came_out <= 8 * longest
+    assert np.array_equal(np.concatenate(ids), tok.encode(text))
+
+
+def test_who_has_no_rule_needs_frames() -> None:
+    batch = BPE(6, alphabet="ab", rules=FitRules(encode="batch")).fit(DOCS, progress=False)
+    for tok in (UBPE(6, alphabet="ab").fit(DOCS, progress=False), batch):
+        with pytest.raises(ValueError, match="frame: expected a number of symbols, got None: only encoding by rank"):
+            tok.encode_stream(["ab"])
+        text = "abbab" * 9
+        framed = np.concatenate(list(tok.encode_stream([text[:11], "", text[11:]], frame=10)))
+        assert framed.tolist() == [i for at in range(0, 45, 10) for i in tok.encode(text[at : at + 10]).tolist()]
+        for frame, error in ((0, ValueError), (True, TypeError), ("a", TypeError)):
+            with pytest.raises(error, match="frame: expected"):
+                tok.encode_stream(["ab"], frame=frame)
+
+
+def test_stream_phases_that_never_meet():
+    """A prefix whose encoding does not go through the start of the stretch: reach must grow."""
+    n = 200
+    merges = [[i, i + 1] for i in range(n - 2, -1, -1)]  # the last pair of a run goes first: phases depend on the end
+    tok = BPE.from_merges(merges, alphabet=n)
+    rng = np.random.default_rng(1)
+    for text in (
+        np.arange(n),
+        np.concatenate([np.arange(n)] * 3),
+        np.concatenate([np.arange(a, b) for a, b in np.sort(rng.integers(0, n, (20, 2)), 1)]),
+    ):
+        for step in (1, 7, 50):
+            parts = list(tok.encode_stream([text[i : i + step] for i in range(0, text.size, step)]))
+            assert np.concatenate(parts).tolist() == tok.encode(text).tolist()

@@ -1,0 +1,181 @@
+"""Encoding text word by word: the ids of its segments, from the cache and without it."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from reference import words as reference
+from text_samples import SAMPLES, text_of
+
+from ubpe_numba import BPE, FitRules, Ragged, UnknownSymbolError
+from ubpe_numba.coding.word_encoder import WordEncoder
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.text.count_words import count_words
+from ubpe_numba.text.cut import PATTERNS, scan
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+
+def test_documents_in_the_middle_of_an_array() -> None:
+    values = np.frombuffer(b"abc def ghi", np.uint8)
+    offsets = np.array([2, 6, 6, 9])
+    assert scan(values, offsets, "gpt2").tolist() == [2, 3, 6, 7, 9]
+    assert count_words(values, offsets, "gpt2").to_lists() == [b"c", b" de", b"f", b" g"]
+    assert WordEncoder(Vocabulary.from_merges(256, [])).encode(values, offsets, "gpt2").to_lists() == [
+        [99, 32, 100, 101], [], [102, 32, 103],
+    ]  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------------------ encoding
+
+
+def fitted(documents: list[bytes], n_learned: int, rules: FitRules | None = None) -> BPE:
+    """A tokenizer over bytes, learned from the documents cut as GPT-2 does."""
+    return BPE(256 + n_learned, alphabet=256, rules=rules).fit(count_words(*text_of(*documents), "gpt2"), progress=False)
+
+
+def joined(tokenizer: BPE, documents: list[bytes], pattern: str) -> list[list[int]]:
+    return [[t for ids in tokenizer.encode_batch(split).to_lists() for t in ids]
+            if (split := reference.split(d, pattern)) else [] for d in documents]  # fmt: skip
+
+
+def texts() -> st.SearchStrategy[bytes]:
+    """Few symbols, so that pairs recur; words longer than a line of the cache, and of more ids than it holds."""
+    word = st.one_of(
+        st.text("ab", min_size=1, max_size=6),
+        st.text("abcdefghijklmnop", max_size=40),
+        st.sampled_from(["a" * 50, "ab" * 30, "é"]),
+    )
+    return st.lists(word, max_size=8).map(lambda found: " ".join(found).encode())
+
+
+@given(st.lists(texts(), max_size=5), st.integers(0, 30), st.sampled_from(PATTERNS), st.sampled_from([1, 3]))
+@example([b"", b"abababab" * 9, b"", b"aaaaaaaaa a aaa", b""], 20, "cl100k", 3)
+def test_encoding(documents: list[bytes], n_learned: int, pattern: str, n_threads: int) -> None:
+    tokenizer = fitted(documents, n_learned)
+    encoder = WordEncoder(tokenizer.vocabulary)
+    values, offsets = text_of(*documents)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thread_pool, "SERIAL_BELOW", 0)
+        ids = encoder.encode(values, offsets, pattern, n_threads)
+        again = encoder.encode(values, offsets, scan(values, offsets, pattern), n_threads)  # with a warm cache
+    assert ids == again
+    merges = tokenizer.vocabulary.merges
+    assert merges is not None
+    ranked = {(int(a), int(b)): (i, 256 + i) for i, (a, b) in enumerate(merges)}
+    want = [reference.encode_segments(document, pattern, ranked, list(range(256))) for document in documents]
+    assert ids.to_lists() == want == joined(tokenizer, documents, pattern)
+
+
+@pytest.mark.parametrize("rules", [FitRules(order="idf"), FitRules(encode="batch")])
+def test_encoding_of_other_tables(rules: FitRules) -> None:
+    documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)] * 2 + [b""]
+    tokenizer = fitted(documents, 60, rules)
+    encoder = WordEncoder(tokenizer.vocabulary, batch=rules.encode == "batch")
+    for n_threads in (1, 2):
+        assert encoder.encode(*text_of(*documents), "o200k", n_threads).to_lists() == joined(tokenizer, documents, "o200k")
+
+
+def test_symbols_in_another_order() -> None:
+    """As published vocabularies have them: byte 255 - i is symbol i + 1, and symbol 0 is none."""
+    byte_ids = 256 - np.arange(256)
+    merges = np.array([[byte_ids[97], byte_ids[98]], [257, 257], [byte_ids[32], 258]])
+    encoder = WordEncoder(Vocabulary.from_merges(257, merges), byte_ids)
+    assert encoder.encode(*text_of(b"abab abab ba"), "gpt2").to_lists() == [[258, 259, byte_ids[32], byte_ids[98], byte_ids[97]]]
+
+
+def test_whole_tokens() -> None:
+    """The token `abc` is not what the merges make of "abc": (b, c) goes first, and nothing joins a with it."""
+    merges = [[98, 99], [97, 98], [257, 99]]
+    text = text_of(b"abc abc abca")
+    exact = WordEncoder(Vocabulary.from_merges(256, merges))
+    whole = WordEncoder(Vocabulary.from_merges(256, merges), whole_tokens=True)
+    for _ in range(2):
+        assert exact.encode(*text, "gpt2").to_lists() == [[97, 256, 32, 97, 256, 32, 97, 256, 97]]
+        assert whole.encode(*text, np.array([0, 3, 4, 7, 8, 12])).to_lists() == [[258, 32, 258, 32, 97, 256, 97]]
+
+
+def test_long_words() -> None:
+    """Megabytes without a boundary take linear time and are what documents of them are."""
+    rng = np.random.default_rng(3)
+    documents = [b"a" * 3_000_000, rng.choice([97, 98], 1_000_000).astype(np.uint8).tobytes(), b"ab" * 500_000]
+    tokenizer = fitted([document[:4000] for document in documents], 200)
+    ids = WordEncoder(tokenizer.vocabulary).encode(*text_of(*documents), "gpt2")
+    assert ids == tokenizer.encode_batch(documents)
+
+
+def test_an_encoder_is_shared_and_pickled() -> None:
+    documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)]
+    encoder = WordEncoder(fitted(documents, 80).vocabulary)
+    text = text_of(*documents)
+    want = encoder.encode(*text, "cl100k")
+    with ThreadPoolExecutor(8) as pool:
+        assert all(ids == want for ids in pool.map(lambda _: encoder.encode(*text, "cl100k", 1), range(40)))
+    assert pickle.loads(pickle.dumps(encoder)).encode(*text, "cl100k") == want
+
+
+def test_many_words_meet_in_the_cache() -> None:
+    """Far more words than the cache has lines: it forgets, and never mixes two up."""
+    rng = np.random.default_rng(1)
+    document = b" ".join(b"%d" % i for i in rng.integers(0, 10**6, 150_000))
+    tokenizer = fitted([document[:20_000]], 300)
+    encoder = WordEncoder(tokenizer.vocabulary)
+    text = text_of(document)
+    cuts = scan(*text, "gpt2")
+    want = tokenizer.encode_batch(Ragged(text[0].astype(np.int32), cuts))
+    for _ in range(2):
+        assert np.array_equal(encoder.encode(*text, "gpt2").values, want.values)
+
+
+# -------------------------------------------------------------------------------------------------------------- errors
+
+
+def test_what_is_refused() -> None:
+    values, offsets = text_of(b"ab cd", b"e")
+    encoder = WordEncoder(Vocabulary.from_merges(256, []))
+    for call in (scan, count_words, encoder.encode):
+        with pytest.raises(TypeError, match="values: expected a 1-D array of uint8, got an array of int64"):
+            call(values.astype(np.int64), offsets, "gpt2")
+        with pytest.raises(TypeError, match="offsets: expected a 1-D array of int64, got list"):
+            call(values, offsets.tolist(), "gpt2")
+        with pytest.raises(ValueError, match="offsets: expected at most 6"):
+            call(values, np.array([0, 7]), "gpt2")
+        with pytest.raises(ValueError, match="pattern: expected one of gpt2, cl100k, o200k, got 'gpt5'"):
+            call(values, offsets, "gpt5")
+    for count in (count_words, encoder.encode):
+        with pytest.raises(TypeError, match="segments: expected a pattern's name or a 1-D array of int64, got None"):
+            count(values, offsets, None)
+        with pytest.raises(ValueError, match="segments: segment 1 is empty: 2, then 2"):
+            count(values, offsets, np.array([0, 2, 2, 5, 6]))
+        with pytest.raises(ValueError, match=r"segments: expected 0\.\.6 as the offsets, got 0\.\.5"):
+            count(values, offsets, np.array([0, 5]))
+        with pytest.raises(ValueError, match="segments: one lies across 5, where document 1 begins"):
+            count(values, offsets, np.array([0, 6]))
+    with pytest.raises(TypeError, match="byte_ids: expected 256 integers"):
+        WordEncoder(Vocabulary.from_merges(256, []), np.arange(255))
+    with pytest.raises(ValueError, match=r"byte_ids\[2\]: expected -1\.\.1, got 2"):
+        WordEncoder(Vocabulary.from_merges(2, []))
+
+
+def test_a_byte_that_the_alphabet_has_not() -> None:
+    byte_ids = np.full(256, -1)
+    byte_ids[[97, 98]] = 0, 1
+    encoder = WordEncoder(Vocabulary.from_merges(2, [[0, 1]]), byte_ids)
+    assert encoder.encode(*text_of(b"ab", b"ba"), "gpt2").to_lists() == [[2], [1, 0]]
+    with pytest.raises(UnknownSymbolError, match="document 1, position 2: symbol 99"):
+        encoder.encode(*text_of(b"ab", b"bac"), "gpt2")
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_nothing(pattern: str) -> None:
+    encoder = WordEncoder(Vocabulary.from_merges(256, []))
+    for documents in ([], [b""], [b"", b""]):
+        text = text_of(*documents)
+        assert scan(*text, pattern).tolist() == [0]
+        assert len(count_words(*text, pattern)) == 0
+        assert encoder.encode(*text, pattern).to_lists() == [[] for _ in documents]
+        assert encoder.encode(*text, np.array([0])).to_lists() == [[] for _ in documents]

@@ -1,0 +1,58 @@
+"""Calls of the command line, and the files that its tests read and write."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.cli import main as cli
+from ubpe_numba.cli import read as corpora
+from ubpe_numba.cli.main import main
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(pathlib.Path(cli.__file__).parents[2])}
+TEXT = b"low lower lowest newer newest\nwide wider widest\n\n\xe4\xbd\x8e \xff\r\nlow low low"
+INTS = [[1, 2, 3, 1, 2, 3, 1, 2], [], [3, 1, 2, 3, 3], [2]]
+
+
+def fails(arguments: list[str], capsys: Any, code: int = 2) -> str:
+    """The only line on standard error."""
+    try:
+        found = main(arguments)
+    except SystemExit as error:  # argparse
+        found = error.code
+    assert found == code
+    out, err = capsys.readouterr()
+    assert err.startswith("error: ") and err.count("\n") == 1 and not out
+    return str(err)
+
+
+def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-m", "ubpe_numba", *arguments], capture_output=True, env=ENVIRONMENT, **options)
+
+
+def write_ints(name: str, docs: list[list[int]], dtype: str = "int16") -> list[str]:
+    """Documents of integers in a file of the format that its suffix tells; the options that reading it needs."""
+    values, offsets = np.array([i for doc in docs for i in doc], dtype), np.cumsum([0] + [len(doc) for doc in docs])
+    path = pathlib.Path(name)
+    match path.suffix:
+        case ".jsonl":
+            path.write_text("\n".join(map(json.dumps, docs)) + "\n\n")
+        case ".npz":
+            np.savez(path, values=values, offsets=offsets)
+        case ".npy":
+            np.save(path, values.reshape(len(docs), -1) if len(docs) > 1 else values)
+        case ".bin":
+            path.write_bytes(values.tobytes())
+            return ["--dtype", dtype] + (["--record", str(len(docs[0]))] if len(docs) > 1 else [])
+    return []
+
+
+def read_ints(name: str, dtype: str, record: int) -> list[list[int]]:
+    form = corpora.Form(dtype=dtype, record=record or None)
+    return [doc.tolist() for doc in corpora.Reader([name], form)]

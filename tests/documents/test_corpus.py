@@ -1,0 +1,79 @@
+"""Weights and boundaries of documents: the containers that are accepted, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from fit_cases import CLASSES, make, merges
+from reference import fit as reference
+
+from ubpe_numba import BPE, Ragged, count_documents
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize(
+    "weights, error",
+    [
+        ([1.0, 2.0], TypeError), (np.array([1.0, 2.0]), TypeError), (["1", "2"], TypeError), ([1, None], TypeError),
+        ([], ValueError), ([1], ValueError), ([1, 1, 1], ValueError), ([1, -1], ValueError),
+        ([2**61, 0], ValueError), ([2**60, 2**60], ValueError), (np.array([2**63, 0], np.uint64), ValueError),
+    ],
+)  # fmt: skip
+def test_bad_weights_are_refused(cls: Any, weights: Any, error: type[Exception]) -> None:
+    docs = [[0, 1], [1, 0]]
+    tok = make(cls, 9, 2).fit([[0, 1, 0, 1]], progress=False)
+    before = tok.fingerprint
+    for call in (lambda: tok.fit(docs, sample_weight=weights), lambda: count_documents(docs, sample_weight=weights)):
+        with pytest.raises(error, match="^sample_weight"):
+            call()
+    assert tok.fingerprint == before
+
+
+DOCS = [[0, 1, 2, 0, 1, 2, 0, 1], [], [2, 0, 1, 2, 0], [0, 1, 2]]
+CUTS: list[list[int]] = [[5, 2, 5, 0], [], [1, 4, 5], [3]]
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_containers(cls: Any) -> None:
+    """Boundaries of many documents and of one, in whatever holds the documents."""
+    tok = make(cls, 9, 3, alphabet=3)
+    want = tok.fit(DOCS, boundaries=CUTS, progress=False).vocabulary
+    assert [tuple(merge) for merge in merges(tok)] == reference.fit(DOCS, 3, 9, 1 if cls is BPE else 3, boundaries=CUTS)[0]
+    flat, offsets = Ragged.from_lists(DOCS).values, Ragged.from_lists(DOCS).offsets
+    for cuts in (tuple(CUTS), [np.array(cut, np.uint8) for cut in CUTS], Ragged.from_lists(CUTS)):
+        assert tok.fit(DOCS, boundaries=cuts, progress=False).vocabulary == want
+        assert tok.fit(flat, offsets=offsets, boundaries=cuts, progress=False).vocabulary == want
+    one = tok.fit([DOCS[0]], boundaries=[CUTS[0]], progress=False).vocabulary
+    assert tok.fit(np.array(DOCS[0]), boundaries=CUTS[0], progress=False).vocabulary == one
+    assert tok.fit(bytes(DOCS[0]), boundaries=np.array(CUTS[0]), progress=False).vocabulary == one
+    assert tok.fit(np.array([DOCS[0]] * 2), boundaries=[CUTS[0]] * 2, progress=False).vocabulary.counts[3] == 2 * one.counts[3]
+    text = make(cls, 9, 3).fit("".join("aß😀"[i] for i in DOCS[0]), boundaries=CUTS[0], progress=False).vocabulary
+    np.testing.assert_array_equal(text.merges, one.merges)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize(
+    "cuts, error, what",
+    [
+        ([[1.5], []], TypeError, ""), ([["1"], []], TypeError, ""), ([[], np.array([0.5])], TypeError, ""), (3, TypeError, ""),
+        ([[1]], ValueError, ""), ([[], [], []], ValueError, ""), (Ragged.from_lists([[1]]), ValueError, ""),
+        ([[1, 4], []], ValueError, "document 0.* 4"), ([[0, 3], [1, -1]], ValueError, "document 1.* -1"),
+        (Ragged.from_lists([[], [3]]), ValueError, "document 1.* 3"),
+    ],
+)  # fmt: skip
+def test_bad_boundaries_are_refused(cls: Any, cuts: Any, error: type[Exception], what: str) -> None:
+    tok = make(cls, 9, 2).fit([[0, 1, 0, 1]], progress=False)
+    before = tok.fingerprint
+    with pytest.raises(error, match=f"^boundaries.*{what}"):
+        tok.fit([[0, 1, 0], [1, 0]], boundaries=cuts)
+    with pytest.raises(ValueError, match=r"^boundaries.*document 0.* 5"):
+        tok.fit("abab", boundaries=[5])
+    assert tok.fingerprint == before
+
+
+def test_weights_of_empty_documents():
+    for docs, weights in (([[], []], [2**61, 2**61]), ([[], [1]], [2**62, 1])):
+        with pytest.raises(ValueError, match="sample_weight"):
+            BPE(9, alphabet=4).fit(docs, sample_weight=weights, progress=False)

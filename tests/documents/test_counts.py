@@ -1,0 +1,91 @@
+"""Counted documents: counting, merging, fitting and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fit_cases import CLASSES, TIES, corpora, make
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ubpe_numba import BPE, Counts, FitRules, ModelFormatError, count_documents
+
+KINDS: dict[str, Any] = {"int": list, "str": lambda doc: "".join("aß😀"[i] for i in doc), "bytes": bytes}
+SMALL = st.lists(st.integers(0, 2), max_size=3)
+
+
+def plain(counts: Counts) -> tuple[str, list[Any], list[int]]:
+    assert counts.weights.dtype == np.int64
+    assert len(counts) == len(counts.weights) == len(counts.documents)
+    return counts.kind, counts.to_lists(), counts.weights.tolist()
+
+
+@given(st.sampled_from(list(KINDS)), st.lists(st.lists(st.tuples(SMALL, st.sampled_from([1, 3, 2**40])), min_size=1), max_size=4))
+def test_counting_and_merging(kind: str, parts: list[list[tuple[list[int], int]]]) -> None:
+    """The distinct documents in order of first appearance, however they were put together."""
+    parts = [[([0], 1)], *parts]
+    want: dict[Any, int] = {}
+    for doc, weight in [entry for part in parts for entry in part]:
+        want[tuple(doc)] = want.get(tuple(doc), 0) + weight
+    counted = []
+    for part in parts:
+        docs, weights = zip(*part, strict=True)
+        counted.append(count_documents([KINDS[kind](doc) for doc in docs], sample_weight=weights))
+    left = right = counted[0]
+    for one in counted[1:]:
+        left = left + one
+    if len(counted) > 1:
+        right = Counts.merge(counted[0], Counts.merge(*counted[1:]))
+    for counts in (left, right, Counts.merge(*counted)):
+        assert plain(counts) == (kind, [KINDS[kind](doc) for doc in want], list(want.values()))
+
+
+def test_counting_other_containers() -> None:
+    assert plain(count_documents([])) == ("int", [], [])
+    assert plain(count_documents(["ab", "b", "ab"])) == ("str", ["ab", "b"], [2, 1])
+    assert plain(count_documents([[2**40, -1], [], [2**40, -1]])) == ("int", [[2**40, -1], []], [2, 1])
+    flat = np.array([9, 1, 2, 1, 2, 9], np.uint8)
+    assert plain(count_documents(flat, offsets=[1, 3, 3, 5])) == ("int", [[1, 2], []], [2, 1])
+
+
+@given(corpora(), st.lists(st.integers(0, 7), max_size=20), st.sampled_from(CLASSES), st.sampled_from(TIES))
+@settings(max_examples=150)
+def test_fitting_counts(corpus: tuple[list[list[int]], int], picks: list[int], cls: Any, ties: str) -> None:
+    distinct, size = corpus
+    docs = [distinct[i] for i in picks if i < len(distinct)]
+    counts = count_documents(docs)
+    tok = make(cls, size + 20, 5, alphabet=size, rules=FitRules(ties=ties)).fit(counts, progress=False)
+    again = make(cls, size + 20, 5, alphabet=size, rules=FitRules(ties=ties))
+    if ties == "first_seen":
+        again.fit(counts.to_lists(), sample_weight=counts.weights, progress=False)
+    else:
+        again.fit(docs, progress=False)
+    assert tok.vocabulary == again.vocabulary
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files(kind: str, tmp_path: Path) -> None:
+    counts = count_documents([KINDS[kind](doc) for doc in ([0, 1, 0, 1], [], [2, 0, 1], [])], sample_weight=[2**40, 1, 5, 2])
+    counts.save(tmp_path / "counts.npz")
+    assert plain(Counts.load(tmp_path / "counts.npz")) == plain(counts)
+    tok = BPE(300, rules=FitRules(ties="first_seen"))
+    want = tok.fit(counts, progress=False).fingerprint
+    assert tok.fit(Counts.load(tmp_path / "counts.npz"), progress=False).fingerprint == want
+
+
+def test_files_that_hold_something_else(tmp_path: Path) -> None:
+    path = tmp_path / "counts.npz"
+    count_documents([[0, 1], [2]]).save(path)
+    whole = path.read_bytes()
+    BPE(9).fit([[0, 1, 0, 1]], progress=False).save(tmp_path / "model.npz")
+    np.savez(tmp_path / "arrays.npz", weights=np.ones(2))
+    others = [(tmp_path / name).read_bytes() for name in ("model.npz", "arrays.npz")]
+    for data in (b"", b"no counts", whole[:-30], *others):
+        path.write_bytes(data)
+        with pytest.raises(ModelFormatError):
+            Counts.load(path)
+    with pytest.raises(FileNotFoundError):
+        Counts.load(tmp_path / "none.npz")

@@ -1,0 +1,77 @@
+"""Text as UTF-8: any text and any bytes come back, in every container, without a second copy."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from text_samples import END, TEXT
+
+from ubpe_numba import BPE, count_documents
+from ubpe_numba.documents import normalise as border
+from ubpe_numba.documents.utf8 import utf8_documents
+
+
+def test_text_that_comes_one_by_one_is_not_held():
+    text = "".join(map(chr, np.random.default_rng(0).integers(97, 107, 4000)))
+    n = 2_000_000
+    tracemalloc.start()
+    documents = utf8_documents(text[i % 7 :] + text[: i % 7] for i in range(n // 4000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert documents.values.size == n
+    assert peak < n + 4 * border._BATCH_SYMBOLS  # the texts alone would be 2 n, as str and as bytes
+
+
+@pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
+@given(st.lists(st.text() | st.binary(), max_size=5))
+def test_any_text_comes_back(docs: list[Any]) -> None:
+    tok = ANY
+    batch = tok.encode_batch(docs)
+    for doc, ids in zip(docs, batch, strict=True):
+        assert tok.encode(doc).tolist() == ids.tolist()
+        if isinstance(doc, bytes):
+            assert tok.decode_bytes(ids) == doc and tok.decode(ids) == doc.decode("utf-8", "replace")
+            assert tok.decode(ids, errors="surrogateescape").encode("utf-8", "surrogateescape") == doc
+        else:
+            assert tok.decode(ids, errors="surrogatepass") == doc
+            assert tok.decode_bytes(ids) == doc.encode("utf-8", "surrogatepass")
+    assert tok.decode_batch(batch, errors="ignore") == [tok.decode(ids, errors="ignore") for ids in batch]
+
+
+ANY = BPE.for_text(320, pretokenizer="cl100k", special_tokens=[END]).fit(TEXT * 2, progress=False)
+
+
+@pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
+def test_surrogates() -> None:
+    assert ANY.encode("\ud800").tolist() == [0xED, 0xA0, 0x80]
+    assert ANY.decode([0xED, 0xA0, 0x80], errors="surrogatepass") == "\ud800"
+    assert ANY.decode([0xED, 0xA0, 0x80]) == "\ufffd" * 3
+    with pytest.raises(UnicodeDecodeError):
+        ANY.decode([0xFF], errors="strict")
+
+
+@pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
+def test_documents_of_every_form(cls: Any) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    tok = cls.for_text(300, pretokenizer="gpt2").fit(TEXT, progress=False)
+    want = [tok.encode(text).tolist() for text in TEXT[:4]]
+    mixed = [TEXT[0], TEXT[1].encode(), bytearray(TEXT[2].encode()), TEXT[3]]
+    for docs in (TEXT[:4], tuple(TEXT[:4]), iter(TEXT[:4]), mixed, pyarrow.array(TEXT[:4])):
+        assert tok.encode_batch(docs).to_lists() == want
+    joined = "".join(TEXT[:4])
+    ends = np.cumsum([0, *map(len, TEXT[:4])])
+    assert tok.encode_batch(joined, ends).to_lists() == want  # offsets count characters of a str
+    assert cls.for_text(300, pretokenizer="gpt2").fit(count_documents(TEXT), progress=False).vocabulary == tok.vocabulary
+    with pytest.raises(TypeError, match="docs: expected str or bytes, got an array of int64"):
+        tok.encode_batch([[1, 2]])
+    with pytest.raises(TypeError, match="decode_bytes: the alphabet is one of str"):
+        cls(60).fit(TEXT, progress=False).decode_bytes([0])
+    with pytest.raises(ValueError, match="encoding: expected None or 'utf-8', got 'latin-1'"):
+        cls(60, encoding="latin-1").fit(TEXT, progress=False)
+    with pytest.raises(ValueError, match="encoding: it makes bytes of text, and the alphabet is one of int"):
+        cls(60, encoding="utf-8", alphabet=4).fit([], progress=False)

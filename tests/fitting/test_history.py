@@ -1,0 +1,139 @@
+"""What a fit did merge by merge, and the curve of compression, against the plain reference."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fit_cases import CLASSES, LENGTHS, TIES, in_package, large_corpus, make, marked
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import fit as reference
+
+from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic
+from ubpe_numba.fitting.kernels import index as shard_index
+
+DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
+
+
+def rows(tok: Any) -> list[list[int]]:
+    """The three columns as lists, once they are what they should be."""
+    history = tok.history_
+    assert isinstance(history, tuple)
+    assert history._fields[:3] == ("counts", "document_frequencies", "lengths")
+    assert all(column.dtype == np.int64 and column.ndim == 1 for column in history[:3])
+    return [column.tolist() for column in history[:3]]
+
+
+def expected(docs: list[list[int]], size: int, want: list[reference.Merge], marks: dict[str, Any]) -> list[list[int]]:
+    lengths = reference.corpus_lengths(docs, [merge[:2] for merge in want], size, **marks)
+    return [[merge.count for merge in want], [merge.documents for merge in want], lengths]
+
+
+def check_curve(tok: Any, size: int, n_symbols: int) -> None:
+    """First the alphabet alone, then the size of the vocabulary and the symbols a token after each merge."""
+    sizes, rates = tok.compression_curve()
+    lengths = tok.history_.lengths.tolist()
+    assert sizes.dtype == np.int64
+    assert rates.dtype == np.float64
+    assert sizes.tolist() == list(range(size, size + len(lengths) + 1))
+    assert rates.tolist() == pytest.approx([1.0, *(n_symbols / length for length in lengths)], rel=1e-14)
+    assert np.all(np.diff(rates) > 0)
+
+
+@given(
+    marked(),
+    LENGTHS,
+    st.integers(0, 40),
+    st.sampled_from([1, 2, 5, 50]),
+    st.sampled_from(TIES),
+    st.sampled_from([1, 2]),
+    st.booleans(),
+    st.sampled_from(CLASSES),
+)
+@settings(max_examples=200)
+def test_equals_reference(
+    corpus: tuple[list[list[int]], int, dict[str, Any]],
+    longest: int | None,
+    more: int,
+    n_candidates: int,
+    ties: str,
+    min_count: int,
+    overshoot: bool,
+    cls: Any,
+) -> None:
+    docs, size, marks = corpus
+    n_tried = 1 if cls is BPE else n_candidates
+    want, _ = reference.fit(docs, size, size + more, n_tried, ties, min_count, overshoot, **marks, max_token_length=longest)
+    rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot)
+    tok = make(cls, size + more, n_candidates, alphabet=size, rules=rules, max_token_length=longest)
+    tok.fit(docs, **in_package(marks))
+    assert rows(tok) == expected(docs, size, want, marks)
+    check_curve(tok, size, tok.vocabulary.n_symbols)
+
+
+@pytest.mark.parametrize(
+    "nature, n_candidates, ties", [("zipf", 1, "smallest"), ("dna", 20, "first_seen"), ("periodic", 5, "smallest")]
+)
+def test_large_corpora(nature: str, n_candidates: int, ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    docs, size, marks = large_corpus(nature, with_weights=nature == "dna")
+    want, _ = reference.fit(docs, size, size + 200, n_candidates, ties, **marks)
+    for dense in (shard_index.DENSE, 0):
+        monkeypatch.setattr(shard_index, "DENSE", dense)
+        tok = UBPEClassic(size + 200, n_candidates, alphabet=size, rules=FitRules(ties=ties)).fit(docs, **in_package(marks))
+        assert rows(tok) == expected(docs, size, want, marks)
+        check_curve(tok, size, tok.vocabulary.n_symbols)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_order_of_creation_also_where_ids_were_rearranged(cls: Any) -> None:
+    by_creation = make(cls, 8, 2, alphabet=3).fit(DOCS, progress=False)
+    by_idf = make(cls, 8, 2, alphabet=3, rules=FitRules(order="idf")).fit(DOCS, progress=False)
+    assert by_idf.vocabulary.counts.tolist() != by_creation.vocabulary.counts.tolist()
+    assert rows(by_idf) == rows(by_creation)
+    assert [column.tolist() for column in by_idf.compression_curve()] == [c.tolist() for c in by_creation.compression_curve()]
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("docs, size", [([], 1), ([[], []], 1), ([[0, 1, 2]], 3)])
+def test_nothing_learned(cls: Any, docs: Any, size: int) -> None:
+    tok = make(cls, 9, 2).fit(docs, progress=False)
+    assert rows(tok) == [[], [], []]
+    sizes, rates = tok.compression_curve()
+    assert (sizes.tolist(), rates.tolist()) == ([size], [1.0])
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_where_there_is_no_history(cls: Any, tmp_path: Path) -> None:
+    with pytest.raises(NotFittedError):
+        cls(9).compression_curve()
+    with pytest.raises(AttributeError):
+        _ = cls(9).history_
+    tok = make(cls, 8, 2, alphabet=3).fit(DOCS, progress=False)
+    tok.save(tmp_path / "m.json")
+    others = [cls.load(tmp_path / "m.json"), cls.from_published(tok.to_published())]
+    if cls is not UBPE:
+        others.append(cls.from_merges(tok.vocabulary.merges, 3))
+    for other in others:
+        assert not hasattr(other, "history_")
+        with pytest.raises(NotFittedError, match="history"):
+            other.compression_curve()
+        assert len(other.vocabulary) == len(tok.vocabulary)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_pickles_and_refits(cls: Any) -> None:
+    """A pickle keeps the history, a refit replaces it, a fit that fails leaves it."""
+    tok = make(cls, 8, 2, alphabet=3).fit(DOCS, progress=False)
+    before = rows(tok)
+    again = pickle.loads(pickle.dumps(tok))
+    assert rows(again) == before
+    check_curve(again, 3, sum(map(len, DOCS)))
+    with pytest.raises(ValueError, match="symbol 9"):
+        tok.fit([[9, 9]], progress=False)
+    assert rows(tok) == before
+    other = [[1, 1, 1, 1], [2, 1, 1]]
+    assert rows(tok.fit(other, progress=False)) == expected(other, 3, reference.fit(other, 3, 8, 1 if cls is BPE else 2)[0], {})

@@ -1,0 +1,157 @@
+"""Going on with a fit: the same as one longer fit of the same corpus, and old merges kept on another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fit_cases import CLASSES, LENGTHS, TIES, in_package, large_corpus, make, marked, merges
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import fit as reference
+
+from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic, UnknownSymbolError
+from ubpe_numba.fitting import loop as fitting
+from ubpe_numba.fitting.kernels import index as shard_index
+
+Marked = tuple[list[list[int]], int, dict[str, Any]]
+CANDIDATES = st.sampled_from([1, 2, 5, 50])
+DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
+
+
+def learned(tok: Any) -> tuple[Any, ...]:
+    return merges(tok), tok.vocabulary.weights.tolist(), tok.fingerprint
+
+
+@given(
+    marked(),
+    LENGTHS,
+    st.lists(st.integers(0, 12), min_size=2, max_size=5),
+    CANDIDATES,
+    st.sampled_from(TIES),
+    st.sampled_from([1, 2, 3]),
+    st.sampled_from(CLASSES),
+)
+@settings(max_examples=400)
+def test_equals_one_longer_fit(
+    corpus: Marked, longest: int | None, steps: list[int], n_candidates: int, ties: str, min_count: int, cls: Any
+) -> None:
+    """Rounds are cut anywhere by the steps, and finished by the next."""
+    docs, size, marks = corpus
+    params = {"alphabet": size, "rules": FitRules(ties=ties, min_count=min_count), "max_token_length": longest}
+    n_tokens = size + sum(steps)
+    whole = make(cls, n_tokens, n_candidates, **params).fit(docs, **in_package(marks))
+    n_tried = 1 if cls is BPE else n_candidates
+    want, _ = reference.fit(docs, size, n_tokens, n_tried, ties, min_count, **marks, max_token_length=longest)
+    tok = make(cls, size + steps[0], n_candidates, **params).fit(docs, **in_package(marks))
+    for i in range(1, len(steps)):
+        assert tok.fit_more(docs, size + sum(steps[: i + 1]), **in_package(marks)) is tok
+    assert merges(tok) == [tuple(merge) for merge in want]
+    assert learned(tok) == learned(whole)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(
+    "nature, n_candidates, step",
+    [("zipf", 1, 50), ("dna", 20, 37), ("walk", 5, 29), ("periodic", 5, 3), ("large alphabet", 20, 90)],
+)
+def test_large_corpora_in_many_steps(
+    nature: str, n_candidates: int, step: int, ties: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs, size, marks = large_corpus(nature, with_weights=nature in ("dna", "walk"))
+    params: dict[str, Any] = {"n_candidates": n_candidates, "alphabet": size, "rules": FitRules(ties=ties)}
+    n_tokens = size + 6 * step
+    want, _ = reference.fit(docs, size, n_tokens, n_candidates, ties, **marks)
+    whole = UBPEClassic(n_tokens, **params).fit(docs, **in_package(marks))
+    for dense in (shard_index.DENSE, 0):
+        monkeypatch.setattr(shard_index, "DENSE", dense)
+        tok = UBPEClassic(size + step, **params).fit(docs, **in_package(marks))
+        for i in range(2, 7):
+            tok.fit_more(docs, size + i * step, **in_package(marks))
+        assert merges(tok) == [tuple(merge) for merge in want]
+        assert learned(tok) == learned(whole)
+
+
+@given(marked(), LENGTHS, st.integers(0, 8), st.integers(0, 12), st.integers(0, 12), CANDIDATES, st.sampled_from(TIES))
+@settings(max_examples=200)
+def test_another_corpus(
+    corpus: Marked, longest: int | None, split: int, first: int, more: int, n_candidates: int, ties: str
+) -> None:
+    """A table of pairs knows nothing of rounds: the next one begins on the other corpus, encoded."""
+    docs, size, marks = corpus
+    old = [merge[:2] for merge in reference.fit(docs[:split], size, size + first, ties=ties, max_token_length=longest)[0]]
+    docs = docs[split:]
+    marks = {name: values and values[split:] for name, values in marks.items()}
+    n_tokens = size + len(old) + more
+    params = {"rules": FitRules(ties=ties), "max_token_length": longest}
+    for cls, n_tried in ((BPE, 1), (UBPEClassic, n_candidates)):
+        want, _ = reference.fit_more(docs, old, size, n_tokens, n_tried, ties, **marks, max_token_length=longest)
+        tok = cls.from_merges(old, size, **({} if cls is BPE else {"n_candidates": n_tried}), **params)
+        tok.fit_more(docs, n_tokens, **in_package(marks))
+        assert merges(tok)[len(old) :] == [tuple(merge) for merge in want]
+        assert [merge[:2] for merge in merges(tok)[: len(old)]] == old
+
+
+@given(marked(), st.integers(0, 8), st.integers(0, 12), st.integers(0, 12), st.sampled_from(CLASSES))
+def test_a_fitted_tokenizer_on_another_corpus(corpus: Marked, split: int, first: int, more: int, cls: Any) -> None:
+    docs, size, _ = corpus
+    tok = make(cls, size + first, 1, alphabet=size).fit(docs[:split], progress=False)
+    old = merges(tok)
+    want, _ = reference.fit_more(docs[split:], [merge[:2] for merge in old], size, size + len(old) + more)
+    tok.fit_more(docs[split:], size + len(old) + more, progress=False)
+    assert [merge[:2] for merge in merges(tok)] == [merge[:2] for merge in [*old, *want]]
+    assert merges(tok)[len(old) :] == [tuple(merge) for merge in want]
+    tok = make(cls, size + first, 5, alphabet=size).fit(docs[:split], progress=False)
+    old = merges(tok)
+    tok.fit_more(docs[split:], size + len(old) + more, progress=False)
+    assert [merge[:2] for merge in merges(tok)[: len(old)]] == [merge[:2] for merge in old]
+
+
+@pytest.mark.parametrize("docs", [["she sells sea shells", "sea shore"], [b"abab\0abab", b"ab\xff"], [[-5, 2**40] * 9]])
+def test_symbols_keep_their_ids(docs: Any, tmp_path: Path) -> None:
+    whole = BPE(None).fit(docs, progress=False)
+    for start in (whole.truncate(len(whole.vocabulary) - 2), BPE(whole.vocabulary.n_alphabet + 1).fit(docs, progress=False)):
+        start.save(tmp_path / "m.npz")
+        for tok in (BPE.load(tmp_path / "m.npz"), start):
+            assert learned(tok.fit_more(docs, 10**6, progress=False)) == learned(whole)
+            assert list(map(list, tok.decode_batch(tok.encode_batch(docs)))) == list(map(list, docs))
+
+
+# --- refusals, after which the tokenizer is as it was
+
+
+def refused(tok: Any, error: type[Exception], match: str, docs: Any = DOCS, n_tokens: Any = 20, **params: Any) -> None:
+    before = tok.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))
+    with pytest.raises(error, match=match):
+        tok.fit_more(docs, n_tokens, **params)
+    assert (tok.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))) == before
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_refusals(cls: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(NotFittedError):
+        cls(9).fit_more(DOCS, 10)
+    tok = make(cls, 6, 2, alphabet=3).fit(DOCS, progress=False)
+    assert learned(tok.fit_more(DOCS, 6, progress=False)) == learned(make(cls, 6, 2, alphabet=3).fit(DOCS, progress=False))
+    refused(tok, ValueError, "^n_tokens", n_tokens=5)
+    refused(tok, ValueError, "^n_tokens", n_tokens=2**31)
+    refused(tok, TypeError, "^n_tokens", n_tokens=7.5)
+    refused(tok, UnknownSymbolError, "document 1, position 2: symbol 3", docs=[[0, 1], [0, 1, 3]])
+    refused(tok, TypeError, "docs", docs=["abab"])
+    refused(tok, TypeError, "docs", docs=[[0.5]])
+    refused(tok, ValueError, "^sample_weight", sample_weight=[1])
+    refused(tok, ValueError, "^boundaries", boundaries=[[99], *[[]] * 4])
+    monkeypatch.setattr(fitting.rounds, "run", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    refused(tok, KeyboardInterrupt, "^$")
+    monkeypatch.undo()
+    by_idf = make(cls, 7, 2, alphabet=3, rules=FitRules(order="idf")).fit(DOCS, progress=False)
+    assert by_idf.vocabulary.counts.tolist() != make(cls, 7, 2, alphabet=3).fit(DOCS, progress=False).vocabulary.counts.tolist()
+    refused(by_idf, ValueError, "order|pairs")  # of UBPE, sequences are left
+
+
+def test_tables_that_cannot_go_on() -> None:
+    """Flat sequences, and pairs that are not in order of creation."""
+    flat = UBPE.from_published(UBPE(7, 2, alphabet=3).fit(DOCS, progress=False).to_published())
+    refused(flat, ValueError, "pairs")
+    refused(BPE.from_merges([[4, 2], [0, 1]], 3), ValueError, "order")

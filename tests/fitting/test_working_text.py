@@ -1,0 +1,179 @@
+"""Fits cut into shards: bit for bit the same for any number of shards and threads, wherever documents are cut."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from fit_cases import TIES, corpora
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from reference import fit as reference
+
+from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
+from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.fitting import epoch
+from ubpe_numba.fitting import loop as fitting
+from ubpe_numba.fitting import working_text as shards
+from ubpe_numba.fitting.kernels import index as shard_index
+from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.vocabulary.alphabet import Alphabet
+
+SHARDS = (1, 2, 3, 8, 16)
+
+
+def sharded(docs: Any, size: int, n_shards: int, threads: int, near: int, arguments: dict[str, Any], **marks: Any) -> list[Any]:
+    """The merges of a fit cut into shards, near the ends of documents (16) or anywhere (10**9)."""
+    rules = FitRules(**{name: arguments[name] for name in ("ties", "min_count", "overshoot")})
+    longest = arguments["max_token_length"] or 2**62
+    plan = fitting.Settings(arguments["n_tokens"], arguments["n_candidates"], rules, threads, longest, n_shards)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, "_NEAR", near)
+        patch.setattr(shards, "_LARGE", 0)  # texts move to shorter arrays, however short they are
+        patch.setattr(shards, "_SHORT", 1)
+        patch.setattr(shard_index, "DENSE", arguments.get("dense", 1024))
+        patch.setattr(fitting, "_SMALL", arguments.get("batch", fitting._SMALL))
+        patch.setattr(epoch, "SMALL", arguments.get("most", epoch.SMALL))
+        found = fitting.fit(as_corpus(docs, **marks), Alphabet.dense(size), plan, Progress(False))
+    return [(int(a), int(b), int(c), int(d)) for (a, b), c, d in zip(found.pairs, found.counts, found.documents, strict=True)]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Any, ...]:
+    docs, size = draw(corpora())
+    arguments = {
+        "n_tokens": size + draw(st.integers(0, 40)),
+        "n_candidates": draw(st.sampled_from([1, 1, 2, 5, 50])),
+        "ties": draw(st.sampled_from(TIES)),
+        "min_count": draw(st.sampled_from([1, 2, 3])),
+        "overshoot": draw(st.booleans()),
+        "max_token_length": draw(st.sampled_from([None, None, 1, 2, 3])),
+        "batch": draw(st.sampled_from([0, 10, 10**6])),  # occurrences that are merged at once
+        "most": draw(st.sampled_from([4, 1 << 16])),  # pairs that are kept
+    }
+    weights = draw(st.none() | st.lists(st.sampled_from([0, 1, 2, 2**33]), min_size=len(docs), max_size=len(docs)))
+    positions = [draw(st.lists(st.integers(0, len(d)), max_size=3)) for d in docs]
+    boundaries = draw(st.sampled_from([None, positions]))
+    return docs, size, arguments, weights, boundaries, draw(st.sampled_from([1024, 0])), draw(st.sampled_from([16, 10**9]))
+
+
+@given(cases(), st.sampled_from([1, 2, 3]))
+@example(([[0] * 41], 1, {"n_tokens": 9, "n_candidates": 1, "ties": "smallest", "min_count": 1, "overshoot": False,
+                          "max_token_length": None}, None, None, 1024, 10**9), 2)  # fmt: skip
+@settings(max_examples=250)
+def test_equals_reference(case: tuple[Any, ...], threads: int) -> None:
+    """Runs of one symbol, periods and empty documents among them, cut in their middle; shards that are emptied."""
+    docs, size, arguments, weights, boundaries, dense, near = case
+    asked = {name: value for name, value in arguments.items() if name not in ("batch", "most")}
+    want, _ = reference.fit(docs, size, **asked, weights=weights, boundaries=boundaries)
+    for n_shards in SHARDS:
+        found = sharded(
+            docs, size, n_shards, threads, near, {**arguments, "dense": dense}, sample_weight=weights, boundaries=boundaries
+        )
+        assert found == [tuple(m) for m in want], n_shards
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("n_candidates", [1, 20])
+@pytest.mark.parametrize("nature", ["zipf", "dna", "one symbol", "period", "large alphabet"])
+def test_large_corpora(nature: str, n_candidates: int, ties: str) -> None:
+    """Hundreds of merges over several epochs, in one document and in many, with work for every thread, in batches of any size."""
+    rng = np.random.default_rng(5)
+    n = 40_000
+    values = {
+        "zipf": np.minimum(rng.zipf(1.3, n), 200),
+        "dna": rng.integers(0, 4, n),
+        "one symbol": np.zeros(n, np.int64),
+        "period": np.tile(rng.integers(0, 9, 37), n // 37),
+        "large alphabet": np.minimum(rng.zipf(1.2, n), 5000),
+    }[nature]
+    size = int(values.max()) + 1
+    arguments = {
+        "n_tokens": size + 300, "n_candidates": n_candidates, "ties": ties, "min_count": 2, "overshoot": False,
+        "max_token_length": None,
+    }  # fmt: skip
+    for docs in ([values], np.split(values, np.sort(rng.integers(0, values.size, 100)))):
+        found = [
+            sharded(docs, size, k, threads, 16, {**arguments, "batch": batch})
+            for k, threads, batch in ((1, 1, 10**6), (1, 1, 0), (2, 2, 10**6), (3, 1, 0), (8, 3, 100), (16, 2, 10**6))
+        ]
+        assert all(f == found[0] for f in found)
+        assert len(found[0]) > 10
+
+
+@pytest.mark.parametrize("n_shards", [1, 2, 3])
+def test_more_pairs_of_one_count_than_are_kept(n_shards: int) -> None:
+    """Of de Bruijn sequences: what shards hold one by one does not tell which pairs are frequent, all are, or none."""
+    circle = np.concatenate([np.concatenate([[a], *([a, b] for b in range(a + 1, 20))]) for a in range(20)])  # each pair once
+    half = np.tile(circle, 12)
+    arguments: dict[str, Any] = {
+        "n_tokens": 60, "n_candidates": 1, "ties": "smallest", "min_count": 2, "overshoot": False,
+    }  # fmt: skip
+    want = [tuple(m) for m in reference.fit([half.tolist(), (half + 20).tolist()], 40, **arguments)[0]]
+    for dense in (0, 1024):
+        options = {**arguments, "max_token_length": None, "most": 100, "dense": dense}
+        assert sharded([half, half + 20], 40, n_shards, 2, 16, options) == want
+
+
+@pytest.mark.parametrize("n_candidates", [1, 20])
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_more_pairs_that_are_too_long_than_are_kept(n_shards: int, n_candidates: int) -> None:
+    b = np.random.default_rng(3).integers(0, 30, 3000)
+    docs = [np.stack([2 * b, 2 * b + 1], 1).ravel().tolist(), [60, 61, 62] * 30]
+    for longest in (1, 2):
+        arguments: dict[str, Any] = {
+            "n_tokens": 120, "n_candidates": n_candidates, "ties": "smallest", "min_count": 2, "overshoot": False,
+            "max_token_length": longest,
+        }  # fmt: skip
+        want = [tuple(m) for m in reference.fit(docs, 63, **arguments)[0]]
+        assert bool(want) == (longest == 2)
+        for dense in (0, 1024):
+            assert sharded(docs, 63, n_shards, 2, 16, {**arguments, "most": 10, "dense": dense}) == want
+
+
+def test_cuts_lie_between_documents_where_they_are_near() -> None:
+    offsets = np.array([0, 100, 195, 200, 300, 1000])
+    assert shards.cut(offsets, 5).at.tolist() == [0, 200, 400, 600, 800, 1000]
+    assert shards.cut(offsets, 5).inside.tolist() == [False, False, True, True, True, False]
+    assert shards.cut(offsets, 1).at.tolist() == [0, 1000]
+    assert shards.cut(np.array([7]), 4).at.tolist() == [7, 7]
+    assert shards.cut(np.array([5, 5, 5]), 3).segment.tolist() == [0, 2]
+    many = shards.cut(np.arange(0, 2**40, 2**30), 64)  # offsets past 2**31
+    assert many.at[-1] == 2**40 - 2**30
+    assert np.all(np.diff(many.at) > 2**33)
+
+
+def test_offsets_past_32_bits(tmp_path: Any) -> None:
+    path = tmp_path / "sparse"
+    with open(path, "wb") as f:
+        f.truncate(2**33)
+        f.seek(2**32 + 5)
+        f.write(bytes([1, 2, 1, 2, 3]))
+    docs = np.memmap(path, np.uint8, "r")
+    offsets = np.array([2**32 + 4, 2**32 + 6, 2**32 + 10])
+    tok = BPE(12, alphabet=4).fit(docs, offsets=offsets, progress=False)
+    assert tok.vocabulary.counts[4:].max(initial=0) <= 1
+    tok = BPE(5, alphabet=4).fit(docs, offsets=offsets[[0, 2]], progress=False)
+    assert tok.vocabulary.merges.tolist() == [[1, 2]]
+    assert [d.tolist() for d in tok.decode_batch(tok.encode_batch(docs, offsets))] == [[0, 1], [2, 1, 2, 3]]
+
+
+@pytest.mark.parametrize("dtype", [np.int32, ">i4"])
+def test_a_mapped_array_is_not_copied(tmp_path, dtype):
+    n = 1_500_000
+    values = np.random.default_rng(1).integers(0, 100, n).astype(dtype)
+    values.tofile(tmp_path / "corpus.bin")
+    mapped = np.memmap(tmp_path / "corpus.bin", dtype, "r")
+    offsets = np.array([0, n // 3, n])
+    tok = UBPEClassic(110, 5, alphabet=100, n_threads=1)
+    tok.fit(mapped[:5000], progress=False)  # compiled
+    tracemalloc.start()
+    tok.fit(mapped, offsets=offsets, progress=False)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    copy = n * mapped.itemsize if dtype == ">i4" else 0  # another byte order is brought to ours
+    # what is reserved, not what is touched: a copy would be 4 bytes a symbol more
+    assert peak < 25 * n + copy + 4_000_000
+    assert tok.fingerprint == UBPEClassic(110, 5, alphabet=100).fit(Ragged(values.astype(np.int32), offsets)).fingerprint

@@ -1,0 +1,38 @@
+"""Texts, and what two equal tokenizers share, for the tests of exchange with other libraries."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import os
+import pathlib
+import sysconfig
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.formats.samples import TEXTS
+
+END = "<|endoftext|>"
+MIXED = [*TEXTS, "", " ", "\n\n", "naïve café ﬁ", "\U0001d518\U0001d52b 한국어 हिन्दी", "a" * 300, "=" * 80 + "\n" * 20]
+
+
+def english() -> list[str]:
+    """Lines of the King James Bible where UBPE_BENCH_DATA has it, else of this interpreter's own sources."""
+    path = pathlib.Path(os.environ.get("UBPE_BENCH_DATA", ""), "en_kjv.txt.gz")
+    if os.environ.get("UBPE_BENCH_DATA") and path.exists():
+        text = gzip.decompress(path.read_bytes())[:400_000].decode("utf-8", "replace")
+    else:
+        text = "".join(pathlib.Path(sysconfig.get_paths()["stdlib"], name).read_text() for name in ("argparse.py", "decimal.py"))
+    return text.splitlines(keepends=True)
+
+
+def same(a: Any, b: Any, docs: Any) -> None:
+    assert np.array_equal(a.vocabulary.merges, b.vocabulary.merges) and a.alphabet_ == b.alphabet_
+    assert a.special_ids == b.special_ids
+    assert (a.pretokenizer and a.segmenter_.pretokenizer) == b.segmenter_.pretokenizer
+    assert a.encode_batch(docs).to_lists() == b.encode_batch(docs).to_lists()
+
+
+def line(token: bytes, rank: Any) -> bytes:
+    return base64.b64encode(token) + b" " + str(rank).encode() + b"\n"

@@ -1,0 +1,33 @@
+"""An export that the other library would encode differently is refused, with the sample that shows it."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import pytest
+
+from ubpe_numba import BPE, FitRules, UBPEClassic
+from ubpe_numba.formats.export_check import ExportCheck
+
+
+def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    """By the articles' rule of several pairs a pass a table out of order is encoded as no other library does."""
+    rng = np.random.default_rng(0)
+    docs = [rng.integers(0, 4, 200) for _ in range(8)]
+    tok = UBPEClassic(60, 50, alphabet=4, rules=FitRules(order="idf", encode="batch")).fit(docs, progress=False)
+    path = tmp_path / "tokenizer.json"
+    with pytest.raises(ValueError, match="vocabulary: its pairs are not in order of creation"):
+        tok.to_huggingface(path)
+    monkeypatch.setattr(ExportCheck, "check_order", lambda self: None)
+    monkeypatch.setattr(ExportCheck, "same_as_model", lambda self, other: None)
+    with pytest.raises(ValueError, match=r"export refused: \[.*\] is \[.*\] here, but \[.*\] by tokenizers"):
+        tok.to_huggingface(path)
+    assert not path.exists()
+
+
+def test_what_the_other_library_says_counts() -> None:
+    """A pattern that Hugging Face's engine reads in another way: to it $ is the end of every line."""
+    tok = BPE(None, pretokenizer=r"\n$|a+").fit(["a\nb\n", "\n\na\n\n"] * 3, progress=False)
+    with pytest.raises(ValueError, match=r"export refused: .* by tokenizers"):
+        tok.to_huggingface()

@@ -1,0 +1,76 @@
+"""Exports that would lose something are refused."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from foreign import END, MIXED
+
+from ubpe_numba import BPE
+
+tokenizers = pytest.importorskip("tokenizers")
+pytest.importorskip("tiktoken")
+
+
+def test_ids_are_those_of_hugging_face_and_tiktoken(tok: Any, lines: list[str]) -> None:
+    other = tokenizers.Tokenizer.from_str(tok.to_huggingface())
+    encoding = tok.to_tiktoken_encoding()
+    docs = [*MIXED, *lines[3000:3300], "".join(lines[100:130]), f"a{END}b{END}{END}<é>c"]
+    rng = random.Random(1)
+    letters = "".join(MIXED[:5])
+    docs += ["".join(rng.choices(letters, k=40)) for _ in range(200)]
+    ours = tok.encode_batch(docs, allowed_special="all").to_lists()
+    assert [e.ids for e in other.encode_batch(docs, add_special_tokens=False)] == ours
+    assert [encoding.encode(doc, allowed_special="all") for doc in docs] == ours
+    for doc, ids in zip(docs, ours, strict=True):
+        assert tok.decode(ids) == doc == encoding.decode(ids)
+
+
+def test_exports_that_would_lose_something_are_refused() -> None:
+    double = BPE.from_merges([[97, 98], [256, 99], [98, 99], [97, 258]], alphabet=bytes(range(256)))
+    for export in (double.to_huggingface, double.to_tiktoken, double.to_vocab_merges):
+        with pytest.raises(ValueError, match="stand for the same"):
+            export()
+    unstable = BPE.from_merges([[98, 99], [97, 98], [257, 99]], alphabet=bytes(range(256)))  # abc is a bc
+    unstable.to_huggingface()
+    with pytest.raises(ValueError, match=r"export refused: b'abc' is \[97, 256\] here, but \[258\] by what was written"):
+        unstable.to_tiktoken()
+    part = BPE(None, alphabet=b"abc", encoding="utf-8").fit(["abab"], progress=False)
+    with pytest.raises(ValueError, match="alphabet: tiktoken needs one of all 256 bytes"):
+        part.to_tiktoken()
+    assert BPE.from_huggingface(part.to_huggingface()).encode("cab").tolist() == part.encode("cab").tolist()
+    known = BPE.for_text(256, known_words=["a b"]).fit([""], progress=False)
+    with pytest.raises(ValueError, match="known_words: tiktoken has none"):
+        known.to_tiktoken()
+    with pytest.raises(ValueError, match="known words"):
+        known.to_vocab_merges()
+    clash = BPE.from_merges([[97, 98]], bytes(range(256)), special_tokens=["ab"])
+    with pytest.raises(ValueError, match="special_tokens: 'ab' is a token of the vocabulary too"):
+        clash.to_huggingface()
+    odd = BPE.from_merges([[97, 98]], bytes(range(256)), special_tokens=[b"\xff"])
+    with pytest.raises(ValueError, match=r"special_tokens: b'\\xff' is not text"):
+        odd.to_huggingface()
+    lone = BPE(None).fit(["a\ud800"], progress=False)
+    with pytest.raises(ValueError, match=r"alphabet: the surrogate U\+D800 cannot be written"):
+        lone.to_huggingface()
+    ints = BPE(None).fit([[0, 1, 0, 1]], progress=False)
+    with pytest.raises(ValueError, match="alphabet: the files hold text"):
+        ints.to_vocab_merges()
+    with pytest.raises(ValueError, match="special_tokens: .* holds integers outside the alphabet"):
+        BPE(None, special_tokens=[[0, 9]]).fit([[0, 1]], progress=False).to_huggingface()
+
+
+def test_unfitted_and_foreign_objects() -> None:
+    for name in ("to_huggingface", "to_tiktoken", "to_vocab_merges", "to_transformers"):
+        with pytest.raises(ValueError, match="has no vocabulary yet"):
+            getattr(BPE(), name)()
+    with pytest.raises(TypeError, match="expected a text or a path, got int"):
+        BPE.from_huggingface(3)
+    with pytest.raises(ValueError, match="kind: expected 'bytes' or 'str'"):
+        BPE.from_vocab_merges("{}", "\n", kind="int")
+    with pytest.raises(ValueError, match="end_of_word: expected one character"):
+        BPE.from_vocab_merges("{}", "\n", end_of_word=" ")
+    with pytest.raises(FileNotFoundError):
+        BPE.from_huggingface("no such file.json")

@@ -1,0 +1,30 @@
+"""Random pair tables and documents over them, for the tests of encoding and decoding."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+Table = tuple[int, list[tuple[int, int]], list[float]]
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    """Alphabet size, pairs without repetition, parents before children and tokens of at most 64 symbols; weights."""
+    size = draw(st.integers(1, 4))
+    pairs: list[tuple[int, int]] = []
+    lengths = [1] * size
+    for _ in range(draw(st.integers(1, 25))):
+        a, b = draw(st.tuples(st.integers(0, len(lengths) - 1), st.integers(0, len(lengths) - 1)))
+        if (a, b) not in pairs and lengths[a] + lengths[b] <= 64:
+            pairs.append((a, b))
+            lengths.append(lengths[a] + lengths[b])
+    weight = st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.7, 3.0])
+    return size, pairs, draw(st.lists(weight, min_size=len(pairs), max_size=len(pairs)))
+
+
+@st.composite
+def documents(draw: st.DrawFn, size: int, length: int) -> list[list[int]]:
+    symbol = st.integers(0, size - 1)
+    period = st.lists(symbol, min_size=1, max_size=4)
+    periodic = st.builds(lambda p, n: (p * n)[:n], period, st.integers(0, length))
+    return draw(st.lists(st.one_of(st.lists(symbol, max_size=length), periodic), max_size=4))

@@ -1,0 +1,62 @@
+"""Files are written whole or not at all, and only regular files are read."""
+
+from __future__ import annotations
+
+import os
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from saved_models import fitted
+
+from ubpe_numba import BPE, ModelFormatError
+
+
+@pytest.mark.parametrize("error", [OSError("no space"), KeyboardInterrupt()], ids=repr)
+@pytest.mark.parametrize("name", ["replace", "fsync"])
+def test_an_interrupted_save_leaves_the_old_file(
+    cls: Any, suffix: str, name: str, error: BaseException, tmp_path: Path, monkeypatch: Any
+) -> None:
+    def fail(*args: Any) -> None:
+        raise error
+
+    tok, path = fitted(cls), tmp_path / f"model{suffix}"
+    tok.save(path)
+    old = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, name, fail)
+        for target in (path, tmp_path / f"new{suffix}"):
+            with pytest.raises(type(error)):
+                tok.truncate(5).save(target)
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == old
+    tok.truncate(5).save(path)
+    assert len(cls.load(path).vocabulary) == 5
+
+
+if os.name == "posix":
+
+    def test_what_is_no_file(suffix: str, tmp_path: Path) -> None:
+        """Links to a pipe that nobody writes to, to endless devices, to itself; and a file of 20 GB with nothing in it."""
+        os.mkfifo(tmp_path / "pipe")
+        for i, target in enumerate([tmp_path / "pipe", "/dev/zero", "/dev/random", "/dev/null"]):
+            link = tmp_path / f"{i}{suffix}"
+            link.symlink_to(target)
+            with pytest.raises(ModelFormatError, match="not a regular file"):
+                BPE.load(link)
+        loop = tmp_path / f"loop{suffix}"
+        loop.symlink_to(loop)
+        with pytest.raises(OSError, match="ymbolic"):
+            BPE.load(loop)
+        sparse = tmp_path / f"sparse{suffix}"
+        with open(sparse, "wb") as f:
+            f.truncate(20 * 10**9)
+        tracemalloc.start()
+        with pytest.raises(ModelFormatError, match="not a JSON object|not a valid npz"):
+            BPE.load(sparse)
+        assert tracemalloc.get_traced_memory()[1] < 50e6
+        tracemalloc.stop()
+        fitted(BPE).save(tmp_path / f"good{suffix}")
+        (tmp_path / f"link{suffix}").symlink_to(f"good{suffix}")
+        assert BPE.load(tmp_path / f"link{suffix}").fingerprint == fitted(BPE).fingerprint

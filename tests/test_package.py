@@ -1,0 +1,33 @@
+"""Importing the package is light: what is not used is not imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def test_import_is_light() -> None:
+    script = """
+import sys, ubpe_numba
+assert not {"numba", "numpy"} & set(sys.modules)
+assert ubpe_numba.__version__ and not hasattr(ubpe_numba, "__path_of_nothing__") and not hasattr(ubpe_numba, "nothing")
+from ubpe_numba import *
+from ubpe_numba.tokenizers.ubpe import UBPE as home
+assert UBPE is ubpe_numba.UBPE is home and {*ubpe_numba.__all__} <= {*dir(ubpe_numba)} & {*globals()}
+assert {*ubpe_numba.__all__} == {*ubpe_numba._HOMES}
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_integers_do_not_wait_for_text() -> None:
+    script = """
+import sys
+from ubpe_numba import BPE
+tokenizer = BPE(6, alphabet=4).fit([[0, 1, 0, 1, 2, 3]], progress=False)
+assert tokenizer.decode(tokenizer.encode([0, 1])).tolist() == [0, 1]
+text = {"coding.word_encoder", "text.unicode_classes", "text.unicode_data", "text.count_words", "text.kernels.utf8"}
+assert not ({f"ubpe_numba.{name}" for name in text} | {"regex"}) & set(sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,134 @@
+"""Cutting text: every pattern against a plain search, in bytes and in characters, ill-formed text included."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ubpe_numba.documents.normalise import code_points
+from ubpe_numba.text.cut import PATTERNS
+from ubpe_numba.text.pretokenizer import NAMED, Pretokenizer
+
+regex = pytest.importorskip("regex")
+reference = pytest.importorskip("reference.words")
+LETTERS = "aB'\u017fsStTlLvVdD \n\r\t1٣½中Äβ\u0301ǅ\u2028\xa0\x85\x1c!/.-_\u200b😀\u3000\u02b0\ud800\udc80"
+texts = st.text(st.sampled_from(LETTERS), max_size=20) | st.text(max_size=20)
+OTHERS = ["a|b*", "(?=a)", "x", r"\b", "[^ ]+ ?"]
+
+
+def plain(pattern: str, text: str) -> list[str]:
+    """Matches and what lies between them, none empty."""
+    parts, end = [], 0
+    for match in regex.finditer(pattern, text):
+        if match.end() > match.start():
+            parts += [text[end : match.start()], match.group()]
+            end = match.end()
+    return [part for part in [*parts, text[end:]] if part]
+
+
+@pytest.mark.parametrize("pattern", [*NAMED, *OTHERS])
+@given(st.lists(texts, max_size=4))
+def test_characters(pattern: str, documents: list[str]) -> None:
+    if pattern.isalnum() and pattern not in NAMED:
+        pattern += "+"
+    cutter = Pretokenizer(pattern)
+    offsets = np.cumsum([0, *map(len, documents)])
+    cuts = cutter.split(code_points("".join(documents)), offsets)
+    whole = "".join(documents)
+    found = [whole[a:b] for a, b in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)]
+    assert found == [part for document in documents for part in plain(cutter.pattern, document)]
+    assert set(offsets.tolist()) <= set(cuts.tolist()) and cuts.dtype == np.int64
+
+
+@pytest.mark.parametrize("pattern", [*NAMED, "[^ ]+ ?"])
+@given(st.lists(texts.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=12), max_size=4))
+def test_bytes(pattern: str, documents: list[bytes]) -> None:
+    cutter = Pretokenizer(pattern)
+    start = 3  # offsets may begin anywhere
+    values = np.frombuffer(b"xyz" + b"".join(documents) + b"rest", np.uint8)
+    offsets = start + np.cumsum([0, *map(len, documents)])
+    cuts = cutter.split(values, offsets).tolist()
+    found = [values[a:b].tobytes() for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    if pattern in PATTERNS:  # by a kernel, to which three bytes of a surrogate are one code point
+        want = [part for document in documents for part in reference.split(document, pattern)]
+    else:
+        want = [
+            part.encode("utf-8", "surrogateescape")
+            for document in documents
+            for part in plain(cutter.pattern, document.decode("utf-8", "surrogateescape"))
+        ]
+    assert found == want
+    assert cuts[0] == start and cuts[-1] == offsets[-1]
+
+
+def test_examples() -> None:
+    def cut(name: str, text: str) -> list[str]:
+        cuts = Pretokenizer(name).split(code_points(text), np.array([0, len(text)])).tolist()
+        return [text[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+
+    assert cut("gpt2", "I'll pay 12345  dollars!\n") == ["I", "'ll", " pay", " 12345", " ", " dollars", "!", "\n"]
+    assert cut("cl100k", "I'LL pay 12345  dollars!\n") == ["I", "'LL", " pay", " ", "123", "45", " ", " dollars", "!\n"]
+    assert cut("cl100k", "a\n  ") == ["a", "\n  "]  # tiktoken takes white space at the end of a text as one
+    assert cut("o200k", "HelloWorld don't") == ["Hello", "World", " don't"]
+    assert cut("o200k", "中Ab") == ["中Ab"]
+    assert cut("o200k", "中A") == ["中", "A"]
+    assert cut("whitespace", " a  b\n\nc ") == [" a", " ", " b", "\n", "\nc", " "]
+    assert cut("digits", "a1234b5") == ["a", "1234", "b", "5"]
+    assert cut("digits1", "a1234b5") == ["a", "1", "2", "3", "4", "b", "5"]
+    assert cut("digits3", "a1234b5") == ["a", "123", "4", "b", "5"]
+
+
+def test_long_runs_do_not_take_long() -> None:
+    for name in NAMED:
+        for run in (b" " * 100_000, b"a" * 100_000, b"1" * 100_000, b"'" * 100_000, b"\n" * 100_000, b"^" * 100_000):
+            assert Pretokenizer(name).split(np.frombuffer(run, np.uint8), np.array([0, len(run)]))[-1] == len(run)
+
+
+def test_identity_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    named, same, other = Pretokenizer("gpt2"), Pretokenizer(NAMED["gpt2"]), Pretokenizer("a+")
+    assert named == same and hash(named) == hash(same) and same.name == "gpt2" and named != other and named != "gpt2"
+    for one in (named, other):
+        again = pickle.loads(pickle.dumps(one))
+        assert again == one and again.name == one.name and again.state() == one.state()
+    assert repr(named) == "Pretokenizer('gpt2')" and repr(other) == "Pretokenizer('a+')"
+    assert Pretokenizer.of(None) is None and Pretokenizer.of(named) is named
+    assert named.unicode.split(".")[0].isdigit() and named.state()["unicode"] == named.unicode
+    with pytest.raises(ValueError, match=r"pretokenizer: there is no 'gtp2'; expected gpt2, cl100k"):
+        Pretokenizer("gtp2")
+    with pytest.raises(ValueError, match=r"pretokenizer: there is no ''"):
+        Pretokenizer("")
+    with pytest.raises(ValueError, match=r"pretokenizer: '\(a' is not a regular expression: missing \)"):
+        Pretokenizer("(a")
+    with pytest.raises(TypeError, match="pretokenizer: expected a name, a regular expression or None, got 3"):
+        Pretokenizer(3)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "regex", None)
+    with pytest.raises(ImportError, match=r"pip install 'ubpe-numba\[text\]'"):
+        Pretokenizer("a+")
+
+
+def test_spellings_of_tiktoken() -> None:
+    source = pytest.importorskip("tiktoken_ext.openai_public")
+    assert Pretokenizer(source.r50k_pat_str).name == "gpt2"
+
+
+@given(texts)
+def test_same_as_the_foreign_libraries(text: str) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    tiktoken = pytest.importorskip("tiktoken")
+    text = text.encode("utf-8", "replace").decode()
+    text = "".join(c for c in text if c in LETTERS)  # the libraries know different versions of Unicode
+    for name, pattern in NAMED.items():
+        want = plain(pattern, text)
+        split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
+        assert [part for part, _ in split.pre_tokenize_str(text)] == want, name
+        if not name.startswith("digits"):  # tiktoken drops what does not match
+            ranks = {bytes([b]): b for b in range(256)} | {
+                part.encode(): 256 + i for i, part in enumerate(dict.fromkeys(want)) if len(part.encode()) > 1
+            }
+            encoding = tiktoken.Encoding("x", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+            assert [encoding.decode([i]) for i in encoding.encode_ordinary(text)] == want, name

@@ -1,0 +1,36 @@
+"""`warmup` compiles everything, and nothing is ever compiled twice."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from typing import Any
+
+from kernel_modules import kernel_modules
+
+import ubpe_numba
+
+
+def forms(dispatcher: Any) -> set[tuple[str, ...]]:
+    """The signatures of a kernel but for the arguments that may be None, of which the compiler makes kernels of their own."""
+    optional = {i for signature in dispatcher.signatures for i, kind in enumerate(signature) if str(kind) == "none"}
+    return {tuple(str(kind) for i, kind in enumerate(signature) if i not in optional) for signature in dispatcher.signatures}
+
+
+def test_every_kernel_has_exactly_one_version() -> None:
+    """Whatever the tests before this one did, or a single warm-up did."""
+    ubpe_numba.warmup()
+    n = 0
+    for module in kernel_modules():
+        for name, value in vars(importlib.import_module(module)).items():
+            options = getattr(value, "targetoptions", None)
+            if options and not options.get("no_cpython_wrapper"):  # else only kernels call it
+                assert len(forms(value)) == 1, (module, name, value.signatures)
+                n += 1
+    assert n >= 25
+
+
+def test_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "ubpe_numba", "warmup"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr

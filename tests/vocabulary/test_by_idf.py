@@ -1,0 +1,84 @@
+"""Vocabularies rearranged by idf and cut, under every rule, against the plain reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import fit as reference
+from reference.trim import is_closed, rearrange
+from sample_corpora import SIGNAL, fitted
+
+from ubpe_numba import UBPE, FitRules, UBPEClassic
+from ubpe_numba.vocabulary.by_idf import keep_by_weight, renumber
+
+RULES = ["closed", "one_level", "published_0_2", "published_0_3"]
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[float], int]:
+    """Random pair tables, parents before children, with many equal weights."""
+    size = draw(st.integers(1, 4))
+    pairs: list[tuple[int, int]] = []
+    for i in range(draw(st.integers(1, 25))):
+        pairs.append(draw(st.tuples(st.integers(0, size + i - 1), st.integers(0, size + i - 1))))
+    weights = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=len(pairs), max_size=len(pairs)))
+    return pairs, weights, size
+
+
+@pytest.mark.parametrize("trim", RULES)
+@given(tables(), st.integers(0, 30))
+@settings(max_examples=150)
+def test_pair_tables(trim: str, table: tuple[list[tuple[int, int]], list[float], int], more: int) -> None:
+    pairs, weights, size = table
+    want = rearrange(pairs, weights, size, size + more, trim)
+    stay = keep_by_weight(np.array(weights), np.array(pairs), size, size + more, trim)
+    got, dangling = renumber(np.array(pairs), size, stay)
+    assert list(map(tuple, got.tolist())) == [sequence for sequence, _ in want]
+    assert [weights[i] for i in stay] == [w for _, w in want]
+    if trim == "closed":
+        assert dangling == 0
+    if dangling == 0:
+        assert is_closed(want, size)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=20), st.integers(0, 25))
+def test_flat_tables(weights: list[float], more: int) -> None:
+    sequences = [(0,) * (i + 2) for i in range(len(weights))]
+    want = [s for s, _ in rearrange(sequences, weights, 1, 1 + more, "closed")]
+    stay = keep_by_weight(np.array(weights), None, 1, 1 + more, "closed")
+    assert [sequences[i] for i in stay] == want
+
+
+def test_a_table_that_is_not_closed_is_refused() -> None:
+    """The articles' one-level rule leaves tokens built on removed ones: they could not be decoded."""
+    docs = [[0, 1, 0, 1, 0, 1, 0, 1], [0, 1, 2], [0, 1, 0, 1], [2, 2]]
+    merges, _ = reference.fit(docs, 3, 8, 1, "first_seen", 1)
+    weights = [reference.idf(len(docs), m.documents) for m in merges]
+    assert not is_closed(rearrange([(m.left, m.right) for m in merges], weights, 3, 6, "one_level"), 3)
+    rules = FitRules("first_seen", 1, True, "idf", "one_level")
+    with pytest.raises(ValueError, match=r"trim='one_level' leaves \d+ parts of pairs that point to removed tokens"):
+        UBPEClassic(6, 1, alphabet=3, rules=rules).fit(docs, progress=False)
+    tok = UBPEClassic(6, 1, alphabet=3, rules=rules.replace(trim="closed")).fit(docs, progress=False)
+    assert tok.decode(tok.encode(docs[0])).tolist() == docs[0]
+
+
+MANY = [UBPEClassic, UBPE]
+
+
+def test_a_table_by_idf_cannot_be_cut_by_creation() -> None:
+    tok = fitted(UBPEClassic, SIGNAL, None).truncate(200, by="idf")
+    with pytest.raises(ValueError, match="not in order of creation; use by='idf'"):
+        tok.truncate(tok.vocabulary.n_alphabet + 1)
+    fitted(UBPE, SIGNAL, None).truncate(200, by="idf").truncate(30)  # flat sequences need no others
+
+
+@pytest.mark.parametrize("cls", MANY, ids=lambda cls: cls.__name__)
+def test_order_by_idf_at_fit(cls: Any) -> None:
+    tok = fitted(cls, rules=FitRules(order="idf"))
+    assert (np.diff(tok.vocabulary.weights[tok.vocabulary.n_alphabet :]) <= 0).all()
+    assert tok.vocabulary.weights.tolist() == fitted(cls).truncate(80, by="idf").vocabulary.weights.tolist()
+    assert tok.decode_batch(tok.encode_batch(SIGNAL)).to_lists() == [doc.tolist() for doc in SIGNAL]

@@ -1,0 +1,177 @@
+"""Special tokens and known words: found, encoded, refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference.atoms import find_words
+from text_samples import END, TEXT
+
+from ubpe_numba import BPE, UBPE, SpecialTokenError, UnknownSymbolError
+from ubpe_numba.documents.normalise import Documents, code_points
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+
+pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
+words = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=5, unique_by=tuple)
+
+
+@given(words, st.lists(st.lists(st.integers(0, 4), max_size=30), max_size=4), st.data())
+def test_finding_equals_reference(some: list[list[int]], docs: list[list[int]], data: st.DataObject) -> None:
+    active = data.draw(st.lists(st.booleans(), min_size=len(some), max_size=len(some)))
+    special = SpecialTokens.from_user(some, None, "int", 10)
+    assert special is not None
+    offsets = np.cumsum([0, *map(len, docs)])
+    flat = np.array([s for doc in docs for s in doc], np.int64)
+    at, which = special.find(Documents(flat, offsets, "int"), np.array(active))
+    want = [(int(offsets[d]) + p, w) for d, doc in enumerate(docs) for p, w in find_words(doc, some, active)]
+    assert list(zip(at.tolist(), which.tolist(), strict=True)) == want
+
+
+@pytest.mark.parametrize("unit", ["ab", "a", "aab"])
+def test_finding_in_periodic_text(unit: str) -> None:
+    some = ["ab" * 8, "a", "aa", "b" * 3, "a" * 16, "abab"]
+    special = SpecialTokens.from_user(some, None, "str", 10)
+    assert special is not None
+    text = unit * 200
+    at, which = special.find(Documents(code_points(text), np.array([0, len(text)]), "str"), np.ones(6, bool))
+    want = find_words(code_points(text).tolist(), [code_points(word).tolist() for word in some], [True] * 6)
+    assert list(zip(at.tolist(), which.tolist(), strict=True)) == want
+
+
+@pytest.mark.parametrize("options", [{}, {"sample_weight": [1, 5, 2, 1, 3, 1]}, {"boundaries": [[2], [], [0], [], [], [1]]}])
+def test_special_tokens_that_do_not_occur_change_nothing(options: dict[str, Any]) -> None:
+    """Documents still are documents, the empty ones among them, which idf counts too."""
+    docs = ["abab", "", "", "ba", "", "abc"]
+    plain = UBPE(10).fit(docs, **options).vocabulary
+    found = UBPE(10, special_tokens=["<e>"]).fit(docs, **options).vocabulary
+    if "boundaries" in options:  # parts count as documents
+        assert plain.n_documents == 6 and found.n_documents == 8
+    else:
+        assert found == plain and found.n_documents == plain.n_documents
+
+
+@pytest.mark.parametrize("n", [1, 20])  # few are searched for one by one before the automaton is asked
+@pytest.mark.parametrize("pretokenizer", [None, "gpt2"])
+def test_convention(cls: Any, pretokenizer: Any, n: int) -> None:
+    names = [END, *(f"<{i}>" for i in range(n - 1))]
+    tok = cls.for_text(300, pretokenizer=pretokenizer, special_tokens=names).fit(TEXT, progress=False)
+    size = len(tok.vocabulary)
+    assert tok.special_ids == {name: size + i for i, name in enumerate(names)}
+    text = f"the{END}end"
+    apart = [*tok.encode("the").tolist(), size, *tok.encode("end").tolist()]
+    assert tok.encode(text, allowed_special="all").tolist() == apart
+    assert tok.encode(text, allowed_special={END}).tolist() == apart
+    assert tok.encode_batch(["", text, "the", END], allowed_special="all").to_lists() == [
+        [], apart, tok.encode("the").tolist(), [size],
+    ]  # fmt: skip
+    assert tok.decode(apart) == text and tok.decode_bytes(apart) == text.encode()
+    with pytest.raises(ValueError, match=r"^document 0, position 3: '<\|end\|>' is a special token; allow it by"):
+        tok.encode(text)
+    with pytest.raises(ValueError, match=r"^document 1, position 0: '<\|end\|>' is a special token"):
+        tok.encode_batch(["x", END])
+    with pytest.raises(SpecialTokenError) as caught:
+        list(tok.encode_iter(["x"] * 9 + [text], batch=4))
+    assert (caught.value.document, caught.value.position, caught.value.token) == (9, 3, END)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    ordinary = tok.encode(text, disallowed_special="none").tolist()
+    assert size not in ordinary and tok.decode(ordinary) == text
+    assert tok.encode(text, disallowed_special=()).tolist() == ordinary
+    with pytest.raises(ValueError, match="allowed_special: 'x' is not a special token"):
+        tok.encode(text, allowed_special={"x"})
+    with pytest.raises(ValueError, match="disallowed_special: expected 'all', 'none' or a set of special tokens, got 'some'"):
+        tok.encode(text, disallowed_special="some")
+    with pytest.raises(ValueError, match="is a special token"):
+        tok.encode(text, allowed_special="all", disallowed_special={END})
+    with pytest.raises(TypeError, match="allowed_special: expected 'all', 'none' or a set of special tokens, got None"):
+        tok.encode(text, allowed_special=None)
+
+
+def test_nothing_is_learned_from_special_tokens(cls: Any) -> None:
+    tok = cls.for_text(None, pretokenizer=None, special_tokens=[END]).fit([END * 50 + "ab" * 3], progress=False)
+    assert {tok.decode([t]) for t in range(256, len(tok.vocabulary))} <= {"ab", "abab", "ababab"}
+
+
+def test_known_words_are_always_found(cls: Any) -> None:
+    bars = [[7, 7], [9]]
+    docs = [[1, 2, 1, 2, 7, 7, 1, 2, 9, 1], [2, 7, 7, 7]]
+    tok = cls(11, known_words=bars).fit(docs, progress=False)
+    assert tok.alphabet_.symbols.max() == 7  # the 7 that is left over, as a symbol of its own
+    ids = tok.encode_batch(docs)
+    one, two = tok.special_ids[7, 7], tok.special_ids[9,]
+    assert [i for i in ids[0].tolist() if i in (one, two)] == [one, two]
+    assert ids[1].tolist().count(one) == 1
+    assert tok.decode_batch(ids).to_lists() == docs
+    assert tok.decode(tok.encode(docs[0])).dtype == np.int32
+    both = cls(11, known_words=[[9]], special_tokens={(7, 7): 40}).fit(docs, progress=False)
+    with pytest.raises(ValueError, match=r"^document 0, position 4: \(7, 7\) is a special token"):
+        both.encode(docs[0])
+    assert both.encode(docs[0], allowed_special=[[7, 7]]).tolist().count(40) == 1
+    with pytest.raises(ValueError, match=r"allowed_special: \(9,\) is not a special token"):
+        both.encode(docs[0], allowed_special=[(9,)])
+
+
+def test_wide_integers() -> None:
+    tok = BPE(5, alphabet=4, known_words=[[10**12, -1]]).fit([[0, 1, 0, 1]], progress=False)
+    assert tok.decode(tok.encode([0, 1, 10**12, -1, 3])).tolist() == [0, 1, 10**12, -1, 3]
+
+
+def test_unknown_symbols_beside_special_tokens() -> None:
+    tok = BPE(20, special_tokens=["<>"], pretokenizer="gpt2").fit(["ab ab"], progress=False)
+    for text, at in (("ab<>x", 4), ("x<>", 0), ("<><>ab x", 7)):
+        with pytest.raises(UnknownSymbolError) as caught:
+            tok.encode_batch(["ab<>", text], allowed_special="all")
+        assert (caught.value.document, caught.value.position, caught.value.symbol) == (1, at, "x")
+        skipped = tok.encode(text, allowed_special="all", unknown="skip")
+        assert tok.decode(skipped) == text.replace("x", "")
+        assert tok.decode(tok.encode(text, allowed_special="all", unknown=0)) == text.replace("x", " ")
+
+
+BAD_WORDS: list[tuple[Any, type[Exception], str]] = [
+    ("abc", TypeError, "special_tokens: expected a list of words or a mapping of words to ids, got str"),
+    (3, TypeError, "special_tokens: expected a list of words"),
+    ({"a"}, TypeError, "special_tokens: expected a list of words or a mapping of words to ids, got set"),
+    ([3], TypeError, "special_tokens: expected words of bytes, got 3"),
+    (["a", ""], ValueError, "special_tokens: '' is empty"),
+    (["a", "a"], ValueError, "there twice"),
+    (["a", b"a"], ValueError, "there twice"),
+    ({"a": 1.5}, TypeError, "special_tokens: 'a': expected an id, got 1.5"),
+    ({"a": -1}, ValueError, "special_tokens: 'a': expected an id of at least 0, got -1"),
+    ({"a": 2**40}, ValueError, "special_tokens: expected ids below"),
+    ({"a": 7000, "b": 7000}, ValueError, "special_tokens: two have the same id"),
+    ({"a": 7}, ValueError, "special_tokens: 'a': the id 7 is taken"),
+]
+
+
+@pytest.mark.parametrize("given, error, match", BAD_WORDS, ids=lambda x: str(x)[:20])
+def test_bad_special_tokens(given: Any, error: Any, match: str) -> None:
+    tok = BPE.for_text(300, special_tokens=given)
+    with pytest.raises(error, match=match):
+        tok.fit(TEXT, progress=False)
+    assert not hasattr(tok, "vocabulary_")
+
+
+def test_unused_ids_are_unknown() -> None:
+    tok = BPE.for_text(260, special_tokens={END: 300}).fit(TEXT, progress=False)
+    assert tok.decode([300]) == END
+    for ids, at in (([97, 270], 1), ([301], 0), (np.array([97, 2**40]), 1)):
+        with pytest.raises(ValueError, match=f"document 0, position {at}: token id .* is outside the vocabulary"):
+            tok.decode(ids)
+
+
+def test_two_inactive_words_before_an_active_one():
+    """Both longer words at a place are inactive."""
+    s = SpecialTokens.from_user([[0, 1, 2, 3], [0, 1, 2], [0, 1], [0]], None, "int", 10)
+    doc = np.array([0, 1, 2, 3, 0, 1, 2])
+    for active, want in (([0, 0, 1, 1], [(0, 2), (4, 2)]), ([0, 0, 0, 1], [(0, 3), (4, 3)])):
+        at, which = s.find(Documents(doc, np.array([0, 7]), "int"), np.array(active, bool))
+        assert list(zip(at.tolist(), which.tolist(), strict=False)) == want
+
+
+def test_listed_special_tokens_go_round_ids_that_are_given():
+    made = SpecialTokens.from_user(["<a>", "<b>"], {"END": 11}, "str", 10)
+    assert made.ids.tolist() == [10, 12, 11]

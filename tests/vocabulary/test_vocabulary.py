@@ -1,0 +1,46 @@
+"""Vocabularies are validated and frozen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ubpe_numba import BPE, ModelFormatError, UBPEClassic, Vocabulary
+
+
+@pytest.mark.parametrize(
+    "merges, match",
+    [
+        ([[0, 2]], r"merges\[0\]: the token 2 is built on itself"),
+        ([[0, 3], [2, 1]], r"the token \d is built on itself"),
+        ([[0, 1], [0, 1]], r"the pair \[0, 1\] is there twice"),
+        ([[0, 9]], r"merges\[0\]: expected ids in 0..2, got \[0, 9\]"),
+        ([[0, -1]], r"merges\[0\]: expected ids in 0..2"),
+        ([[0.0, 1.0]], "merges: expected integers, got float"),
+        ([0, 1], r"merges: expected shape \(m, 2\), got \(2,\)"), ([[0, 1, 0]], r"expected shape \(m, 2\)"),
+        (None, "merges: expected integers"),
+        ({(0, 1): 2}, "merges: expected integers"), (["ab"], "merges: expected integers"),
+        ([[True, False]], "merges: expected integers"),
+        ([[0, 1], [2]], "merges: expected integers"),
+        ([[0, True]], "merges: expected integers"),  # an integer, if NumPy is asked
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("cls", [BPE, UBPEClassic], ids=lambda cls: cls.__name__)
+def test_from_merges_refuses(cls: Any, merges: Any, match: str) -> None:
+    with pytest.raises(ModelFormatError, match=match):
+        cls.from_merges(merges, "ab")
+
+
+def test_vocabularies_are_validated_and_frozen() -> None:
+    made = Vocabulary.from_merges(2, [[3, 1], [0, 1]])
+    assert [made.sequence(t).tolist() for t in range(4)] == [[0], [1], [0, 1, 1], [0, 1]]
+    for t in (-1, 4):
+        with pytest.raises(IndexError, match=rf"token {t}: expected 0\.\.3"):
+            made.sequence(t)
+    with pytest.raises(AttributeError, match="frozen"):
+        made.weights = np.zeros(4)  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        made.arena[0] = 1
