@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,10 +12,11 @@ from reference import words as reference
 from text_samples import SAMPLES, text_of
 
 from ubpe_numba import BPE, FitRules, Ragged, UnknownSymbolError
+from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text.count_words import count_words
-from ubpe_numba.text.cut import PATTERNS, scan
+from ubpe_numba.text.cut import BLOCK, PATTERNS, scan
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
@@ -25,7 +25,7 @@ def test_documents_in_the_middle_of_an_array() -> None:
     offsets = np.array([2, 6, 6, 9])
     assert scan(values, offsets, "gpt2").tolist() == [2, 3, 6, 7, 9]
     assert count_words(values, offsets, "gpt2").to_lists() == [b"c", b" de", b"f", b" g"]
-    assert WordEncoder(Vocabulary.from_merges(256, [])).encode(values, offsets, "gpt2").to_lists() == [
+    assert encoder_of(Vocabulary.from_merges(256, [])).encode(values, offsets, "gpt2").to_lists() == [
         [99, 32, 100, 101], [], [102, 32, 103],
     ]  # fmt: skip
 
@@ -33,9 +33,9 @@ def test_documents_in_the_middle_of_an_array() -> None:
 # ------------------------------------------------------------------------------------------------------------ encoding
 
 
-def fitted(documents: list[bytes], n_learned: int, rules: FitRules | None = None) -> BPE:
+def fitted(documents: list[bytes], n_learned: int) -> BPE:
     """A tokenizer over bytes, learned from the documents cut as GPT-2 does."""
-    return BPE(256 + n_learned, alphabet=256, rules=rules).fit(count_words(*text_of(*documents), "gpt2"), progress=False)
+    return BPE(256 + n_learned, alphabet=256).fit(count_words(*text_of(*documents), "gpt2"), progress=False)
 
 
 def joined(tokenizer: BPE, documents: list[bytes], pattern: str) -> list[list[int]]:
@@ -57,7 +57,7 @@ def texts() -> st.SearchStrategy[bytes]:
 @example([b"", b"abababab" * 9, b"", b"aaaaaaaaa a aaa", b""], 20, "cl100k", 3)
 def test_encoding(documents: list[bytes], n_learned: int, pattern: str, n_threads: int) -> None:
     tokenizer = fitted(documents, n_learned)
-    encoder = WordEncoder(tokenizer.vocabulary)
+    encoder = encoder_of(tokenizer.vocabulary)
     values, offsets = text_of(*documents)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thread_pool, "SERIAL_BELOW", 0)
@@ -73,30 +73,20 @@ def test_encoding(documents: list[bytes], n_learned: int, pattern: str, n_thread
 
 @pytest.mark.parametrize("rules", [FitRules(order="idf"), FitRules(encode="batch")])
 def test_encoding_of_other_tables(rules: FitRules) -> None:
+    """Those that are not in order of creation, and the batch rule, go without a `WordEncoder`."""
     documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)] * 2 + [b""]
-    tokenizer = fitted(documents, 60, rules)
-    encoder = WordEncoder(tokenizer.vocabulary, batch=rules.encode == "batch")
+    tokenizer = BPE(316, alphabet=bytes(range(256)), pretokenizer="o200k", rules=rules).fit(documents, progress=False)
+    uncut = BPE.from_merges(tokenizer.vocabulary.merges, alphabet=256, rules=rules)
     for n_threads in (1, 2):
-        assert encoder.encode(*text_of(*documents), "o200k", n_threads).to_lists() == joined(tokenizer, documents, "o200k")
+        assert tokenizer.set_params(n_threads=n_threads).encode_batch(documents).to_lists() == joined(uncut, documents, "o200k")
 
 
 def test_symbols_in_another_order() -> None:
     """As published vocabularies have them: byte 255 - i is symbol i + 1, and symbol 0 is none."""
     byte_ids = 256 - np.arange(256)
     merges = np.array([[byte_ids[97], byte_ids[98]], [257, 257], [byte_ids[32], 258]])
-    encoder = WordEncoder(Vocabulary.from_merges(257, merges), byte_ids)
+    encoder = encoder_of(Vocabulary.from_merges(257, merges), byte_ids)
     assert encoder.encode(*text_of(b"abab abab ba"), "gpt2").to_lists() == [[258, 259, byte_ids[32], byte_ids[98], byte_ids[97]]]
-
-
-def test_whole_tokens() -> None:
-    """The token `abc` is not what the merges make of "abc": (b, c) goes first, and nothing joins a with it."""
-    merges = [[98, 99], [97, 98], [257, 99]]
-    text = text_of(b"abc abc abca")
-    exact = WordEncoder(Vocabulary.from_merges(256, merges))
-    whole = WordEncoder(Vocabulary.from_merges(256, merges), whole_tokens=True)
-    for _ in range(2):
-        assert exact.encode(*text, "gpt2").to_lists() == [[97, 256, 32, 97, 256, 32, 97, 256, 97]]
-        assert whole.encode(*text, np.array([0, 3, 4, 7, 8, 12])).to_lists() == [[258, 32, 258, 32, 97, 256, 97]]
 
 
 def test_long_words() -> None:
@@ -104,18 +94,8 @@ def test_long_words() -> None:
     rng = np.random.default_rng(3)
     documents = [b"a" * 3_000_000, rng.choice([97, 98], 1_000_000).astype(np.uint8).tobytes(), b"ab" * 500_000]
     tokenizer = fitted([document[:4000] for document in documents], 200)
-    ids = WordEncoder(tokenizer.vocabulary).encode(*text_of(*documents), "gpt2")
+    ids = encoder_of(tokenizer.vocabulary).encode(*text_of(*documents), "gpt2")
     assert ids == tokenizer.encode_batch(documents)
-
-
-def test_an_encoder_is_shared_and_pickled() -> None:
-    documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)]
-    encoder = WordEncoder(fitted(documents, 80).vocabulary)
-    text = text_of(*documents)
-    want = encoder.encode(*text, "cl100k")
-    with ThreadPoolExecutor(8) as pool:
-        assert all(ids == want for ids in pool.map(lambda _: encoder.encode(*text, "cl100k", 1), range(40)))
-    assert pickle.loads(pickle.dumps(encoder)).encode(*text, "cl100k") == want
 
 
 def test_many_words_meet_in_the_cache() -> None:
@@ -123,7 +103,7 @@ def test_many_words_meet_in_the_cache() -> None:
     rng = np.random.default_rng(1)
     document = b" ".join(b"%d" % i for i in rng.integers(0, 10**6, 150_000))
     tokenizer = fitted([document[:20_000]], 300)
-    encoder = WordEncoder(tokenizer.vocabulary)
+    encoder = encoder_of(tokenizer.vocabulary)
     text = text_of(document)
     cuts = scan(*text, "gpt2")
     want = tokenizer.encode_batch(Ragged(text[0].astype(np.int32), cuts))
@@ -136,8 +116,7 @@ def test_many_words_meet_in_the_cache() -> None:
 
 def test_what_is_refused() -> None:
     values, offsets = text_of(b"ab cd", b"e")
-    encoder = WordEncoder(Vocabulary.from_merges(256, []))
-    for call in (scan, count_words, encoder.encode):
+    for call in (scan, count_words):
         with pytest.raises(TypeError, match="values: expected a 1-D array of uint8, got an array of int64"):
             call(values.astype(np.int64), offsets, "gpt2")
         with pytest.raises(TypeError, match="offsets: expected a 1-D array of int64, got list"):
@@ -146,36 +125,60 @@ def test_what_is_refused() -> None:
             call(values, np.array([0, 7]), "gpt2")
         with pytest.raises(ValueError, match="pattern: expected one of gpt2, cl100k, o200k, got 'gpt5'"):
             call(values, offsets, "gpt5")
-    for count in (count_words, encoder.encode):
-        with pytest.raises(TypeError, match="segments: expected a pattern's name or a 1-D array of int64, got None"):
-            count(values, offsets, None)
-        with pytest.raises(ValueError, match="segments: segment 1 is empty: 2, then 2"):
-            count(values, offsets, np.array([0, 2, 2, 5, 6]))
-        with pytest.raises(ValueError, match=r"segments: expected 0\.\.6 as the offsets, got 0\.\.5"):
-            count(values, offsets, np.array([0, 5]))
-        with pytest.raises(ValueError, match="segments: one lies across 5, where document 1 begins"):
-            count(values, offsets, np.array([0, 6]))
-    with pytest.raises(TypeError, match="byte_ids: expected 256 integers"):
-        WordEncoder(Vocabulary.from_merges(256, []), np.arange(255))
-    with pytest.raises(ValueError, match=r"byte_ids\[2\]: expected -1\.\.1, got 2"):
-        WordEncoder(Vocabulary.from_merges(2, []))
+    with pytest.raises(TypeError, match="segments: expected a pattern's name or a 1-D array of int64, got None"):
+        count_words(values, offsets, None)
+    with pytest.raises(ValueError, match="segments: segment 1 is empty: 2, then 2"):
+        count_words(values, offsets, np.array([0, 2, 2, 5, 6]))
+    with pytest.raises(ValueError, match=r"segments: expected 0\.\.6 as the offsets, got 0\.\.5"):
+        count_words(values, offsets, np.array([0, 5]))
+    with pytest.raises(ValueError, match="segments: one lies across 5, where document 1 begins"):
+        count_words(values, offsets, np.array([0, 6]))
 
 
 def test_a_byte_that_the_alphabet_has_not() -> None:
-    byte_ids = np.full(256, -1)
-    byte_ids[[97, 98]] = 0, 1
-    encoder = WordEncoder(Vocabulary.from_merges(2, [[0, 1]]), byte_ids)
-    assert encoder.encode(*text_of(b"ab", b"ba"), "gpt2").to_lists() == [[2], [1, 0]]
+    tokenizer = BPE(3, alphabet=b"ab", pretokenizer="gpt2").fit([b"ab", b"ba", b"ab"], progress=False)
+    assert tokenizer.encode_batch([b"ab", b"ba"]).to_lists() == [[2], [1, 0]]
     with pytest.raises(UnknownSymbolError, match="document 1, position 2: symbol 99"):
-        encoder.encode(*text_of(b"ab", b"bac"), "gpt2")
+        tokenizer.encode_batch([b"ab", b"bac"])
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_nothing(pattern: str) -> None:
-    encoder = WordEncoder(Vocabulary.from_merges(256, []))
+    encoder = encoder_of(Vocabulary.from_merges(256, []))
     for documents in ([], [b""], [b"", b""]):
         text = text_of(*documents)
         assert scan(*text, pattern).tolist() == [0]
         assert len(count_words(*text, pattern)) == 0
         assert encoder.encode(*text, pattern).to_lists() == [[] for _ in documents]
         assert encoder.encode(*text, np.array([0])).to_lists() == [[] for _ in documents]
+
+
+def encoder_of(vocabulary: Vocabulary, byte_ids: np.ndarray | None = None) -> WordEncoder:
+    return WordEncoder(PairEncoder(vocabulary, batch=False), byte_ids)
+
+
+@pytest.mark.parametrize("n", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK])
+def test_blocks_that_are_full(n: int) -> None:
+    """Every byte is a segment, and the last block is full, or lacks one, or holds one."""
+    values, offsets = text_of((b"a," * BLOCK)[:n])
+    cuts = np.arange(n + 1)
+    assert np.array_equal(scan(values, offsets, "gpt2"), cuts)
+    encoder = encoder_of(Vocabulary.from_merges(256, []))
+    for segments in ("gpt2", cuts):
+        assert count_words(values, offsets, segments).weights.tolist() == [n - n // 2, n // 2]
+        assert np.array_equal(encoder.encode(values, offsets, segments).values, values)
+
+
+def test_threads_share_an_encoder() -> None:
+    documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)]
+    encoder = encoder_of(fitted(documents, 80).vocabulary)
+    text = text_of(*documents)
+    want = encoder.encode(*text, "cl100k")
+    with ThreadPoolExecutor(8) as pool:
+        assert all(ids == want for ids in pool.map(lambda _: encoder.encode(*text, "cl100k", 1), range(40)))
+
+
+def test_a_bad_number_of_threads() -> None:
+    encoder = encoder_of(Vocabulary.from_merges(256, []))
+    with pytest.raises(ValueError, match="n_threads: expected at least 1, got 0"):
+        encoder.encode(*text_of(b"ab"), "gpt2", 0)
