@@ -6,7 +6,6 @@ A special token is found only in calls that allow it, a known word in every docu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +68,7 @@ class SpecialTokens:
         self.number = {word: i for i, word in enumerate(words)}
         if len({row.values.tobytes() for row in rows}) < len(words):
             raise ValueError("special_tokens: one is there twice, or is a known word too")
+        self._finder: _Finder | None = None  # no cached_property: that of Python 3.11 has a lock, which a fork may copy held
 
     @classmethod
     def from_user(cls, special: Any, known: Any, kind: str, size: int | None) -> SpecialTokens | None:
@@ -114,6 +114,7 @@ class SpecialTokens:
         none = np.zeros(0, np.int64)
         if values.size == 0 or not active.any() or self._absent(values, active):
             return none, none
+        self._finder = self._finder or self._automaton()
         alphabet, edges, states, word_of = self._finder
         lengths, chosen = np.diff(self.offsets), active.astype(np.uint8)
         found = np.empty(values.size, np.int32)
@@ -131,8 +132,7 @@ class SpecialTokens:
     def _symbols(self, word: int) -> np.ndarray:
         return self.values[self.offsets[word] : self.offsets[word + 1]]
 
-    @cached_property
-    def _finder(self) -> _Finder:
+    def _automaton(self) -> _Finder:
         alphabet = Alphabet.from_symbols(np.unique(self.values), self.kind)
         lengths = np.diff(self.offsets)
         symbols, n = alphabet.lookup(self.values), alphabet.size
