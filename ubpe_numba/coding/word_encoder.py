@@ -15,14 +15,11 @@ from ubpe_numba.text.cut import as_text, in_blocks
 
 __all__ = ["WordEncoder"]
 
-_CACHE_LINES = 1 << 16  # of encoded words, 64 bytes each: 4 MB a thread
+_CACHE_LINES = 1 << 16  # encoded segments, 64 bytes each: 4 MB a thread
 
 
 class WordEncoder:
     """Encoding of text by merge rank, every segment by itself.
-
-    Segments recur: up to 65,536 of them are kept encoded from call to call, 4 MB for each thread that calls. Threads may share
-    an encoder.
 
     Parameters
     ----------
@@ -30,6 +27,11 @@ class WordEncoder:
         A linear one, whose tables are shared.
     byte_ids : int32[256] or None
         The alphabet id of every byte; all bytes must have one. None: the byte itself.
+
+    Notes
+    -----
+    Segments recur: up to 65,536 of them are kept encoded from call to call, 4 MB for each thread that calls. Threads may share an
+    encoder.
 
     Examples
     --------
@@ -52,18 +54,23 @@ class WordEncoder:
         Parameters
         ----------
         values : uint8[n]
-            The text, contiguous.
+            The text, contiguous; it may be read-only.
         offsets : int64[d + 1]
             Where documents begin and end.
         segments : str or int64[s + 1]
             A name of `cut.PATTERNS`, or segments as `cut.scan` returns them. None of the three is checked.
         n_threads : int or None
-            The result is the same for any number of threads. TypeError or ValueError for a bad one.
+            The result is the same for any number of threads.
 
         Returns
         -------
         Ragged
-            The same as `BPE.encode_batch` makes of the segments, joined document by document.
+            What `PairEncoder.encode` makes of the segments, joined document by document.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a bad `n_threads`.
         """
         values = as_text(values)
         if offsets[-1] - offsets[0] < thread_pool.SERIAL_BELOW:
@@ -100,7 +107,7 @@ class WordEncoder:
         return Ragged._trusted(out[:n].copy(), out_offsets)
 
     def _cache(self) -> np.ndarray:
-        """The calling thread's own cache; lines begin where those of the processor do."""
+        """The calling thread's own cache (kernels/encode_words.py), aligned to the cache lines of the processor."""
         cache: np.ndarray | None = getattr(self._local, "cache", None)
         if cache is None:
             room = np.zeros(LINE * (_CACHE_LINES + 1), np.uint64)

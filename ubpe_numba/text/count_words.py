@@ -1,4 +1,4 @@
-"""Counting the distinct segments of a text, on threads."""
+"""Counting the distinct segments of a text, on threads: each thread counts its documents, then the counts are added up."""
 
 from __future__ import annotations
 
@@ -8,21 +8,39 @@ from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.text.cut import BLOCK, checked_cut, checked_text, in_blocks
+from ubpe_numba.text.cut import BLOCK, as_text, checked_cut, checked_text, in_blocks
 from ubpe_numba.text.kernels.count_words import ENTRY, spread, tally
 
-_FIRST_TABLE = 1 << 14  # entries of a table of words
-
-
-_LARGE_TABLE = 1 << 18  # entries, from which on it doubles only
+_FIRST_TABLE = 1 << 14  # entries of a new table
+_LARGE_TABLE = 1 << 18  # entries from which on a table doubles; below, it grows by four
 
 
 def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Counts:
-    """Count equal segments of all documents.
+    """Count equal segments of all documents. O(bytes) expected.
 
-    values uint8[n], offsets int64[d + 1]; `segments` a name of `scan.PATTERNS`, or int64[s + 1] as `scan` returns them. Equals
-    `count_documents` with the segments for documents, for any number of threads. O(bytes) expected. Raises as `scan` does.
+    Parameters
+    ----------
+    values : uint8[n]
+        The text.
+    offsets : int64[d + 1]
+        Where documents begin and end.
+    segments : str or int64[s + 1]
+        A name of `cut.PATTERNS`, or segments as `cut.scan` returns them.
+    n_threads : int or None
+        The result is the same for any number of threads.
 
+    Returns
+    -------
+    Counts
+        The same as `count_documents` makes of the segments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arrays, a pattern that has no kernel, segments that are empty or lie across two documents.
+
+    Examples
+    --------
     >>> text = np.frombuffer(b"no, no, no", np.uint8)
     >>> counts = count_words(text, np.array([0, len(text)]), "gpt2")
     >>> counts.to_lists(), counts.weights.tolist()
@@ -41,14 +59,14 @@ def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndar
     parts = thread_pool.run(one, thread_pool.chunks_of(offsets, n_threads, per_thread=1), n_threads)
     if len(parts) == 1:
         return parts[0]
-    words = _Words(np.concatenate([*(part.flat.values for part in parts), np.zeros(8, np.uint8)]))  # some to read past the end
+    words = _Words(as_text(np.concatenate([part.flat.values for part in parts])))
     lengths = np.concatenate([np.diff(part.flat.offsets) for part in parts])
     words.add(offsets_of(lengths), np.concatenate([part.weights for part in parts]))
     return words.counts()
 
 
 class _Words:
-    """The distinct segments of one text so far, in a hash table that grows."""
+    """The distinct segments of one text so far, in a hash table that grows (kernels/count_words.py)."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
@@ -60,6 +78,7 @@ class _Words:
         self.words = np.empty(capacity, np.int64)
 
     def add(self, segments: np.ndarray, weights: np.ndarray) -> None:
+        """Add segments, int64[s + 1], of these weights, int64[s]."""
         done = tally(self.values, segments, weights, self.table, self.words, self.n)
         while done < weights.size:
             self._grow()
@@ -72,6 +91,7 @@ class _Words:
         self.words[: words.size] = words
 
     def counts(self) -> Counts:
+        """The segments in order of first appearance, their bytes side by side, and their weights."""
         n = int(self.n[0])
         begins, ends = self.words[: 2 * n].reshape(n, 2).T
         offsets = offsets_of(ends - begins)

@@ -31,16 +31,36 @@ __all__ = ["PATTERNS", "scan"]
 PATTERNS = ("gpt2", "cl100k", "o200k")
 
 BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
-_COPIED = 1 << 12  # bytes: a shorter text is copied, in less time than the copy's absence takes to arrange
+_COPIED = 1 << 12  # bytes: to copy a shorter text takes less time than `writable` does
 _PADDING = np.zeros(8, np.uint8)
 
 
 def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int | None = None) -> np.ndarray:
-    """Cut every document into segments, as the pattern does.
+    """Cut every document into segments, as the pattern does. O(bytes).
 
-    values uint8[n], offsets int64[d + 1], `pattern` one of `PATTERNS`; returns int64[s + 1], the first and last of them those of
-    the offsets; the same for any number of threads. O(bytes). TypeError or ValueError for any other arrays or pattern.
+    Parameters
+    ----------
+    values : uint8[n]
+        The text.
+    offsets : int64[d + 1]
+        Where documents begin and end.
+    pattern : str
+        One of `PATTERNS`.
+    n_threads : int or None
+        The result is the same for any number of threads.
 
+    Returns
+    -------
+    int64[s + 1]
+        Where segments begin and end, from `offsets[0]` to `offsets[-1]`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arrays, or another pattern.
+
+    Examples
+    --------
     >>> text = np.frombuffer(b"I'm 12345 dogs", np.uint8)
     >>> scan(text, np.array([0, len(text)]), "cl100k").tolist()
     [0, 1, 3, 4, 7, 9, 14]
@@ -67,7 +87,7 @@ def as_text(values: np.ndarray) -> np.ndarray:
 
 
 def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The arrays as kernels want them, without a copy if they are so already."""
+    """The arrays as kernels take them; TypeError or ValueError for others."""
     if not isinstance(values, np.ndarray) or values.dtype != np.uint8 or values.ndim != 1:
         raise TypeError(f"values: expected a 1-D array of uint8, got {describe(values)}")
     if not isinstance(offsets, np.ndarray) or offsets.dtype != np.int64 or offsets.ndim != 1:
@@ -77,7 +97,7 @@ def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
-    """A pattern's name, or segments that go with the offsets."""
+    """A pattern's name, or segments that go with the offsets; TypeError or ValueError for anything else."""
     if isinstance(segments, str):
         if segments not in PATTERNS:
             raise ValueError(f"pattern: expected one of {', '.join(PATTERNS)}, got {segments!r}")

@@ -1,7 +1,7 @@
-"""Cutting text into words before anything is learned or encoded: named patterns, or any of the user's.
+"""Cutting text into segments before anything is learned or encoded: by a named pattern, or by any of the user's.
 
-A pre-tokenizer only says where no token may pass. What its pattern does not match is kept too, as segments of its own, so that
-nothing of a text is ever lost.
+A pre-tokenizer only says which places no token may contain. What its pattern does not match is kept too, as segments of its own,
+so that nothing of a text is ever lost.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAMED = {
     "digits1": r"\p{N}",
     "digits3": r"\p{N}{1,3}",
 }
-#: Other spellings of the same.
+#: Other spellings of the same patterns, as versions of tiktoken have them.
 _SPELLINGS = {
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": "gpt2",
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
@@ -44,12 +44,12 @@ _SPELLINGS = {
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     ): "cl100k",
 }
-#: A letter that was new in each version of Unicode.
+#: A letter that each version of Unicode added.
 _NEWEST = (("17.0", 0x16EA0), ("16.0", 0x105C0), ("15.1", 0x2EBF0), ("15.0", 0x11F04), ("14.0", 0x12F90))
 
 
 class Pretokenizer:
-    r"""Where text is cut: a regular expression whose matches are segments, as is whatever lies between them.
+    r"""Where text is cut: a regular expression whose matches are segments, as are the parts between them.
 
     Parameters
     ----------
@@ -60,16 +60,25 @@ class Pretokenizer:
     Attributes
     ----------
     name : str or None
-        The name, None for a pattern of the user's.
+        The name of the pattern, None for one of the user's own.
     pattern : str
         The regular expression.
     unicode : str
         The version of Unicode that decides what is a letter, such as ``"17.0"``.
 
-    A pattern is run, and some take exponential time: mind where models come from that bring their own.
+    Raises
+    ------
+    TypeError
+        For anything but a str.
+    ValueError
+        For a name that does not exist, or a pattern that cannot be compiled.
+    ImportError
+        Without `regex` (``pip install 'ubpe-numba[text]'``), which all but `gpt2`, `cl100k` and `o200k` need.
 
-    Two are equal if their patterns are. TypeError for anything but a str, ValueError for a name that does not exist or a pattern
-    that cannot be compiled, ImportError without `regex` (``pip install 'ubpe-numba[text]'``).
+    Notes
+    -----
+    A pattern of a model file is run like any other, and some patterns take exponential time: load models with patterns of their
+    own only from sources you trust. Two pre-tokenizers are equal if their patterns are.
 
     Examples
     --------
@@ -109,19 +118,30 @@ class Pretokenizer:
 
     @property
     def unicode(self) -> str:
-        """The version of Unicode of the character classes: of our table, or as far as `regex` lets on."""
+        """The version of Unicode that decides what is a letter: that of our table, or of `regex`, as far as it can be told."""
         if self.name in PATTERNS:
             return str(import_module("ubpe_numba.text.unicode_data").UNICODE_VERSION)
         engine = _engine()
         return next((version for version, point in _NEWEST if engine.match(r"\p{L}", chr(point))), "13.0 or earlier")
 
     def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Cut documents into segments: int64[s + 1], rising strictly from `offsets[0]` to `offsets[-1]`.
+        """Cut documents into segments, each document by itself.
 
-        `values` uint8 (UTF-8, where an ill-formed byte is a character of its own that is no letter, digit or white space) or
-        uint32 (code points); `offsets` int64[d + 1]. Every document boundary is among the offsets, so an empty document has no
-        segment. Each document is matched by itself.
+        Parameters
+        ----------
+        values : uint8[n] or uint32[n]
+            UTF-8, where an ill-formed byte is a character of its own that is no letter, digit or white space; or code points.
+        offsets : int64[d + 1]
+            Where documents begin and end.
 
+        Returns
+        -------
+        int64[s + 1]
+            Where segments begin and end, strictly rising from `offsets[0]` to `offsets[-1]`. The places where documents begin are
+            all among them, so an empty document has no segment.
+
+        Examples
+        --------
         >>> Pretokenizer("digits").split(np.frombuffer(b"a12", np.uint8), np.array([0, 3, 3])).tolist()
         [0, 1, 3]
         """
@@ -136,7 +156,7 @@ class Pretokenizer:
             else:
                 text = text_of(values[begin:end])
             cuts = self._cuts(text)
-            if len(text) == end - begin:  # as many bytes as characters: not worth an array of its own
+            if len(text) == end - begin:  # ASCII or code points: a position in characters is one in `values`
                 plain += [begin + cut for cut in cuts]
             else:
                 found.append(begin + _positions(text)[cuts])
@@ -144,10 +164,10 @@ class Pretokenizer:
         return np.unique(np.concatenate(found))
 
     def _cuts(self, text: str) -> list[int]:
-        """Where matches start and end, in characters; those of nothing are left out."""
+        """Where matches start and end, in characters; empty matches are left out."""
         if self._compiled.groups == 0:
             lengths = list(map(len, self._compiled.findall(text)))
-            if sum(lengths) == len(text):  # nothing lies between matches: three times as fast
+            if sum(lengths) == len(text):  # there is nothing between matches: three times as fast
                 return list(accumulate(lengths))
         spans = (match.span() for match in self._compiled.finditer(text))
         return [at for start, end in spans if end > start for at in (start, end)]
@@ -160,7 +180,7 @@ class Pretokenizer:
             raise ValueError(f"pretokenizer: {self.pattern!r} is not a regular expression: {error}") from error
 
     def state(self) -> dict[str, Any]:
-        """What a model file holds."""
+        """What a model file holds of it."""
         return {"name": self.name, "pattern": self.pattern, "unicode": self.unicode}
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -177,7 +197,7 @@ class Pretokenizer:
 
 
 def _scan(values: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
-    """By a kernel, which reads UTF-8."""
+    """The segments of text by a kernel, which reads UTF-8; code points are encoded for it."""
     if values.dtype == np.uint8:
         return scan(values, offsets, name)
     text = text_of(values).encode("utf-8", "surrogatepass")
@@ -187,7 +207,11 @@ def _scan(values: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
 
 
 def _positions(text: str) -> np.ndarray:
-    """int64[n + 1]: the byte that every character starts at; one that stands for an ill-formed byte is that byte."""
+    r"""int64[n + 1]: the byte where each of n characters starts; one that stands for an ill-formed byte is that byte.
+
+    >>> _positions("né\udcff").tolist()
+    [0, 1, 3, 4]
+    """
     points = code_points(text)
     sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
     sizes[(points >= 0xDC80) & (points <= 0xDCFF)] = 1

@@ -1,8 +1,13 @@
 r"""The class of every code point, as the package `regex` sees it: what `\p{L}`, `\p{N}`, `\s` ... mean to the kernels.
 
-The classes are committed (`unicode_data.py`), so that text is cut alike everywhere: `unicodedata` and `regex` are of another
-Unicode version in every release. `python -m ubpe_numba.text.unicode_classes` writes them anew, with the `regex` that is
-installed.
+The classes are committed (`unicode_data.py`), so that text is cut alike everywhere: which version of Unicode `unicodedata` and
+`regex` know depends on their release. `python -m ubpe_numba.text.unicode_classes` writes them anew, from the installed `regex`.
+
+They are stored as runs of code points with equal flags: the flags of all runs, then the lowest bytes of their lengths, the middle
+and the highest ones, compressed. The runs of U+0000..U+0020 are::
+
+    flags    0, SPACE, SPACE | NEWLINE, SPACE, SPACE | NEWLINE, 0, SPACE
+    lengths  9, 1,     1,               2,     1,               18, 1
 """
 
 from __future__ import annotations
@@ -34,7 +39,11 @@ _CLASSES = {
 
 
 def flags_of_code_points() -> np.ndarray:
-    """uint8[0x110000]: the flags (kernels/utf8.py) of every code point, surrogates included."""
+    """uint8[0x110000]: the flags (kernels/utf8.py) of every code point, surrogates included.
+
+    >>> flags_of_code_points()[[ord("e"), ord("5"), ord(" ")]].tolist()  # LOWER | LETTER, NUMBER, SPACE
+    [6, 8, 16]
+    """
     flat = np.frombuffer(zlib.decompress(base64.b85decode(RUNS)), np.uint8)
     n = flat.size // 4
     lengths = flat[n:].reshape(3, n).astype(np.int64)
@@ -43,7 +52,7 @@ def flags_of_code_points() -> np.ndarray:
 
 @functools.cache
 def class_table() -> np.ndarray:
-    """The table that kernels read (kernels/utf8.py), uint8, about 55 kB; made once a process."""
+    """The table that kernels read, uint8, about 59 kB; made once a process. kernels/utf8.py has a drawing of it."""
     flags = flags_of_code_points().tobytes()
     ascii_blocks = flags[: 2 * _BLOCK]
     numbers: dict[bytes, int] = {}
@@ -52,7 +61,7 @@ def class_table() -> np.ndarray:
 
 
 def flags_by_regex() -> np.ndarray:
-    """The flags of every code point, asked of the package `regex`."""
+    """uint8[0x110000]: the flags of every code point, as the package `regex` has them."""
     import regex  # here only: an extra
 
     everything = "".join(map(chr, range(_SIZE)))
@@ -64,13 +73,13 @@ def flags_by_regex() -> np.ndarray:
 
 
 def unicode_of_regex() -> str:
-    """The Unicode version of the installed `regex`, which only its description tells; "" if not even that."""
+    """The Unicode version of the installed `regex`, which only its description on the package index names; "" if it does not."""
     found = re.search(r"supports Unicode (\d+\.\d+\.\d+)", importlib.metadata.distribution("regex").read_text("METADATA") or "")
     return found[1] if found else ""
 
 
 def _source(flags: np.ndarray, version: str) -> str:
-    """The text of `unicode_data.py`: runs of equal flags, the flags first, then the lengths, their lowest bytes first."""
+    """The text of `unicode_data.py`: runs of equal flags, packed as the head of this file says."""
     starts = np.flatnonzero(np.diff(flags, prepend=0xFF))
     lengths = np.diff(starts, append=_SIZE).astype("<u4").view(np.uint8).reshape(-1, 4)
     packed = base64.b85encode(zlib.compress(np.concatenate([flags[starts], lengths[:, :3].T.reshape(-1)]).tobytes(), 9)).decode()

@@ -1,8 +1,20 @@
-"""Encoding text that is cut into segments, by merge rank: every segment for itself, and most of them from a cache.
+"""Encoding text that is cut into segments, by merge rank: every segment by itself, and most of them from a cache.
 
-A line of the cache is 64 bytes: 24 for the segment, 8 for its length and the number of its ids (`ids << 32 | length`, 0 if the
-line is empty), 32 for up to 8 ids. A segment has one line to go to, and takes it from whoever is there: in English and in program
-text more than nineteen of twenty segments find themselves.
+The cache is direct-mapped. An entry is a cache line of the processor, 8 words of 64 bits; the hash of a segment says which one
+line may hold it. A word `number of ids << 32 | length` of 0 means empty; segments of more than LINE_SYMBOLS bytes or LINE_IDS ids
+are not kept::
+
+    word  0            1            2            3                        4 ... 7
+          +------------+------------+------------+------------------------+------------------------------+
+          | the bytes of the segment, zeros      | number of ids, length  | the ids, int32, LINE_IDS     |
+          | behind it: LINE_SYMBOLS              | 32 bits each           | of them have room            |
+          +------------+------------+------------+------------------------+------------------------------+
+
+    " baba" that encodes to [257, 256]:
+          | " baba"    | 0          | 0          | 2 << 32 | 5            | 257, 256, six that are unused |
+
+A segment that is not found is encoded and overwrites its line. In English and in program text more than nineteen of twenty
+segments are found.
 """
 
 from __future__ import annotations
@@ -15,13 +27,13 @@ from ubpe_numba.runtime.machine.byte_words import eight_bytes, mixed_three
 from ubpe_numba.runtime.machine.intrinsics import address, load64, store64
 
 LINE = 8  # words of a line
-LINE_SYMBOLS = 24  # bytes of a segment that a line has room for
-LINE_IDS = 8
+LINE_SYMBOLS = 24  # bytes of the longest segment that a line has room for
+LINE_IDS = 8  # ids that a line has room for
 
 
 @helper
 def _copy_ids(source, i, target, j):
-    """Copy the LINE_IDS ids, of 4 bytes each, from address `source + i` to `target + j`. O(1)."""
+    """Copy LINE_IDS ids, of 4 bytes each, from address `source + i` to `target + j`, whether all are used or not. O(1)."""
     for k in range(0, 4 * LINE_IDS, 8):
         store64(target, j + k, load64(source, i + k))
 
@@ -33,12 +45,19 @@ def encode_words(
 ):  # fmt: skip
     """Encode the segments of documents; returns the number of ids written so far.
 
-    values uint8, at least 8; offsets int64[d + 1]; segments int64[s + 1], those of all documents in some number of calls;
-    byte_ids int32[256], the symbol of every byte.
-    From `entries` to `lengths` as in `encode_rank`. cache uint64[LINE * a power of two], kept from call to call; scratch for the
-    longest segment: `word` int32, `dead` uint8, a bit each and one more byte; state int64[2], first 0: documents and ids done.
-    `out` int32, room for all bytes and LINE_IDS more; out_offsets int64[d + 1], written up to the document of the last segment.
-    O(bytes), and for what is not in the cache as `encode_rank`.
+    Text: values uint8[n], at least 8; offsets int64[d + 1]; segments int64[s + 1], the next of those of all documents, which may
+    be given in any number of calls; byte_ids int32[256], the alphabet id of every byte. Tables, from `entries` to `lengths`: as
+    for `encode_rank`. cache uint64[LINE * a power of two], zeros at first, kept from call to call. Scratch for the longest
+    segment: word int32, dead uint8, a bit for each of its bytes and 8 more. state int64[2], zeros at first: documents begun and
+    ids written. Output: out int32, room for all bytes and LINE_IDS more; out_offsets int64[d + 1], written as far as documents
+    have begun. The caller allocates all of them. O(bytes), and for segments that are not in the cache as `encode_rank`.
+
+    Eighteen parameters: this runs once for each short document, and bare arrays cost numba's dispatcher a tenth of a microsecond
+    each, a tuple of them several.
+
+    Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments [0, 2, 3, 7]:
+    out [256, 32, 256, 256], returns 4, out_offsets [0, 2, _], state [2, 4]. The caller sets the offsets of documents behind the
+    last segment: [0, 2, 4].
     """
     text = address(values)
     last = values.size - 8
@@ -50,7 +69,7 @@ def encode_words(
     for s in range(segments.size - 1):
         begin = segments[s]
         length = segments[s + 1] - begin
-        while offsets[d] <= begin:  # as many documents begin here as end empty, and one
+        while offsets[d] <= begin:  # the document that begins here, after any number of empty ones
             out_offsets[d] = w
             d += 1
         line = np.int64(0)
