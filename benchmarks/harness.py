@@ -1,4 +1,4 @@
-"""Runs the jobs of `peers.py`, ours and a peer's in turn; collects the rows of a table and notes below it."""
+"""Runs jobs with `peers.py`, ours and those of a peer in turn, and collects the rows of a table and the notes below it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ENVIRONMENT = {
 }
 _JOB = {
     **{"tokenizer": "UBPE", "n_tokens": 1024, "n_candidates": 50, "alphabet_size": 256, "top_n": 1},
-    **{"form": "arrays", "room": "", "pattern": "", "model": "", "out": "", "repeat": 5, "budget": 5.0},
+    **{"form": "arrays", "text": False, "pattern": "", "model": "", "out": "", "repeat": 5, "budget": 5.0},
 }
 
 
@@ -42,7 +42,7 @@ class Data(NamedTuple):
 
 @dataclasses.dataclass
 class Result:
-    """What one job, or the same job several times, gave."""
+    """What a job that ran once or several times gave: seconds of each run, peak memory, the version of the package."""
 
     n_symbols: int
     seconds: list[float] = dataclasses.field(default_factory=list)
@@ -59,7 +59,7 @@ class Result:
         return self.n_symbols / self.median
 
     def cell(self, unit: str = "sym/s") -> str:
-        """The rate in words, and the memory of large fits; what went wrong instead."""
+        """The rate as text, such as `1.2 Msym/s`, or what went wrong."""
         if self.error or not self.seconds:
             return self.error
         scale, prefix = (1e9, "G") if self.rate >= 1e9 else (1e6, "M") if self.rate >= 1e6 else (1e3, "k")
@@ -67,7 +67,7 @@ class Result:
 
 
 class Bench:
-    """Works in the current directory, which is temporary."""
+    """The rows and notes so far. Writes its files in the current directory, which is temporary."""
 
     def __init__(self, quick: bool, native_python: str) -> None:
         self.quick, self.native_python = quick, native_python
@@ -104,7 +104,7 @@ class Bench:
         print("  " + text, file=sys.stderr, flush=True)
 
     def run(self, peer: str, action: str, data: Data, **options: Any) -> Result:
-        """One job in a process of its own; what goes wrong becomes `error`."""
+        """Run a job in a process of its own; if that fails, the result's `error` says how."""
         job = _JOB | options | {"peer": peer, "action": action, "data": data.stem}
         pathlib.Path("job.json").write_text(json.dumps(job))
         python = self.native_python if peer == "ubpe-native" else sys.executable
@@ -123,7 +123,7 @@ class Bench:
         return Result(data.n_symbols, **json.loads(done.stdout.splitlines()[-1]))
 
     def duel(self, peer: str, action: str, data: Data, **options: Any) -> list[Result]:
-        """Ours and the peer's in turn, three times if the peer is quick."""
+        """Run our job and that of the peer in turn, three times if the peer takes less than two seconds."""
         totals = [Result(data.n_symbols), Result(data.n_symbols)]
         for _ in range(3):
             for i, who in enumerate((OURS, peer)):
@@ -148,9 +148,9 @@ class Bench:
     ) -> list[Result]:
         """A row for each peer, on the same data.
 
-        `data` is the whole, then slices for a peer that fails on it or is too slow; --quick takes the last.
-        `same` names what both give and is compared document by document; with `weights` of the tokens, the
-        weights of paths are too. Returns the results of the last row, ours first.
+        `data` is the whole data, then slices for a peer that fails on it or takes too long; with --quick only the last. `same`
+        names the results that both give, which are compared document by document; with `weights`, those of the tokens, the
+        weights of paths are compared, too. Returns the results of the last row, ours first.
         """
         for peer, goal in goals.items():
             for piece in data[-1:] if self.quick else data:
@@ -180,7 +180,7 @@ class Bench:
         moonshot: float,
         unit: str = "x",
     ) -> None:
-        """A line of the table. `value` is what the goals are about: NaN unknown, high if in x, else low."""
+        """Add a line to the table. Goals are about `value`, NaN if unknown: at least the goal if its unit is x, else at most."""
         sign, reached = ("≥", np.greater_equal) if unit == "x" else ("≤", np.less_equal)
         met = "moonshot" if reached(value, moonshot) else "first goal" if reached(value, first) else "no"
         goals = ("-" if math.isnan(x) else f"{sign} {_number(x)} {unit}".strip() for x in (first, moonshot))
@@ -195,7 +195,7 @@ def _number(x: float) -> str:
 
 
 def _equal(a: str, b: str, weights: np.ndarray | None) -> str:
-    """How many documents of two results are equal, and weigh the same."""
+    """How many documents of two results are equal, and how many have equal weights."""
     documents = [np.split(np.load(f"{x}.values.npy"), np.load(f"{x}.offsets.npy")[1:-1]) for x in (a, b)]
     pairs = list(zip(*documents, strict=False))
     text = f"{sum(np.array_equal(*pair) for pair in pairs)} of {max(map(len, documents))}"

@@ -1,4 +1,4 @@
-"""How far the search is from the true best, and how many tokens each way of encoding gives: rows for `compare.py`."""
+"""Rows of `compare.py`: how far the best path that is found is from the true best, and how many tokens each encoding gives."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ubpe_numba import UBPE, NBest, Ragged, UBPEClassic
 
 N_TOKENS = 4096
 OBJECTIVES = ("tfidf", "shortest")  # of UBPE
-SHORT, LONG = 60, 3600  # symbols of a document whose true best is known, and of one with a bound
+SHORT, LONG = 60, 3600  # symbols of the documents whose true best is computed, and of those with a bound on it
 _SEED = 20_240_504
 
 
 def honesty(b: Bench) -> None:
-    """Fitted on nine tenths of the documents, looked at on the rest."""
+    """Tokenizers are fitted on nine tenths of the documents and measured on the rest."""
     for name in ("ecg", "wav", "dna", "text"):
         corpus = b.corpus(name)
         if b.quick:
@@ -65,12 +65,12 @@ def _long(b: Bench, name: str, tokenizer: UBPE, documents: Ragged) -> None:
 
 
 def _below(found: NBest, best: np.ndarray) -> np.ndarray:
-    """By what part of it the weights are below the best; documents without any weight are at the best."""
+    """How far weights are below the best, as a part of the best; 0 for documents whose best weight is 0."""
     return np.where(best > 0, 1 - found.weights / np.where(best > 0, best, 1), 0)
 
 
 def _pieces(documents: Ragged, length: int, n: int) -> Ragged:
-    """Pieces of the documents end to end, from seeded places."""
+    """`n` pieces of the joined documents, at random places (seeded)."""
     values = documents.compact().values
     starts = np.random.default_rng(_SEED).integers(0, values.size - length, n)
     at = starts[:, None] + np.arange(length)

@@ -1,8 +1,6 @@
-"""One small adapter per package: `python peers.py job.json` runs a job with it and prints a line of JSON.
+"""One small adapter for each package: `python peers.py job.json` runs a job with it and prints a line of JSON.
 
-In a process of its own, because a peer may need another Python, crash or take too long, and for its memory.
-An adapter says how documents (values, offsets) become what the package takes (`convert`, not timed), what is
-timed (`run`), and how the result becomes arrays again (`unpack`, for the checks).
+Each job has a process of its own, to measure its memory, and because a peer may need another Python, crash or take too long.
 """
 
 from __future__ import annotations
@@ -10,35 +8,17 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib.metadata
-import itertools
 import json
 import pathlib
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-
-Job = dict[str, Any]
-Arrays = tuple[np.ndarray, np.ndarray]
-
-
-class Adapter(NamedTuple):
-    convert: Callable[[np.ndarray, np.ndarray], Any]
-    run: Callable[[Any], Any]
-    unpack: Callable[[Any], Arrays]
-
-
-def cut(whole: Any, offsets: np.ndarray) -> Iterator[Any]:
-    """The documents in `whole`."""
-    return (whole[a:b] for a, b in itertools.pairwise(offsets.tolist()))
-
-
-def lists(values: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
-    """Documents as lists of Python integers."""
-    return list(cut(values.tolist(), offsets))
+import text_peers
+from adapters import Adapter, Arrays, Job, cut, lists, ragged
 
 
 def strings(first: int) -> Callable[[np.ndarray, np.ndarray], list[str]]:
@@ -48,12 +28,6 @@ def strings(first: int) -> Callable[[np.ndarray, np.ndarray], list[str]]:
         return list(cut((values.astype("<u4") + first).tobytes().decode("utf-32-le"), offsets))
 
     return convert
-
-
-def ragged(documents: Iterable[Any]) -> Arrays:
-    """Documents of integers, or bytes, as values and offsets."""
-    documents = [np.asarray(list(document), np.int64) for document in documents]
-    return np.concatenate(documents), np.cumsum([0] + [document.size for document in documents])
 
 
 def ours(job: Job) -> Adapter:
@@ -130,7 +104,7 @@ def ubpe_author(job: Job) -> Adapter:
 
 
 def rustbpe(job: Job) -> Adapter:
-    """Package rustbpe through characters, a pattern that never splits: as many merges as ours."""
+    """Package rustbpe: symbols as characters, a pattern that never splits, as many merges as ours."""
     import rustbpe
 
     n_merges = job["n_tokens"] - job["alphabet_size"]
@@ -150,7 +124,7 @@ def rustbpe(job: Job) -> Adapter:
 
 
 def tokenizers(job: Job) -> Adapter:
-    """Hugging Face's BPE trainer through characters, without a pre-tokenizer."""
+    """Hugging Face's BPE trainer: symbols as characters, without a pre-tokenizer."""
     from tokenizers import Tokenizer, models, trainers
 
     def fit(docs: list[str]) -> Any:
@@ -176,7 +150,7 @@ def tiktoken(job: Job) -> Adapter:
 
 
 def memcpy(job: Job) -> Adapter:
-    """Not a tokenizer: a copy of the int32 symbols, its allocation included, as a decoder's is."""
+    """Not a tokenizer: a copy of the int32 symbols; its memory is allocated in the time measured, as a decoder's is."""
     return Adapter(lambda values, _: values.astype(np.int32), np.ndarray.copy, lambda copy: ragged([[]]))
 
 
@@ -192,12 +166,8 @@ ADAPTERS = {
 
 
 def _adapter(job: Job) -> Adapter:
-    """The adapter of the peer; jobs about text have a room of their own."""
-    if job["room"] == "text":
-        import text_peers
-
-        return text_peers.ADAPTERS[job["peer"]](job)
-    return ADAPTERS[job["peer"]](job)
+    """The adapter of the peer, for jobs about text that of `text_peers.py`."""
+    return (text_peers.ADAPTERS if job["text"] else ADAPTERS)[job["peer"]](job)
 
 
 def _version(name: str) -> str:
@@ -218,16 +188,16 @@ def _memory(field: str) -> int:
 
 
 def _reset_peak() -> None:
-    # where it fails, VmHWM holds earlier peaks too: memory is overstated
+    # where this fails, VmHWM includes earlier peaks: the figure is too high
     with contextlib.suppress(OSError):
         pathlib.Path("/proc/self/clear_refs").write_text("5")
 
 
 def measure(job: Job) -> dict[str, Any]:
-    """Run a job: once for memory (the peak beyond what is held), then `repeat` times in `budget` seconds.
+    """Run a job: once for its memory (the peak beyond what was held before), then up to `repeat` times in `budget` seconds.
 
-    The first run counts only if it is the only one, which it is when it takes a second; runs below 20 ms are
-    timed by the dozen. Ours is warmed on the first twentieth before, which loads its kernels.
+    The time of the first run counts only where it is the only one, since it took more than a fifth of the budget. Runs of less
+    than 20 ms are timed several at a time. Ours has run on the first twentieth of the data before, which loads its kernels.
     """
     values, offsets = (np.load(f"{job['data']}.{part}.npy") for part in ("values", "offsets"))
     try:

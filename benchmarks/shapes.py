@@ -1,4 +1,4 @@
-"""Encoding of periodic and structureless data: as fast a symbol as any other, from 10 k symbols to 10 M."""
+"""Rows of `compare.py`: periodic and random data, which should encode as fast as any other, from 10 k to 10 M symbols."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SYMBOLS = 4
 
 
 def de_bruijn(order: int) -> np.ndarray:
-    """Every word of `order` of the symbols once (the least Lyndon words in a row; H. Fredricksen and J. Maiorana, 1978)."""
+    """Every word of length `order` once: the Lyndon words in order, joined (H. Fredricksen and J. Maiorana, 1978)."""
     word = np.zeros(order, np.int8)
     out = [word[:1].copy()]
     while True:
@@ -41,9 +41,9 @@ def kinds(n: int) -> dict[str, np.ndarray]:
 
 
 def shapes(b: Bench) -> None:
-    """The slowest kind and size against the fastest: with a vocabulary of DNA, and with one of these very data.
+    """The slowest kind and size against the fastest, with a vocabulary of DNA, and with one fitted on the same kinds of data.
 
-    The second holds tokens of a thousand symbols, sixteen of which begin at every place of such a document.
+    The second has tokens of up to a thousand symbols, and in such documents sixteen of its tokens begin at every position.
     """
     dna = b.corpus("dna")
     own = Ragged.from_lists([part for kind in kinds(20_000).values() for part in np.array_split(kind, 20)])

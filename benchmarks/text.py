@@ -1,8 +1,8 @@
 """Rows of `compare.py` about text as language models use it: a pattern cuts it, bytes are merged, peers are given list[str].
 
 `text`: training end to end, encoding with the same model, decoding. `words`: the merges alone, on the distinct words with their
-counts; a peer's are what it takes for the whole vocabulary beyond what it takes for one of bytes only. Their adapters are in
-`text_peers.py`.
+counts; for a peer, the time that it takes for the whole vocabulary less that for a vocabulary of single bytes. The adapters are
+in `text_peers.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import ubpe_numba
 from ubpe_numba.text.pretokenizer import NAMED
 
 _N_TOKENS = 32_768
-#: The spelling that tiktoken is fastest with.
+#: The spelling with which tiktoken is fastest.
 _CL100K = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 
 
@@ -43,7 +43,7 @@ def _n_tokens(b: Bench) -> int:
 def text(b: Bench) -> None:
     """Training with GPT-2's pattern; encoding and decoding with cl100k's."""
     corpora = _corpora(b)
-    options: dict[str, Any] = {"room": "text", "unit": "B/s", "n_tokens": _n_tokens(b)}
+    options: dict[str, Any] = {"text": True, "unit": "B/s", "n_tokens": _n_tokens(b)}
     for i, (name, corpus) in enumerate(corpora):
         data = b.put(f"train-{i}", corpus, name)
         goals = {"rustbpe": (4.0, 10.0), "tokenizers": (8.0, NONE), "sentencepiece": (NONE, NONE)}
@@ -72,7 +72,7 @@ def text(b: Bench) -> None:
 def words(b: Bench) -> None:
     """The merges alone."""
     n_tokens = _n_tokens(b)
-    options: dict[str, Any] = {"room": "text", "pattern": NAMED["gpt2"]}
+    options: dict[str, Any] = {"text": True, "pattern": NAMED["gpt2"]}
     for i, (name, corpus) in enumerate(_corpora(b)):
         data = b.put(f"words-{i}", corpus, name)
         ours = [b.run(OURS, "words", data, n_tokens=n_tokens, out="ours", **options) for _ in range(3)]
@@ -86,7 +86,7 @@ def words(b: Bench) -> None:
 
 
 def _merge_seconds(b: Bench, peer: str, data: Data, n_tokens: int, options: dict[str, Any]) -> tuple[float, str]:
-    """What a peer takes for the vocabulary beyond what it takes for bytes only, and its version, or what went wrong."""
+    """Seconds of a peer for the whole vocabulary less those for single bytes, and its version; or NaN and what went wrong."""
     least = {}
     for size in (256, n_tokens):
         out = peer if size == n_tokens else ""
@@ -98,7 +98,7 @@ def _merge_seconds(b: Bench, peer: str, data: Data, n_tokens: int, options: dict
 
 
 def _equal_merges(a: str, b: str) -> str:
-    """How many merges of two results are equal, in their order."""
+    """How many merges of two results are equal, in order."""
     merges = [np.split(np.load(f"{x}.values.npy"), np.load(f"{x}.offsets.npy")[1:-1]) for x in (a, b)]
     same = sum(np.array_equal(*pair) for pair in zip(*merges, strict=False))
     return f"{same} of {max(map(len, merges))}"

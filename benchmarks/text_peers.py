@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from peers import Adapter, Arrays, Job, cut, lists, ragged
+from adapters import Adapter, Arrays, Job, cut, lists, ragged
 
 
 def strings(values: np.ndarray, offsets: np.ndarray) -> list[str]:
-    """Documents as str; a warm-up may end inside a character."""
+    """Documents as str; the last one of a warm-up may end inside a character, which is replaced."""
     return [part.decode("utf-8", "replace") for part in cut(values.tobytes(), offsets)]
 
 
@@ -128,7 +128,7 @@ def sentencepiece(job: Job) -> Adapter:
 
 
 def tiktoken(job: Job) -> Adapter:
-    """Package tiktoken with our tokens as its ranks, in the form of its encode that is the fastest on these documents."""
+    """Package tiktoken with our tokens as its ranks, by that of its encode functions that is the fastest on these documents."""
     import tiktoken
 
     lines = pathlib.Path(job["model"] + ".tiktoken").read_bytes().splitlines()
@@ -150,7 +150,7 @@ def tiktoken(job: Job) -> Adapter:
     fastest = forms[:1]
 
     def convert(values: np.ndarray, offsets: np.ndarray) -> list[str]:
-        """The documents; tries the forms out on the way, which is not timed."""
+        """The documents; finds the fastest function meanwhile, which is not timed."""
         docs = strings(values, offsets)
         seconds = []
         for form in forms:

@@ -1,4 +1,4 @@
-"""The asv suite. As asv drops PYTHONPATH, the checkout serves where the package is not installed."""
+"""The asv suite. asv drops PYTHONPATH: where the package is not installed, the checkout is imported."""
 
 import pathlib
 import sys

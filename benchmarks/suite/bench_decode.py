@@ -4,7 +4,7 @@ from .common import CORPORA, THREADS, TOKENIZERS, Corpora, fitted, rate
 
 
 class Decode(Corpora):
-    """The encoding of the documents that 1024 tokens were fitted on; symbols are those that come out."""
+    """The ids of the documents that 1024 tokens were fitted on; the rate counts decoded symbols."""
 
     params = (CORPORA, TOKENIZERS, THREADS)
     param_names = ("corpus", "tokenizer", "n_threads")

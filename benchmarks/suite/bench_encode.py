@@ -37,7 +37,7 @@ class Encode(Corpora):
 
 
 class EncodeOneDocument(Encode):
-    """All documents joined; UBPE is fitted on them as they were, so that its weights mean something."""
+    """All documents joined; tokenizers are fitted on the documents as they were, so that weights differ from 0."""
 
     def setup(self, corpus: str, tokenizer: str, n_threads: int) -> None:
         documents = self.read(corpus)

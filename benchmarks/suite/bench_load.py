@@ -1,4 +1,4 @@
-"""Reading models: a large honest one, and files that lie, each of which must be refused in less than 100 ms."""
+"""Reading models: a large valid one, and hostile files, each of which must be refused in less than 100 ms."""
 
 import io
 import json
@@ -19,18 +19,18 @@ from .common import rate
 N_MERGES = 32_000
 
 
-def _honest() -> BPE:
+def _valid() -> BPE:
     """32,000 merges of earlier tokens, none longer than about 20 symbols."""
     rng = np.random.default_rng(0)
     pairs = {(int(a), int(b)) for a, b in rng.integers(0, 256, (2 * N_MERGES, 2))}
     return BPE.from_merges(sorted(pairs)[:N_MERGES], alphabet=256)
 
 
-def _lies(folder: pathlib.Path) -> dict[str, tuple[str, bytes]]:
-    """Hostile files by name: suffix and content. The numbers are chosen to cost as much as they can."""
-    _honest().save(folder / "honest.json")
-    _honest().save(folder / "honest.npz")
-    text, archive = (folder / "honest.json").read_text(), (folder / "honest.npz").read_bytes()
+def _hostile(folder: pathlib.Path) -> dict[str, tuple[str, bytes]]:
+    """Hostile files by name: suffix and content, chosen to cost a reader as much time and memory as possible."""
+    _valid().save(folder / "valid.json")
+    _valid().save(folder / "valid.npz")
+    text, archive = (folder / "valid.json").read_text(), (folder / "valid.npz").read_bytes()
     model: dict[str, Any] = json.loads(text)
     few = {k: [] for k in ("weights", "counts", "document_frequencies")}
 
@@ -68,7 +68,7 @@ def _lies(folder: pathlib.Path) -> dict[str, tuple[str, bytes]]:
 
 
 class Honest:
-    """A vocabulary of 32,256 tokens."""
+    """A valid model of 32,256 tokens."""
 
     params = (".json", ".npz")
     param_names = ("format",)
@@ -76,7 +76,7 @@ class Honest:
     def setup(self, suffix: str) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.path = pathlib.Path(self.folder.name, f"model{suffix}")
-        _honest().save(self.path)
+        _valid().save(self.path)
         BPE.load(self.path)
 
     def teardown(self, _: str) -> None:
@@ -89,12 +89,12 @@ class Honest:
 
 
 def _worst(measure: Callable[[Callable[[], object]], float]) -> tuple[float, str]:
-    """The file that costs the most, and what it costs."""
+    """The highest cost, and the name of the file that has it."""
     found: list[tuple[float, str]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for what, (suffix, data) in _lies(folder).items():
-            path = folder / f"lie{suffix}"
+        for what, (suffix, data) in _hostile(folder).items():
+            path = folder / f"hostile{suffix}"
             path.write_bytes(data)
 
             def load(path: pathlib.Path = path, what: str = what) -> None:
@@ -127,7 +127,7 @@ def _bytes(load: Callable[[], object]) -> float:
 
 
 class Hostile:
-    """The worst of the files that lie."""
+    """The hostile file that costs the most."""
 
     def track_seconds(self) -> float:
         return _worst(_seconds)[0]

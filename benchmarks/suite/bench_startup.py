@@ -1,4 +1,4 @@
-"""The pause of a new process: import, and a first fit, encode and decode, with kernels cached and not."""
+"""How long a new process takes to import the package, and to fit, encode and decode, with and without cached kernels."""
 
 import statistics
 import tempfile
@@ -7,7 +7,7 @@ from .common import TOKENIZERS, fresh_process, write_ecg
 
 
 class Startup:
-    """Seconds of wall clock, the interpreter's own start included."""
+    """Seconds of wall clock, including the start of the interpreter."""
 
     params = TOKENIZERS
     param_names = ("tokenizer",)

@@ -34,7 +34,7 @@ def _file(name: str) -> pathlib.Path | None:
     return path if folder and path.is_file() else None
 
 
-#: The ECG ships with the package; other results on stand-ins bear another name.
+#: The ECG ships with the package; results on other stand-ins are recorded under another name.
 CORPORA = ["ecg", *(name if _file(name) else f"{name} (stand-in)" for name in ("wav", "dna", "text"))]
 
 
@@ -92,7 +92,7 @@ def lines(text: bytes, source: str) -> Corpus:
 
 @functools.cache
 def stdlib_text(n_bytes: int) -> bytes:
-    """ASCII sources of the standard library, in a seeded order; over again where they do not suffice."""
+    """ASCII sources of the standard library, in a seeded order, repeated where there are too few."""
     root = pathlib.Path(sysconfig.get_paths()["stdlib"])
     files = np.array(sorted(path for path in root.rglob("*.py") if "site-packages" not in path.parts))
     parts, total = [], 0
@@ -174,7 +174,7 @@ print(imported, time.time())
 
 
 def repeated(corpus: Corpus, n_symbols: int) -> Corpus:
-    """The corpus again and again, up to `n_symbols` symbols."""
+    """The corpus repeated, whole documents of it, up to `n_symbols` symbols."""
     times = -(-n_symbols // corpus.values.size)
     values = np.tile(corpus.values, times)
     starts = np.arange(times)[:, None] * corpus.values.size

@@ -1,0 +1,39 @@
+"""What the adapters of `peers.py` and `text_peers.py` share: the form of an adapter, and documents in other forms.
+
+Documents go from process to process as values and offsets: document i is `values[offsets[i]:offsets[i + 1]]`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Job = dict[str, Any]  # what is measured; `harness.py` lists the keys
+Arrays = tuple[np.ndarray, np.ndarray]  # values and offsets
+
+
+class Adapter(NamedTuple):
+    """How a package does a job."""
+
+    convert: Callable[[np.ndarray, np.ndarray], Any]  # values and offsets into what the package takes; not timed
+    run: Callable[[Any], Any]  # this is timed
+    unpack: Callable[[Any], Arrays]  # the result as values and offsets, to compare it
+
+
+def cut(whole: Any, offsets: np.ndarray) -> Iterator[Any]:
+    """The documents in `whole`."""
+    return (whole[a:b] for a, b in itertools.pairwise(offsets.tolist()))
+
+
+def lists(values: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
+    """Documents as lists of Python integers."""
+    return list(cut(values.tolist(), offsets))
+
+
+def ragged(documents: Iterable[Any]) -> Arrays:
+    """Documents of integers, or bytes, as values and offsets."""
+    documents = [np.asarray(list(document), np.int64) for document in documents]
+    return np.concatenate(documents), np.cumsum([0] + [document.size for document in documents])
