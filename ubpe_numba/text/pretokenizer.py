@@ -113,7 +113,13 @@ class Pretokenizer:
 
     @classmethod
     def of(cls, value: Any) -> Pretokenizer | None:
-        """Read the argument `pretokenizer` of a tokenizer: None, a name, a pattern or a Pretokenizer."""
+        """Read the argument `pretokenizer` of a tokenizer.
+
+        Parameters
+        ----------
+        value : Pretokenizer, str or None
+            A pre-tokenizer, the name of a pattern, a pattern, or None for none.
+        """
         return value if value is None or isinstance(value, cls) else cls(value)
 
     @property
