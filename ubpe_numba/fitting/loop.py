@@ -1,28 +1,37 @@
 """Fitting: learn merges from a corpus, exactly, in time linear in the corpus for all practical purposes.
 
-The rounds run in kernels (`kernels/rounds.py`) on shards of the text (`shards.py`) and on the driver's tables of frequent pairs.
-What is counted at the start of each epoch is in `epoch.py`. This module lowers the threshold when too few pairs are left, grows
-what is full, and comes up for air every ~100 ms.
+A fit is a loop of rounds and epochs:
+
+    load the text
+    epoch:  count all pairs of the text, choose a threshold, enter the pairs that reach it into the tables and list where they
+            occur
+    round:  choose the best pairs of the tables, merge them where they occur, carry the counts of the pairs beside them
+    ...     until too few pairs reach the threshold: then the text is compacted, the threshold falls, and another epoch begins
+
+Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~100 ms. The text and the lists are in
+`working_text.py`, the tables in `kernels/pair_counts.py`; this module steers: it chooses thresholds and grows what is full.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ubpe_numba.documents.corpus import Corpus
-from ubpe_numba.fitting.epoch import STEP, Epochs
+from ubpe_numba.fitting.history import History
+from ubpe_numba.fitting.kernels import index, rounds
 from ubpe_numba.fitting.kernels import pair_counts as d
-from ubpe_numba.fitting.kernels import rounds
-from ubpe_numba.fitting.kernels import text_cells as s
+from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
 from ubpe_numba.fitting.memory_limit import Memory
-from ubpe_numba.fitting.working_text import Text, extend
+from ubpe_numba.fitting.working_text import WorkingText
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.runtime.tables.pairs import EMPTY, rehash
+from ubpe_numba.runtime.tables.pairs import EMPTY
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.rules import FitRules
+from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
 _BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
@@ -30,24 +39,10 @@ _ROUND = 1024  # most merges of a round where one is asked for
 _BATCH_PART = 32  # of the symbols are merged at once: what a batch replaces is noted down (12 bytes each)
 _SMALL = 1 << 16  # but not less than so many
 _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
-_MOST = s.MOST_CELLS
-
-
-class Merges(NamedTuple):
-    """What a fit learned: m merges in order of creation; merge i makes the id `n_alphabet + i`.
-
-    `pairs` int32[m, 2]; `counts` int64[m], adjacent occurrences (overlapping ones too) when the pair was merged; `documents`
-    int64[m], documents that held it then; `replaced` int64[m], how many tokens the corpus lost; `n_symbols`, `n_documents` of
-    the corpus; all by weight. `last_round` is the index of the first merge of the last round.
-    """
-
-    pairs: np.ndarray
-    counts: np.ndarray
-    documents: np.ndarray
-    replaced: np.ndarray
-    n_symbols: int
-    n_documents: int
-    last_round: int
+_STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
+_FEW_PAIRS = 1 << 16  # most pairs to keep of a small text
+_PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150 bytes
+_ENDLESS = 2**63 - 1
 
 
 class Settings(NamedTuple):
@@ -62,42 +57,79 @@ class Settings(NamedTuple):
     memory_limit: int | None = None  # bytes
 
 
+class Merges(NamedTuple):
+    """The m merges of a fit in order of creation, all counts by weight; merge i makes the id `n_alphabet + i`."""
+
+    pairs: np.ndarray  # int32[m, 2]
+    counts: np.ndarray  # int64[m]: adjacent occurrences, overlapping ones too, when the pair was merged
+    documents: np.ndarray  # int64[m]: documents that held it then
+    replaced: np.ndarray  # int64[m]: how many tokens the corpus lost
+    last_round: int  # index of the first merge of the last round
+
+
+def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress) -> tuple[Vocabulary, History]:
+    """Learn a vocabulary from a corpus; see `fit`.
+
+    Returns
+    -------
+    The vocabulary, in order of creation, and what each merge did to the corpus.
+    """
+    merges = fit(corpus, alphabet, settings, progress)
+    lengths = corpus.n_symbols - np.cumsum(merges.replaced)
+    n_symbols = np.full(lengths.size, corpus.n_symbols, np.int64)
+    history = History(merges.counts, merges.documents, lengths, n_symbols, merges.last_round)
+    learned = merges.pairs, idf(corpus.n_documents, merges.documents), merges.counts, merges.documents
+    return Vocabulary.from_fit(alphabet.size, *learned, corpus.n_documents, corpus.n_symbols), history
+
+
 def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress, offsets: np.ndarray | None = None) -> Merges:
     """Learn merges until the vocabulary is full, or no pair is frequent enough.
 
-    The symbols of the alphabet may be tokens themselves, of `offsets[i + 1] - offsets[i]` symbols each. Raises UnknownSymbolError
-    for a symbol outside the alphabet. Ctrl-C is obeyed between slices of ~100 ms. The result does not depend on the number of
-    threads. Source: UBPE tokenizers, part 1; the incremental scheme is described in the kernels.
+    Parameters
+    ----------
+    corpus, alphabet
+        The documents, and which symbols there are. UnknownSymbolError for a symbol outside the alphabet.
+    settings
+        How to fit. MemoryError if the fit cannot keep to `memory_limit`.
+    progress
+        Shows the number of ids.
+    offsets
+        int64, where symbols of the alphabet stand for tokens: symbol i is one of `offsets[i + 1] - offsets[i]` symbols.
+
+    Notes
+    -----
+    Ctrl-C is obeyed between slices of ~100 ms. The result does not depend on the number of threads. Source: UBPE tokenizers,
+    part 1; the incremental scheme is described in the kernels.
     """
     return _Fit(corpus, alphabet, settings, offsets).run(progress)
 
 
-class _Fit(Epochs):
-    """The arrays of one fit and the steps that Python takes between rounds."""
+class _Fit:
+    """The arrays of one fit, and the steps that Python takes between rounds."""
 
     def __init__(self, corpus: Corpus, alphabet: Alphabet, settings: Settings, offsets: np.ndarray | None) -> None:
-        self.corpus, self.n_alphabet, self.rules = corpus, alphabet.size, settings.rules
+        self.n_alphabet = n = alphabet.size
         n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
         self.n_candidates = min(settings.n_candidates, max(1, n_symbols))  # there are no more pairs
-        self.n_cells = n_symbols
-        self.threshold_known = False
+        self.n_symbols, self.by_weight = n_symbols, corpus.n_symbols
         cells = n_symbols + corpus.offsets.size
-        self.memory = Memory(settings.memory_limit, cells, corpus.offsets.size, corpus.weights is None and cells < _MOST)
-        if self.memory.restricted:  # one shard takes the least
+        self.memory = None
+        if settings.memory_limit is not None:
+            divisible = corpus.weights is None and cells < MOST_CELLS
+            self.memory = Memory.within(settings.memory_limit, cells, corpus.offsets.size, divisible)
+        if self.memory is not None:  # one shard takes the least
             settings = settings._replace(n_threads=1)
         self.threads, n_shards = _plan(cells, settings)
-        merges = self.n_candidates if self.n_candidates > 1 else min(_ROUND, max(1, settings.n_tokens - alphabet.size))
-        tokens = alphabet.size + 1024 + merges
-        slots = 1 << 12
-        self.text = Text(corpus, alphabet, n_shards, tokens, slots, merges, self.threads)
+        merges = self.n_candidates if self.n_candidates > 1 else min(_ROUND, max(1, settings.n_tokens - n))
+        tokens, slots = n + 1024 + merges, 1 << 12
+        self.text = WorkingText(corpus, alphabet, n_shards, tokens, slots, merges, self.threads)
+        self.ties = None if settings.rules.ties == "smallest" else _TIES[settings.rules.ties]
         # other ties are decided by a look at the text, for which the driver has to be alone
-        n_parts = self.text.k if settings.rules.ties == "smallest" else 1
-        self.task = d.allocate_task(tokens, merges, n_parts)
-        self.driver = d.allocate_driver(n_parts, tokens, slots, merges)
-        self.driver.lengths[: alphabet.size] = 1 if offsets is None else np.diff(offsets)[: alphabet.size]
+        self.driver, self.task = d.allocate(self.text.k if self.ties is None else 1, tokens, slots, merges)
+        self.driver.lengths[:n] = 1 if offsets is None else np.diff(offsets)[:n]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * self.text.k, np.int64)
-        state = self.driver.state
-        state[d.NEXT_ID] = state[d.ROUND_START] = alphabet.size
+        self.state = state = self.driver.state
+        state[d.NEXT_ID] = state[d.ROUND_START] = n
         state[d.LIMIT] = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
         state[d.WHOLE_ROUNDS] = settings.rules.overshoot
         state[d.MIN_COUNT] = settings.rules.min_count
@@ -107,24 +139,25 @@ class _Fit(Epochs):
         state[d.BATCH] = max(_SMALL, corpus.n_symbols // _BATCH_PART)
 
     def run(self, progress: Progress) -> Merges:
-        state = self.driver.state
+        """Rounds and epochs until the vocabulary is full, or no pair is frequent enough."""
+        state = self.state
         progress.start(int(state[d.NEXT_ID]), int(state[d.LIMIT]))
         if state[d.NEXT_ID] < state[d.LIMIT]:
-            self._count()
+            self._begin_epoch()
             full_at = -1
-            while (why := self._rounds()) != rounds.DONE:
+            while (reason := self._rounds()) != rounds.DONE:
                 last = int(state[d.NEXT_ID])
                 progress.update(last, int(self.driver.learned[last - 1, d.COUNT]))
-                if why == rounds.THIN:
-                    state[d.THRESHOLD] = max(state[d.MIN_COUNT], state[d.THRESHOLD] // STEP)
-                if why in (rounds.THIN, rounds.FULL):
-                    self.text.compact(self.task.width, shrink=not self.memory.restricted)
-                    if why == rounds.FULL:
+                if reason == rounds.THIN:
+                    state[d.THRESHOLD] = max(state[d.MIN_COUNT], state[d.THRESHOLD] // _STEP)
+                if reason in (rounds.THIN, rounds.FULL):
+                    self.text.compact(self.task.width, shrink=self.memory is None)
+                    if reason == rounds.FULL:
                         if full_at == last:  # a slice that is to be moved is longer than what is left
-                            self.text.more_room() if not self.memory.restricted else self.memory.refuse()
+                            self.text.more_room() if self.memory is None else self.memory.refuse()
                         full_at = last
-                    self._count()
-                elif why == rounds.GROW:
+                    self._begin_epoch()
+                elif reason == rounds.GROW:
                     self._grow(int(state[d.NEED]), int(state[d.NEED]))
         progress.finish(int(state[d.NEXT_ID]))
         learned = self.driver.learned[self.n_alphabet : state[d.NEXT_ID]]
@@ -133,64 +166,154 @@ class _Fit(Epochs):
             learned[:, d.COUNT].copy(),
             learned[:, d.HOLDERS].copy(),
             learned[:, d.REPLACED].copy(),
-            self.corpus.n_symbols,
-            self.corpus.n_documents,
             int(state[d.ROUND_START]) - self.n_alphabet,
         )
 
     def _rounds(self) -> int:
-        """Rounds in this thread, with the help of others, until there is a reason to stop."""
-        text, control = self.text, self.control
+        """Rounds in this thread, with the help of others, until there is a reason to stop; that."""
+        control, threads = self.control, self.threads
         control[:] = 0
-        borders = text.borders if text.k > 1 else None
-        ties = None if self.rules.ties == "smallest" else _TIES[self.rules.ties]
-        shared = self.driver, self.task, text.shards, text.weighted, borders
+        shared = self.driver, self.task, self.text.shards, self.text.weighted, self.text.borders
+        if threads == 1:
+            return int(rounds.run(*shared, self.ties, control, 1, _BUDGET))
 
         def stop() -> None:
             control[rounds.JOB] |= rounds.STOP
 
         return thread_pool.together(
-            lambda: int(rounds.run(*shared, ties, control, self.threads, _BUDGET)),
+            lambda: int(rounds.run(*shared, self.ties, control, threads, _BUDGET)),
             lambda me: rounds.work(*shared, control, me),
             stop,
-            self.threads,
+            threads,
         )
 
     def _grow(self, need: int, listed: int) -> None:
-        """Make room for `need` more pairs in each part, `listed` of them of one round, and for the tokens of the next rounds.
-
-        Sizes at least double.
-        """
-        state, part, old = self.driver.state, self.driver.part, self.driver
-        new: dict[str, np.ndarray] = {}
-        pairs = int(part[:, d.N_PAIRS].max()) + need
-        if 2 * pairs > old.slots.shape[1]:
-            capacity = 1 << (3 * pairs).bit_length()
-            new["entries"] = np.full((len(part), 2 * capacity), EMPTY, np.int64)
-            new["slots"] = np.empty((len(part), capacity), np.int32)
-            for p in range(len(part)):
-                rehash(old.entries[p], old.slots[p], new["entries"][p], new["slots"][p])
-        heap = int(part[:, d.HEAP_SIZE].max()) + need + len(old.candidates)
-        if heap > old.heap_counts.shape[1]:
-            for name in ("heap_counts", "heap_ties", "heap_pairs"):
-                new[name] = extend(getattr(old, name), 2 * heap)
-        tokens = int(state[d.NEXT_ID]) + self.task.left.size
-        if tokens > len(old.learned):
-            for name in ("sums", "seen", "used", "lengths"):
-                new[name] = extend(getattr(old, name), 2 * tokens)
-            new["learned"] = np.zeros((2 * tokens, d.N_LEARNED), np.int64)
-            new["learned"][: len(old.learned)] = old.learned
-            width = np.ones(2 * tokens, np.int32)
-            width[: self.task.width.size] = self.task.width
-            self.task = self.task._replace(width=width)
-        slots = int(part[:, d.N_SLOTS].max()) + need
-        if slots > old.free.shape[1]:
-            new["free"] = extend(old.free, 2 * slots)
-        if listed > self.task.new_token.shape[1]:
-            names = ("new_token", "new_slot")
-            self.task = self.task._replace(**{n: extend(getattr(self.task, n), 2 * listed) for n in names})
-        self.driver = old._replace(**new)
+        """Make room for `need` more pairs in each part, `listed` new ones of a round, and the tokens of the next round."""
+        self.driver, self.task = d.grown(self.driver, self.task, need, listed)
         self.text.grow(len(self.driver.learned), self.driver.free.size)
+
+    # ---------------------------------------------------------------------------------------------- epochs
+
+    def _begin_epoch(self) -> None:
+        """Count all pairs of the compacted text, choose the threshold, list the pairs that reach it and enter them."""
+        state, part = self.state, self.driver.part
+        if state[d.STAGE] == rounds.MERGE:  # there was no room for what was to be merged
+            state[d.PENDING] += self.task.n[0]
+            self.task.n[0] = 0
+        part[:] = 0
+        part[:, d.ROOT] = -2
+        state[d.STAGE] = rounds.CHOOSE
+        self.task.filled[:] = 0
+        self.driver.entries.fill(EMPTY)
+        n_tokens = int(state[d.NEXT_ID])
+        rarer = self._index_dense(n_tokens) if n_tokens <= index.DENSE else self._index_sorted(n_tokens)
+        self.driver.part[0, d.BELOW] += rarer
+
+    def _index_dense(self, n_tokens: int) -> int:
+        """Begin an epoch by a table of all pairs; how many pairs that may be merged are left out."""
+        state, lengths = self.state, self.driver.lengths[:n_tokens]
+        counts, of_shards = self.text.count_dense(n_tokens)
+        mergeable = counts
+        if 2 * lengths.max() > state[d.LONGEST]:
+            mergeable = counts * (np.add.outer(lengths, lengths) <= state[d.LONGEST]).ravel()
+        existing = int(np.count_nonzero(mergeable >= state[d.MIN_COUNT]))
+        # halved, and not divided by _STEP: where the text is at its longest, 1.2 bytes a symbol less
+        enough = min(existing, 2 * self.n_candidates)
+        self._lower_threshold(int(mergeable.max()) // _STEP, 2, enough, lambda t: int(np.count_nonzero(mergeable >= t)))
+        n = self._not_too_many(mergeable, mergeable, 0)
+        frequent = np.flatnonzero((counts if self.n_candidates > 1 else mergeable) >= state[d.THRESHOLD])
+        slot_of = np.full(counts.size, -1, np.int32)
+        slot_of[frequent] = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
+        self.text.list_dense(n_tokens, of_shards, slot_of)
+        return existing - n
+
+    def _index_sorted(self, n_tokens: int) -> int:
+        """Begin an epoch by sorting the pairs of the text; an upper bound of how many that may be merged are left out."""
+        text, state, single = self.text, self.state, self.text.k == 1
+        floor = int(state[d.MIN_COUNT])
+        found = text.sort_pairs(n_tokens)
+        pairs = counts = np.empty(0, np.int64)
+        rarer = 0
+
+        def count(threshold: int) -> int:
+            """Count the pairs that may reach the threshold; how many of them may be merged."""
+            nonlocal pairs, counts, rarer
+            pairs, counts, rarer = text.count_sorted(found, threshold, floor)
+            fit = self._mergeable(pairs)
+            n = int(np.count_nonzero(fit))
+            if self.n_candidates == 1 and n < pairs.size:  # where there are many candidates, one may be refused because of these
+                pairs, counts = pairs[fit], counts[fit]
+            return n
+
+        weight = found.n_pairs if text.weighted is None else max(found.n_pairs, self.by_weight)
+        n = self._lower_threshold(weight // 1000, _STEP, 2 * self.n_candidates, count)
+        if single:
+            rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], found.n_pairs)
+            pairs = pairs[counts >= state[d.THRESHOLD]]
+        counts, slices = text.list_sorted(found, pairs)
+        if not single:  # now by what they really count: if all bounds were equal, and too high by one, no pair would be left
+            mergeable = counts[self._mergeable(pairs)]
+            rarer += int(np.count_nonzero(mergeable >= floor)) - self._not_too_many(counts, mergeable, 0)
+        text.give_slots(self._seed(pairs, counts), slices)
+        return rarer
+
+    def _lower_threshold(self, first: int, factor: int, enough: int, count: Callable[[int], int]) -> int:
+        """Set the threshold, `first` in the first epoch, so low that `enough` pairs reach it, if there are; how many do."""
+        state = self.state
+        floor = int(state[d.MIN_COUNT])
+        threshold = int(state[d.THRESHOLD]) or max(floor, first)
+        while (n := count(threshold)) < enough and threshold > floor:
+            threshold = max(floor, threshold // factor)
+        state[d.THRESHOLD] = threshold
+        return n
+
+    def _mergeable(self, pairs: np.ndarray) -> np.ndarray:
+        """Which pairs are not too long; bool."""
+        lengths = self.driver.lengths
+        fit: np.ndarray = lengths[pairs >> 32] + lengths[pairs & 0xFFFFFFFF] <= self.state[d.LONGEST]
+        return fit
+
+    def _not_too_many(self, counts: np.ndarray, mergeable: np.ndarray, scratch: int) -> int:
+        """Raise the threshold, if need be, until few enough pairs reach it.
+
+        Parameters
+        ----------
+        counts
+            Of all pairs whose positions will be listed.
+        mergeable
+            Counts of those that are not too long.
+        scratch
+            Cells that are being sorted.
+
+        Returns
+        -------
+        How many of the mergeable pairs reach the threshold. Two rounds' worth of candidates are left, where there were as many:
+        otherwise the next epoch would be this one again.
+        """
+        state, most = self.state, max(2 * self.n_candidates, _FEW_PAIRS, self.n_symbols // _PAIRS_PART)
+        if np.count_nonzero(mergeable >= state[d.THRESHOLD]) > most:
+            threshold = int(np.partition(mergeable, mergeable.size - most)[mergeable.size - most])
+            # of those that are as frequent there may be many more: leave them out if enough are left
+            rarest = np.count_nonzero(mergeable > threshold) < max(2 * self.n_candidates, most // 4)
+            state[d.THRESHOLD] = threshold if rarest else threshold + 1
+        chosen = int(self.task.counts[self.task.n[0] :][: state[d.PENDING]].min(initial=_ENDLESS))
+        state[d.THRESHOLD] = min(state[d.THRESHOLD], chosen)  # what has been chosen is in the tables
+        if self.memory is not None:
+            best = np.sort(mergeable[mergeable >= state[d.THRESHOLD]])[-self.n_candidates :]
+            given = int(state[d.THRESHOLD]), min(chosen, int(best[0]) if best.size else _ENDLESS), int(state[d.BATCH])
+            state[d.THRESHOLD], room = self.memory.threshold(counts, *given, scratch)
+            self.text.restrict(room)
+        return int(np.count_nonzero(mergeable >= state[d.THRESHOLD]))
+
+    def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Enter pairs into the tables of their parts; their slots, -1 for those that are too rare or too long."""
+        slots = np.empty(pairs.size, np.int32)
+        while True:
+            o = self.driver
+            tables = o.entries, o.slots, o.free, o.heap_counts, o.heap_ties, o.heap_pairs, o.lengths
+            if (need := int(d.seed(o.state, o.part, *tables, pairs, counts, slots))) == 0:
+                return slots
+            self._grow(need, 0)
 
 
 def _plan(n_cells: int, settings: Settings) -> tuple[int, int]:
@@ -198,4 +321,4 @@ def _plan(n_cells: int, settings: Settings) -> tuple[int, int]:
     if settings.n_shards is not None:
         return settings.n_threads, settings.n_shards
     threads = max(1, min(settings.n_threads, n_cells // _PER_SHARD))
-    return threads, max(threads, -(-n_cells // (_MOST - 2**20)))
+    return threads, max(threads, -(-n_cells // (MOST_CELLS - 2**20)))

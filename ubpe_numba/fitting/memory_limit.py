@@ -1,8 +1,8 @@
-"""A limit to the memory of a fit: what it leaves for the positions of pairs, and what has to be refused.
+"""A limit to the memory of a fit: what it leaves for the positions of pairs, and which fits it rules out.
 
-A fit holds its text (4 bytes a cell), the positions of the frequent pairs (4 bytes each, most of what can be spared: pairs below
-the threshold have none), and what a batch of merges notes down (12 bytes an occurrence). Fewer positions mean more epochs, not
-another result.
+A fit holds its text (4 bytes a cell), the positions of the frequent pairs (4 bytes each, the only part that can be made smaller:
+pairs below the threshold have none), and what a batch of merges notes down (12 bytes an occurrence). With room for fewer
+positions a fit takes more epochs; its result is the same.
 """
 
 from __future__ import annotations
@@ -22,25 +22,60 @@ log = logging.getLogger("ubpe_numba")
 
 
 class Memory:
-    """What one fit may use beside its input; `restricted` if that is less than it might come to."""
+    """What a fit may use beside its input, where that is less than it might come to without a limit.
 
-    def __init__(self, limit: int | None, n_cells: int, n_segments: int, divisible: bool) -> None:
-        self.limit = limit or 0
-        self.fixed = _TABLES + 4 * n_segments + int(n_cells * (_CELL + _PAIR / 128))
-        most = self.fixed + (_MOST - 4) * n_cells
-        least = self.fixed + n_cells if divisible else most  # a position for every fourth cell
-        self.restricted = limit is not None and limit < most
-        if self.restricted and self.limit < least:
+    Parameters
+    ----------
+    limit
+        Bytes.
+    fixed
+        Bytes of what cannot be made smaller: the text and the tables.
+    """
+
+    def __init__(self, limit: int, fixed: int) -> None:
+        self.limit, self.fixed = limit, fixed
+
+    @classmethod
+    def within(cls, limit: int, n_cells: int, n_segments: int, divisible: bool) -> Memory | None:
+        """The limit of a fit of so many cells and segments; None if the fit cannot come to so much.
+
+        `divisible`: positions may be left out, which fits of one shard without weights can do. Raises MemoryError if the limit is
+        below what the fit needs at least.
+        """
+        fixed = _TABLES + 4 * n_segments + int(n_cells * (_CELL + _PAIR / 128))
+        most = fixed + (_MOST - 4) * n_cells
+        least = fixed + n_cells if divisible else most  # a position for every fourth cell
+        if limit >= most:
+            return None
+        if limit < least:
             raise MemoryError(
                 f"memory_limit: {n_cells} symbols and separators need at least {_megabytes(least)} beside the documents, "
-                f"at most {_megabytes(most)}; the limit is {_megabytes(self.limit)}"
+                f"at most {_megabytes(most)}; the limit is {_megabytes(limit)}"
             )
+        return cls(limit, fixed)
 
     def threshold(self, counts: np.ndarray, least: int, most: int, batch: int, scratch: int) -> tuple[int, int]:
-        """The least count a pair may have so that all positions fit, if that is `least` or more, and how many positions do.
+        """The lowest threshold, `least` or more, with which all positions fit.
 
-        counts: of pairs, each at least `least` if it is to be listed; `batch`: occurrences after which a batch of merges is
-        closed; `scratch`: further positions needed now. MemoryError if a batch cannot be held, or the result is above `most`.
+        Parameters
+        ----------
+        counts
+            Of pairs; those of at least `least` are to be listed.
+        least, most
+            Bounds of the threshold.
+        batch
+            Occurrences after which a batch of merges is closed.
+        scratch
+            Further positions needed now.
+
+        Returns
+        -------
+        The threshold, and how many positions fit.
+
+        Raises
+        ------
+        MemoryError
+            If a batch cannot be held, or the threshold would be above `most`.
         """
         listed = np.sort(counts[counts >= least])[::-1]
         noted = int(listed[:1].sum()) + batch

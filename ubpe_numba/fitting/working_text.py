@@ -1,7 +1,12 @@
 """The working text of a fit: cut into shards, loaded, compacted, its pairs counted and listed. Threads work on a shard each.
 
 Shards hold consecutive documents and as many symbols each; a document is cut where it is too long for that (see
-`kernels/borders.py`). The text is held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs.
+`kernels/borders.py`). The text is held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs. Cells,
+arena and slices are drawn in `kernels/text_cells.py`.
+
+When an epoch begins the text is compact, one cell a token. Its pairs are counted and listed in one of two ways: of up to
+`index.DENSE` tokens in a table of all pairs (`count_dense`, `list_dense`), of more tokens by sorting (`sort_pairs`,
+`count_sorted`, `list_sorted`).
 """
 
 from __future__ import annotations
@@ -12,9 +17,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.fitting.kernels import index
 from ubpe_numba.fitting.kernels import text_cells as s
-from ubpe_numba.fitting.kernels.borders import Borders, pairs_across
-from ubpe_numba.fitting.kernels.merge import Weighted, weights_of
+from ubpe_numba.fitting.kernels.borders import allocate_borders, pairs_across
+from ubpe_numba.fitting.kernels.merge import allocate_weighted
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -24,7 +30,7 @@ _CHUNK = 1 << 18  # symbols mapped to ids at once while loading
 _POSITIONS = 1.6  # in the arena, a cell
 _LARGE = 1 << 20  # cells; less is not worth giving back
 _SHORT = 4  # a text that has become so many times shorter moves to arrays of its own size
-_ROOM = 64  # cells at the end of a shard for tokens that it takes over; a compacted text makes more
+_ROOM = 64  # cells at the end of each of several shards, for tokens that it takes over; a compacted text leaves more
 _NEAR = 16  # a cut goes to the end of a document that is nearer than this part of a shard
 
 
@@ -61,88 +67,207 @@ def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
     return Cut(np.array(at), np.array(segment), np.array(inside))
 
 
-class Text:
-    """The shards of one fit."""
+class Sorted(NamedTuple):
+    """The pairs of a text of K shards by left token, to be counted and listed; V tokens."""
+
+    starts: list[np.ndarray]  # int32, of each shard: cells where a pair begins
+    ends: list[np.ndarray]  # int64[V + 1], of each shard: where the bucket of a left token ends
+    across: tuple[np.ndarray, np.ndarray]  # the pairs across borders by left token, and their weights; int64
+    rooms: list[int]  # where the lists of each shard, and of the borders, begin in the two arrays below
+    pairs: np.ndarray  # int64: room for all of the pairs of all shards, touched only as far as it is used
+    counts: np.ndarray  # int64
+    n_pairs: int  # in the text
+
+
+class WorkingText:
+    """The shards of one fit.
+
+    Parameters
+    ----------
+    corpus, alphabet
+        What to load. UnknownSymbolError for a symbol outside the alphabet.
+    n_shards
+        At most so many.
+    tokens, slots, merges
+        Room for so many ids, pairs and merges of a round; `grow` makes more of the first two.
+    threads
+        To work on shards.
+
+    Attributes
+    ----------
+    k
+        Number of shards.
+    shards, weighted, borders
+        Their arrays; the weights, None where all documents weigh 1 and none has boundaries; the borders, None of a single shard.
+    """
 
     def __init__(
         self, corpus: Corpus, alphabet: Alphabet, n_shards: int, tokens: int, slots: int, merges: int, threads: int
     ) -> None:
-        self.cut = place = cut(corpus.offsets, n_shards)
-        self.k = place.at.size - 1
-        self.threads = threads
+        place = cut(corpus.offsets, n_shards)
+        self.k = k = place.at.size - 1
+        self.threads, self.n_symbols = threads, int(place.at[-1] - place.at[0])
         ends = place.segment[1:] + place.inside[1:]
-        self.segments = list(zip(place.segment.tolist(), ends.tolist(), strict=False))
-        count = np.array([b - a for a, b in self.segments])
-        base = _base(np.diff(place.at) + count + 1, count + 1)
-        self.shards = _allocate(base, tokens, slots, merges)
-        self.weighted = None
+        segments = list(zip(place.segment.tolist(), ends.tolist(), strict=False))
+        n_separators = ends - place.segment[:-1] + 1
+        n_cells = np.diff(place.at) + n_separators
+        self.room = _ROOM if k > 1 else 0
+        self.shards = s.allocate(n_cells + self.room, n_separators, _POSITIONS, tokens, slots, merges)
+        self.weighted = self.borders = None
+        given = corpus.document_of, corpus.weights
         if corpus.weights is not None or corpus.document_of is not None:
-            self.weighted = _allocate_weights(base, corpus, self.segments, tokens, merges)
-        self.borders = _borders(corpus, place, merges)
-        self.each(lambda k: _load(self[k], corpus, alphabet, place.at[k : k + 2], self.segments[k]))
-        self.outermost()
+            self.weighted = allocate_weighted(self.shards.base, segments, *given, corpus.offsets.size - 1, tokens, merges)
+        if k > 1:
+            self.borders = allocate_borders(place.segment, place.inside, *given, merges)
+        self._each(lambda k: self._load(k, corpus, alphabet, place.at[k : k + 2], segments[k]))
 
-    def __getitem__(self, k: int) -> s.Shard:
-        shard: s.Shard = getattr(s.shard_of, "py_func")(self.shards, k)  # noqa: B009
-        return shard
+    def _load(self, k: int, corpus: Corpus, alphabet: Alphabet, at: np.ndarray, segments: tuple[int, int]) -> None:
+        """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice."""
+        begin, end = at.tolist()
+        shard = self._shard(k)
+        offsets = np.clip(corpus.offsets[segments[0] : segments[1] + 1], begin, end)
+        s.lay_out(offsets, shard.state, shard.cells, shard.separators, shard.segment_of_block)
+        segment = 0
+        for first in range(begin, end, _CHUNK):
+            ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
+            if ids.min() < 0:
+                alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol
+            segment = s.load(ids, first, offsets, segment, shard.state, shard.cells, shard.separators)
 
-    def weights(self, k: int) -> Weighted | None:
-        """The weights of shard k, if there are any."""
-        part: Weighted | None = getattr(weights_of, "py_func")(self.weighted, self.shards, k)  # noqa: B009
-        return part
+    # ---------------------------------------------------------------------------------------------- counting and listing pairs
 
-    def cells(self, k: int) -> np.ndarray:
-        """The cells in use."""
-        used: np.ndarray = self[k].cells[: self.shards.state[k, s.N_CELLS]]
-        return used
+    def count_dense(self, n_tokens: int) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Count every pair in a table, the pair (a, b) at a * V + b.
 
-    def positions(self, k: int) -> np.ndarray:
-        """Room for as many positions as the shard has cells: in the arena where that leaves as much at its front."""
-        n, arena = int(self.shards.state[k, s.N_CELLS]), self[k].arena
-        return arena[n : 2 * n] if 2 * n <= arena.size else np.empty(n, np.int32)
+        Returns
+        -------
+        int64[V * V] by weight over all shards, and of each shard int32[V * V] of occurrences, for `list_dense`.
+        """
 
-    def each(self, function: Callable[[int], T]) -> list[T]:
-        """`function(k)` of every shard, on the threads."""
-        return thread_pool.run(lambda k, _: function(k), [(k, k + 1) for k in range(self.k)], self.threads, self.cut.at[-1])
+        def one(k: int) -> tuple[np.ndarray, np.ndarray]:
+            cells = self._cells(k)
+            counts = np.zeros(n_tokens * n_tokens, np.int32)
+            index.count_dense(cells, n_tokens, counts)
+            if self.weighted is None:
+                return counts, counts
+            weights = np.zeros(n_tokens * n_tokens, np.int64)
+            index.weigh_dense(cells, self._weights(k), n_tokens, weights)
+            return counts, weights
+
+        found = self._each(one)
+        total = found[0][1].astype(np.int64)
+        for _, more in found[1:]:
+            total += more
+        left, right, weight = self._across()
+        np.add.at(total, left * n_tokens + right, weight)
+        return total, [counts for counts, _ in found]
+
+    def list_dense(self, n_tokens: int, counts: list[np.ndarray], slot_of: np.ndarray) -> None:
+        """List where the pairs with a slot occur; slot_of int32[V * V] is -1 elsewhere. `counts` of the shards is used up."""
+
+        def one(k: int) -> None:
+            shard = self._shard(k)
+            cells = self._cells(k)
+            shard.state[s.ARENA_TOP] = index.index_dense(cells, shard.arena, shard.slices, n_tokens, counts[k], slot_of)
+
+        self._each(one)
+
+    def sort_pairs(self, n_tokens: int) -> Sorted:
+        """Sort where pairs begin by their left token: in the arena where that leaves as much at its front."""
+        starts, ends = [], [np.empty(n_tokens + 1, np.int64) for _ in range(self.k)]
+        for k in range(self.k):
+            n, arena = self._cells(k).size, self._shard(k).arena
+            starts.append(arena[n : 2 * n] if 2 * n <= arena.size else np.empty(n, np.int32))
+        sizes = self._each(lambda k: int(index.sort_by_left(self._cells(k), starts[k], n_tokens, ends[k])))
+        left, right, weight = self._across()
+        order = np.argsort(left, kind="stable")
+        across = (left << 32 | right)[order], weight[order]
+        rooms = np.cumsum([0, *sizes, left.size]).tolist()
+        pairs, counts = np.empty(rooms[-1], np.int64), np.empty(rooms[-1], np.int64)
+        pairs[rooms[-2] :], counts[rooms[-2] :] = across
+        return Sorted(starts, ends, across, rooms, pairs, counts, sum(sizes))
+
+    def count_sorted(self, found: Sorted, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """The pairs that may reach the threshold, by left token.
+
+        Returns
+        -------
+        Pairs and counts, int64; of several shards upper bounds, as a shard does not list what is rare in it. And an upper bound
+        of how many other pairs reach `floor`: 0 only if there are none.
+        """
+        n_tokens = found.ends[0].size - 1
+        least = max(1, -(-threshold // self.k))  # a pair that reaches the threshold reaches this in one shard at least
+
+        def one(k: int) -> tuple[int, int]:
+            shard = self._shard(k)
+            arrays = self._cells(k), shard.separators, shard.segment_of_block, shard.counters[1], shard.counters[2]
+            weights = (None, None) if self.weighted is None else (self._weights(k), self.weighted.sums[k, 1])
+            room = slice(*found.rooms[k : k + 2])
+            n, below = index.count_sorted(  # type: ignore[call-arg]
+                *arrays, *weights, found.starts[k], n_tokens, found.ends[k], least, floor, found.pairs[room], found.counts[room]
+            )
+            return int(n), int(below)
+
+        sizes = self._each(one)
+        if self.k == 1:
+            n, below = sizes[0]
+            return found.pairs[:n], found.counts[:n], below
+        begins = np.array(found.rooms[:-1])
+        ends = begins + np.array([*(n for n, _ in sizes), found.across[0].size])
+        most = int((ends - begins).sum())
+        scratch = np.zeros(n_tokens, np.int64), np.zeros(n_tokens, np.int32), np.empty(n_tokens, np.int32)
+        pairs, bounds = np.empty(most, np.int64), np.empty(most, np.int64)
+        lists = found.pairs, found.counts, begins, ends
+        n = index.add_up(*lists, self.k, n_tokens, least, threshold, *scratch, pairs, bounds)
+        return pairs[:n], bounds[:n], int(threshold > floor)  # rarer pairs were not counted: there may be some
+
+    def list_sorted(self, found: Sorted, pairs: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        """List where `pairs`, by left token, occur.
+
+        Returns
+        -------
+        Their counts by weight over all shards, int64, and slices for `give_slots`.
+        """
+        slices = [np.empty(2 * pairs.size, np.int32) for _ in range(self.k)]
+        counts = [np.zeros(pairs.size, np.int64) for _ in range(self.k)]
+
+        def one(k: int) -> None:
+            shard = self._shard(k)
+            arrays = self._cells(k), shard.arena, shard.separators, shard.segment_of_block, shard.counters[2], shard.neighbours
+            weights = None if self.weighted is None else self._weights(k)
+            shard.state[s.ARENA_TOP] = index.index_sorted(
+                *arrays, weights, found.starts[k], found.ends[k].size - 1, found.ends[k], pairs, slices[k], counts[k]
+            )
+
+        self._each(one)
+        total = np.sum(counts, axis=0)
+        for pair, weight in zip(*(a.tolist() for a in found.across), strict=True):
+            total[pairs == pair] += weight
+        return total, slices
+
+    def give_slots(self, slots: np.ndarray, slices: list[np.ndarray]) -> None:
+        """Enter the slices of listed pairs at their slots; those with slot -1 are left out."""
+        kept = slots >= 0
+        for k in range(self.k):
+            self.shards.slices[k, 2 * slots[kept]] = slices[k][::2][kept]
+            self.shards.slices[k, 2 * slots[kept] + 1] = slices[k][1::2][kept]
+
+    # ---------------------------------------------------------------------------------------------- the arrays
 
     def compact(self, width: np.ndarray, shrink: bool) -> None:
         """One cell a token again; all slices become void. `shrink`: give back memory that the text does not need any more."""
 
         def one(k: int) -> None:
-            shard = self[k]
-            shard.state[s.N_CELLS] = s.compact(int(shard.state[s.N_CELLS]), shard.cells, shard.separators, width)
+            shard = self._shard(k)
+            s.compact(width, shard.state, shard.cells, shard.separators, shard.segment_of_block)
 
-        self.each(one)
+        self._each(one)
+        width[:] = 1
         capacity = self.shards.cells.size
         if shrink and capacity > _LARGE and _SHORT * self.shards.state[:, s.N_CELLS].sum() < capacity:
-            self._shrink()
-        self.each(lambda k: s.index_segments(self[k].separators, self[k].segment_of_block))
-        width[:] = 1
-        self.outermost()
-
-    def _shrink(self) -> None:
-        """Move the cells to arrays of their size."""
-        n_cells = self.shards.state[:, s.N_CELLS]
-        base = _base(n_cells, np.diff(self.shards.base[:, s.SEPARATORS]))
-        new = _sized_by_text(base)
-        for k, (at, n) in enumerate(zip(base[:, s.CELLS].tolist(), n_cells.tolist(), strict=False)):
-            new["cells"][at : at + n] = self.cells(k)
-        self.shards = self.shards._replace(base=base, **new)
-        if self.weighted is not None:
-            self.weighted = self.weighted._replace(delta=np.empty(base[-1, s.CELLS], np.int64))
-
-    def outermost(self) -> None:
-        """Note the first and last token of every shard whose text is compact."""
-        for k in range(self.k if self.segments[-1][1] else 0):
-            shard = self[k]
-            shard.state[s.FIRST] = shard.cells[shard.separators[0] + 1]
-            shard.state[s.LAST] = shard.cells[shard.separators[-1] - 1]
-
-    def pairs_across(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The pairs across borders: left and right tokens, and weights."""
-        left, right, weight = np.empty(self.k, np.int64), np.empty(self.k, np.int64), np.empty(self.k, np.int64)
-        n = pairs_across(self.shards, self.borders, left, right, weight) if self.k > 1 else 0
-        return left[:n], right[:n], weight[:n]
+            self.shards = s.shrunk(self.shards, self.room, _POSITIONS)
+            if self.weighted is not None:
+                self.weighted = self.weighted._replace(delta=np.empty(self.shards.cells.size, np.int64))
 
     def more_room(self) -> None:
         """Twice the arena; all slices become void."""
@@ -156,112 +281,52 @@ class Text:
 
     def grow(self, tokens: int, slots: int) -> None:
         """Make the arrays of tokens and of slots at least so long, where they are shorter."""
-        shards, new = self.shards, {}
+        shards = self.shards
+        new: dict[str, np.ndarray] = {}
         if tokens > shards.counters.shape[2]:
-            new = {name: extend(getattr(shards, name), tokens) for name in ("counters", "cursors")}
+            new = s.extended(shards, ("counters", "cursors"), tokens)
             if self.weighted is not None:
-                self.weighted = self.weighted._replace(sums=extend(self.weighted.sums, tokens))
+                self.weighted = self.weighted._replace(**s.extended(self.weighted, ("sums",), tokens))
         if 2 * slots > shards.slices.shape[1]:
-            new["slices"] = extend(shards.slices, 2 * slots)
+            new |= s.extended(shards, ("slices",), 2 * slots)
         self.shards = shards._replace(**new)
 
+    def _each(self, function: Callable[[int], T]) -> list[T]:
+        """`function(k)` of every shard, on the threads; here where a thread of its own would not even help Ctrl-C."""
+        if self.k == 1 and self.n_symbols < thread_pool.LONG:
+            return [function(0)]
+        return thread_pool.run(lambda k, _: function(k), [(k, k + 1) for k in range(self.k)], self.threads, self.n_symbols)
 
-def extend(array: np.ndarray, size: int) -> np.ndarray:
-    """The array with its last axis made longer by zeros."""
-    out = np.zeros((*array.shape[:-1], size), array.dtype)
-    out[..., : array.shape[-1]] = array
-    return out
+    def _shard(self, k: int) -> s.Shard:
+        """Shard k as `shard_of` has it in kernels: rows and slices of the same arrays."""
+        a = self.shards
+        begin, end = a.base[k : k + 2].tolist()
+        return s.Shard(
+            a.state[k],
+            a.cells[begin[s.CELLS] : end[s.CELLS]],
+            a.separators[begin[s.SEPARATORS] : end[s.SEPARATORS]],
+            a.segment_of_block[begin[s.BLOCKS] : end[s.BLOCKS]],
+            a.arena[begin[s.ARENA] : end[s.ARENA]],
+            a.neighbours[begin[s.CELLS] : end[s.CELLS]],
+            a.delta[2 * begin[s.CELLS] : 2 * end[s.CELLS]],
+            *(rows[k] for rows in (a.slices, a.counters, a.cursors, a.delta_end, a.merged)),
+        )
 
+    def _cells(self, k: int) -> np.ndarray:
+        """The cells in use of shard k."""
+        begin = self.shards.base[k, s.CELLS]
+        return self.shards.cells[begin : begin + self.shards.state[k, s.N_CELLS]]
 
-def _base(cells: np.ndarray, separators: np.ndarray) -> np.ndarray:
-    """Where shards of so many cells and separators begin, with room at their ends if there are several."""
-    k = cells.size
-    cells = cells + (_ROOM if k > 1 else 0)
-    base = np.zeros((k + 1, 4), np.int64)
-    for column, sizes in (
-        (s.CELLS, cells),
-        (s.SEPARATORS, separators),
-        (s.BLOCKS, (cells >> s.BLOCK) + 1),
-        (s.ARENA, (cells * _POSITIONS).astype(np.int64) + 64),
-    ):
-        base[1:, column] = np.cumsum(sizes)
-    return base
+    def _weights(self, k: int) -> np.ndarray:
+        """The weights of the segments of shard k."""
+        begin, end = self.shards.base[k : k + 2, s.SEPARATORS].tolist()
+        assert self.weighted is not None
+        return self.weighted.weights[begin:end]
 
-
-def _sized_by_text(base: np.ndarray) -> dict[str, np.ndarray]:
-    """All `np.empty`: memory that is never touched is never used."""
-    cells, _, blocks, arena = base[-1].tolist()
-    sizes = {"cells": cells, "segment_of_block": blocks, "arena": arena, "neighbours": cells, "delta": 2 * cells}
-    return {name: np.empty(size, np.int32) for name, size in sizes.items()}
-
-
-def _allocate(base: np.ndarray, tokens: int, slots: int, merges: int) -> s.Shards:
-    i32, i64 = np.int32, np.int64
-    k = len(base) - 1
-    return s.Shards(
-        base=base,
-        state=np.zeros((k, s.N_STATE), i64),
-        separators=np.empty(base[-1, s.SEPARATORS], i32),
-        slices=np.zeros((k, 2 * slots), i32),
-        counters=np.zeros((k, 3, tokens), i32),
-        cursors=np.zeros((k, 2, tokens), i32),
-        delta_end=np.zeros((k, 2 * merges + 1), i64),
-        merged=np.zeros((k, merges, s.N_MERGED), i64),
-        **_sized_by_text(base),
-    )
-
-
-def _allocate_weights(base: np.ndarray, corpus: Corpus, segments: list[tuple[int, int]], tokens: int, merges: int) -> Weighted:
-    i32, i64 = np.int32, np.int64
-    k = len(base) - 1
-    n_segments = corpus.offsets.size - 1
-    every = np.arange(n_segments, dtype=i32) if corpus.document_of is None else corpus.document_of
-    weight = np.ones(n_segments, i64) if corpus.weights is None else corpus.weights
-    weights, documents = np.zeros(base[-1, s.SEPARATORS], i64), np.zeros(base[-1, s.SEPARATORS], i32)
-    for begin, (first, end) in zip(base[:, s.SEPARATORS].tolist(), segments, strict=False):
-        weights[begin : begin + end - first] = weight[first:end]
-        documents[begin : begin + end - first] = every[first:end]
-    return Weighted(
-        weights, documents, np.zeros((k, 2, tokens), i64), np.empty(base[-1, s.CELLS], i64), np.zeros((k, merges, 2), i64)
-    )
-
-
-def _borders(corpus: Corpus, place: Cut, merges: int) -> Borders:
-    k = place.at.size - 1
-    continued, weight = place.inside.copy(), np.ones(k + 1, np.int64)
-    for i in range(1, k):
-        first_of = int(place.segment[i])
-        if corpus.document_of is not None:
-            continued[i] |= corpus.document_of[first_of - 1] == corpus.document_of[first_of]
-        if corpus.weights is not None:
-            weight[i] = corpus.weights[first_of if place.inside[i] else first_of - 1]
-    first, last = place.segment[:-1], place.segment[1:] + place.inside[1:] - 1
-    document_of = np.arange(corpus.offsets.size) if corpus.document_of is None else corpus.document_of
-    return Borders(
-        continued=continued,
-        whole=document_of[first] == document_of[last] if k > 1 else np.zeros(1, bool),
-        joined=place.inside.copy(),
-        weight=weight,
-        before=np.zeros((k, 2), np.int64),
-        end=np.zeros(2 * merges + 1, np.int64),
-        token=np.empty(merges * k, np.int32),
-        gain=np.empty(merges * k, np.int64),
-        twins=np.zeros(merges, np.int64),
-        repeated=np.zeros(merges, np.int64),
-    )
-
-
-def _load(shard: s.Shard, corpus: Corpus, alphabet: Alphabet, at: np.ndarray, segments: tuple[int, int]) -> None:
-    """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice."""
-    begin, end = at.tolist()
-    offsets = np.clip(corpus.offsets[segments[0] : segments[1] + 1], begin, end)
-    shard.separators[:] = offsets - begin + np.arange(offsets.size)
-    shard.cells[shard.separators] = s.SEPARATOR
-    shard.state[s.N_CELLS] = end - begin + offsets.size
-    segment = 0
-    for first in range(begin, end, _CHUNK):
-        ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
-        if ids.min() < 0:
-            alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol
-        segment = s.load(shard.cells, ids, first, offsets, segment)
-    s.index_segments(shard.separators, shard.segment_of_block)
+    def _across(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The pairs across borders: left and right tokens, and weights; int64."""
+        n = 0
+        left, right, weight = np.empty(self.k, np.int64), np.empty(self.k, np.int64), np.empty(self.k, np.int64)
+        if self.borders is not None:
+            n = pairs_across(self.shards, self.borders, left, right, weight)
+        return left[:n], right[:n], weight[:n]

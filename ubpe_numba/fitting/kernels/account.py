@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.fitting.kernels.heap import heap_push
 from ubpe_numba.fitting.kernels.pair_counts import (
     ARENA_FULL,
     BELOW,
     COUNT,
-    FEWEST_DOCUMENTS,
     HEAP_SIZE,
     HOLDERS,
     LEFT,
@@ -26,12 +24,13 @@ from ubpe_numba.fitting.kernels.pair_counts import (
     ROOT,
     THRESHOLD,
     TIES,
+    create,
     part_of,
 )
 from ubpe_numba.fitting.kernels.text_cells import ARENA, ARENA_TOP, DOCUMENTS, OCCURRENCES, TWINS
-from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.jit import helper, section
 from ubpe_numba.runtime.machine.intrinsics import prefetch
-from ubpe_numba.runtime.tables.pairs import find, home, pair_of, put, remove
+from ubpe_numba.runtime.tables.pairs import find, home, pair_of, remove
 
 # Helpers take bare arrays: a whole `Driver` would carry all of its arrays through every step of the compiler.
 
@@ -53,60 +52,17 @@ def _lower(part, threshold, min_count, n_parts, entries, slots, free, pair, coun
             remove(entries, slots, i)
 
 
-@helper
-def _create(
-    part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs, pair, count, allowed
-):
-    """Enter a new pair if it is frequent enough; one that may be merged gets a slot. Returns the slot or -1. O(log heap)."""
-    slot = np.int64(-1)
-    if count < threshold:
-        part[BELOW] += allowed and count >= min_count
-        return slot
-    if allowed:
-        if part[N_FREE] > 0:
-            part[N_FREE] -= 1
-            slot = np.int64(free[part[N_FREE]])
-        else:
-            slot = part[N_SLOTS] * n_parts + p
-            part[N_SLOTS] += 1
-        # the tie key is not known yet: 0 ranks first, and is made exact if the pair ever comes to the root
-        order = ~pair if ties == FEWEST_DOCUMENTS else pair
-        part[HEAP_SIZE] = heap_push(heap_counts, heap_ties, heap_pairs, part[HEAP_SIZE], count, np.int64(0), order)
-    put(entries, slots, pair, count, np.int32(slot))
-    part[N_PAIRS] += 1
-    return slot
-
-
-@kernel
-def seed(state, part, p, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs, lengths, pairs, counts, new_slots):
-    """Create the pairs of part p in a new epoch; `new_slots` int32 gets their slots, -1 for those that are too long.
-
-    The arrays of the driver are rows of part p. pairs, counts int64. O(pairs log pairs).
-    """
-    threshold, min_count, ties, longest = state[THRESHOLD], state[MIN_COUNT], state[TIES], state[LONGEST]
-    for i in range(pairs.size):
-        pair = pairs[i]
-        if n_parts > 1 and part_of(pair, n_parts) != p:
-            continue
-        allowed = lengths[pair >> 32] + lengths[pair & 0xFFFFFFFF] <= longest
-        new_slots[i] = _create(
-            part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs,
-            pair, counts[i], allowed,
-        )  # fmt: skip
-
-
 @section
-def has_room(driver, task, need, n_slots):
+def has_room(driver, task, need):
     """Whether tables, heaps, slots and the list of new pairs can take `need` more pairs in every part. O(P)."""
-    parts = driver.part.shape[0]
     if need > task.new_token.shape[1]:
         return False
-    for p in range(parts):
+    for p in range(driver.part.shape[0]):
         part = driver.part[p]
         if (
             2 * (part[N_PAIRS] + need) > driver.slots.shape[1]
-            or part[HEAP_SIZE] + need + driver.candidates.shape[0] > driver.heap_counts.shape[1]
-            or (part[N_SLOTS] + need) * parts > n_slots
+            or part[HEAP_SIZE] + need > driver.heap_counts.shape[1]
+            or part[N_SLOTS] + need > driver.free.shape[1]
         ):
             return False
     return True
@@ -181,7 +137,7 @@ def account(driver, task, shards, weighted, borders, p):
                     count -= twins
                 pair = pair_of(new, x) if side else pair_of(x, new)
                 if borders is None or part_of(pair, n_parts) == p:
-                    slot = _create(
+                    slot = create(
                         part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs,
                         pair, count, lengths[x] + lengths[new] <= longest,
                     )  # fmt: skip
@@ -192,7 +148,7 @@ def account(driver, task, shards, weighted, borders, p):
             new_end[2 * i + 1 + side] = n_new
         pair = pair_of(new, new)
         if borders is None or part_of(pair, n_parts) == p:
-            task.twin_slot[i] = _create(
+            task.twin_slot[i] = create(
                 part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs,
                 pair, twins, 2 * lengths[new] <= longest,
             )  # fmt: skip

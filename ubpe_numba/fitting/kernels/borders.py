@@ -45,6 +45,34 @@ class Borders(NamedTuple):
     repeated: np.ndarray  # int64[R]: documents that two shards or more have counted
 
 
+def allocate_borders(
+    segment: np.ndarray, inside: np.ndarray, document_of: np.ndarray | None, weights: np.ndarray | None, merges: int
+) -> Borders:
+    """The borders of K shards: shard k begins with segment `segment[k]`, int64[K + 1], or `inside` it, bool[K + 1]."""
+    k = segment.size - 1
+    document_of = np.arange(segment[-1] + 1) if document_of is None else document_of
+    continued, weight = inside.copy(), np.ones(k + 1, np.int64)
+    for i in range(1, k):
+        after = int(segment[i])
+        before = after if inside[i] else after - 1
+        continued[i] = document_of[before] == document_of[after]
+        if weights is not None:
+            weight[i] = weights[before]
+    first, last = segment[:-1], segment[1:] + inside[1:] - 1
+    return Borders(
+        continued=continued,
+        joined=inside.copy(),
+        whole=document_of[first] == document_of[last],
+        weight=weight,
+        before=np.zeros((k, 2), np.int64),
+        end=np.zeros(2 * merges + 1, np.int64),
+        token=np.empty(merges * k, np.int32),
+        gain=np.empty(merges * k, np.int64),
+        twins=np.zeros(merges, np.int64),
+        repeated=np.zeros(merges, np.int64),
+    )
+
+
 @helper
 def _is_single(shards, k):
     """Whether the shard is one segment and no more."""

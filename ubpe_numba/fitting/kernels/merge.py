@@ -40,6 +40,29 @@ class Weighted(NamedTuple):
     merged: np.ndarray  # int64[K, R, 2]: weights of OCCURRENCES and TWINS
 
 
+def allocate_weighted(
+    base: np.ndarray,
+    segments: list[tuple[int, int]],
+    document_of: np.ndarray | None,
+    weights: np.ndarray | None,
+    n_segments: int,
+    tokens: int,
+    merges: int,
+) -> Weighted:
+    """The arrays of K shards at `base`, of which shard k holds the segments of the range `segments[k]`."""
+    i32, i64 = np.int32, np.int64
+    k = len(base) - 1
+    document_of = np.arange(n_segments, dtype=i32) if document_of is None else document_of
+    weights = np.ones(n_segments, i64) if weights is None else weights
+    of_shards, documents = np.zeros(base[-1, SEPARATORS], i64), np.zeros(base[-1, SEPARATORS], i32)
+    for begin, (first, end) in zip(base[:, SEPARATORS].tolist(), segments, strict=False):
+        of_shards[begin : begin + end - first] = weights[first:end]
+        documents[begin : begin + end - first] = document_of[first:end]
+    return Weighted(
+        of_shards, documents, np.zeros((k, 2, tokens), i64), np.empty(base[-1, CELLS], i64), np.zeros((k, merges, 2), i64)
+    )
+
+
 @helper
 def weights_of(weighted, shards, k):
     """The part of shard k; None of None. O(1)."""

@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper
-from ubpe_numba.runtime.tables.pairs import EMPTY, hash_of
+from ubpe_numba.fitting.kernels.heap import heap_push
+from ubpe_numba.fitting.kernels.text_cells import extended
+from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.tables.pairs import EMPTY, hash_of, put, rehash
 
 # rules of a tie between equal counts
 SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
@@ -35,10 +37,9 @@ SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
     VISITED,  # occurrences looked at, stale ones included: the work done
     NEED,  # room that a round asks for
     ROUND_START,  # the first id of the last round
-    PARALLEL,  # rounds that threads shared
     ARENA_FULL,  # an arena may be too short for the slices of the pairs that the round created
     N_STATE,
-) = range(18)
+) = range(17)
 # columns of `part`
 (
     BELOW,  # pairs, not too long, that may lie in [MIN_COUNT, THRESHOLD): an upper bound, 0 only if there are none
@@ -90,10 +91,26 @@ class Task(NamedTuple):
     twin_slot: np.ndarray  # int64[R]: slot of (new, new), or -1
 
 
-def allocate_task(tokens: int, merges: int, parts: int) -> Task:
-    """The arrays of a task; those of new pairs are made longer when a round asks for it."""
+def allocate(parts: int, tokens: int, slots: int, merges: int) -> tuple[Driver, Task]:
+    """The arrays of a driver and its task, small; `grown` makes longer ones when a round asks for it."""
     i32, i64 = np.int32, np.int64
-    return Task(
+    driver = Driver(
+        state=np.zeros(N_STATE, i64),
+        part=np.zeros((parts, N_PART), i64),
+        entries=np.full((parts, 4 * slots), EMPTY, i64),
+        slots=np.empty((parts, 2 * slots), i32),
+        free=np.zeros((parts, slots // parts), i32),
+        heap_counts=np.zeros((parts, slots), i64),
+        heap_ties=np.zeros((parts, slots), i64),
+        heap_pairs=np.zeros((parts, slots), i64),
+        sums=np.zeros((parts, tokens), i64),
+        seen=np.zeros((parts, tokens), i32),
+        used=np.zeros((2, tokens), i64),
+        candidates=np.zeros((merges, 3), i64),
+        lengths=np.zeros(tokens, i64),
+        learned=np.zeros((tokens, N_LEARNED), i64),
+    )
+    task = Task(
         n=np.zeros(1, i64),
         first_id=np.zeros(1, i64),
         left=np.zeros(merges, i32),
@@ -108,30 +125,90 @@ def allocate_task(tokens: int, merges: int, parts: int) -> Task:
         new_end=np.zeros((parts, 2 * merges + 1), i64),
         twin_slot=np.zeros(merges, i64),
     )
+    return driver, task
 
 
-def allocate_driver(parts: int, tokens: int, slots: int, candidates: int) -> Driver:
-    """The arrays of a driver, small; `fit.py` makes longer ones when a round asks for it."""
-    i32, i64 = np.int32, np.int64
-    return Driver(
-        state=np.zeros(N_STATE, i64),
-        part=np.zeros((parts, N_PART), i64),
-        entries=np.full((parts, 4 * slots), EMPTY, i64),
-        slots=np.empty((parts, 2 * slots), i32),
-        free=np.zeros((parts, slots // parts), i32),
-        heap_counts=np.zeros((parts, slots + candidates), i64),
-        heap_ties=np.zeros((parts, slots + candidates), i64),
-        heap_pairs=np.zeros((parts, slots + candidates), i64),
-        sums=np.zeros((parts, tokens), i64),
-        seen=np.zeros((parts, tokens), i32),
-        used=np.zeros((2, tokens), i64),
-        candidates=np.zeros((candidates, 3), i64),
-        lengths=np.zeros(tokens, i64),
-        learned=np.zeros((tokens, N_LEARNED), i64),
-    )
+def grown(driver: Driver, task: Task, need: int, listed: int) -> tuple[Driver, Task]:
+    """Both with room for `need` more pairs in each part, `listed` new ones of a round, and the tokens of the next round.
+
+    Arrays that are too short become at least twice as long as they must be.
+    """
+    new: dict[str, np.ndarray] = {}
+    more: dict[str, np.ndarray] = {}
+    n_parts = len(driver.part)
+    pairs, heap, slots = (int(n) + need for n in driver.part[:, [N_PAIRS, HEAP_SIZE, N_SLOTS]].max(axis=0))
+    if 2 * pairs > driver.slots.shape[1]:
+        capacity = 1 << (3 * pairs).bit_length()
+        new["entries"] = np.full((n_parts, 2 * capacity), EMPTY, np.int64)
+        new["slots"] = np.empty((n_parts, capacity), np.int32)
+        for p in range(n_parts):
+            rehash(driver.entries[p], driver.slots[p], new["entries"][p], new["slots"][p])
+    if heap > driver.heap_counts.shape[1]:
+        new |= extended(driver, ("heap_counts", "heap_ties", "heap_pairs"), 2 * heap)
+    if slots > driver.free.shape[1]:
+        new |= extended(driver, ("free",), 2 * slots)
+    tokens = int(driver.state[NEXT_ID]) + task.left.size
+    if tokens > len(driver.learned):
+        new |= extended(driver, ("sums", "seen", "used", "lengths"), 2 * tokens)
+        new["learned"] = np.zeros((2 * tokens, N_LEARNED), np.int64)
+        new["learned"][: len(driver.learned)] = driver.learned
+        more |= extended(task, ("width",), 2 * tokens)
+    if listed > task.new_token.shape[1]:
+        more |= extended(task, ("new_token", "new_slot"), 2 * listed)
+    return driver._replace(**new), task._replace(**more)
 
 
 @helper
 def part_of(pair, n_parts):
     """The part that owns a pair: by the top bits of its hash, which the place in the table does not depend on. O(1)."""
     return np.int64(((hash_of(pair) >> np.uint64(48)) * np.uint64(n_parts)) >> np.uint64(16))
+
+
+@helper
+def create(
+    part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs, pair, count, allowed
+):
+    """Enter a new pair if it is frequent enough; one that may be merged gets a slot. Returns the slot or -1. O(log heap)."""
+    slot = np.int64(-1)
+    if count < threshold:
+        part[BELOW] += allowed and count >= min_count
+        return slot
+    if allowed:
+        if part[N_FREE] > 0:
+            part[N_FREE] -= 1
+            slot = np.int64(free[part[N_FREE]])
+        else:
+            slot = part[N_SLOTS] * n_parts + p
+            part[N_SLOTS] += 1
+        # the tie key is not known yet: 0 ranks first, and is made exact if the pair ever comes to the root
+        order = ~pair if ties == FEWEST_DOCUMENTS else pair
+        part[HEAP_SIZE] = heap_push(heap_counts, heap_ties, heap_pairs, part[HEAP_SIZE], count, np.int64(0), order)
+    put(entries, slots, pair, count, np.int32(slot))
+    part[N_PAIRS] += 1
+    return slot
+
+
+@kernel
+def seed(state, part, entries, slots, free, heap_counts, heap_ties, heap_pairs, lengths, pairs, counts, new_slots):
+    """Create the pairs of a new epoch in their parts; `new_slots` int32 gets their slots, -1 for those that are too long.
+
+    pairs, counts int64. Returns 0, or, if there is no room for them, how many pairs there are in a part. O(pairs log pairs).
+    """
+    threshold, min_count, ties, longest = state[THRESHOLD], state[MIN_COUNT], state[TIES], state[LONGEST]
+    n_parts = part.shape[0]
+    for p in range(n_parts):
+        n = np.int64(0)
+        for i in range(pairs.size):
+            n += counts[i] >= threshold and (n_parts == 1 or part_of(pairs[i], n_parts) == p)
+        if 2 * n > slots.shape[1] or n > heap_counts.shape[1] or n > free.shape[1]:
+            return n
+    for i in range(pairs.size):
+        p = np.int64(0)
+        if n_parts > 1:
+            p = part_of(pairs[i], n_parts)
+        allowed = lengths[pairs[i] >> 32] + lengths[pairs[i] & 0xFFFFFFFF] <= longest
+        new_slots[i] = create(
+            part[p], p, threshold, min_count, ties, n_parts, entries[p], slots[p], free[p], heap_counts[p], heap_ties[p],
+            heap_pairs[p], pairs[i], counts[i], allowed,
+        )  # fmt: skip
+    return np.int64(0)

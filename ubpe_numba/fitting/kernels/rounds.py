@@ -17,7 +17,7 @@ from ubpe_numba.fitting.kernels.account import account, has_room
 from ubpe_numba.fitting.kernels.borders import collect, crosses, prepare
 from ubpe_numba.fitting.kernels.choose import choose, take
 from ubpe_numba.fitting.kernels.merge import fill, merge, weights_of
-from ubpe_numba.fitting.kernels.pair_counts import ARENA_FULL, BELOW, LIMIT, NEED, NEXT_ID, PARALLEL, PENDING, STAGE, VISITED
+from ubpe_numba.fitting.kernels.pair_counts import ARENA_FULL, BELOW, LIMIT, NEED, NEXT_ID, PENDING, STAGE, VISITED
 from ubpe_numba.fitting.kernels.text_cells import shard_of
 from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.machine import atomics
@@ -126,7 +126,6 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
                         visits += shards.slices[k, 2 * task.slot[i] + 1]
                 state[VISITED] += visits
                 parallel = threads > 1 and visits > PARALLEL_ABOVE
-                state[PARALLEL] += parallel
                 state[STAGE] = kind = np.int64(MERGE)
         if borders is not None:
             if kind == MERGE and crosses(task, shards, borders):
@@ -141,7 +140,7 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
                 state[NEED] += borders.end[2 * task.n[0]]
             for k in range(n_shards):
                 state[NEED] += shards.delta_end[k, 2 * task.n[0]]
-            if not has_room(driver, task, state[NEED], shards.slices.shape[1] // 2):
+            if not has_room(driver, task, state[NEED]):
                 return GROW
 
         n = n_parts if kind == ACCOUNT else n_shards

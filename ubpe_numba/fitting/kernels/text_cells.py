@@ -17,7 +17,7 @@ and merge. All shards of a fit lie side by side in the arrays of one `Shards`, s
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,6 +72,70 @@ class Shard(NamedTuple):
     merged: np.ndarray
 
 
+def allocate(n_cells: np.ndarray, n_separators: np.ndarray, positions: float, tokens: int, slots: int, merges: int) -> Shards:
+    """The arrays of shards of so many cells and separators, int64[K] each, with `positions` in the arena a cell."""
+    i32, i64 = np.int32, np.int64
+    k = n_cells.size
+    return _with_arrays_of_text(
+        Shards(
+            base=np.zeros((k + 1, 4), i64),
+            state=np.zeros((k, N_STATE), i64),
+            cells=np.empty(0, i32),
+            separators=np.empty(int(n_separators.sum()), i32),
+            segment_of_block=np.empty(0, i32),
+            arena=np.empty(0, i32),
+            neighbours=np.empty(0, i32),
+            delta=np.empty(0, i32),
+            slices=np.zeros((k, 2 * slots), i32),
+            counters=np.zeros((k, 3, tokens), i32),
+            cursors=np.zeros((k, 2, tokens), i32),
+            delta_end=np.zeros((k, 2 * merges + 1), i64),
+            merged=np.zeros((k, merges, N_MERGED), i64),
+        ),
+        n_cells,
+        n_separators,
+        positions,
+    )
+
+
+def shrunk(shards: Shards, room: int, positions: float) -> Shards:
+    """The same compacted text in arrays of its own size, with `room` more cells a shard; what else they held is lost."""
+    n_cells = shards.state[:, N_CELLS]
+    new = _with_arrays_of_text(shards, n_cells + room, np.diff(shards.base[:, SEPARATORS]), positions)
+    for k, n in enumerate(n_cells.tolist()):
+        begin, old_begin = int(new.base[k, CELLS]), int(shards.base[k, CELLS])
+        new.cells[begin : begin + n] = shards.cells[old_begin : old_begin + n]
+        begin, end = new.base[k : k + 2, BLOCKS].tolist()
+        old_begin = int(shards.base[k, BLOCKS])
+        new.segment_of_block[begin:end] = shards.segment_of_block[old_begin : old_begin + end - begin]
+    return new
+
+
+def _with_arrays_of_text(shards: Shards, n_cells: np.ndarray, n_separators: np.ndarray, positions: float) -> Shards:
+    """With new arrays where the length depends on that of the text; `np.empty`, as memory that is never touched is never used."""
+    base = np.zeros((n_cells.size + 1, 4), np.int64)
+    for column, sizes in (
+        (CELLS, n_cells),
+        (SEPARATORS, n_separators),
+        (BLOCKS, (n_cells >> BLOCK) + 1),
+        (ARENA, (n_cells * positions).astype(np.int64) + 64),
+    ):
+        np.cumsum(sizes, out=base[1:, column])
+    cells, _, blocks, arena = base[-1].tolist()
+    lengths = {"cells": cells, "segment_of_block": blocks, "arena": arena, "neighbours": cells, "delta": 2 * cells}
+    return shards._replace(base=base, **{name: np.empty(length, np.int32) for name, length in lengths.items()})
+
+
+def extended(arrays: Any, names: tuple[str, ...], size: int) -> dict[str, np.ndarray]:
+    """Some arrays of a NamedTuple by name, with their last axis made longer by zeros."""
+    new = {}
+    for name in names:
+        old = getattr(arrays, name)
+        new[name] = np.zeros((*old.shape[:-1], size), old.dtype)
+        new[name][..., : old.shape[-1]] = old
+    return new
+
+
 @helper
 def shard_of(shards, k):
     """Shard k, without a copy. O(1)."""
@@ -111,22 +175,16 @@ def last_token(cells, n_cells):
     return np.int64(x) if x >= SEPARATOR else -np.int64(x) - 2
 
 
-@kernel
-def load(cells, ids, first, offsets, segment):
-    """Write the symbols `first : first + ids.size` into their cells, the separators being there already.
-
-    ids int32, offsets int64 of all segments, `segment` the one to start looking in; returns the one that holds the last symbol,
-    for the next chunk. Symbol j of segment s stands in cell j - offsets[0] + s + 1. O(symbols + segments passed).
-    """
-    for j in range(ids.size):
-        while first + j >= offsets[segment + 1]:
-            segment += 1
-        cells[first + j - offsets[0] + segment + 1] = ids[j]
-    return segment
+@helper
+def _note_ends(state, cells, separators):
+    """Note the outermost tokens of a text with one cell a token. O(1)."""
+    if separators.size > 1:
+        state[FIRST] = cells[separators[0] + 1]
+        state[LAST] = cells[separators[separators.size - 1] - 1]
 
 
-@kernel
-def index_segments(separators, segment_of_block):
+@helper
+def _index_segments(separators, segment_of_block):
     """Note for every block of cells the segment at its first cell. O(cells / 16 + segments)."""
     s = 0
     for block in range(segment_of_block.size):
@@ -136,8 +194,35 @@ def index_segments(separators, segment_of_block):
 
 
 @kernel
-def compact(n_cells, cells, separators, width):
-    """Rewrite the text with one cell a token; all slices become void. Returns the number of cells. O(cells)."""
+def lay_out(offsets, state, cells, separators, segment_of_block):
+    """Write the separators of segments, offsets int64[s + 1], before their symbols are loaded. O(cells / 16 + segments)."""
+    for i in range(offsets.size):
+        separators[i] = offsets[i] - offsets[0] + i
+        cells[separators[i]] = SEPARATOR
+    state[N_CELLS] = offsets[offsets.size - 1] - offsets[0] + offsets.size
+    _index_segments(separators, segment_of_block)
+    _note_ends(state, cells, separators)
+
+
+@kernel
+def load(ids, first, offsets, segment, state, cells, separators):
+    """Write the symbols `first : first + ids.size` into their cells, the separators being there already.
+
+    ids int32, offsets int64 of all segments, `segment` the one to start looking in; returns the one that holds the last symbol,
+    for the next chunk. Symbol j of segment s stands in cell j - offsets[0] + s + 1. O(symbols + segments passed).
+    """
+    for j in range(ids.size):
+        while first + j >= offsets[segment + 1]:
+            segment += 1
+        cells[first + j - offsets[0] + segment + 1] = ids[j]
+    _note_ends(state, cells, separators)
+    return segment
+
+
+@kernel
+def compact(width, state, cells, separators, segment_of_block):
+    """Rewrite the text of a shard with one cell a token; all slices become void. O(cells)."""
+    n_cells = state[N_CELLS]
     w = np.int64(0)
     p = np.int64(0)
     s = 0
@@ -153,4 +238,6 @@ def compact(n_cells, cells, separators, width):
         else:
             p += width[token]
         w += 1
-    return w
+    state[N_CELLS] = w
+    _index_segments(separators, segment_of_block)
+    _note_ends(state, cells, separators)
