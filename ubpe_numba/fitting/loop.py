@@ -128,28 +128,28 @@ class _Fit:
         self.driver, self.task = d.allocate(self.text.k if self.ties is None else 1, tokens, slots, merges)
         self.driver.lengths[:n] = 1 if offsets is None else np.diff(offsets)[:n]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * self.text.k, np.int64)
-        self.state = state = self.driver.state
-        state[d.NEXT_ID] = state[d.ROUND_START] = n
-        state[d.LIMIT] = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
-        state[d.WHOLE_ROUNDS] = settings.rules.overshoot
-        state[d.MIN_COUNT] = settings.rules.min_count
-        state[d.LONGEST] = settings.longest
-        state[d.TIES] = _TIES[settings.rules.ties]
-        state[d.CANDIDATES] = self.n_candidates
-        state[d.BATCH] = max(_SMALL, corpus.n_symbols // _BATCH_PART)
+        self.state = state = self.driver.state.view(np.recarray)[0]
+        state.next_id = state.round_start = n
+        state.limit = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
+        state.whole_rounds = settings.rules.overshoot
+        state.min_count = settings.rules.min_count
+        state.longest = settings.longest
+        state.ties = _TIES[settings.rules.ties]
+        state.candidates = self.n_candidates
+        state.batch = max(_SMALL, corpus.n_symbols // _BATCH_PART)
 
     def run(self, progress: Progress) -> Merges:
         """Rounds and epochs until the vocabulary is full, or no pair is frequent enough."""
         state = self.state
-        progress.start(int(state[d.NEXT_ID]), int(state[d.LIMIT]))
-        if state[d.NEXT_ID] < state[d.LIMIT]:
+        progress.start(int(state.next_id), int(state.limit))
+        if state.next_id < state.limit:
             self._begin_epoch()
             full_at = -1
             while (reason := self._rounds()) != rounds.DONE:
-                last = int(state[d.NEXT_ID])
-                progress.update(last, int(self.driver.learned[last - 1, d.COUNT]))
+                last = int(state.next_id)
+                progress.update(last, int(self.driver.learned["count"][last - 1]))
                 if reason == rounds.THIN:
-                    state[d.THRESHOLD] = max(state[d.MIN_COUNT], state[d.THRESHOLD] // _STEP)
+                    state.threshold = max(state.min_count, state.threshold // _STEP)
                 if reason in (rounds.THIN, rounds.FULL):
                     self.text.compact(self.task.width, shrink=self.memory is None)
                     if reason == rounds.FULL:
@@ -158,15 +158,15 @@ class _Fit:
                         full_at = last
                     self._begin_epoch()
                 elif reason == rounds.GROW:
-                    self._grow(int(state[d.NEED]), int(state[d.NEED]))
-        progress.finish(int(state[d.NEXT_ID]))
-        learned = self.driver.learned[self.n_alphabet : state[d.NEXT_ID]]
+                    self._grow(int(state.need), int(state.need))
+        progress.finish(int(state.next_id))
+        learned = self.driver.learned[self.n_alphabet : state.next_id]
         return Merges(
-            learned[:, [d.LEFT, d.RIGHT]].astype(np.int32),
-            learned[:, d.COUNT].copy(),
-            learned[:, d.HOLDERS].copy(),
-            learned[:, d.REPLACED].copy(),
-            int(state[d.ROUND_START]) - self.n_alphabet,
+            np.stack([learned["left"], learned["right"]], axis=1).astype(np.int32),
+            learned["count"].copy(),
+            learned["documents"].copy(),
+            learned["replaced"].copy(),
+            int(state.round_start) - self.n_alphabet,
         )
 
     def _rounds(self) -> int:
@@ -190,38 +190,38 @@ class _Fit:
     def _grow(self, need: int, listed: int) -> None:
         """Make room for `need` more pairs in each part, `listed` new ones of a round, and the tokens of the next round."""
         self.driver, self.task = d.grown(self.driver, self.task, need, listed)
-        self.text.grow(len(self.driver.learned), self.driver.free.size)
+        self.text.grow(self.driver.learned.size, self.driver.free.size)
 
     # ---------------------------------------------------------------------------------------------- epochs
 
     def _begin_epoch(self) -> None:
         """Count all pairs of the compacted text, choose the threshold, list the pairs that reach it and enter them."""
-        state, part = self.state, self.driver.part
-        if state[d.STAGE] == rounds.MERGE:  # there was no room for what was to be merged
-            state[d.PENDING] += self.task.n[0]
-            self.task.n[0] = 0
+        state, part, batch = self.state, self.driver.part, self.task.batch.view(np.recarray)[0]
+        if state.stage == rounds.MERGE:  # there was no room for what was to be merged
+            state.pending += batch.n
+            batch.n = 0
         part[:] = 0
-        part[:, d.ROOT] = -2
-        state[d.STAGE] = rounds.CHOOSE
-        self.task.filled[:] = 0
+        part["root"] = d.NOT_KNOWN
+        state.stage = rounds.CHOOSE
+        batch.filled = 0
         self.driver.entries.fill(EMPTY)
-        n_tokens = int(state[d.NEXT_ID])
+        n_tokens = int(state.next_id)
         rarer = self._index_dense(n_tokens) if n_tokens <= index.DENSE else self._index_sorted(n_tokens)
-        self.driver.part[0, d.BELOW] += rarer
+        part["below"][0] += rarer
 
     def _index_dense(self, n_tokens: int) -> int:
         """Begin an epoch by a table of all pairs; how many pairs that may be merged are left out."""
         state, lengths = self.state, self.driver.lengths[:n_tokens]
         counts, of_shards = self.text.count_dense(n_tokens)
         mergeable = counts
-        if 2 * lengths.max() > state[d.LONGEST]:
-            mergeable = counts * (np.add.outer(lengths, lengths) <= state[d.LONGEST]).ravel()
-        existing = int(np.count_nonzero(mergeable >= state[d.MIN_COUNT]))
+        if 2 * lengths.max() > state.longest:
+            mergeable = counts * (np.add.outer(lengths, lengths) <= state.longest).ravel()
+        existing = int(np.count_nonzero(mergeable >= state.min_count))
         # halved, and not divided by _STEP: where the text is at its longest, 1.2 bytes a symbol less
         enough = min(existing, 2 * self.n_candidates)
         self._lower_threshold(int(mergeable.max()) // _STEP, 2, enough, lambda t: int(np.count_nonzero(mergeable >= t)))
         n = self._not_too_many(mergeable, mergeable, 0)
-        frequent = np.flatnonzero((counts if self.n_candidates > 1 else mergeable) >= state[d.THRESHOLD])
+        frequent = np.flatnonzero((counts if self.n_candidates > 1 else mergeable) >= state.threshold)
         slot_of = np.full(counts.size, -1, np.int32)
         slot_of[frequent] = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
         self.text.list_dense(n_tokens, of_shards, slot_of)
@@ -230,7 +230,7 @@ class _Fit:
     def _index_sorted(self, n_tokens: int) -> int:
         """Begin an epoch by sorting the pairs of the text; an upper bound of how many that may be merged are left out."""
         text, state, single = self.text, self.state, self.text.k == 1
-        floor = int(state[d.MIN_COUNT])
+        floor = int(state.min_count)
         found = text.sort_pairs(n_tokens)
         pairs = counts = np.empty(0, np.int64)
         rarer = 0
@@ -249,7 +249,7 @@ class _Fit:
         n = self._lower_threshold(weight // 1000, _STEP, 2 * self.n_candidates, count)
         if single:
             rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], found.n_pairs)
-            pairs = pairs[counts >= state[d.THRESHOLD]]
+            pairs = pairs[counts >= state.threshold]
         counts, slices = text.list_sorted(found, pairs)
         if not single:  # now by what they really count: if all bounds were equal, and too high by one, no pair would be left
             mergeable = counts[self._mergeable(pairs)]
@@ -260,17 +260,17 @@ class _Fit:
     def _lower_threshold(self, first: int, factor: int, enough: int, count: Callable[[int], int]) -> int:
         """Set the threshold, `first` in the first epoch, so low that `enough` pairs reach it, if there are; how many do."""
         state = self.state
-        floor = int(state[d.MIN_COUNT])
-        threshold = int(state[d.THRESHOLD]) or max(floor, first)
+        floor = int(state.min_count)
+        threshold = int(state.threshold) or max(floor, first)
         while (n := count(threshold)) < enough and threshold > floor:
             threshold = max(floor, threshold // factor)
-        state[d.THRESHOLD] = threshold
+        state.threshold = threshold
         return n
 
     def _mergeable(self, pairs: np.ndarray) -> np.ndarray:
         """Which pairs are not too long; bool."""
         lengths = self.driver.lengths
-        fit: np.ndarray = lengths[pairs >> 32] + lengths[pairs & 0xFFFFFFFF] <= self.state[d.LONGEST]
+        fit: np.ndarray = lengths[pairs >> 32] + lengths[pairs & 0xFFFFFFFF] <= self.state.longest
         return fit
 
     def _not_too_many(self, counts: np.ndarray, mergeable: np.ndarray, scratch: int) -> int:
@@ -291,26 +291,26 @@ class _Fit:
         otherwise the next epoch would be this one again.
         """
         state, most = self.state, max(2 * self.n_candidates, _FEW_PAIRS, self.n_symbols // _PAIRS_PART)
-        if np.count_nonzero(mergeable >= state[d.THRESHOLD]) > most:
+        if np.count_nonzero(mergeable >= state.threshold) > most:
             threshold = int(np.partition(mergeable, mergeable.size - most)[mergeable.size - most])
             # of those that are as frequent there may be many more: leave them out if enough are left
             rarest = np.count_nonzero(mergeable > threshold) < max(2 * self.n_candidates, most // 4)
-            state[d.THRESHOLD] = threshold if rarest else threshold + 1
-        chosen = int(self.task.counts[self.task.n[0] :][: state[d.PENDING]].min(initial=_ENDLESS))
-        state[d.THRESHOLD] = min(state[d.THRESHOLD], chosen)  # what has been chosen is in the tables
+            state.threshold = threshold if rarest else threshold + 1
+        chosen = int(self.task.counts[self.task.batch["n"][0] :][: state.pending].min(initial=_ENDLESS))
+        state.threshold = min(state.threshold, chosen)  # what has been chosen is in the tables
         if self.memory is not None:
-            best = np.sort(mergeable[mergeable >= state[d.THRESHOLD]])[-self.n_candidates :]
-            given = int(state[d.THRESHOLD]), min(chosen, int(best[0]) if best.size else _ENDLESS), int(state[d.BATCH])
-            state[d.THRESHOLD], room = self.memory.threshold(counts, *given, scratch)
+            best = np.sort(mergeable[mergeable >= state.threshold])[-self.n_candidates :]
+            given = int(state.threshold), min(chosen, int(best[0]) if best.size else _ENDLESS), int(state.batch)
+            state.threshold, room = self.memory.threshold(counts, *given, scratch)
             self.text.restrict(room)
-        return int(np.count_nonzero(mergeable >= state[d.THRESHOLD]))
+        return int(np.count_nonzero(mergeable >= state.threshold))
 
     def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Enter pairs into the tables of their parts; their slots, -1 for those that are too rare or too long."""
         slots = np.empty(pairs.size, np.int32)
         while True:
             o = self.driver
-            tables = o.entries, o.slots, o.free, o.heap_counts, o.heap_ties, o.heap_pairs, o.lengths
+            tables = o.entries, o.slots, o.free, o.heap, o.lengths
             if (need := int(d.seed(o.state, o.part, *tables, pairs, counts, slots))) == 0:
                 return slots
             self._grow(need, 0)

@@ -168,7 +168,7 @@ class WorkingText:
         def one(k: int) -> None:
             shard = self._shard(k)
             cells = self._cells(k)
-            shard.state[s.ARENA_TOP] = index.index_dense(cells, shard.arena, shard.slices, n_tokens, counts[k], slot_of)
+            shard.state["arena_top"] = index.index_dense(cells, shard.arena, shard.slices, n_tokens, counts[k], slot_of)
 
         self._each(one)
 
@@ -178,7 +178,7 @@ class WorkingText:
         for k in range(self.k):
             n, arena = self._cells(k).size, self._shard(k).arena
             starts.append(arena[n : 2 * n] if 2 * n <= arena.size else np.empty(n, np.int32))
-        sizes = self._each(lambda k: int(index.sort_by_left(self._cells(k), starts[k], n_tokens, ends[k])))
+        sizes = self._each(lambda k: int(index.sort_by_left(self._cells(k), starts[k], ends[k])))
         left, right, weight = self._across()
         order = np.argsort(left, kind="stable")
         across = (left << 32 | right)[order], weight[order]
@@ -200,12 +200,11 @@ class WorkingText:
 
         def one(k: int) -> tuple[int, int]:
             shard = self._shard(k)
-            arrays = self._cells(k), shard.separators, shard.segment_of_block, shard.counters[1], shard.counters[2]
+            cells = self._cells(k), shard.separators, shard.segment_of_block
             weights = (None, None) if self.weighted is None else (self._weights(k), self.weighted.sums[k, 1])
+            starts = shard.counters, found.starts[k], found.ends[k]
             room = slice(*found.rooms[k : k + 2])
-            n, below = index.count_sorted(  # type: ignore[call-arg]
-                *arrays, *weights, found.starts[k], n_tokens, found.ends[k], least, floor, found.pairs[room], found.counts[room]
-            )
+            n, below = index.count_sorted(*cells, *weights, *starts, least, floor, found.pairs[room], found.counts[room])  # type: ignore[call-arg]
             return int(n), int(below)
 
         sizes = self._each(one)
@@ -215,10 +214,10 @@ class WorkingText:
         begins = np.array(found.rooms[:-1])
         ends = begins + np.array([*(n for n, _ in sizes), found.across[0].size])
         most = int((ends - begins).sum())
-        scratch = np.zeros(n_tokens, np.int64), np.zeros(n_tokens, np.int32), np.empty(n_tokens, np.int32)
+        scratch = np.zeros((3, n_tokens), np.int64)
         pairs, bounds = np.empty(most, np.int64), np.empty(most, np.int64)
         lists = found.pairs, found.counts, begins, ends
-        n = index.add_up(*lists, self.k, n_tokens, least, threshold, *scratch, pairs, bounds)
+        n = index.add_up(*lists, least, threshold, scratch, pairs, bounds)
         return pairs[:n], bounds[:n], int(threshold > floor)  # rarer pairs were not counted: there may be some
 
     def list_sorted(self, found: Sorted, pairs: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -233,11 +232,11 @@ class WorkingText:
 
         def one(k: int) -> None:
             shard = self._shard(k)
-            arrays = self._cells(k), shard.arena, shard.separators, shard.segment_of_block, shard.counters[2], shard.neighbours
+            cells = self._cells(k), shard.separators, shard.segment_of_block
             weights = None if self.weighted is None else self._weights(k)
-            shard.state[s.ARENA_TOP] = index.index_sorted(
-                *arrays, weights, found.starts[k], found.ends[k].size - 1, found.ends[k], pairs, slices[k], counts[k]
-            )
+            starts, scratch = (found.starts[k], found.ends[k]), (shard.counters[2], shard.neighbours)
+            results = shard.arena, pairs, slices[k], counts[k]
+            shard.state["arena_top"] = index.index_sorted(*cells, weights, *starts, *scratch, *results)
 
         self._each(one)
         total = np.sum(counts, axis=0)
@@ -264,7 +263,7 @@ class WorkingText:
         self._each(one)
         width[:] = 1
         capacity = self.shards.cells.size
-        if shrink and capacity > _LARGE and _SHORT * self.shards.state[:, s.N_CELLS].sum() < capacity:
+        if shrink and capacity > _LARGE and _SHORT * self.shards.state["n_cells"].sum() < capacity:
             self.shards = s.shrunk(self.shards, self.room, _POSITIONS)
             if self.weighted is not None:
                 self.weighted = self.weighted._replace(delta=np.empty(self.shards.cells.size, np.int64))
@@ -272,12 +271,12 @@ class WorkingText:
     def more_room(self) -> None:
         """Twice the arena; all slices become void."""
         base = self.shards.base.copy()
-        base[:, s.ARENA] *= 2
-        self.shards = self.shards._replace(base=base, arena=np.empty(base[-1, s.ARENA], np.int32))
+        base["arena"] *= 2
+        self.shards = self.shards._replace(base=base, arena=np.empty(base["arena"][-1], np.int32))
 
     def restrict(self, positions: int) -> None:
         """Use no more of the arena of the only shard than this."""
-        self.shards.base[1, s.ARENA] = min(positions, self.shards.arena.size)
+        self.shards.base["arena"][1] = min(positions, self.shards.arena.size)
 
     def grow(self, tokens: int, slots: int) -> None:
         """Make the arrays of tokens and of slots at least so long, where they are shorter."""
@@ -300,26 +299,26 @@ class WorkingText:
     def _shard(self, k: int) -> s.Shard:
         """Shard k as `shard_of` has it in kernels: rows and slices of the same arrays."""
         a = self.shards
-        begin, end = a.base[k : k + 2].tolist()
+        begin, end = a.base[k], a.base[k + 1]
         return s.Shard(
-            a.state[k],
-            a.cells[begin[s.CELLS] : end[s.CELLS]],
-            a.separators[begin[s.SEPARATORS] : end[s.SEPARATORS]],
-            a.segment_of_block[begin[s.BLOCKS] : end[s.BLOCKS]],
-            a.arena[begin[s.ARENA] : end[s.ARENA]],
-            a.neighbours[begin[s.CELLS] : end[s.CELLS]],
-            a.delta[2 * begin[s.CELLS] : 2 * end[s.CELLS]],
+            a.state[k : k + 1],
+            a.cells[begin["cells"] : end["cells"]],
+            a.separators[begin["separators"] : end["separators"]],
+            a.segment_of_block[begin["blocks"] : end["blocks"]],
+            a.arena[begin["arena"] : end["arena"]],
+            a.neighbours[begin["cells"] : end["cells"]],
+            a.delta[2 * begin["cells"] : 2 * end["cells"]],
             *(rows[k] for rows in (a.slices, a.counters, a.cursors, a.delta_end, a.merged)),
         )
 
     def _cells(self, k: int) -> np.ndarray:
         """The cells in use of shard k."""
-        begin = self.shards.base[k, s.CELLS]
-        return self.shards.cells[begin : begin + self.shards.state[k, s.N_CELLS]]
+        begin = self.shards.base["cells"][k]
+        return self.shards.cells[begin : begin + self.shards.state["n_cells"][k]]
 
     def _weights(self, k: int) -> np.ndarray:
         """The weights of the segments of shard k."""
-        begin, end = self.shards.base[k : k + 2, s.SEPARATORS].tolist()
+        begin, end = self.shards.base["separators"][k : k + 2].tolist()
         assert self.weighted is not None
         return self.weighted.weights[begin:end]
 

@@ -12,22 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.fitting.kernels.text_cells import (
-    ARENA_TOP,
-    DEAD,
-    FIRST,
-    FIRST_AFTER,
-    IN_FIRST,
-    IN_LAST,
-    LAST,
-    LAST_AFTER,
-    N_CELLS,
-    SEPARATOR,
-    SEPARATORS,
-    last_token,
-    shard_of,
-)
+from ubpe_numba.fitting.kernels.text_cells import DEAD, SEPARATOR, last_token, shard_of
 from ubpe_numba.runtime.jit import helper, kernel, section
+
+#: The first and the last token of a shard.
+OUTERMOST = np.dtype([("first", np.int64), ("last", np.int64)])
 
 
 class Borders(NamedTuple):
@@ -37,7 +26,7 @@ class Borders(NamedTuple):
     joined: np.ndarray  # bool[K + 1]: so do its tokens
     whole: np.ndarray  # bool[K]: the shard is a part of one document and no more
     weight: np.ndarray  # int64[K + 1]: of that document
-    before: np.ndarray  # int64[K, 2]: outermost tokens before the round
+    before: np.ndarray  # OUTERMOST[K]: before the batch
     end: np.ndarray  # int64[2R + 1]: deltas of the borders, laid out as Shards.delta_end
     token: np.ndarray  # int32[R * K]
     gain: np.ndarray  # int64[R * K]: by weight
@@ -64,7 +53,7 @@ def allocate_borders(
         joined=inside.copy(),
         whole=document_of[first] == document_of[last],
         weight=weight,
-        before=np.zeros((k, 2), np.int64),
+        before=np.zeros(k, OUTERMOST),
         end=np.zeros(2 * merges + 1, np.int64),
         token=np.empty(merges * k, np.int32),
         gain=np.empty(merges * k, np.int64),
@@ -76,16 +65,16 @@ def allocate_borders(
 @helper
 def _is_single(shards, k):
     """Whether the shard is one segment and no more."""
-    return shards.base[k + 1, SEPARATORS] - shards.base[k, SEPARATORS] == 2
+    return shards.base[k + 1].separators - shards.base[k].separators == 2
 
 
 @helper
 def left_of(shards, borders, k):
     """The shard whose last token stands before the first one of shard k; -1 if there is none. O(1), O(K) beside empty shards."""
-    if shards.state[k, FIRST] < 0 or not borders.joined[k]:
+    if shards.state[k].first < 0 or not borders.joined[k]:
         return np.int64(-1)
     j = np.int64(k - 1)
-    while shards.state[j, LAST] < 0:
+    while shards.state[j].last < 0:
         if not (_is_single(shards, j) and borders.joined[j]):
             return np.int64(-1)
         j -= 1
@@ -99,8 +88,8 @@ def pairs_across(shards, borders, left, right, weight):
     for k in range(1, shards.state.shape[0]):
         j = left_of(shards, borders, k)
         if j >= 0:
-            left[n] = shards.state[j, LAST]
-            right[n] = shards.state[k, FIRST]
+            left[n] = shards.state[j].last
+            right[n] = shards.state[k].first
             weight[n] = borders.weight[k]
             n += 1
     return n
@@ -109,18 +98,18 @@ def pairs_across(shards, borders, left, right, weight):
 @helper
 def holds_border(shards, borders, k, left, right):
     """Whether the pair stands across the border behind shard k."""
-    if shards.state[k, LAST] != left:
+    if shards.state[k].last != left:
         return False
     for after in range(k + 1, shards.state.shape[0]):
         if left_of(shards, borders, after) == k:
-            return shards.state[after, FIRST] == right
+            return shards.state[after].first == right
     return False
 
 
 @helper
 def first_border(shards, borders, k, left, right):
     """The cell of the left token if the pair stands across the border behind shard k, or -1."""
-    return shards.state[k, N_CELLS] - 2 if holds_border(shards, borders, k, left, right) else np.int64(-1)
+    return shards.state[k].n_cells - 2 if holds_border(shards, borders, k, left, right) else np.int64(-1)
 
 
 @helper
@@ -140,8 +129,8 @@ def _hand_over(left_shard, right_shard, slot, width, width_a):
 
     Returns False, with nothing changed, if cells or arena are too short.
     """
-    cells, arena, slices, state = left_shard.cells, left_shard.arena, left_shard.slices, left_shard.state
-    n_cells, top = state[N_CELLS], state[ARENA_TOP]
+    cells, arena, slices, state = left_shard.cells, left_shard.arena, left_shard.slices, left_shard.state[0]
+    n_cells, top = state.n_cells, state.arena_top
     begin, length = np.int64(slices[2 * slot]), np.int64(slices[2 * slot + 1])
     if n_cells + width > cells.size or top + length + 1 > arena.size:
         return False
@@ -150,7 +139,7 @@ def _hand_over(left_shard, right_shard, slot, width, width_a):
     arena[top + length] = n_cells - 1 - width_a
     slices[2 * slot] = top
     slices[2 * slot + 1] = length + 1
-    state[ARENA_TOP] = top + length + 1
+    state.arena_top = top + length + 1
     from_cells, separators = right_shard.cells, right_shard.separators
     first = np.int64(separators[0]) + 1
     for j in range(width):
@@ -158,12 +147,12 @@ def _hand_over(left_shard, right_shard, slot, width, width_a):
         from_cells[first - 1 + j] = DEAD
     cells[n_cells - 1 + width] = SEPARATOR
     left_shard.separators[left_shard.separators.size - 1] = n_cells - 1 + width
-    state[N_CELLS] = n_cells + width
-    state[LAST] = last_token(cells, n_cells + width)
+    state.n_cells = n_cells + width
+    state.last = last_token(cells, n_cells + width)
     from_cells[first + width - 1] = SEPARATOR
     separators[0] = first + width - 1
-    right_shard.state[FIRST] = from_cells[first + width]
-    right_shard.state[LAST] = last_token(from_cells, right_shard.state[N_CELLS])
+    right_shard.state[0].first = from_cells[first + width]
+    right_shard.state[0].last = last_token(from_cells, right_shard.state[0].n_cells)
     return True
 
 
@@ -171,8 +160,8 @@ def _hand_over(left_shard, right_shard, slot, width, width_a):
 def _remember(shards, borders):
     """Note the outermost tokens before the round."""
     for k in range(shards.state.shape[0]):
-        borders.before[k, 0] = shards.state[k, FIRST]
-        borders.before[k, 1] = shards.state[k, LAST]
+        borders.before[k].first = shards.state[k].first
+        borders.before[k].last = shards.state[k].last
 
 
 @section
@@ -181,8 +170,8 @@ def crosses(task, shards, borders):
     _remember(shards, borders)
     for k in range(1, shards.state.shape[0]):
         j = left_of(shards, borders, k)
-        for i in range(task.n[0] if j >= 0 else 0):
-            if task.left[i] == shards.state[j, LAST] and task.right[i] == shards.state[k, FIRST]:
+        for i in range(task.batch[0].n if j >= 0 else 0):
+            if task.left[i] == shards.state[j].last and task.right[i] == shards.state[k].first:
                 return True
     return False
 
@@ -195,13 +184,13 @@ def prepare(task, shards, borders):
         j = left_of(shards, borders, k)
         if j < 0:
             continue
-        left, right = shards.state[j, LAST], shards.state[k, FIRST]
-        for i in range(task.n[0]):
+        left, right = shards.state[j].last, shards.state[k].first
+        for i in range(task.batch[0].n):
             if task.left[i] == left and task.right[i] == right:
                 here, there = shard_of(shards, j), shard_of(shards, k)
                 width = np.int64(task.width[right])
                 # of a run of one token, merged from left to right, the last is free if their number is odd
-                if left == right and not _run_is_odd(here.cells, here.state[N_CELLS], width, left):
+                if left == right and not _run_is_odd(here.cells, here.state[0].n_cells, width, left):
                     break
                 if not _hand_over(here, there, task.slot[i], width, np.int64(task.width[left])):
                     return False
@@ -216,17 +205,17 @@ def collect(task, shards, borders):
     merged = shards.merged
     n_shards = shards.state.shape[0]
     n = np.int64(0)
-    for i in range(task.n[0]):
+    for i in range(task.batch[0].n):
         twins = np.int64(0)
         for side in range(2):
             for k in range(1, n_shards):
                 j = left_of(shards, borders, k)
                 if j < 0:
                     continue
-                left = merged[j, i - 1, LAST_AFTER] if i > 0 else borders.before[j, 1]
-                right = merged[k, i - 1, FIRST_AFTER] if i > 0 else borders.before[k, 0]
-                left_changed = merged[j, i, LAST_AFTER] != left
-                right_changed = merged[k, i, FIRST_AFTER] != right
+                left = merged[j, i - 1].last_after if i > 0 else borders.before[j].last
+                right = merged[k, i - 1].first_after if i > 0 else borders.before[k].first
+                left_changed = merged[j, i].last_after != left
+                right_changed = merged[k, i].first_after != right
                 if left_changed if side else right_changed and not left_changed:
                     borders.token[n] = right if side else left
                     borders.gain[n] = borders.weight[k]
@@ -238,7 +227,7 @@ def collect(task, shards, borders):
         repeated = np.int64(0)
         held = False
         for k in range(n_shards):
-            if held and borders.continued[k] and merged[k, i, IN_FIRST]:
+            if held and borders.continued[k] and merged[k, i].in_first:
                 repeated += borders.weight[k]
-            held = merged[k, i, IN_LAST] != 0 or (held and borders.continued[k] and borders.whole[k])
+            held = merged[k, i].in_last != 0 or (held and borders.continued[k] and borders.whole[k])
         borders.repeated[i] = repeated

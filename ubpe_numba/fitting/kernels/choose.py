@@ -7,65 +7,58 @@ import numpy as np
 from ubpe_numba.fitting.kernels.borders import first_border, holds_border
 from ubpe_numba.fitting.kernels.heap import heap_pop, heap_push, heap_sink
 from ubpe_numba.fitting.kernels.merge import count_documents, first_occurrence, weights_of
-from ubpe_numba.fitting.kernels.pair_counts import (
-    BATCH,
-    BELOW,
-    CANDIDATES,
-    FEWEST_DOCUMENTS,
-    FIRST_SEEN,
-    HEAP_SIZE,
-    LIMIT,
-    N_PAIRS,
-    NEXT_ID,
-    PENDING,
-    ROOT,
-    ROUND,
-    ROUND_START,
-    VISITED,
-    WHOLE_ROUNDS,
-    part_of,
-)
-from ubpe_numba.fitting.kernels.text_cells import CELLS, shard_of
+from ubpe_numba.fitting.kernels.pair_counts import FEWEST_DOCUMENTS, FIRST_SEEN, NO_PAIR, NOT_KNOWN, part_of
+from ubpe_numba.fitting.kernels.text_cells import shard_of
 from ubpe_numba.runtime.jit import helper, section
 from ubpe_numba.runtime.tables.pairs import find, pair_of, remove
 
 
 @helper
 def _pair(order, ties):
-    """The pair of an entry of the heap, where the smaller one comes first."""
+    """The pair of an entry of the heap, where the smaller one comes first. O(1)."""
     if ties is None:
         return order
     return ~order if ties == FEWEST_DOCUMENTS else order
 
 
 @helper
-def _push_back(ties, borders, part, counts, keys, pairs, count, tie, order):
-    """Return to the heap of its part what was popped. O(log heap)."""
+def _owner(borders, pair, n_parts):
+    """The part that owns a pair: of a fit without borders, there is one only. O(1)."""
     p = np.int64(0)
     if borders is not None:
-        p = part_of(_pair(order, ties), part.shape[0])
-    part[p, HEAP_SIZE] = heap_push(counts[p], keys[p], pairs[p], part[p, HEAP_SIZE], count, tie, order)
-    part[p, ROOT] = -2
+        p = part_of(pair, n_parts)
+    return p
 
 
 @helper
-def _settle_count(ties, part, entries, counts, keys, pairs):
-    """Correct the root of the heap until its count is exact; its index in the table, -1 if no pair is left. Amortised O(log)."""
-    while part[HEAP_SIZE] > 0:
-        order = pairs[0]
+def _push_back(ties, borders, part, heap, entry):
+    """Return a candidate to the heap of its part. O(log heap)."""
+    p = _owner(borders, _pair(entry.pair, ties), part.shape[0])
+    part[p].heap_size = heap_push(heap[p], part[p].heap_size, entry.count, entry.tie, entry.pair)
+    part[p].root = NOT_KNOWN
+
+
+@helper
+def _settle_count(ties, part, entries, heap):
+    """Correct the root of the heap until its count is exact; its index in the table, or NO_PAIR. Amortised O(log heap).
+
+    Root (9, (1, 2)), of which the table knows 6 now, above (7, (0, 5)): (1, 2) sinks with 6, and (0, 5) is looked at next.
+    """
+    while part.heap_size > 0:
+        order = heap[0].pair
         i = find(entries, _pair(order, ties))
         if i < 0:
-            part[HEAP_SIZE] = heap_pop(counts, keys, pairs, part[HEAP_SIZE])
+            part.heap_size = heap_pop(heap, part.heap_size)
             continue
         count = entries[2 * i + 1]
-        if count == counts[0]:
+        if count == heap[0].count:
             return i
         # a first occurrence only moves back: what was exact is a lower bound now; documents are not known any more
-        key = np.int64(0)
+        tie = np.int64(0)
         if ties is not None and ties == FIRST_SEEN:
-            key = keys[0] & ~np.int64(1)
-        heap_sink(counts, keys, pairs, part[HEAP_SIZE], 0, count, key, order)
-    return np.int64(-1)
+            tie = heap[0].tie & ~np.int64(1)
+        heap_sink(heap, part.heap_size, 0, count, tie, order)
+    return np.int64(NO_PAIR)
 
 
 @section
@@ -80,7 +73,7 @@ def _tie_key(ties, task, shards, weighted, borders, slot, left, right):
             if borders is not None and cell < 0:
                 cell = first_border(shards, borders, k, left, right)
             if cell >= 0:
-                return 2 * (shards.base[k, CELLS] + cell) + 1
+                return 2 * (shards.base[k].cells + cell) + 1
         else:
             here, in_first, in_last = count_documents(shard, weights_of(weighted, shards, k), task, slot, left, right)
             n += here
@@ -95,32 +88,32 @@ def _tie_key(ties, task, shards, weighted, borders, slot, left, right):
 
 
 @helper
-def _best(ties, part, entries, slots, all_counts, all_keys, all_pairs, task, shards, weighted, borders):
+def _best(ties, part, entries, slots, heap, task, shards, weighted, borders):
     """The part whose root is the best pair of all, its tie key exact where it matters; -1 if no pair is left.
 
     Tie keys, smaller is better, are computed only for pairs that come to the root with their true count: FIRST_SEEN holds
     2 * cell + 1 when exact and 2 * (a lower bound) otherwise, since a first occurrence only moves back; FEWEST_DOCUMENTS holds
-    the number of documents, or 0 while unknown, and stays unknown if nobody ties. Under these rules there is one part only.
+    the number of documents, or 0 while unknown, and stays unknown without a tie. Under these rules there is one part only.
     """
     best = np.int64(-1)
     for p in range(part.shape[0]):
-        if part[p, ROOT] == -2:
-            row, counts, keys, pairs = part[p], all_counts[p], all_keys[p], all_pairs[p]
-            while row[ROOT] == -2:
-                i = _settle_count(ties, row, entries[p], counts, keys, pairs)
+        if part[p].root == NOT_KNOWN:
+            row, top = part[p], heap[p]
+            while row.root == NOT_KNOWN:
+                i = _settle_count(ties, row, entries[p], top)
                 if ties is not None and i >= 0:
-                    n = row[HEAP_SIZE]
-                    tied = (n > 1 and counts[1] == counts[0]) or (n > 2 and counts[2] == counts[0])
-                    if (ties == FIRST_SEEN and keys[0] & 1 == 0) or (ties == FEWEST_DOCUMENTS and keys[0] == 0 and tied):
+                    n = row.heap_size
+                    tied = (n > 1 and top[1].count == top[0].count) or (n > 2 and top[2].count == top[0].count)
+                    if (ties == FIRST_SEEN and top[0].tie & 1 == 0) or (ties == FEWEST_DOCUMENTS and top[0].tie == 0 and tied):
                         pair = entries[p, 2 * i]
                         left, right = np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF)
-                        key = _tie_key(ties, task, shards, weighted, borders, slots[p, i], left, right)
-                        heap_sink(counts, keys, pairs, n, 0, counts[0], key, pairs[0])
+                        tie = _tie_key(ties, task, shards, weighted, borders, slots[p, i], left, right)
+                        heap_sink(top, n, 0, top[0].count, tie, top[0].pair)
                         continue
-                row[ROOT] = i
-        if part[p, ROOT] >= 0:
-            count, pair = all_counts[p, 0], all_pairs[p, 0]
-            if best < 0 or count > all_counts[best, 0] or (count == all_counts[best, 0] and pair < all_pairs[best, 0]):
+                row.root = i
+        if part[p].root >= 0:
+            count, pair = heap[p, 0].count, heap[p, 0].pair
+            if best < 0 or count > heap[best, 0].count or (count == heap[best, 0].count and pair < heap[best, 0].pair):
                 best = np.int64(p)
     return best
 
@@ -128,22 +121,21 @@ def _best(ties, part, entries, slots, all_counts, all_keys, all_pairs, task, sha
 @helper
 def _count_of(borders, entries, pair):
     """Count of a pair, or 0 if it lies below the threshold (and so below every candidate). O(1)."""
-    p = np.int64(0)
-    if borders is not None:
-        p = part_of(pair, entries.shape[0])
+    p = _owner(borders, pair, entries.shape[0])
     i = find(entries[p], pair)
     return entries[p, 2 * i + 1] if i >= 0 else np.int64(0)
 
 
 @section
 def choose(driver, task, shards, weighted, borders, ties):
-    """Choose the merges of a round, PENDING in the task; returns how many: 0 if the tables are too thin or empty.
+    """Choose the merges of a round, `pending` in the task; returns how many: 0 if the tables are too thin or empty.
 
     O(candidates * kept).
 
     With many candidates (UBPE tokenizers, part 1): they are the best pairs by count. The first is kept; a later one, (l2, r2), is
     kept if it shares no token with those kept, and if for each of them, (l1, r1), the border pairs (r2, l1) and (r1, l2) are
-    strictly rarer than it is.
+    strictly rarer than it is. Of (1, 2) 9 times, (2, 3) 8 times and (4, 5) 7 times, (1, 2) and (4, 5) are kept, if (5, 1) and
+    (2, 4) occur less than 7 times.
 
     With one candidate, as many merges as can be made at once with the same result as one after the other.
     Let q1, q2 ... be the pairs from the best to the worst, and q1 ... qk taken. q = (l, r), the next, is taken too if
@@ -164,116 +156,130 @@ def choose(driver, task, shards, weighted, borders, ties):
     * o is a taken pair itself only if that is (a, a). Then u is its token z, and v is z or a. Merged from left to right, (z, z)
       and (z, a) are left at most count(a, a) / 2 times each, since both stand for at least two of its occurrences. With (2) q is
       more frequent, or as frequent and smaller, because l < z.
-    * What is too long to be merged does not compete: if o is, then so is (u, v), which is no shorter.
+    * Pairs above the greatest length are not candidates: if o is one of them, then so is (u, v), which is no shorter.
     * Pairs below the threshold are rarer than q before and after.
     """
-    state, used, candidates = driver.state, driver.used, driver.candidates
-    part, entries, slots = driver.part, driver.entries, driver.slots
-    counts, keys, pairs = driver.heap_counts, driver.heap_ties, driver.heap_pairs
-    single = state[CANDIDATES] == 1
-    room = state[LIMIT] - state[NEXT_ID]
-    if state[WHOLE_ROUNDS] and not single:
-        room = state[CANDIDATES]
-    state[ROUND] += 1
-    stamp = state[ROUND]
-    wanted = min(room, np.int64(candidates.shape[0])) if single else state[CANDIDATES]
+    state, candidates, part, heap = driver.state[0], driver.candidates, driver.part, driver.heap
+    single = state.candidates == 1
+    room = state.limit - state.next_id
+    if state.whole_rounds and not single:
+        room = state.candidates
+    state.round += 1
+    n = _pop_candidates(driver, task, shards, weighted, borders, ties, room, single)
+    thin = False
+    if not single and n < state.candidates:  # rarer pairs belong among the candidates
+        for p in range(part.shape[0]):
+            thin |= part[p].below > 0
+    kept = np.int64(0)
+    for i in range(n):
+        if single or (not thin and kept < room and _goes_with(driver, task, borders, kept, candidates[i], ties)):
+            pair = _pair(candidates[i].pair, ties)
+            task.left[kept] = pair >> 32
+            task.right[kept] = pair & 0xFFFFFFFF
+            task.counts[kept] = candidates[i].count
+            kept += 1
+        else:
+            _push_back(ties, borders, part, heap, candidates[i])
+    task.batch[0].n = 0
+    state.pending = kept
+    if kept > 0:
+        state.round_start = state.next_id
+    return kept
+
+
+@helper
+def _pop_candidates(driver, task, shards, weighted, borders, ties, room, single):
+    """Take the best pairs from the heaps; with one candidate, those that can be merged at once, by (1) to (3). How many."""
+    state, used, candidates, part = driver.state[0], driver.used, driver.candidates, driver.part
+    entries, slots, heap = driver.entries, driver.slots, driver.heap
+    wanted = min(room, np.int64(candidates.shape[0])) if single else state.candidates
     twin_count = np.int64(0)
     n = np.int64(0)
     while n < wanted or (single and ties is not None):
-        p = _best(ties, part, entries, slots, counts, keys, pairs, task, shards, weighted, borders)
+        p = _best(ties, part, entries, slots, heap, task, shards, weighted, borders)
         if p < 0:
             break
-        count, order = counts[p, 0], pairs[p, 0]
+        count = heap[p, 0].count
         if single:
-            if ties is not None and n > 1 and candidates[n - 1, 0] == count:  # (3)
+            if ties is not None and n > 1 and candidates[n - 1].count == count:  # (3)
                 n -= 1
-                _push_back(ties, borders, part, counts, keys, pairs, candidates[n, 0], candidates[n, 1], candidates[n, 2])
+                _push_back(ties, borders, part, heap, candidates[n])
                 break
             if n == wanted:
                 break
-            pair = _pair(order, ties)
+            pair = _pair(heap[p, 0].pair, ties)
             left = pair >> 32
             right = pair & 0xFFFFFFFF
-            if used[1, left] == stamp or used[0, right] == stamp:  # (1)
+            if used[1, left] == state.round or used[0, right] == state.round:  # (1)
                 break
             if 2 * count < twin_count or (ties is not None and 2 * count == twin_count):  # (2)
                 break
-            used[0, left] = stamp
-            used[1, right] = stamp
+            used[0, left] = state.round
+            used[1, right] = state.round
             if left == right:
                 twin_count = max(twin_count, count)
-        candidates[n, 0] = count
-        candidates[n, 1] = keys[p, 0]
-        candidates[n, 2] = order
+        candidates[n].count = count
+        candidates[n].tie = heap[p, 0].tie
+        candidates[n].pair = heap[p, 0].pair
         n += 1
-        part[p, HEAP_SIZE] = heap_pop(counts[p], keys[p], pairs[p], part[p, HEAP_SIZE])
-        part[p, ROOT] = -2
-    thin = False
-    if not single and n < wanted:  # rarer pairs belong among the candidates
-        for p in range(part.shape[0]):
-            thin |= part[p, BELOW] > 0
-    kept = np.int64(0)
-    for i in range(n):
-        count, order = candidates[i, 0], candidates[i, 2]
-        pair = _pair(order, ties)
-        left = pair >> 32
-        right = pair & 0xFFFFFFFF
-        good = True
-        if not single:
-            good = not thin and kept < room and used[0, left] != stamp and used[0, right] != stamp
-            j = np.int64(0)
-            while good and j < kept:
-                good = (
-                    _count_of(borders, entries, pair_of(right, task.left[j])) < count
-                    and _count_of(borders, entries, pair_of(task.right[j], left)) < count
-                )
-                j += 1
-            state[VISITED] += 1 + j  # so that Ctrl-C does not wait for many rounds of many candidates
-            if good:
-                used[0, left] = stamp
-                used[0, right] = stamp
-        if good:
-            task.left[kept] = left
-            task.right[kept] = right
-            task.counts[kept] = count
-            kept += 1
-        else:
-            _push_back(ties, borders, part, counts, keys, pairs, count, candidates[i, 1], order)
-    task.n[0] = 0
-    state[PENDING] = kept
-    if kept > 0:
-        state[ROUND_START] = state[NEXT_ID]
-    return kept
+        part[p].heap_size = heap_pop(heap[p], part[p].heap_size)
+        part[p].root = NOT_KNOWN
+    return n
+
+
+@helper
+def _goes_with(driver, task, borders, kept, candidate, ties):
+    """Whether one of many candidates does not get in the way of the `kept` merges in the task; then its tokens are taken.
+
+    O(kept).
+    """
+    state, used, entries = driver.state[0], driver.used, driver.entries
+    pair = _pair(candidate.pair, ties)
+    left = pair >> 32
+    right = pair & 0xFFFFFFFF
+    good = used[0, left] != state.round and used[0, right] != state.round
+    j = np.int64(0)
+    while good and j < kept:
+        good = (
+            _count_of(borders, entries, pair_of(right, task.left[j])) < candidate.count
+            and _count_of(borders, entries, pair_of(task.right[j], left)) < candidate.count
+        )
+        j += 1
+    state.visited += 1 + j  # so that Ctrl-C does not wait for many rounds of many candidates
+    if good:
+        used[0, left] = state.round
+        used[0, right] = state.round
+    return good
 
 
 @section
 def take(driver, task, borders):
-    """Begin the next batch of the round's merges: as many as BATCH occurrences allow, and one at least. O(merges of the round).
+    """Begin the next batch of the round's merges: as many as `state.batch` occurrences allow, and one at least. O(pending).
 
     What a batch notes down has a bound then. Batches give what the round at once would give, with the same counts: its pairs do
-    not overlap, so none loses an occurrence to another, and what a batch creates is not chosen before the round is over.
+    not overlap, so none loses an occurrence to another, and what a batch creates is not chosen before the round is over. Pending
+    merges of 50, 40 and 30 occurrences, where a batch is closed at 80: the first two are a batch, then the third.
     """
-    state, entries, slots, width, lengths = driver.state, driver.entries, driver.slots, task.width, driver.lengths
-    done, pending = task.n[0], state[PENDING]
+    state, batch = driver.state[0], task.batch[0]
+    entries, slots, width, lengths = driver.entries, driver.slots, task.width, driver.lengths
+    done, pending = batch.n, state.pending
     for i in range(pending):
         task.left[i], task.right[i], task.counts[i] = task.left[done + i], task.right[done + i], task.counts[done + i]
     n = np.int64(0)
     occurrences = np.int64(0)
-    while n < pending and occurrences <= state[BATCH]:
+    while n < pending and occurrences <= state.batch:
         left, right = np.int64(task.left[n]), np.int64(task.right[n])
         pair = pair_of(left, right)
-        p = np.int64(0)
-        if borders is not None:
-            p = part_of(pair, entries.shape[0])
+        p = _owner(borders, pair, entries.shape[0])
         at = find(entries[p], pair)
-        new = state[NEXT_ID] + n
+        new = state.next_id + n
         task.slot[n] = slots[p, at]
         width[new] = width[left] + width[right]
         lengths[new] = lengths[left] + lengths[right]
         remove(entries[p], slots[p], at)
-        driver.part[p, N_PAIRS] -= 1
+        driver.part[p].n_pairs -= 1
         occurrences += task.counts[n]
         n += 1
-    task.n[0] = n
-    task.first_id[0] = state[NEXT_ID]
-    state[PENDING] = pending - n
+    batch.n = n
+    batch.first_id = state.next_id
+    state.pending = pending - n

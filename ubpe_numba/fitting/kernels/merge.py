@@ -7,27 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.fitting.kernels.index import AHEAD
-from ubpe_numba.fitting.kernels.text_cells import (
-    ARENA_TOP,
-    AT,
-    CELLS,
-    DEAD,
-    DOCUMENTS,
-    FIRST,
-    FIRST_AFTER,
-    IN_FIRST,
-    IN_LAST,
-    LAST,
-    LAST_AFTER,
-    N_CELLS,
-    OCCURRENCES,
-    SEPARATORS,
-    TWINS,
-    last_token,
-    segment_at,
-)
+from ubpe_numba.fitting.kernels.text_cells import DEAD, last_token, segment_at
 from ubpe_numba.runtime.jit import helper, section
 from ubpe_numba.runtime.machine.intrinsics import prefetch
+
+#: By weight, what `MERGED` has by occurrences.
+MERGED_BY_WEIGHT = np.dtype([("occurrences", np.int64), ("twins", np.int64)])
 
 
 class Weighted(NamedTuple):
@@ -37,7 +22,7 @@ class Weighted(NamedTuple):
     documents: np.ndarray  # int32[s + K]: the document that a segment belongs to
     sums: np.ndarray  # int64[K, 2, V]: weights of left and right neighbours, zero between uses
     delta: np.ndarray  # int64[cells]: weight of each entry of `Shards.delta`
-    merged: np.ndarray  # int64[K, R, 2]: weights of OCCURRENCES and TWINS
+    merged: np.ndarray  # MERGED_BY_WEIGHT[K, R]
 
 
 def allocate_weighted(
@@ -54,12 +39,17 @@ def allocate_weighted(
     k = len(base) - 1
     document_of = np.arange(n_segments, dtype=i32) if document_of is None else document_of
     weights = np.ones(n_segments, i64) if weights is None else weights
-    of_shards, documents = np.zeros(base[-1, SEPARATORS], i64), np.zeros(base[-1, SEPARATORS], i32)
-    for begin, (first, end) in zip(base[:, SEPARATORS].tolist(), segments, strict=False):
+    cells, separators = int(base["cells"][-1]), int(base["separators"][-1])
+    of_shards, documents = np.zeros(separators, i64), np.zeros(separators, i32)
+    for begin, (first, end) in zip(base["separators"].tolist(), segments, strict=False):
         of_shards[begin : begin + end - first] = weights[first:end]
         documents[begin : begin + end - first] = document_of[first:end]
     return Weighted(
-        of_shards, documents, np.zeros((k, 2, tokens), i64), np.empty(base[-1, CELLS], i64), np.zeros((k, merges, 2), i64)
+        weights=of_shards,
+        documents=documents,
+        sums=np.zeros((k, 2, tokens), i64),
+        delta=np.empty(cells, i64),
+        merged=np.zeros((k, merges), MERGED_BY_WEIGHT),
     )
 
 
@@ -70,10 +60,10 @@ def weights_of(weighted, shards, k):
         return None
     begin, end = shards.base[k], shards.base[k + 1]
     return Weighted(
-        weighted.weights[begin[SEPARATORS] : end[SEPARATORS]],
-        weighted.documents[begin[SEPARATORS] : end[SEPARATORS]],
+        weighted.weights[begin.separators : end.separators],
+        weighted.documents[begin.separators : end.separators],
         weighted.sums[k],
-        weighted.delta[begin[CELLS] : end[CELLS]],
+        weighted.delta[begin.cells : end.cells],
         weighted.merged[k],
     )
 
@@ -98,10 +88,10 @@ def merge(shard, weighted, task):
     w = np.int64(0)
     n_delta = np.int64(0)
     shard.delta_end[0] = 0
-    for i in range(task.n[0]):
+    for i in range(task.batch[0].n):
         a = task.left[i]
         b = task.right[i]
-        new = np.int32(task.first_id[0] + i)
+        new = np.int32(task.batch[0].first_id + i)
         last = np.int32(-(new + 2))
         width_a = width[a]
         width_b = width[b]
@@ -191,21 +181,22 @@ def merge(shard, weighted, task):
                 right_sum[y] = 0
             n_delta += 1
         shard.delta_end[2 * i + 2] = n_delta
-        merged[i, AT] = begin
-        merged[i, OCCURRENCES] = n
-        merged[i, TWINS] = twins
-        merged[i, DOCUMENTS] = documents
-        merged[i, IN_FIRST] = in_first
+        row = merged[i]
+        row.at = begin
+        row.occurrences = n
+        row.twins = twins
+        row.documents = documents
+        row.in_first = in_first
         if weighted is None:
-            merged[i, IN_LAST] = n > 0 and segment == last_segment
+            row.in_last = n > 0 and segment == last_segment
         else:
-            merged[i, IN_LAST] = n > 0 and document == document_of[last_segment]
-            weighted.merged[i, 0] = total
-            weighted.merged[i, 1] = twin_total
-        merged[i, FIRST_AFTER] = cells[separators[0] + 1]
-        merged[i, LAST_AFTER] = last_token(cells, shard.state[N_CELLS])
-    shard.state[FIRST] = cells[separators[0] + 1]
-    shard.state[LAST] = last_token(cells, shard.state[N_CELLS])
+            row.in_last = n > 0 and document == document_of[last_segment]
+            weighted.merged[i].occurrences = total
+            weighted.merged[i].twins = twin_total
+        row.first_after = cells[separators[0] + 1]
+        row.last_after = last_token(cells, shard.state[0].n_cells)
+    shard.state[0].first = cells[separators[0] + 1]
+    shard.state[0].last = last_token(cells, shard.state[0].n_cells)
 
 
 @section
@@ -219,12 +210,12 @@ def fill(shard, task):
     arena, neighbours, slices, width, delta = shard.arena, shard.neighbours, shard.slices, task.width, shard.delta
     left, right, left_at, right_at = shard.counters[0], shard.counters[1], shard.cursors[0], shard.cursors[1]
     n_parts = task.new_end.shape[0]
-    top = shard.state[ARENA_TOP]
+    top = shard.state[0].arena_top
     w = np.int64(0)
-    for i in range(task.filled[0]):
-        n = shard.merged[i, OCCURRENCES]
-        begin = shard.merged[i, AT]
-        new = np.int32(task.filled[1] + i)
+    for i in range(task.batch[0].filled):
+        n = shard.merged[i].occurrences
+        begin = shard.merged[i].at
+        new = np.int32(task.batch[0].filled_first + i)
         n_new = np.int64(task.twin_slot[i] >= 0)
         for part in range(n_parts):
             n_new += task.new_end[part, 2 * i + 2] - task.new_end[part, 2 * i]
@@ -237,7 +228,7 @@ def fill(shard, task):
                 right[delta[2 * j]] = delta[2 * j + 1]
                 right_at[delta[2 * j]] = -1
             right_at[new] = -1
-            right[task.filled_left[i]] -= shard.merged[i, TWINS]  # (b, a) between twins: (new, new) stands there now
+            right[task.filled_left[i]] -= shard.merged[i].twins  # (b, a) between twins: (new, new) stands there now
             for part in range(n_parts):
                 new_token, new_slot = task.new_token[part], task.new_slot[part]
                 for j in range(task.new_end[part, 2 * i], task.new_end[part, 2 * i + 1]):
@@ -254,9 +245,9 @@ def fill(shard, task):
                     top += right[y]
             if task.twin_slot[i] >= 0:
                 slices[2 * task.twin_slot[i]] = top
-                slices[2 * task.twin_slot[i] + 1] = shard.merged[i, TWINS]
+                slices[2 * task.twin_slot[i] + 1] = shard.merged[i].twins
                 right_at[new] = top
-                top += shard.merged[i, TWINS]
+                top += shard.merged[i].twins
             for j in range(first, middle):
                 left[delta[2 * j]] = 0
             for j in range(middle, last):
@@ -273,7 +264,7 @@ def fill(shard, task):
                     arena[left_at[x]] = p - width[x]
                     left_at[x] += 1
         w += n
-    shard.state[ARENA_TOP] = top
+    shard.state[0].arena_top = top
 
 
 @helper

@@ -1,9 +1,25 @@
-"""The driver of a fit: which pairs are live, and what a round of merges does to their counts.
+"""The driver of a fit: which pairs are live, and what a batch of merges does to their counts.
 
-The driver never looks at the text. Its pairs are dealt, by hash, to as many parts as there are threads: each part owns a table
-(pair -> count, slot), a heap and a stack of free slots, and accounts for its own pairs while the others do for theirs. Only
-pairs with count >= threshold are in a table; rarer ones can neither win nor, since no count rises after the round that creates a
-pair, come back above it. When too few are left the threshold falls and `fit.py` counts again.
+The driver never looks at the text. Its pairs are dealt, by hash, to as many *parts* as there are threads: each part owns a table
+(pair -> count, slot), a heap and a stack of free slots, and accounts for its own pairs while the others do for theirs. With two
+parts, and (1, 2) in part 0:
+
+    part[0]     entries   [ . . . (1, 2) 7 . . . ]     hash table of pairs and counts, see runtime/tables/pairs.py
+                slots     [ . . .   4      . . . ]     of the same entry: where a shard finds its slice; -1 if it is too long
+                heap      [ (7, (1, 2)), ... ]         pairs that may be merged, largest count first, see heap.py
+                free      [ 0, 6 ]                     slots 2 * i + 0 of pairs that are gone, to be used again
+    part[1]     entries, slots, heap, free             of all other pairs; its slots are 2 * i + 1
+
+Only pairs with count >= threshold are in a table. A rarer one cannot be chosen, and since no count rises after the round that
+creates a pair, it cannot come back above the threshold. When too few are left the threshold falls, and another epoch counts again
+(`loop.py`).
+
+What the driver tells the shards is a `Task`: the merges of a batch, and which new pairs of the batch before are frequent:
+
+    left, right, slot     1 2 4                        merge (1, 2), whose occurrences are listed in slot 4
+    batch                 n = 1, first_id = 9          it makes token 9
+    new_token, new_slot   3 8 | 5 10                   of part p, after the merge: (3, 9) has slot 8, (9, 5) has slot 10
+    new_end               0 1   2                      of merge i: left neighbours end at 2i + 1, right ones at 2i + 2
 """
 
 from __future__ import annotations
@@ -12,79 +28,94 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.fitting.kernels.heap import heap_push
+from ubpe_numba.fitting.kernels.heap import ENTRY, heap_push
 from ubpe_numba.fitting.kernels.text_cells import extended
 from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.tables.pairs import EMPTY, hash_of, put, rehash
 
 # rules of a tie between equal counts
 SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
+# the root of a heap if it is not an index
+NO_PAIR, NOT_KNOWN = -1, -2
 
-# `state`, read by all parts
-(
-    NEXT_ID,  # the id that the next merge creates
-    LIMIT,  # merging stops when NEXT_ID reaches it
-    WHOLE_ROUNDS,  # 1: the round that reaches LIMIT is finished all the same
-    THRESHOLD,
-    MIN_COUNT,
-    LONGEST,  # a token of more symbols is never made
-    TIES,
-    CANDIDATES,  # per round; 1: one merge a round, or what amounts to that
-    BATCH,  # a batch of them is closed at so many occurrences
-    ROUND,
-    PENDING,  # merges of the round that stand in the task behind those of the batch
-    STAGE,
-    VISITED,  # occurrences looked at, stale ones included: the work done
-    NEED,  # room that a round asks for
-    ROUND_START,  # the first id of the last round
-    ARENA_FULL,  # an arena may be too short for the slices of the pairs that the round created
-    N_STATE,
-) = range(17)
-# columns of `part`
-(
-    BELOW,  # pairs, not too long, that may lie in [MIN_COUNT, THRESHOLD): an upper bound, 0 only if there are none
-    HEAP_SIZE,
-    N_PAIRS,  # in the table
-    N_FREE,  # slots to be used again
-    N_SLOTS,  # slots ever given out
-    ROOT,  # index in the table of the root of the heap if that is exact; -1 if the heap is empty, -2 if not known
-    N_PART,
-) = (0, 1, 2, 3, 4, 5, 16)
-# columns of `learned`
-LEFT, RIGHT, COUNT, HOLDERS, REPLACED, N_LEARNED = 0, 1, 2, 3, 4, 5
+_I64 = np.int64
+#: What all parts read.
+STATE = np.dtype(
+    [
+        ("next_id", _I64),  # the id that the next merge creates
+        ("limit", _I64),  # merging stops when next_id reaches it
+        ("whole_rounds", _I64),  # 1: the round that reaches the limit is finished all the same
+        ("threshold", _I64),
+        ("min_count", _I64),
+        ("longest", _I64),  # a token of more symbols is never made
+        ("ties", _I64),
+        ("candidates", _I64),  # per round; 1: one merge a round, or what amounts to that
+        ("batch", _I64),  # a batch is closed at so many occurrences
+        ("round", _I64),
+        ("pending", _I64),  # merges of the round that stand in the task behind those of the batch
+        ("stage", _I64),
+        ("visited", _I64),  # occurrences looked at, stale ones included: the work done
+        ("need", _I64),  # room that a round asks for
+        ("round_start", _I64),  # the first id of the last round
+        ("arena_full", _I64),  # an arena may be too short for the slices of the pairs that the batch created
+    ]
+)
+#: The state of a part; two cache lines each.
+PART = np.dtype(
+    {
+        "names": [
+            "below",  # pairs, not too long, that may lie in [min_count, threshold): an upper bound, 0 only if there are none
+            "heap_size",
+            "n_pairs",  # in the table
+            "n_free",  # slots to be used again
+            "n_slots",  # slots ever given out
+            "root",  # index in the table of the root of the heap if its count is exact, else NO_PAIR or NOT_KNOWN
+        ],
+        "formats": [_I64] * 6,
+        "itemsize": 128,
+    },
+    align=True,
+)
+#: What a fit learned, of each id.
+LEARNED = np.dtype([("left", _I64), ("right", _I64), ("count", _I64), ("documents", _I64), ("replaced", _I64)])
+#: The batch that a task holds, and the one before it.
+BATCH = np.dtype(
+    [
+        ("n", _I64),  # merges
+        ("first_id", _I64),  # the id that the first of them makes
+        ("filled", _I64),  # merges of the batch before, 0 once the slices of its pairs are written
+        ("filled_first", _I64),  # the first id of that batch
+    ]
+)
 
 
 class Driver(NamedTuple):
     """The arrays of the driver; P parts, V tokens, C candidates."""
 
-    state: np.ndarray  # int64[N_STATE]
-    part: np.ndarray  # int64[P, N_PART]: a cache line or two each
-    entries: np.ndarray  # int64[P, 2 * capacity]: the tables, see pairtable.py
+    state: np.ndarray  # STATE[1]
+    part: np.ndarray  # PART[P]
+    entries: np.ndarray  # int64[P, 2 * capacity]: the tables
     slots: np.ndarray  # int32[P, capacity]: of part p, the numbers p, P + p, 2P + p ...
     free: np.ndarray  # int32[P, slots]: stacks of free slots
-    heap_counts: np.ndarray  # int64[P, H], see heap.py
-    heap_ties: np.ndarray
-    heap_pairs: np.ndarray
+    heap: np.ndarray  # ENTRY[P, H]
     sums: np.ndarray  # int64[P, V]: counts of a merge's neighbours over all shards, zero between uses
     seen: np.ndarray  # int32[P, V]: which they are
     used: np.ndarray  # int64[2, V]: the last round that took a pair with this token as left part, as right part
-    candidates: np.ndarray  # int64[C, 3]: count, tie, heap pair
+    candidates: np.ndarray  # ENTRY[C]
     lengths: np.ndarray  # int64[V]: symbols of each token
-    learned: np.ndarray  # int64[V, N_LEARNED]: result, a row per learned id: its pair, count, documents and replacements
+    learned: np.ndarray  # LEARNED[V]: the result
 
 
 class Task(NamedTuple):
-    """A batch, as the driver tells it to the shards: what to merge, and which pairs of the batch before are frequent."""
+    """A batch, as the driver tells it to the shards; R merges in the largest round, P parts, room for M new pairs."""
 
-    n: np.ndarray  # int64[1]: merges
-    first_id: np.ndarray  # int64[1]
+    batch: np.ndarray  # BATCH[1]
     left: np.ndarray  # int32[R]
-    right: np.ndarray
+    right: np.ndarray  # int32[R]
     slot: np.ndarray  # int64[R]
-    counts: np.ndarray
+    counts: np.ndarray  # int64[R]
     width: np.ndarray  # int32[V]: cells of a token in the text as it is laid out now
-    filled: np.ndarray  # int64[2]: merges of the batch before, 0 once their slices are written; their first id
-    filled_left: np.ndarray  # int32[R]
+    filled_left: np.ndarray  # int32[R]: left parts of the batch before
     new_token: np.ndarray  # int32[P, M]: neighbours with which merge i created a frequent pair of part p, left ones first
     new_slot: np.ndarray  # int32[P, M]
     new_end: np.ndarray  # int64[P, 2R + 1]: laid out as Shards.delta_end
@@ -95,30 +126,26 @@ def allocate(parts: int, tokens: int, slots: int, merges: int) -> tuple[Driver, 
     """The arrays of a driver and its task, small; `grown` makes longer ones when a round asks for it."""
     i32, i64 = np.int32, np.int64
     driver = Driver(
-        state=np.zeros(N_STATE, i64),
-        part=np.zeros((parts, N_PART), i64),
+        state=np.zeros(1, STATE),
+        part=np.zeros(parts, PART),
         entries=np.full((parts, 4 * slots), EMPTY, i64),
         slots=np.empty((parts, 2 * slots), i32),
         free=np.zeros((parts, slots // parts), i32),
-        heap_counts=np.zeros((parts, slots), i64),
-        heap_ties=np.zeros((parts, slots), i64),
-        heap_pairs=np.zeros((parts, slots), i64),
+        heap=np.zeros((parts, slots), ENTRY),
         sums=np.zeros((parts, tokens), i64),
         seen=np.zeros((parts, tokens), i32),
         used=np.zeros((2, tokens), i64),
-        candidates=np.zeros((merges, 3), i64),
+        candidates=np.zeros(merges, ENTRY),
         lengths=np.zeros(tokens, i64),
-        learned=np.zeros((tokens, N_LEARNED), i64),
+        learned=np.zeros(tokens, LEARNED),
     )
     task = Task(
-        n=np.zeros(1, i64),
-        first_id=np.zeros(1, i64),
+        batch=np.zeros(1, BATCH),
         left=np.zeros(merges, i32),
         right=np.zeros(merges, i32),
         slot=np.zeros(merges, i64),
         counts=np.zeros(merges, i64),
         width=np.ones(tokens, i32),
-        filled=np.zeros(2, i64),
         filled_left=np.zeros(merges, i32),
         new_token=np.empty((parts, 1 << 12), i32),
         new_slot=np.empty((parts, 1 << 12), i32),
@@ -136,22 +163,20 @@ def grown(driver: Driver, task: Task, need: int, listed: int) -> tuple[Driver, T
     new: dict[str, np.ndarray] = {}
     more: dict[str, np.ndarray] = {}
     n_parts = len(driver.part)
-    pairs, heap, slots = (int(n) + need for n in driver.part[:, [N_PAIRS, HEAP_SIZE, N_SLOTS]].max(axis=0))
+    pairs, heap, slots = (int(driver.part[name].max()) + need for name in ("n_pairs", "heap_size", "n_slots"))
     if 2 * pairs > driver.slots.shape[1]:
         capacity = 1 << (3 * pairs).bit_length()
         new["entries"] = np.full((n_parts, 2 * capacity), EMPTY, np.int64)
         new["slots"] = np.empty((n_parts, capacity), np.int32)
         for p in range(n_parts):
             rehash(driver.entries[p], driver.slots[p], new["entries"][p], new["slots"][p])
-    if heap > driver.heap_counts.shape[1]:
-        new |= extended(driver, ("heap_counts", "heap_ties", "heap_pairs"), 2 * heap)
+    if heap > driver.heap.shape[1]:
+        new |= extended(driver, ("heap",), 2 * heap)
     if slots > driver.free.shape[1]:
         new |= extended(driver, ("free",), 2 * slots)
-    tokens = int(driver.state[NEXT_ID]) + task.left.size
-    if tokens > len(driver.learned):
-        new |= extended(driver, ("sums", "seen", "used", "lengths"), 2 * tokens)
-        new["learned"] = np.zeros((2 * tokens, N_LEARNED), np.int64)
-        new["learned"][: len(driver.learned)] = driver.learned
+    tokens = int(driver.state["next_id"][0]) + task.left.size
+    if tokens > driver.learned.size:
+        new |= extended(driver, ("sums", "seen", "used", "lengths", "learned"), 2 * tokens)
         more |= extended(task, ("width",), 2 * tokens)
     if listed > task.new_token.shape[1]:
         more |= extended(task, ("new_token", "new_slot"), 2 * listed)
@@ -164,51 +189,56 @@ def part_of(pair, n_parts):
     return np.int64(((hash_of(pair) >> np.uint64(48)) * np.uint64(n_parts)) >> np.uint64(16))
 
 
+# Helpers take the rows of a part: a whole `Driver` would carry all of its arrays through every step of the compiler.
+
+
 @helper
-def create(
-    part, p, threshold, min_count, ties, n_parts, entries, slots, free, heap_counts, heap_ties, heap_pairs, pair, count, allowed
-):
-    """Enter a new pair if it is frequent enough; one that may be merged gets a slot. Returns the slot or -1. O(log heap)."""
+def create(state, part, p, n_parts, entries, slots, free, heap, pair, count, allowed):
+    """Enter a new pair if it is frequent enough; one that is `allowed` to be merged gets a slot. O(log heap).
+
+    Returns the slot, or -1. Threshold 5, least count 2, one part with a free slot 4: a pair with count 6 gets slot 4; one with
+    count 3 is only counted in `below`.
+    """
     slot = np.int64(-1)
-    if count < threshold:
-        part[BELOW] += allowed and count >= min_count
+    if count < state.threshold:
+        part.below += allowed and count >= state.min_count
         return slot
     if allowed:
-        if part[N_FREE] > 0:
-            part[N_FREE] -= 1
-            slot = np.int64(free[part[N_FREE]])
+        if part.n_free > 0:
+            part.n_free -= 1
+            slot = np.int64(free[part.n_free])
         else:
-            slot = part[N_SLOTS] * n_parts + p
-            part[N_SLOTS] += 1
+            slot = part.n_slots * n_parts + p
+            part.n_slots += 1
         # the tie key is not known yet: 0 ranks first, and is made exact if the pair ever comes to the root
-        order = ~pair if ties == FEWEST_DOCUMENTS else pair
-        part[HEAP_SIZE] = heap_push(heap_counts, heap_ties, heap_pairs, part[HEAP_SIZE], count, np.int64(0), order)
+        order = ~pair if state.ties == FEWEST_DOCUMENTS else pair
+        part.heap_size = heap_push(heap, part.heap_size, count, np.int64(0), order)
     put(entries, slots, pair, count, np.int32(slot))
-    part[N_PAIRS] += 1
+    part.n_pairs += 1
     return slot
 
 
 @kernel
-def seed(state, part, entries, slots, free, heap_counts, heap_ties, heap_pairs, lengths, pairs, counts, new_slots):
-    """Create the pairs of a new epoch in their parts; `new_slots` int32 gets their slots, -1 for those that are too long.
+def seed(state, part, entries, slots, free, heap, lengths, pairs, counts, new_slots):
+    """Create the pairs of a new epoch in their parts. O(pairs log pairs).
 
-    pairs, counts int64. Returns 0, or, if there is no room for them, how many pairs there are in a part. O(pairs log pairs).
+    The first seven arrays are those of `Driver`, the tables empty; pairs, counts int64[n]; new_slots int32[n] gets the slots, -1
+    for pairs that are too rare or too long. Returns 0, or, if there is no room for them, how many pairs there are in a part, and
+    nothing is changed. Pairs [(0, 1), (1, 2)] with counts [9, 4] at a threshold of 5: new_slots [0, -1].
     """
-    threshold, min_count, ties, longest = state[THRESHOLD], state[MIN_COUNT], state[TIES], state[LONGEST]
     n_parts = part.shape[0]
     for p in range(n_parts):
         n = np.int64(0)
         for i in range(pairs.size):
-            n += counts[i] >= threshold and (n_parts == 1 or part_of(pairs[i], n_parts) == p)
-        if 2 * n > slots.shape[1] or n > heap_counts.shape[1] or n > free.shape[1]:
+            n += counts[i] >= state[0].threshold and (n_parts == 1 or part_of(pairs[i], n_parts) == p)
+        if 2 * n > slots.shape[1] or n > heap.shape[1] or n > free.shape[1]:
             return n
     for i in range(pairs.size):
         p = np.int64(0)
         if n_parts > 1:
             p = part_of(pairs[i], n_parts)
-        allowed = lengths[pairs[i] >> 32] + lengths[pairs[i] & 0xFFFFFFFF] <= longest
+        allowed = lengths[pairs[i] >> 32] + lengths[pairs[i] & 0xFFFFFFFF] <= state[0].longest
         new_slots[i] = create(
-            part[p], p, threshold, min_count, ties, n_parts, entries[p], slots[p], free[p], heap_counts[p], heap_ties[p],
-            heap_pairs[p], pairs[i], counts[i], allowed,
+            state[0], part[p], p, n_parts, entries[p], slots[p], free[p], heap[p], pairs[i], counts[i], allowed
         )  # fmt: skip
     return np.int64(0)

@@ -1,9 +1,20 @@
-"""The rounds of a fit over local shards, on one thread or many, back in Python every so often for progress and Ctrl-C.
+"""The rounds of a fit over its shards, on one thread or many, back in Python every so often for progress and Ctrl-C.
 
 A round: the driver chooses its merges, and takes them in batches, so that what is noted down has a bound. For each batch every
 shard writes the slices of the pairs that the batch before created, and merges; then every part of the driver accounts for its
-pairs. Shards and parts are pieces of work that any thread may claim, so nothing hangs if a thread never comes; but each looks
-for its own number first, which keeps their memory in its cache.
+pairs. Shards and parts are *pieces* of work that any thread may claim, so no job waits for a particular thread; each tries the
+piece of its own index first, which keeps the memory of that piece in its cache.
+
+    CHOOSE ──> MERGE ──> ACCOUNT ──> CHOOSE ...      a job each of MERGE (one piece a shard) and ACCOUNT (one piece a part)
+       └─────> FILL ──> CHOOSE or MERGE              slices are written before they are looked at
+
+`control` is how threads meet: int64 words, a cache line (LINE words) apart.
+
+    word JOB                  4 * number + kind of the job on offer: one word, as both have to be read together
+    word FINISHED             how many of its pieces are done
+    word CLAIMS + k * LINE    the last job in which piece k was claimed
+
+    e.g. two shards, job 21 (number 5, kind MERGE):   21 | 1 | 21 | 21      both pieces are claimed, one of them is done
 
 What a fit does not need is not compiled: `weighted`, `borders` and `ties` are None where documents weigh 1, where there is one
 shard, and where ties go to the smaller pair; the compiler makes a kernel of its own for each of these cases that occurs.
@@ -17,34 +28,32 @@ from ubpe_numba.fitting.kernels.account import account, has_room
 from ubpe_numba.fitting.kernels.borders import collect, crosses, prepare
 from ubpe_numba.fitting.kernels.choose import choose, take
 from ubpe_numba.fitting.kernels.merge import fill, merge, weights_of
-from ubpe_numba.fitting.kernels.pair_counts import ARENA_FULL, BELOW, LIMIT, NEED, NEXT_ID, PENDING, STAGE, VISITED
 from ubpe_numba.fitting.kernels.text_cells import shard_of
 from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.machine import atomics
 
 # why `run` came back
 DONE, THIN, FULL, GROW, PAUSE = range(5)
-# where it goes on: what the next piece of work is, or choosing
+# where it goes on: what the next job is, or choosing
 FILL, MERGE, ACCOUNT, CHOOSE = range(4)
 STOP = 3  # to threads instead of CHOOSE
-# cells of `control`, a cache line apart: the job (4 times its number, plus its kind: read together or not at all), how many of
-# its pieces are done, and from CLAIMS on the last job in which each piece was claimed
+# words of `control`
 LINE = 16
 JOB, FINISHED, CLAIMS = 0, LINE, 2 * LINE
 PARALLEL_ABOVE = 1500  # occurrences of a round; below, hand-offs cost more than they spare
-_PATIENCE = 2000  # looks at a cell before another thread may have the processor
+_PATIENCE = 2000  # looks at a word before another thread may have the processor
 
 
 @helper
 def _claim(control, job, k):
-    """Whether piece k of this job is ours, and nobody's else. No job begins before all pieces of the one before are done."""
+    """Whether piece k of this job is this thread's now. No job begins before all pieces of the one before are done. O(1)."""
     claimed = atomics.load(control, CLAIMS + k * LINE)
     return claimed < job and atomics.swap(control, CLAIMS + k * LINE, claimed, job)
 
 
 @helper
 def _publish(control, kind):
-    """Offer a job to the threads; returns it."""
+    """Offer a job to the threads; returns it: 16 (number 4) becomes 20 + kind. O(1)."""
     job = (control[JOB] & ~np.int64(3)) + 4 + kind
     atomics.store(control, FINISHED, 0)
     atomics.store(control, JOB, job)
@@ -52,11 +61,11 @@ def _publish(control, kind):
 
 
 @helper
-def _wait_for(control, cell, value, wanted):
-    """Look at a cell until it holds the value, or, if that is not wanted, until it holds another; returns what it holds."""
+def _wait_for(control, word, value, wanted):
+    """Look at a word until it holds the value, or, if that is not wanted, until it holds another; returns what it holds."""
     looks = 0
     while True:
-        found = atomics.load(control, cell)
+        found = atomics.load(control, word)
         if (found == value) == wanted:
             return found
         looks += 1
@@ -64,9 +73,25 @@ def _wait_for(control, cell, value, wanted):
             atomics.give_way()
 
 
+@helper
+def _work_on(kind, k, driver, task, shards, weighted, borders):
+    """Piece k of a job. O(its occurrences or neighbours)."""
+    if kind == ACCOUNT:
+        account(driver, task, shards, weighted, borders, k)
+    else:
+        shard = shard_of(shards, k)
+        if task.batch[0].filled > 0:
+            fill(shard, task)
+        if kind == MERGE:
+            merge(shard, weights_of(weighted, shards, k), task)
+
+
 @kernel
 def work(driver, task, shards, weighted, borders, control, me):
-    """A thread that helps `run` until it stops. O(what it helps with)."""
+    """A thread that helps `run` until it stops. O(what it helps with).
+
+    The arrays are those of `run`; `me` int64, from 1 on. With two shards, thread 1 tries piece 1 of each job, then piece 0.
+    """
     job = np.int64(0)
     while True:
         job = _wait_for(control, JOB, job, False)
@@ -76,71 +101,72 @@ def work(driver, task, shards, weighted, borders, control, me):
         n = driver.part.shape[0] if kind == ACCOUNT else shards.state.shape[0]
         for i in range(n):
             k = (me + i) % n
-            if not _claim(control, job, k):
-                continue
-            if kind == ACCOUNT:
-                account(driver, task, shards, weighted, borders, k)
-            else:
-                shard = shard_of(shards, k)
-                if task.filled[0] > 0:
-                    fill(shard, task)
-                if kind == MERGE:
-                    merge(shard, weights_of(weighted, shards, k), task)
-            atomics.add(control, FINISHED, 1)
+            if _claim(control, job, k):
+                _work_on(kind, k, driver, task, shards, weighted, borders)
+                atomics.add(control, FINISHED, 1)
 
 
 @kernel
 def run(driver, task, shards, weighted, borders, ties, control, threads, budget):
-    """Rounds until there is a reason to stop.
+    """Rounds until there is a reason to stop; returns it. O(occurrences).
 
     DONE: the vocabulary is full, or no pair reaches the least count. THIN: the threshold must fall. FULL: an arena is, or a text
-    must be compacted. GROW: tables, heaps, slots or tokens need room for NEED more. PAUSE: `budget` occurrences were visited.
-    `threads` counts this one; the others run `work`, and stop when `control` says so. `weighted`: None or `Weighted`; `borders`:
-    None or `Borders`; `ties`: None or a rule. O(occurrences).
+    must be compacted. GROW: tables, heaps, slots or tokens need room for `state.need` more. PAUSE: `budget` occurrences were
+    visited. Every reason but DONE is dealt with by the caller, who calls again with the same arrays or longer ones.
+
+    driver, task, shards: `Driver`, `Task`, `Shards`, allocated by the caller. weighted: None or `Weighted`; borders: None or
+    `Borders`; ties: None or a rule. control int64[CLAIMS + LINE * shards]. `threads` counts this one; the others run `work`, and
+    stop when `control` says so.
+
+    Text 1 2 3 1 2, the table holding (1, 2) twice and a threshold of 2: CHOOSE takes (1, 2), MERGE makes 4 3 4 of the text,
+    ACCOUNT finds (2, 3) and (3, 1) once less and (4, 3) and (3, 4) too rare, CHOOSE finds no pair: DONE.
+
+    Eighty lines, as the stages share all of the state.
     """
-    state = driver.state
-    stop = state[VISITED] + budget
+    state, batch = driver.state[0], task.batch[0]
+    stop = state.visited + budget
     n_shards, n_parts = shards.state.shape[0], driver.part.shape[0]
     parallel = False
     while True:
-        kind = state[STAGE]
+        kind = state.stage
         if kind == CHOOSE:
-            if state[PENDING] == 0 and state[NEXT_ID] >= state[LIMIT]:
+            if state.pending == 0 and state.next_id >= state.limit:
                 return DONE
-            if state[VISITED] >= stop:
+            if state.visited >= stop:
                 return PAUSE
-            if state[NEXT_ID] + task.left.size > driver.learned.shape[0]:
+            if state.next_id + task.left.size > driver.learned.shape[0]:
                 return GROW
-            if ties is not None and task.filled[0] > 0:
+            if ties is not None and batch.filled > 0:
                 kind = np.int64(FILL)  # ties are decided by a look at the slices
             else:
-                if state[PENDING] == 0 and choose(driver, task, shards, weighted, borders, ties) == 0:
+                if state.pending == 0 and choose(driver, task, shards, weighted, borders, ties) == 0:
                     below = np.int64(0)
                     for p in range(n_parts):
-                        below += driver.part[p, BELOW]
+                        below += driver.part[p].below
                     return THIN if below > 0 else DONE
                 take(driver, task, borders)
-                visits = np.int64(16 * task.n[0])
-                for i in range(task.n[0]):
+                visits = np.int64(16 * batch.n)
+                for i in range(batch.n):
                     for k in range(n_shards):
                         visits += shards.slices[k, 2 * task.slot[i] + 1]
-                state[VISITED] += visits
+                state.visited += visits
                 parallel = threads > 1 and visits > PARALLEL_ABOVE
-                state[STAGE] = kind = np.int64(MERGE)
+                state.stage = kind = np.int64(MERGE)
         if borders is not None:
             if kind == MERGE and crosses(task, shards, borders):
-                if task.filled[0] == 0:
+                if batch.filled == 0:
                     if not prepare(task, shards, borders):
                         return FULL
                 else:
                     kind = np.int64(FILL)  # a pair that is merged across a border is entered into its slice
         if kind == ACCOUNT:
-            state[NEED] = task.n[0]
+            need = batch.n
             if borders is not None:
-                state[NEED] += borders.end[2 * task.n[0]]
+                need += borders.end[2 * batch.n]
             for k in range(n_shards):
-                state[NEED] += shards.delta_end[k, 2 * task.n[0]]
-            if not has_room(driver, task, state[NEED]):
+                need += shards.delta_end[k, 2 * batch.n]
+            state.need = need
+            if not has_room(driver, task, need):
                 return GROW
 
         n = n_parts if kind == ACCOUNT else n_shards
@@ -149,31 +175,23 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
         if borders is not None and shared:
             job = _publish(control, kind)
         for k in range(n):
-            if borders is not None and shared and not _claim(control, job, k):
-                continue
-            if kind == ACCOUNT:
-                account(driver, task, shards, weighted, borders, k)
-            else:
-                shard = shard_of(shards, k)
-                if task.filled[0] > 0:
-                    fill(shard, task)
-                if kind == MERGE:
-                    merge(shard, weights_of(weighted, shards, k), task)
-            if borders is not None and shared:
-                atomics.add(control, FINISHED, 1)
+            if borders is None or not shared or _claim(control, job, k):
+                _work_on(kind, k, driver, task, shards, weighted, borders)
+                if borders is not None and shared:
+                    atomics.add(control, FINISHED, 1)
         if borders is not None and shared:
             _wait_for(control, FINISHED, n, True)
 
         if kind == ACCOUNT:
-            task.filled[0] = task.n[0]
-            task.filled[1] = task.first_id[0]
-            state[NEXT_ID] += task.n[0]
-            state[STAGE] = CHOOSE
-            if state[ARENA_FULL]:
+            batch.filled = batch.n
+            batch.filled_first = batch.first_id
+            state.next_id += batch.n
+            state.stage = CHOOSE
+            if state.arena_full:
                 return FULL
         else:
-            task.filled[0] = 0
+            batch.filled = 0
             if kind == MERGE:
                 if borders is not None:
                     collect(task, shards, borders)
-                state[STAGE] = ACCOUNT
+                state.stage = ACCOUNT

@@ -1,18 +1,37 @@
-"""A shard: the working text of whole documents, and where every live pair occurs in it.
+"""The working text of a fit: cells, where every frequent pair occurs in them, and what a merge notes down.
 
-The text is one int32 a cell. The first cell of a token holds its id, the last cell -(id + 2), cells between them are stale;
-`SEPARATOR` (-1) stands before, between and after the segments. A segment is a document, or a part of one that no token may
-leave. With `width[id]` the neighbours of a token follow from its own cells, so there are no linked lists. Example, with
-4 = (1, 2):
+A *cell* is one int32. The text is cut into *segments*, a document each or a part of one that no token may leave. A token takes as
+many cells as it has symbols: the first holds its id, the last -(id + 2), those between are stale (`DEAD` or older ids). -1
+(`SEPARATOR`) stands before, between and after the segments. With `width[id]`, the cells of a token, its neighbours follow from
+its own cells, so there are no linked lists. Documents [1, 2, 3] and [1, 2], and the merge (1, 2) -> 4:
 
-    documents [1, 2, 3] and [1, 2]   ->   [-1,  1, 2, 3, -1,  1, 2, -1]
-    merge (1, 2) -> 4                ->   [-1,  4,-6, 3, -1,  4,-6, -1]
+    cell               0   1   2   3   4   5   6   7
+    at first          -1   1   2   3  -1   1   2  -1
+    merged            -1   4  -6   3  -1   4  -6  -1        width[4] = 2
+    compacted         -1   4   3  -1   4  -1                width[4] = 1
+    separators         0           4           7            cell of the separator before each segment, and after the last
+    segment_of_block   0                                    of the block of cells 0..15: the segment of its first cell
 
-The occurrences of the pair in slot `s` are the ascending cell numbers from `arena[slices[2s]]` on, `slices[2s + 1]` of them;
-some are stale (the pair is gone from there), which a look at the text tells.
+The *occurrences* of the pair in slot s are the ascending cells `arena[slices[2s]]` and on, `slices[2s + 1]` of them. Some may be
+stale (the pair is gone from there), which a look at the cells tells. At first, with (1, 2) in slot 0 and (2, 3) in slot 1:
 
-A shard knows slots, not counts: the driver alone owns the tables of pairs. Its interface is load, compact, count, index, fill
-and merge. All shards of a fit lie side by side in the arrays of one `Shards`, so that one compiled kernel serves any number.
+    slices             0 2   2 1                            start and length: slot 0, slot 1
+    arena              1   5 | 2 |                          then come the slices of new pairs, up to `arena_top`
+
+What the merge (1, 2) -> 4 does to [3, 1, 2, 5] and [3, 1, 2, 6] is noted down for the driver and for `fill`:
+
+    neighbours         3 5   3 6                            left and right neighbour of each occurrence
+    delta              3 2 | 5 1   6 1                      distinct neighbours and how often: left ones, then right ones
+    delta_end          0     1         3                    of merge i: left ones end at 2i + 1, right ones at 2i + 2
+    merged[0]          occurrences 2, twins 0, documents 2, ...
+
+The text of a large fit is cut into *shards*, one for each thread. All shards lie side by side in the arrays of one `Shards`, so
+that one compiled kernel serves any number of them; `base[k]` says where shard k begins:
+
+    cells              [ shard 0 ........ room ][ shard 1 ........ room ]
+    base               ^ base[0].cells          ^ base[1].cells          ^ base[2].cells
+
+A shard knows slots, not counts: the driver alone owns the tables of pairs.
 """
 
 from __future__ import annotations
@@ -29,19 +48,43 @@ MOST_CELLS = 2**30  # of a shard: so that 1.6 times as many positions in the are
 
 BLOCK = 4  # cells >> BLOCK is the block of a cell
 
-# columns of `base`: where a shard begins in the arrays that are sized by the text
-CELLS, SEPARATORS, BLOCKS, ARENA = range(4)
-# columns of `state`
-N_CELLS, ARENA_TOP, FIRST, LAST, N_STATE = 0, 1, 2, 3, 8
-# columns of `merged`, a row per merge of the round
-AT, OCCURRENCES, TWINS, DOCUMENTS, IN_FIRST, IN_LAST, FIRST_AFTER, LAST_AFTER, N_MERGED = range(9)
+_I64 = np.int64
+#: Where a shard begins in the arrays that are sized by the text.
+BASE = np.dtype([("cells", _I64), ("separators", _I64), ("blocks", _I64), ("arena", _I64)])
+#: The state of a shard; a cache line each.
+SHARD_STATE = np.dtype(
+    {
+        "names": [
+            "n_cells",  # in use
+            "arena_top",  # positions in use
+            "first",  # the outermost tokens, -1 in an empty shard
+            "last",
+        ],
+        "formats": [_I64] * 4,
+        "itemsize": 64,
+    },
+    align=True,
+)
+#: What a merge did to a shard.
+MERGED = np.dtype(
+    [
+        ("at", _I64),  # where its occurrences begin in the arena
+        ("occurrences", _I64),
+        ("twins", _I64),  # occurrences right behind another one: a b a b -> z z
+        ("documents", _I64),  # that hold an occurrence, by weight
+        ("in_first", _I64),  # 1 if the first document of the shard does
+        ("in_last", _I64),
+        ("first_after", _I64),  # the outermost tokens after the merge
+        ("last_after", _I64),
+    ]
+)
 
 
 class Shards(NamedTuple):
     """The arrays of K shards; n symbols in s segments, V tokens, S slots, R merges in the largest round."""
 
-    base: np.ndarray  # int64[K + 1, 4]
-    state: np.ndarray  # int64[K, N_STATE]; FIRST and LAST are the outermost tokens, -1 in an empty shard
+    base: np.ndarray  # BASE[K + 1]
+    state: np.ndarray  # SHARD_STATE[K]
     cells: np.ndarray  # int32[n + s + K + room at the ends]
     separators: np.ndarray  # int32[s + K]: cell of the separator before each segment, and after the last
     segment_of_block: np.ndarray  # int32[cells / 16 + K]: segment that holds the first cell of each block, or begins with it
@@ -52,13 +95,13 @@ class Shards(NamedTuple):
     counters: np.ndarray  # int32[K, 3, V]: left and right neighbours, zero between uses, and scratch
     cursors: np.ndarray  # int32[K, 2, V]: where the next position of (x, new) and of (new, y) goes in the arena, or -1
     delta_end: np.ndarray  # int64[K, 2R + 1]: of merge i from 2i to 2i + 1 left neighbours, to 2i + 2 right ones
-    merged: np.ndarray  # int64[K, R, N_MERGED]
+    merged: np.ndarray  # MERGED[K, R]
 
 
 class Shard(NamedTuple):
     """One of them: rows and slices of the same arrays."""
 
-    state: np.ndarray
+    state: np.ndarray  # SHARD_STATE[1]: numba returns no single record in a tuple
     cells: np.ndarray
     separators: np.ndarray
     segment_of_block: np.ndarray
@@ -78,8 +121,8 @@ def allocate(n_cells: np.ndarray, n_separators: np.ndarray, positions: float, to
     k = n_cells.size
     return _with_arrays_of_text(
         Shards(
-            base=np.zeros((k + 1, 4), i64),
-            state=np.zeros((k, N_STATE), i64),
+            base=np.zeros(k + 1, BASE),
+            state=np.zeros(k, SHARD_STATE),
             cells=np.empty(0, i32),
             separators=np.empty(int(n_separators.sum()), i32),
             segment_of_block=np.empty(0, i32),
@@ -90,7 +133,7 @@ def allocate(n_cells: np.ndarray, n_separators: np.ndarray, positions: float, to
             counters=np.zeros((k, 3, tokens), i32),
             cursors=np.zeros((k, 2, tokens), i32),
             delta_end=np.zeros((k, 2 * merges + 1), i64),
-            merged=np.zeros((k, merges, N_MERGED), i64),
+            merged=np.zeros((k, merges), MERGED),
         ),
         n_cells,
         n_separators,
@@ -100,27 +143,28 @@ def allocate(n_cells: np.ndarray, n_separators: np.ndarray, positions: float, to
 
 def shrunk(shards: Shards, room: int, positions: float) -> Shards:
     """The same compacted text in arrays of its own size, with `room` more cells a shard; what else they held is lost."""
-    n_cells = shards.state[:, N_CELLS]
-    new = _with_arrays_of_text(shards, n_cells + room, np.diff(shards.base[:, SEPARATORS]), positions)
+    n_cells = shards.state["n_cells"]
+    new = _with_arrays_of_text(shards, n_cells + room, np.diff(shards.base["separators"]), positions)
     for k, n in enumerate(n_cells.tolist()):
-        begin, old_begin = int(new.base[k, CELLS]), int(shards.base[k, CELLS])
+        begin, old_begin = int(new.base["cells"][k]), int(shards.base["cells"][k])
         new.cells[begin : begin + n] = shards.cells[old_begin : old_begin + n]
-        begin, end = new.base[k : k + 2, BLOCKS].tolist()
-        old_begin = int(shards.base[k, BLOCKS])
+        begin, end = new.base["blocks"][k : k + 2].tolist()
+        old_begin = int(shards.base["blocks"][k])
         new.segment_of_block[begin:end] = shards.segment_of_block[old_begin : old_begin + end - begin]
     return new
 
 
 def _with_arrays_of_text(shards: Shards, n_cells: np.ndarray, n_separators: np.ndarray, positions: float) -> Shards:
     """With new arrays where the length depends on that of the text; `np.empty`, as memory that is never touched is never used."""
-    base = np.zeros((n_cells.size + 1, 4), np.int64)
-    for column, sizes in (
-        (CELLS, n_cells),
-        (SEPARATORS, n_separators),
-        (BLOCKS, (n_cells >> BLOCK) + 1),
-        (ARENA, (n_cells * positions).astype(np.int64) + 64),
-    ):
-        np.cumsum(sizes, out=base[1:, column])
+    base = np.zeros(n_cells.size + 1, BASE)
+    sizes = {
+        "cells": n_cells,
+        "separators": n_separators,
+        "blocks": (n_cells >> BLOCK) + 1,
+        "arena": (n_cells * positions).astype(np.int64) + 64,
+    }
+    for name, of_shards in sizes.items():
+        base[name][1:] = np.cumsum(of_shards)
     cells, _, blocks, arena = base[-1].tolist()
     lengths = {"cells": cells, "segment_of_block": blocks, "arena": arena, "neighbours": cells, "delta": 2 * cells}
     return shards._replace(base=base, **{name: np.empty(length, np.int32) for name, length in lengths.items()})
@@ -141,13 +185,13 @@ def shard_of(shards, k):
     """Shard k, without a copy. O(1)."""
     begin, end = shards.base[k], shards.base[k + 1]
     return Shard(
-        shards.state[k],
-        shards.cells[begin[CELLS] : end[CELLS]],
-        shards.separators[begin[SEPARATORS] : end[SEPARATORS]],
-        shards.segment_of_block[begin[BLOCKS] : end[BLOCKS]],
-        shards.arena[begin[ARENA] : end[ARENA]],
-        shards.neighbours[begin[CELLS] : end[CELLS]],
-        shards.delta[2 * begin[CELLS] : 2 * end[CELLS]],
+        shards.state[k : k + 1],
+        shards.cells[begin.cells : end.cells],
+        shards.separators[begin.separators : end.separators],
+        shards.segment_of_block[begin.blocks : end.blocks],
+        shards.arena[begin.arena : end.arena],
+        shards.neighbours[begin.cells : end.cells],
+        shards.delta[2 * begin.cells : 2 * end.cells],
         shards.slices[k],
         shards.counters[k],
         shards.cursors[k],
@@ -160,7 +204,8 @@ def shard_of(shards, k):
 def segment_at(separators, segment_of_block, p):
     """The segment that holds cell `p`. O(1 + segments that start in the 16 cells around it).
 
-    A search in `separators` instead took half the time of merging the King James Bible by verses.
+    separators [0, 4, 7], p = 5: the block of p begins in segment 0, which ends at cell 4 < 5, so it is segment 1. A search in
+    `separators` instead took half the time of merging the King James Bible by verses.
     """
     s = segment_of_block[p >> BLOCK]
     while separators[s + 1] < p:
@@ -170,7 +215,7 @@ def segment_at(separators, segment_of_block, p):
 
 @helper
 def last_token(cells, n_cells):
-    """The token before the last separator, or -1 if there is none. O(1)."""
+    """The token before the last separator, or -1 if there is none; in [-1, 1, 4, -6, -1] it is 4. O(1)."""
     x = cells[n_cells - 2] if n_cells > 1 else np.int32(SEPARATOR)
     return np.int64(x) if x >= SEPARATOR else -np.int64(x) - 2
 
@@ -179,8 +224,8 @@ def last_token(cells, n_cells):
 def _note_ends(state, cells, separators):
     """Note the outermost tokens of a text with one cell a token. O(1)."""
     if separators.size > 1:
-        state[FIRST] = cells[separators[0] + 1]
-        state[LAST] = cells[separators[separators.size - 1] - 1]
+        state.first = cells[separators[0] + 1]
+        state.last = cells[separators[separators.size - 1] - 1]
 
 
 @helper
@@ -195,38 +240,47 @@ def _index_segments(separators, segment_of_block):
 
 @kernel
 def lay_out(offsets, state, cells, separators, segment_of_block):
-    """Write the separators of segments, offsets int64[s + 1], before their symbols are loaded. O(cells / 16 + segments)."""
+    """Write the separators of a shard, before its symbols are loaded. O(cells / 16 + segments).
+
+    offsets int64[s + 1] of its segments; state SHARD_STATE[1], the other arrays those of the shard (`Shards`): filled here,
+    allocated by the caller. offsets [0, 3, 5]: cells [-1, ., ., ., -1, ., ., -1], separators [0, 4, 7].
+    """
     for i in range(offsets.size):
         separators[i] = offsets[i] - offsets[0] + i
         cells[separators[i]] = SEPARATOR
-    state[N_CELLS] = offsets[offsets.size - 1] - offsets[0] + offsets.size
+    state[0].n_cells = offsets[offsets.size - 1] - offsets[0] + offsets.size
     _index_segments(separators, segment_of_block)
-    _note_ends(state, cells, separators)
+    _note_ends(state[0], cells, separators)
 
 
 @kernel
 def load(ids, first, offsets, segment, state, cells, separators):
-    """Write the symbols `first : first + ids.size` into their cells, the separators being there already.
+    """Write the symbols `first : first + ids.size` of a shard that is laid out. O(symbols + segments passed).
 
-    ids int32, offsets int64 of all segments, `segment` the one to start looking in; returns the one that holds the last symbol,
-    for the next chunk. Symbol j of segment s stands in cell j - offsets[0] + s + 1. O(symbols + segments passed).
+    ids int32; offsets int64[s + 1] as in `lay_out`; `segment`, the one to start looking in; returns the one that holds the last
+    symbol, for the next call. Symbol j of segment s stands in cell j - offsets[0] + s + 1: ids [1, 2, 3, 1, 2], offsets
+    [0, 3, 5] -> cells [-1, 1, 2, 3, -1, 1, 2, -1].
     """
     for j in range(ids.size):
         while first + j >= offsets[segment + 1]:
             segment += 1
         cells[first + j - offsets[0] + segment + 1] = ids[j]
-    _note_ends(state, cells, separators)
+    _note_ends(state[0], cells, separators)
     return segment
 
 
 @kernel
 def compact(width, state, cells, separators, segment_of_block):
-    """Rewrite the text of a shard with one cell a token; all slices become void. O(cells)."""
-    n_cells = state[N_CELLS]
+    """Rewrite the text of a shard with one cell a token; all slices become void. O(cells).
+
+    width int32[V]; the other arrays as in `lay_out`, changed in place. [-1, 4, -6, 3, -1, 4, -6, -1] with width[4] = 2 becomes
+    [-1, 4, 3, -1, 4, -1]. The caller then sets all widths to 1.
+    """
+    n_cells = state[0].n_cells
     w = np.int64(0)
     p = np.int64(0)
     s = 0
-    while cells[p] != SEPARATOR:  # what the shard before has taken over
+    while cells[p] != SEPARATOR:  # tokens that the shard before has taken over
         p += 1
     while p < n_cells:
         token = cells[p]
@@ -238,6 +292,6 @@ def compact(width, state, cells, separators, segment_of_block):
         else:
             p += width[token]
         w += 1
-    state[N_CELLS] = w
+    state[0].n_cells = w
     _index_segments(separators, segment_of_block)
-    _note_ends(state, cells, separators)
+    _note_ends(state[0], cells, separators)
