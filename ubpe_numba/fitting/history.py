@@ -8,7 +8,7 @@ import numpy as np
 
 
 class History(NamedTuple):
-    """The merges of a fit, m of them, in order of creation; all by weight where documents have weights."""
+    """The m merges of a fit in order of creation; all counts by weight where documents have weights."""
 
     counts: np.ndarray  # int64[m]: occurrences of the pair when it was merged
     document_frequencies: np.ndarray  # int64[m]: documents that held it then
@@ -20,8 +20,19 @@ class History(NamedTuple):
         return f"History of {self.counts.size} merges: counts, document_frequencies, lengths, n_symbols, last_round"
 
     def compression(self, n_alphabet: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sizes of the vocabulary, int64[m + 1], and symbols per token at each, float64[m + 1].
+        """How far the corpus was compressed at each size of the vocabulary.
 
+        Parameters
+        ----------
+        n_alphabet
+            Size of the vocabulary before the first merge.
+
+        Returns
+        -------
+        Sizes, int64[m + 1], and symbols per token at each, float64[m + 1].
+
+        Examples
+        --------
         >>> h = History(np.array([3]), np.array([1]), np.array([4]), np.array([7]), 0)
         >>> h.compression(5)
         (array([5, 6]), array([1.  , 1.75]))

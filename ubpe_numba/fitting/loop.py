@@ -128,28 +128,29 @@ class _Fit:
         self.driver, self.task = d.allocate(self.text.k if self.ties is None else 1, tokens, slots, merges)
         self.driver.lengths[:n] = 1 if offsets is None else np.diff(offsets)[:n]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * self.text.k, np.int64)
-        self.state = state = self.driver.state.view(np.recarray)[0]
-        state.next_id = state.round_start = n
-        state.limit = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
-        state.whole_rounds = settings.rules.overshoot
-        state.min_count = settings.rules.min_count
-        state.longest = settings.longest
-        state.ties = _TIES[settings.rules.ties]
-        state.candidates = self.n_candidates
-        state.batch = max(_SMALL, corpus.n_symbols // _BATCH_PART)
+        self.threshold, self.min_count, self.longest = 0, settings.rules.min_count, settings.longest
+        self.state = state = self.driver.state[0]
+        state["next_id"] = state["round_start"] = n
+        state["limit"] = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
+        state["whole_rounds"] = settings.rules.overshoot
+        state["min_count"] = self.min_count
+        state["longest"] = self.longest
+        state["ties"] = _TIES[settings.rules.ties]
+        state["candidates"] = self.n_candidates
+        state["batch"] = self.batch = max(_SMALL, corpus.n_symbols // _BATCH_PART)
 
     def run(self, progress: Progress) -> Merges:
         """Rounds and epochs until the vocabulary is full, or no pair is frequent enough."""
         state = self.state
-        progress.start(int(state.next_id), int(state.limit))
-        if state.next_id < state.limit:
+        progress.start(int(state["next_id"]), int(state["limit"]))
+        if state["next_id"] < state["limit"]:
             self._begin_epoch()
             full_at = -1
             while (reason := self._rounds()) != rounds.DONE:
-                last = int(state.next_id)
+                last = int(state["next_id"])
                 progress.update(last, int(self.driver.learned["count"][last - 1]))
                 if reason == rounds.THIN:
-                    state.threshold = max(state.min_count, state.threshold // _STEP)
+                    self.threshold = max(self.min_count, self.threshold // _STEP)
                 if reason in (rounds.THIN, rounds.FULL):
                     self.text.compact(self.task.width, shrink=self.memory is None)
                     if reason == rounds.FULL:
@@ -158,15 +159,15 @@ class _Fit:
                         full_at = last
                     self._begin_epoch()
                 elif reason == rounds.GROW:
-                    self._grow(int(state.need), int(state.need))
-        progress.finish(int(state.next_id))
-        learned = self.driver.learned[self.n_alphabet : state.next_id]
+                    self._grow(int(state["need"]), int(state["need"]))
+        progress.finish(int(state["next_id"]))
+        learned = self.driver.learned[self.n_alphabet : state["next_id"]]
         return Merges(
             np.stack([learned["left"], learned["right"]], axis=1).astype(np.int32),
             learned["count"].copy(),
             learned["documents"].copy(),
             learned["replaced"].copy(),
-            int(state.round_start) - self.n_alphabet,
+            int(state["round_start"]) - self.n_alphabet,
         )
 
     def _rounds(self) -> int:
@@ -196,32 +197,32 @@ class _Fit:
 
     def _begin_epoch(self) -> None:
         """Count all pairs of the compacted text, choose the threshold, list the pairs that reach it and enter them."""
-        state, part, batch = self.state, self.driver.part, self.task.batch.view(np.recarray)[0]
-        if state.stage == rounds.MERGE:  # there was no room for what was to be merged
-            state.pending += batch.n
-            batch.n = 0
+        state, part, batch = self.state, self.driver.part, self.task.batch[0]
+        if state["stage"] == rounds.MERGE:  # there was no room for what was to be merged
+            state["pending"] += batch["n"]
+            batch["n"] = 0
         part[:] = 0
         part["root"] = d.NOT_KNOWN
-        state.stage = rounds.CHOOSE
-        batch.filled = 0
+        state["stage"] = rounds.CHOOSE
+        batch["filled"] = 0
         self.driver.entries.fill(EMPTY)
-        n_tokens = int(state.next_id)
+        n_tokens = int(state["next_id"])
         rarer = self._index_dense(n_tokens) if n_tokens <= index.DENSE else self._index_sorted(n_tokens)
         part["below"][0] += rarer
 
     def _index_dense(self, n_tokens: int) -> int:
         """Begin an epoch by a table of all pairs; how many pairs that may be merged are left out."""
-        state, lengths = self.state, self.driver.lengths[:n_tokens]
+        lengths = self.driver.lengths[:n_tokens]
         counts, of_shards = self.text.count_dense(n_tokens)
         mergeable = counts
-        if 2 * lengths.max() > state.longest:
-            mergeable = counts * (np.add.outer(lengths, lengths) <= state.longest).ravel()
-        existing = int(np.count_nonzero(mergeable >= state.min_count))
+        if 2 * lengths.max() > self.longest:
+            mergeable = counts * (np.add.outer(lengths, lengths) <= self.longest).ravel()
+        existing = int(np.count_nonzero(mergeable >= self.min_count))
         # halved, and not divided by _STEP: where the text is at its longest, 1.2 bytes a symbol less
         enough = min(existing, 2 * self.n_candidates)
         self._lower_threshold(int(mergeable.max()) // _STEP, 2, enough, lambda t: int(np.count_nonzero(mergeable >= t)))
         n = self._not_too_many(mergeable, mergeable, 0)
-        frequent = np.flatnonzero((counts if self.n_candidates > 1 else mergeable) >= state.threshold)
+        frequent = np.flatnonzero((counts if self.n_candidates > 1 else mergeable) >= self.threshold)
         slot_of = np.full(counts.size, -1, np.int32)
         slot_of[frequent] = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
         self.text.list_dense(n_tokens, of_shards, slot_of)
@@ -229,8 +230,7 @@ class _Fit:
 
     def _index_sorted(self, n_tokens: int) -> int:
         """Begin an epoch by sorting the pairs of the text; an upper bound of how many that may be merged are left out."""
-        text, state, single = self.text, self.state, self.text.k == 1
-        floor = int(state.min_count)
+        text, single, floor = self.text, self.text.k == 1, self.min_count
         found = text.sort_pairs(n_tokens)
         pairs = counts = np.empty(0, np.int64)
         rarer = 0
@@ -239,17 +239,17 @@ class _Fit:
             """Count the pairs that may reach the threshold; how many of them may be merged."""
             nonlocal pairs, counts, rarer
             pairs, counts, rarer = text.count_sorted(found, threshold, floor)
-            fit = self._mergeable(pairs)
-            n = int(np.count_nonzero(fit))
-            if self.n_candidates == 1 and n < pairs.size:  # where there are many candidates, one may be refused because of these
-                pairs, counts = pairs[fit], counts[fit]
+            short = self._mergeable(pairs)
+            n = int(np.count_nonzero(short))
+            if self.n_candidates == 1 and n < pairs.size:  # a long pair may still keep one of many candidates from a round
+                pairs, counts = pairs[short], counts[short]
             return n
 
         weight = found.n_pairs if text.weighted is None else max(found.n_pairs, self.by_weight)
         n = self._lower_threshold(weight // 1000, _STEP, 2 * self.n_candidates, count)
         if single:
             rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], found.n_pairs)
-            pairs = pairs[counts >= state.threshold]
+            pairs = pairs[counts >= self.threshold]
         counts, slices = text.list_sorted(found, pairs)
         if not single:  # now by what they really count: if all bounds were equal, and too high by one, no pair would be left
             mergeable = counts[self._mergeable(pairs)]
@@ -259,19 +259,18 @@ class _Fit:
 
     def _lower_threshold(self, first: int, factor: int, enough: int, count: Callable[[int], int]) -> int:
         """Set the threshold, `first` in the first epoch, so low that `enough` pairs reach it, if there are; how many do."""
-        state = self.state
-        floor = int(state.min_count)
-        threshold = int(state.threshold) or max(floor, first)
+        floor = self.min_count
+        threshold = self.threshold or max(floor, first)
         while (n := count(threshold)) < enough and threshold > floor:
             threshold = max(floor, threshold // factor)
-        state.threshold = threshold
+        self.threshold = threshold
         return n
 
     def _mergeable(self, pairs: np.ndarray) -> np.ndarray:
         """Which pairs are not too long; bool."""
         lengths = self.driver.lengths
-        fit: np.ndarray = lengths[pairs >> 32] + lengths[pairs & 0xFFFFFFFF] <= self.state.longest
-        return fit
+        short: np.ndarray = lengths[pairs >> 32] + lengths[pairs & 0xFFFFFFFF] <= self.longest
+        return short
 
     def _not_too_many(self, counts: np.ndarray, mergeable: np.ndarray, scratch: int) -> int:
         """Raise the threshold, if need be, until few enough pairs reach it.
@@ -290,28 +289,29 @@ class _Fit:
         How many of the mergeable pairs reach the threshold. Two rounds' worth of candidates are left, where there were as many:
         otherwise the next epoch would be this one again.
         """
-        state, most = self.state, max(2 * self.n_candidates, _FEW_PAIRS, self.n_symbols // _PAIRS_PART)
-        if np.count_nonzero(mergeable >= state.threshold) > most:
+        most = max(2 * self.n_candidates, _FEW_PAIRS, self.n_symbols // _PAIRS_PART)
+        if np.count_nonzero(mergeable >= self.threshold) > most:
             threshold = int(np.partition(mergeable, mergeable.size - most)[mergeable.size - most])
             # of those that are as frequent there may be many more: leave them out if enough are left
             rarest = np.count_nonzero(mergeable > threshold) < max(2 * self.n_candidates, most // 4)
-            state.threshold = threshold if rarest else threshold + 1
-        chosen = int(self.task.counts[self.task.batch["n"][0] :][: state.pending].min(initial=_ENDLESS))
-        state.threshold = min(state.threshold, chosen)  # what has been chosen is in the tables
+            self.threshold = threshold if rarest else threshold + 1
+        chosen = int(self.task.counts[self.task.batch["n"][0] :][: self.state["pending"]].min(initial=_ENDLESS))
+        self.threshold = min(self.threshold, chosen)  # what has been chosen is in the tables
         if self.memory is not None:
-            best = np.sort(mergeable[mergeable >= state.threshold])[-self.n_candidates :]
-            given = int(state.threshold), min(chosen, int(best[0]) if best.size else _ENDLESS), int(state.batch)
-            state.threshold, room = self.memory.threshold(counts, *given, scratch)
+            best = np.sort(mergeable[mergeable >= self.threshold])[-self.n_candidates :]
+            given = self.threshold, min(chosen, int(best[0]) if best.size else _ENDLESS), self.batch
+            self.threshold, room = self.memory.threshold(counts, *given, scratch)
             self.text.restrict(room)
-        return int(np.count_nonzero(mergeable >= state.threshold))
+        return int(np.count_nonzero(mergeable >= self.threshold))
 
     def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Enter pairs into the tables of their parts; their slots, -1 for those that are too rare or too long."""
+        self.state["threshold"] = self.threshold
         slots = np.empty(pairs.size, np.int32)
         while True:
-            o = self.driver
-            tables = o.entries, o.slots, o.free, o.heap, o.lengths
-            if (need := int(d.seed(o.state, o.part, *tables, pairs, counts, slots))) == 0:
+            of = self.driver
+            tables = of.entries, of.slots, of.free, of.heap
+            if (need := int(d.seed(of.state, of.part, *tables, of.lengths, pairs, counts, slots))) == 0:
                 return slots
             self._grow(need, 0)
 

@@ -1,10 +1,10 @@
-"""Refining a vocabulary for the objective of fewest tokens: learn more than is wanted, and drop what saves least.
+"""Refining a vocabulary for the objective of fewest tokens: learn more tokens than are wanted, and drop those that save least.
 
 What a merge is worth is known only when all later ones are: many serve as parts of longer tokens and are hardly used by
-themselves. So about twice as many as wanted are learned, the corpus is encoded to the fewest tokens, the tenth of those whose
-absence would cost the fewest extra tokens (kernels/losses.py) is dropped, and so on until the size is reached. Then a few rounds
-of exchange: joined neighbours of that encoding come in as candidates, and the same number leaves again; the
-best vocabulary of all rounds is kept.
+themselves. So about twice as many tokens as wanted are learned. The corpus is encoded to the fewest tokens, a tenth of the tokens
+is dropped, those without which the encoding would grow least (kernels/token_losses.py), and so on until the size is reached. Then
+follow a few rounds of exchange: joined neighbours of that encoding become tokens, and as many tokens are dropped again. The best
+vocabulary of all rounds is kept.
 
 Source of the loss: C. Schmidt et al., "Tokenization is more than compression" (PathPiece), 2024.
 """
@@ -24,14 +24,30 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 MORE = 2  # learned tokens, of those wanted
 _ROUNDS = 8  # of exchange
 _DROPPED = 0.1  # of the tokens, in a step
-_DROPPED_AGAIN = 0.05  # and in a round: two new ones that do for each other should not leave together
+_DROPPED_AGAIN = 0.05  # and in a round: two new ones that can replace each other should not leave together
 _EXCHANGED, _FADING = 0.1, 0.8  # of the tokens, in the first round, and how much of that in the next
 
 
 def worth_of(documents: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """How often the paths of fewest tokens hold each learned token, and how many more tokens they would be without it.
+    """How often the paths of fewest tokens hold each learned token, and how many more tokens they would have without it.
 
-    `documents` of alphabet ids; `tokens` all of a vocabulary, symbols first; int64[m] twice.
+    Parameters
+    ----------
+    documents
+        Of alphabet ids.
+    tokens
+        All tokens of a vocabulary, symbols first.
+    n_alphabet, n_threads
+        How many of them are symbols, and threads to use.
+
+    Returns
+    -------
+    Counts and losses of the m learned tokens, int64[m] each.
+
+    Examples
+    --------
+    >>> worth_of(Ragged.from_lists([[0, 1], [0]]), Ragged.from_lists([[0], [1], [0, 1]]), 2, 1)
+    (array([1]), array([1]))
     """
     table = trie.entries_for(int(tokens.offsets[-1]) - n_alphabet)
     trie.build(n_alphabet, writable(tokens.values), writable(tokens.offsets), table)
@@ -52,7 +68,15 @@ def worth_of(documents: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int 
 def worthiest(
     documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_threads: int | None, dropped: float = _DROPPED
 ) -> np.ndarray:
-    """Indices, ascending, of the `n` learned tokens that stay; dropped by loss, then count, then the later learned first."""
+    """The `n` learned tokens that stay, when a share `dropped` of them leaves at a time.
+
+    Those of the smallest loss leave first, among equals those of the smallest count, then those learned last. Other parameters as
+    of `worth_of`.
+
+    Returns
+    -------
+    Their indices, int64, ascending, 0 for the first learned token.
+    """
     stay = np.arange(len(tokens) - n_alphabet)
     while stay.size > n:
         chosen = np.concatenate([np.arange(n_alphabet), n_alphabet + stay])
@@ -65,8 +89,10 @@ def worthiest(
 def joined(encoded: Ragged, tokens: Ragged, n: int) -> list[np.ndarray]:
     """The `n` most frequent joined neighbours of an encoding that are no tokens yet, if they occur twice.
 
-    Among equals the smaller pair. Overlaps are counted twice, as everywhere.
+    Among equals the smaller pair. Overlapping occurrences count, as everywhere: aaa holds (a, a) twice.
 
+    Examples
+    --------
     >>> encoded, tokens = Ragged.from_lists([[0, 1, 0, 1]]), Ragged.from_lists([[0], [1]])
     >>> joined(encoded, tokens, 5)
     [array([0, 1], dtype=int32)]
@@ -92,7 +118,23 @@ def joined(encoded: Ragged, tokens: Ragged, n: int) -> list[np.ndarray]:
 
 
 def refined(documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_threads: int | None) -> Vocabulary:
-    """The vocabulary of `n` learned tokens, or of as many as can be had, from the `tokens` of a larger one, symbols first."""
+    """The refined vocabulary.
+
+    Parameters
+    ----------
+    documents
+        Of alphabet ids.
+    tokens
+        Of a larger vocabulary, symbols first.
+    n_alphabet, n
+        How many of them are symbols, and how many learned ones are wanted.
+    n_threads
+        As of `thread_pool.resolve`.
+
+    Returns
+    -------
+    A vocabulary of `n` learned tokens, or of all if there are fewer, as flat sequences.
+    """
     symbols = np.arange(n_alphabet)
 
     def chosen(tokens: Ragged, dropped: float) -> Ragged:
@@ -116,6 +158,7 @@ def refined(documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_thread
 
 
 def _flat(tokens: Ragged, n_alphabet: int) -> Vocabulary:
+    """The vocabulary of these tokens, without counts."""
     tokens = tokens.compact()
     return Vocabulary.from_sequences(n_alphabet, tokens.values[n_alphabet:], tokens.lengths[n_alphabet:])
 

@@ -3,7 +3,15 @@
 The pair across a cut is in no shard's slices. Its count lies with the driver as any other, and what merges beside the cut do to
 it is worked out here, from the outermost tokens of the shards after each merge. When the pair across the cut is merged itself,
 its right token is first handed over to the shard on the left, where it is one occurrence more. So no pair is lost, and none is
-counted twice. A shard may be emptied that way; its neighbours then border on each other.
+counted twice. With the merge (1, 2) -> 9:
+
+                shard 0        shard 1
+    before     ... 7 1 -1     -1 2 3 ...       (1, 2) stands across the border
+    prepare    ... 7 1 2 -1   -1 3 ...         2 is handed over, and (1, 2) is listed in shard 0
+    merge      ... 7 9 . -1   -1 3 ...         shard 0 counts 7 as left neighbour
+    collect                                    the last token changed, 2 -> 9: 3 is a right neighbour, (2, 3) becomes (9, 3)
+
+A shard may be emptied that way; its neighbours then border on each other.
 """
 
 from __future__ import annotations
@@ -37,7 +45,10 @@ class Borders(NamedTuple):
 def allocate_borders(
     segment: np.ndarray, inside: np.ndarray, document_of: np.ndarray | None, weights: np.ndarray | None, merges: int
 ) -> Borders:
-    """The borders of K shards: shard k begins with segment `segment[k]`, int64[K + 1], or `inside` it, bool[K + 1]."""
+    """The borders of K shards: shard k begins with segment `segment[k]`, int64[K + 1], or `inside` it, bool[K + 1].
+
+    document_of and weights as in `Corpus`: of each segment, or None.
+    """
     k = segment.size - 1
     document_of = np.arange(segment[-1] + 1) if document_of is None else document_of
     continued, weight = inside.copy(), np.ones(k + 1, np.int64)
@@ -64,7 +75,7 @@ def allocate_borders(
 
 @helper
 def _is_single(shards, k):
-    """Whether the shard is one segment and no more."""
+    """Whether the shard is one segment and no more. O(1)."""
     return shards.base[k + 1].separators - shards.base[k].separators == 2
 
 
@@ -83,7 +94,10 @@ def left_of(shards, borders, k):
 
 @kernel
 def pairs_across(shards, borders, left, right, weight):
-    """Write the pairs across borders, int32[K] and int64[K]; returns how many there are. O(K)."""
+    """Write the pairs across borders and their weights, int64[K] each; returns how many there are. O(K).
+
+    A document [1, 2, 3, 4] of weight 5, cut in its middle: left [2], right [3], weight [5], the result is 1.
+    """
     n = 0
     for k in range(1, shards.state.shape[0]):
         j = left_of(shards, borders, k)
@@ -97,7 +111,7 @@ def pairs_across(shards, borders, left, right, weight):
 
 @helper
 def holds_border(shards, borders, k, left, right):
-    """Whether the pair stands across the border behind shard k."""
+    """Whether the pair stands across the border behind shard k. O(K)."""
     if shards.state[k].last != left:
         return False
     for after in range(k + 1, shards.state.shape[0]):
@@ -108,13 +122,13 @@ def holds_border(shards, borders, k, left, right):
 
 @helper
 def first_border(shards, borders, k, left, right):
-    """The cell of the left token if the pair stands across the border behind shard k, or -1."""
+    """The cell of the left token if the pair stands across the border behind shard k, or -1. O(K)."""
     return shards.state[k].n_cells - 2 if holds_border(shards, borders, k, left, right) else np.int64(-1)
 
 
 @helper
 def _run_is_odd(cells, n_cells, width, token):
-    """Whether an odd number of this token stands at the end of the shard. O(run)."""
+    """Whether an odd number of this token stands at the end of the shard, as in [2, 1, 1, 1]. O(run)."""
     odd = False
     p = n_cells - 1
     while cells[p - 1] == token or cells[p - 1] == -(token + 2):
@@ -158,7 +172,7 @@ def _hand_over(left_shard, right_shard, slot, width, width_a):
 
 @helper
 def _remember(shards, borders):
-    """Note the outermost tokens before the round."""
+    """Note the outermost tokens before the batch. O(K)."""
     for k in range(shards.state.shape[0]):
         borders.before[k].first = shards.state[k].first
         borders.before[k].last = shards.state[k].last
@@ -166,7 +180,7 @@ def _remember(shards, borders):
 
 @section
 def crosses(task, shards, borders):
-    """Whether the round merges a pair across a border; the outermost tokens are remembered for `collect`. O(R * K)."""
+    """Whether the batch merges a pair across a border; the outermost tokens are remembered for `collect`. O(R * K)."""
     _remember(shards, borders)
     for k in range(1, shards.state.shape[0]):
         j = left_of(shards, borders, k)
@@ -178,7 +192,7 @@ def crosses(task, shards, borders):
 
 @section
 def prepare(task, shards, borders):
-    """Before a round: hand over what it merges across borders. Returns False if that needs a compacted text. O(R * K)."""
+    """Before a batch: hand over what it merges across borders. Returns False if that needs a compacted text. O(R * K)."""
     n_shards = shards.state.shape[0]
     for k in range(1, n_shards):
         j = left_of(shards, borders, k)
@@ -201,7 +215,10 @@ def prepare(task, shards, borders):
 
 @section
 def collect(task, shards, borders):
-    """After a round: what it did to the pairs across borders, and which documents are counted twice. O(R * K)."""
+    """After a batch: what it did to the pairs across borders, and which documents are counted twice. O(R * K).
+
+    `end`, `token` and `gain` get neighbours across borders, laid out as `Shards.delta_end` and `Shards.delta`.
+    """
     merged = shards.merged
     n_shards = shards.state.shape[0]
     n = np.int64(0)

@@ -1,4 +1,7 @@
-"""Merging pairs in a shard: rewrite the text, and tell the driver what the neighbours lost and gained."""
+"""Merging pairs in a shard: rewrite the text, and tell the driver what the neighbours lost and gained.
+
+What is noted down (`neighbours`, `delta`, `delta_end`, `merged`) is drawn in text_cells.py.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ def allocate_weighted(
     tokens: int,
     merges: int,
 ) -> Weighted:
-    """The arrays of K shards at `base`, of which shard k holds the segments of the range `segments[k]`."""
+    """The arrays of K shards at `base`, of which shard k holds the segments of the range `segments[k]`.
+
+    document_of int32[n_segments], None if every segment is a document; weights int64[n_segments], None if all are 1.
+    """
     i32, i64 = np.int32, np.int64
     k = len(base) - 1
     document_of = np.arange(n_segments, dtype=i32) if document_of is None else document_of
@@ -55,7 +61,7 @@ def allocate_weighted(
 
 @helper
 def weights_of(weighted, shards, k):
-    """The part of shard k; None of None. O(1)."""
+    """The part of shard k, without a copy; None of None. O(1)."""
     if weighted is None:
         return None
     begin, end = shards.base[k], shards.base[k + 1]
@@ -70,13 +76,16 @@ def weights_of(weighted, shards, k):
 
 @section
 def merge(shard, weighted, task):
-    """Replace the pairs of the round, in order, left to right: merge `i` makes token `first_id + i`.
+    """Replace the pairs of the batch, in order, left to right: merge `i` makes token `first_id + i`. O(slices of the pairs).
 
-    [1, 2, 3, 1, 2] with (1, 2) -> 4 becomes [4, 3, 4]; [1, 1, 1] with (1, 1) -> 4 becomes [4, 1]. Per merge the shard is left
-    with the distinct neighbours and their counts (`delta`), its occurrences moved to the front of their slice, and a row of
-    `merged`. A neighbour is counted in a dense array, so that the driver touches its hash table once per distinct neighbour and
-    not once per occurrence. `weighted` is None or the shard's weights: the compiler makes two kernels of it. O(occurrences, stale
-    ones included).
+    [1, 2, 3, 1, 2] with (1, 2) -> 4 becomes [4, 3, 4]; [1, 1, 1] with (1, 1) -> 4 becomes [4, 1].
+
+    shard: of `shard_of`; weighted: None or of `weights_of`, and the compiler makes two kernels of it; task: `Task`. Nothing is
+    allocated. Per merge the shard is left with the distinct neighbours and their counts (`delta`), its occurrences moved to the
+    front of their slice, the neighbours of each, and a row of `merged`. A neighbour is counted in a dense array, so that the
+    driver touches its hash table once per distinct neighbour and not once per occurrence.
+
+    A hundred lines: the loop over occurrences, and what is written down after it, share two dozen arrays and sums.
     """
     cells, arena, width, separators = shard.cells, shard.arena, task.width, shard.separators
     neighbours, left, right, seen = shard.neighbours, shard.counters[0], shard.counters[1], shard.counters[2]
@@ -201,11 +210,16 @@ def merge(shard, weighted, task):
 
 @section
 def fill(shard, task):
-    """Write the slices of the pairs that the previous round created, of which the driver kept the frequent ones.
+    """Write the slices of the pairs that the batch before created, of which the driver kept the frequent ones.
 
     `task.new_*` lists their tokens and slots per merge and part of the driver. Occurrences come in ascending order out of those
     of the merged pair, so every slice is ascending. The driver has made sure that the arena has room. O(occurrences of the
     merges that created a frequent pair).
+
+    [3, 1, 2, 5, 3, 1, 2, 6] with (1, 2) -> 4 has become 3 4 . 5 3 4 . 6 in the cells 1 to 8. If (3, 4) is frequent and has slot
+    8, it gets 1 and 5 in the arena, from `arena_top` on, and slices[16], slices[17] = where that is, 2.
+
+    Seventy lines: the lists of a merge are laid out, and then filled, by the same cursors.
     """
     arena, neighbours, slices, width, delta = shard.arena, shard.neighbours, shard.slices, task.width, shard.delta
     left, right, left_at, right_at = shard.counters[0], shard.counters[1], shard.cursors[0], shard.cursors[1]
@@ -269,7 +283,7 @@ def fill(shard, task):
 
 @helper
 def first_occurrence(cells, width, arena, slices, slot, a, b):
-    """Cell of the first occurrence of a pair, or -1; the stale ones before it are forgotten. Amortised O(1)."""
+    """Cell of the first occurrence of a pair, or -1; the stale ones before it leave its slice. Amortised O(1)."""
     j = np.int64(slices[2 * slot])
     end = j + slices[2 * slot + 1]
     while j < end and (cells[arena[j]] != a or cells[arena[j] + width[a]] != b):
@@ -281,7 +295,10 @@ def first_occurrence(cells, width, arena, slices, slot, a, b):
 
 @section
 def count_documents(shard, weighted, task, slot, a, b):
-    """How many documents of the shard hold the pair, and whether the first and the last one do. O(length of the slice)."""
+    """How many documents of the shard hold the pair, by weight, and whether the first and the last one do.
+
+    [1, 2, 1, 2], [3] and [1, 2]: 2 documents, the first and the last among them. O(length of the slice).
+    """
     cells, arena, separators, segment_of_block = shard.cells, shard.arena, shard.separators, shard.segment_of_block
     begin = np.int64(shard.slices[2 * slot])
     last_segment = separators.size - 2

@@ -1,7 +1,14 @@
 """What the tokens of a vocabulary are worth to the segmentation of fewest tokens.
 
-Where the best path holds a token, it might do without by going through a position inside it; that costs F[p] + N[p] tokens in
-all, the fewest before p and the fewest behind. The least of these against the best is what the occurrence saves.
+F[p] is the fewest tokens of what stands before position p, N[p] of what follows. Where the best path holds a token, a path
+without it goes through a position p inside it, and has F[p] + N[p] tokens at least. The least of these against the best is what
+the occurrence saves. With the tokens a, b and ab, the document abab:
+
+    position    0   1   2   3   4
+    F           0   1   1   2   2
+    N           2   2   1   1   0         best: 2 tokens, ab ab
+
+Without the first ab the path goes through 1: F[1] + N[1] = 3, so it saves one token.
 """
 
 from __future__ import annotations
@@ -14,11 +21,13 @@ from ubpe_numba.runtime.tables.trie import NONE, step
 
 @kernel
 def token_losses(symbols, offsets, trie, scratch, counts, losses):
-    """Add up, per token, its occurrences in the paths of fewest tokens and how many more tokens doing without them costs.
+    """Add up, per token, its occurrences in the paths of fewest tokens and how many more tokens paths without them have.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; trie (trie.py) of all tokens; counts, losses int64[V], added to; returns
-    the number of tokens of all paths. Ties: the shortest first token. Token 2 = [0, 1] of the document [0, 1]: counts 1,
-    loses 1. Scratch: int32[4, longest document + 1]. O(symbols * depth of the trie).
+    symbols int32 (alphabet ids), offsets int64[d + 1]; trie (tables/trie.py) of all tokens; scratch int32[4, n + 1], n symbols in
+    the longest document; counts, losses int64[V], added to. Nothing is allocated. Returns the number of tokens of all paths. Of
+    paths of equal length the one with the shortest first token. O(symbols * depth of the trie).
+
+    Tokens 0, 1 and 2 = [0, 1], the documents [0, 1] and [0]: counts [1, 0, 1], losses [0, 0, 1], the result is 2.
     """
     behind, ahead, token, following = scratch[0], scratch[1], scratch[2], scratch[3]
     total = np.int64(0)

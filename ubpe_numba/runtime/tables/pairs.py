@@ -1,9 +1,18 @@
-"""The hash table of live pairs: pair -> count, slot.
+"""A hash table of pairs: pair -> count or token, and slot.
 
 A pair is one int64, `left << 32 | right`. Open addressing with linear probing over `entries`, int64[2 * capacity] with key and
-count side by side (one cache miss a look-up, 44 ns on a large table), and `slots`, int32[capacity], read only when a pair is
-taken or created. The capacity is a power of two and at least twice the number of pairs; the caller grows it. A removed pair
-leaves no tombstone: what follows is shifted back.
+value side by side (one cache miss a look-up, 44 ns on a large table), and `slots`, int32[capacity], read only when a pair is
+taken or created. The capacity is a power of two and at least twice the number of pairs; the caller allocates, and moves to larger
+arrays in time. Capacity 8, the pairs (1, 2), (3, 1) and (0, 5), the first two of the same home 2:
+
+    index      0       1       2          3          4          5 ...
+    entries    -1 .    -1 .    (1, 2) 9   (3, 1) 7   (0, 5) 4   -1 .
+    slots      .       .       0          2          1          .
+
+A removed pair leaves no tombstone: what follows is shifted back, so that without (1, 2) the pair (3, 1) stands at 2, and (0, 5),
+whose home is 4, stays.
+
+`entries` are no records of two fields: the encoders and the fit share these helpers, and pass plain int64 arrays.
 """
 
 from __future__ import annotations
@@ -37,7 +46,7 @@ def home(pair, mask):
 
 @helper
 def find(entries, pair):
-    """Index of the pair, or -1. `entries[2 * index + 1]` is its count. O(1) expected."""
+    """Index of the pair, or -1: of (3, 1) above, 3. `entries[2 * index + 1]` is its value. O(1) expected."""
     mask = (entries.size >> 1) - 1
     i = home(pair, mask)
     while entries[2 * i] != pair:
@@ -80,7 +89,10 @@ def remove(entries, slots, i):
 
 @kernel
 def enter(left, right, first_value, entries):
-    """Enter the pairs (left[i], right[i]), int32[m], with the values `first_value + i`, into `entries` full of EMPTY. O(m)."""
+    """Enter the pairs (left[i], right[i]), int32[m], with the values `first_value + i`, into `entries` full of EMPTY. O(m).
+
+    left [0, 4], right [1, 2], first_value 4: the table holds (0, 1) -> 4 and (4, 2) -> 5.
+    """
     mask = (entries.size >> 1) - 1
     for j in range(left.size):
         pair = pair_of(left[j], right[j])
@@ -93,7 +105,10 @@ def enter(left, right, first_value, entries):
 
 @kernel
 def rehash(entries, slots, new_entries, new_slots):
-    """Copy all pairs into larger arrays; `new_entries` is filled with EMPTY by the caller. O(capacity)."""
+    """Copy all pairs into larger arrays, which the caller allocates; `new_entries` is full of EMPTY. O(capacity).
+
+    The three pairs above, in a table of capacity 16, stand at their homes there, with the same values and slots.
+    """
     for i in range(slots.size):
         if entries[2 * i] != EMPTY:
             put(new_entries, new_slots, entries[2 * i], entries[2 * i + 1], slots[i])
