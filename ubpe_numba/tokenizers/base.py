@@ -83,7 +83,7 @@ class Tokenizer(ABC):
     n_threads: int | None
     model_: Model
     history_: History
-    _coder: Coder
+    _made_coder: Coder | None = None
 
     # ---------------------------------------------------------------------------------------------- the model
 
@@ -99,15 +99,18 @@ class Tokenizer(ABC):
         if self._needs_pairs and model.vocabulary.merges is None:
             raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
         self.model_ = model
-        self._coder = Coder(model)
+        self._made_coder = None
+
+    @property
+    def _coder(self) -> Coder:
+        """The encoders and the decoder of the model; those of an earlier model went with it."""
+        made = self._made_coder
+        if made is None:
+            made = self._made_coder = Coder(self._fitted())
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_coder"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if "model_" in state:
-            self._coder = Coder(self.model_)
+        return {name: value for name, value in self.__dict__.items() if name != "_made_coder"}
 
     @property
     def alphabet_(self) -> Alphabet:

@@ -17,6 +17,7 @@ from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import utf8_document, utf8_documents
+from ubpe_numba.fitting.loop import learn
 from ubpe_numba.fitting.refine import MORE, refined
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.progress import Progress
