@@ -31,7 +31,8 @@ def test_pairs(data: st.DataObject, table: Table, rng: object) -> None:
     assert encoder.encode(ragged, 1).to_lists() == by_rank
     encoder.linear = False
     encoder.conflicts = np.empty(len(pairs), np.int32)
-    pair_encode.next_conflicts(encoder.left, encoder.right, size + len(pairs), encoder.conflicts)
+    empty = encoder.merges._replace(pairs=np.full_like(encoder.merges.pairs, -1))
+    pair_encode.build_tables(tuple(empty), np.full(size + len(pairs), len(pairs), np.int32), encoder.conflicts)
     assert encoder.encode(ragged, 1).to_lists() == by_rank
     batched = PairEncoder(Vocabulary.from_merges(size, pairs), batch=True)
     assert batched.encode(ragged, 1).to_lists() == [encode_pairs.encode_batch(d, ranks) for d in docs]

@@ -113,7 +113,7 @@ def test_prices(data: st.DataObject, table: Table) -> None:
         priced = _Priced(search, np.array(doc, np.int32), np.array(path, np.int32))
         for s in range(len(doc)):
             at = slice(int(priced.bounds[s + 1]), int(priced.bounds[s]))
-            listed = list(zip(priced.tokens[at].tolist(), priced.ends[at].tolist(), strict=True))
+            listed = priced.matches[at].tolist()
             assert listed[::-1] == encode_paths.matches(doc, s, tokens)
         prices = {t: int(price) for t, price in enumerate(priced.prices)}
         assert priced.bound == search_paths.bound(doc, tokens, idf, prices)

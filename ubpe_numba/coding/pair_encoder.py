@@ -1,8 +1,4 @@
-"""Encoding: batch drivers over documents of alphabet ids, and the tables that their kernels need.
-
-Two encoders: `PairEncoder` substitutes pairs (BPE, UBPEClassic), `PathEncoder` searches the lattice of all segmentations (UBPE).
-Both are built once from a vocabulary and only read afterwards, so that threads may share them.
-"""
+"""Encoding by substitution of pairs (BPE, UBPEClassic): the tables that the kernels need, and their drivers over documents."""
 
 from __future__ import annotations
 
@@ -12,48 +8,69 @@ from ubpe_numba.coding import giant_document
 from ubpe_numba.coding.chunks import Kernel, longest_of, over_chunks, over_documents
 from ubpe_numba.coding.kernels import by_pairs, by_rank, final_prefix
 from ubpe_numba.coding.kernels import dropout as dropout_kernel
+from ubpe_numba.coding.kernels.by_pairs import PairTables
+from ubpe_numba.coding.kernels.by_rank import RankTables
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
-from ubpe_numba.runtime.tables import trie
-from ubpe_numba.runtime.tables.pairs import EMPTY
-from ubpe_numba.runtime.tables.pairs import enter as enter_pairs
+from ubpe_numba.runtime.tables.edges import EDGE
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 class PairEncoder:
     """Encoding by substitution of pairs, in order of rank or by the articles' batch rule.
 
-    In order of creation and by rank there is a linear search without any merging; every other case goes through the linked
-    list of pairs. The vocabulary has to know pairs.
+    In order of creation and by rank there is a linear search without any merging (kernels/by_rank.py); every other case goes
+    through linked lists of pairs (kernels/by_pairs.py). Tables are built once and only read afterwards: threads may share an
+    encoder.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        One that knows pairs.
+    batch : bool
+        Whether to encode by the articles' batch rule.
+
+    Attributes
+    ----------
+    linear : bool
+        Whether it is the linear search.
+    merges : PairTables
+        The pairs, and the ids that they make.
+    tables : RankTables
+        What the linear search looks up; there are none without it.
+    lengths : int64[V]
+        Symbols of every token; of a linear search only.
+    conflicts : int32[m]
+        What the batch rule looks up; see `by_pairs.build_tables`. Not of a linear search.
+
+    Examples
+    --------
+    >>> encoder = PairEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]]), batch=False)
+    >>> encoder.encode(Ragged.from_lists([[0, 1, 0], [1, 0]]), None).to_lists()
+    [[3], [1, 0]]
     """
 
     def __init__(self, vocabulary: Vocabulary, batch: bool) -> None:
-        assert vocabulary.merges is not None  # Tokenizer._set sees to that
+        assert vocabulary.merges is not None  # the caller has checked that
         n, m = vocabulary.n_alphabet, vocabulary.n_learned
-        self.vocabulary = vocabulary
-        arena, offsets = writable(vocabulary.arena), writable(vocabulary.offsets)
-        self.left = vocabulary.merges[:, 0].copy()
-        self.right = vocabulary.merges[:, 1].copy()
-        self.pairs = np.full(4 << max(4, m.bit_length()), EMPTY, np.int64)
-        enter_pairs(self.left, self.right, n, self.pairs)
-        self.batch = batch
+        self.vocabulary, self.batch = vocabulary, batch
+        self.merges = PairTables(_empty(m), vocabulary.merges[:, 0].copy(), vocabulary.merges[:, 1].copy(), n)
         self.linear = vocabulary.in_order_of_creation and not batch
         if self.linear:
-            self.trie = trie.entries_for(arena.size - n)
-            trie.build(n, arena, offsets, self.trie)
             self.lengths = np.diff(vocabulary.offsets)
-            self.stable = np.empty(n + m, np.uint8)
-            by_rank.stable_tokens(self.pairs, self.left, self.right, n, self.stable)
-            # a later duplicate of a token hides it in the trie: enter the stable ones last
-            by_rank.prefer_stable(self.trie, arena, offsets, n, self.stable)
-            self.prefixes = np.empty(n + m, np.int32)
-            by_rank.stable_prefixes(self.trie, arena, offsets, n, self.stable, self.prefixes)
+            trie = _empty(vocabulary.arena.size - n).view(EDGE)
+            stable, prefixes = np.empty(n + m, np.uint8), np.empty(n + m, np.int32)
+            self.tables = RankTables(*self.merges, trie, stable, prefixes, self.lengths)
+            by_rank.build_tables(writable(vocabulary.arena), tuple(self.tables))
         else:
             self.conflicts = np.empty(m, np.int32)
-            by_pairs.next_conflicts(self.left, self.right, n + m, self.conflicts)
+            by_pairs.build_tables(tuple(self.merges), np.full(n + m, m, np.int32), self.conflicts)
 
     def encode(self, documents: Ragged, n_threads: int | None) -> Ragged:
-        """Encode documents of alphabet ids; the same for any number of threads."""
+        """Encode documents of alphabet ids; the same for any number of threads.
+
+        One giant document is cut into blocks for the threads where the search is linear; see giant_document.py.
+        """
         if not self.linear:
             return over_documents(self._by_pairs, documents, n_threads)
         blocks = giant_document.blocks_of(documents.offsets, n_threads)
@@ -67,15 +84,18 @@ class PairEncoder:
         return giant_document.join(encode, documents, blocks, parts, self.lengths)
 
     def encode_dropout(self, documents: Ragged, dropout: float, seed: int, n_threads: int | None) -> Ragged:
-        """Encode by rank, leaving out each occurrence of a merge with a probability; the same for any number of threads."""
+        """Encode by rank, leaving out each occurrence of a merge with the probability `dropout`.
+
+        `seed`, in 0..2**64 - 1, and the number of a document decide what is left out, whatever the number of threads.
+        """
 
         def kernel_of(first: int) -> Kernel:
             def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
                 longest = longest_of(offsets)
+                links, heap = np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64)
                 n = dropout_kernel.encode_dropout(
-                    symbols, offsets, first, self.pairs, self.left, self.right, self.vocabulary.n_alphabet, dropout,
-                    np.uint64(seed), np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64), out, out_offsets,
-                )  # fmt: skip
+                    symbols, offsets, first, tuple(self.merges), dropout, np.uint64(seed), links, heap, out, out_offsets
+                )
                 return int(n)
 
             return call
@@ -83,23 +103,22 @@ class PairEncoder:
         return over_chunks(kernel_of, documents, n_threads)
 
     def last_tokens(self, document: np.ndarray, before: int) -> np.ndarray:
-        """The last token of the encoding of every prefix of a stretch behind the token `before`; see kernels/stream.py."""
+        """The last token of the encoding of every prefix of a stretch behind the token `before`, int32[n + 1].
+
+        See kernels/final_prefix.py; `before` is -1 at the beginning of a text. Of a linear search only.
+        """
         last = np.empty(document.size + 1, np.int32)
-        final_prefix.last_tokens(
-            document, before, self.pairs, self.left, self.right, self.vocabulary.n_alphabet, self.trie, self.stable, last
-        )
+        final_prefix.last_tokens(document, before, tuple(self.tables), last)
         return last
 
     def _linear(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-        n = by_rank.encode_rank(
-            symbols, offsets, self.pairs, self.left, self.right, self.vocabulary.n_alphabet, self.trie,
-            self.stable, self.prefixes, self.lengths, out, out_offsets,
-        )  # fmt: skip
-        return int(n)
+        dead = np.empty((out.size >> 3) + 1, np.uint8)  # no document is longer than all together
+        return int(by_rank.encode_rank(symbols, offsets, tuple(self.tables), dead, out, out_offsets))
 
     def _by_pairs(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-        n = by_pairs.encode_pairs(
-            symbols, offsets, self.pairs, self.left, self.right, self.vocabulary.n_alphabet, self.conflicts,
-            self.batch, out, out_offsets,
-        )  # fmt: skip
-        return int(n)
+        return int(by_pairs.encode_pairs(symbols, offsets, tuple(self.merges), self.conflicts, self.batch, out, out_offsets))
+
+
+def _empty(n: int) -> np.ndarray:
+    """An empty hash table of n keys: int64[2 * capacity], keys and values side by side, at most half full."""
+    return np.full(4 << max(4, n.bit_length()), -1, np.int64)

@@ -1,4 +1,9 @@
-"""The n best segmentations: drivers of the searches that go beyond one best path, and what they give."""
+"""The n best segmentations: drivers of the searches that go beyond one best path.
+
+The beam search (kernels/n_best.py) always runs. Where a bound is asked for, prices of tokens are found (kernels/prices.py); a
+guided search runs the beam a second time by these prices and keeps the best of both; an exact one then tries every tail that its
+bound does not exclude (kernels/exact.py).
+"""
 
 from __future__ import annotations
 
@@ -28,8 +33,20 @@ _EFFORT = 64
 class Options(NamedTuple):
     """What to search.
 
-    n paths; beam, how many tails are kept at a position; by_bag, whether one path of those with the same tokens is enough; exact,
-    the truly best; guided, a second beam by weight and prices; with_gap, whether a bound is asked for.
+    Attributes
+    ----------
+    n : int
+        How many paths.
+    beam : int
+        How many tails are kept at a position, `n` or more.
+    by_bag : bool
+        Whether one path of those with the same tokens is enough.
+    exact : bool
+        Whether the truly best are asked for.
+    guided : bool
+        Whether a second beam is ordered by weight and prices.
+    with_gap : bool
+        Whether a bound is asked for.
     """
 
     n: int
@@ -41,24 +58,57 @@ class Options(NamedTuple):
 
 
 class PathSearch:
-    """Searches over the tables of a `PathEncoder`; threads may share one."""
+    """Searches over the tables of a `PathEncoder`; threads may share one.
+
+    Examples
+    --------
+    >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
+    >>> search = PathSearch(PathEncoder(Vocabulary.from_merges(2, [[0, 1]], [1.0])))
+    >>> paths, weights = search.n_best(Ragged.from_lists([[0, 1, 0]]), Options(2, 2), None)[0]
+    >>> paths.to_lists(), weights.tolist()
+    ([[2, 0], [0, 1, 0]], [1.0, 0.0])
+    """
 
     def __init__(self, encoder: PathEncoder) -> None:
         self.encoder = encoder
-        size = encoder.values.size
-        self.marks = _random(size)
-        self.no_prices = np.full(size, np.inf)
+        self.marks = _random(encoder.values.size)
+        self.no_prices = np.full(encoder.values.size, np.inf)
 
     def n_best(self, documents: Ragged, options: Options, n_threads: int | None) -> NBest:
-        """The n best paths of every document of alphabet ids; the same for any number of threads."""
-        longest = int(documents.lengths.max(initial=0))
+        """The n best paths of every document of alphabet ids.
+
+        Parameters
+        ----------
+        documents : Ragged
+            Alphabet ids.
+        options : Options
+            What to search.
+        n_threads : int or None
+            The result is the same for any number of threads.
+
+        Returns
+        -------
+        NBest
+            With gaps if `options` ask for a bound.
+
+        Raises
+        ------
+        ValueError
+            If a document is too long for so many paths, or for an exact search.
+        """
+        offsets = documents.offsets
+        longest, count = int(np.diff(offsets).max(initial=0)), offsets.size - 1
         if (nodes := (longest + 1) * options.beam) > _MAX_NODES:
             name = "n" if options.beam == options.n else "beam"
             raise ValueError(
                 f"{name}: {options.beam} paths of {longest} symbols need {nodes} tails; at most {_MAX_NODES} are possible"
             )
-        chunks = thread_pool.chunks_of(documents.offsets, n_threads)
-        found = _joined(thread_pool.run(lambda a, b: self._chunk(documents, a, b, options), chunks, n_threads))
+        if offsets[-1] - offsets[0] < thread_pool.SERIAL_BELOW:
+            thread_pool.asked_for(n_threads)  # raises for a bad n_threads
+            found = self._chunk(documents, 0, count, options)
+        else:
+            chunks = thread_pool.chunks_of(offsets, n_threads)
+            found = _joined(thread_pool.run(lambda a, b: self._chunk(documents, a, b, options), chunks, n_threads))
         gaps = found.gaps / SCALE if options.with_gap and found.gaps is not None else None
         return NBest(found.candidates, found.offsets, found.weights / SCALE, gaps)
 
@@ -66,7 +116,7 @@ class PathSearch:
         """Documents begin to end, in fixed point; with the gaps of all if there is a price to find."""
         found = _Beam(self, documents.values, documents.offsets[begin : end + 1], options).run(self.no_prices)
         if begin == end or not (options.exact or options.guided or options.with_gap):
-            return dataclasses.replace(found, gaps=np.zeros(len(found)))
+            return dataclasses.replace(found, gaps=np.zeros(end - begin))
         parts = []
         for i, (candidates, weights) in enumerate(found):
             document = documents[begin + i]
@@ -82,9 +132,9 @@ class PathSearch:
 
     def weigh(self, paths: Ragged) -> np.ndarray:
         """Weights of paths in fixed point."""
-        weights, encoder = np.empty(len(paths)), self.encoder
-        counts = np.zeros(encoder.values.size, np.int32)
-        prices.weigh_paths(paths.values, paths.offsets, encoder.scaled_idf, encoder.logs, counts, weights)
+        weights, tables = np.empty(len(paths)), self.encoder.tables
+        counts = np.zeros(tables.scaled_idf.size, np.int32)
+        prices.weigh_paths(paths.values, paths.offsets, tables.scaled_idf, tables.logs, counts, weights)
         return weights
 
     def _merged(self, one: Ragged, other: Ragged, options: Options) -> tuple[Ragged, np.ndarray]:
@@ -119,39 +169,42 @@ class _Priced:
     """The lattice of a document, prices of its tokens, and what a path of it can weigh at most, in fixed point."""
 
     def __init__(self, search: PathSearch, document: np.ndarray, path: np.ndarray) -> None:
-        self.search, encoder = search, search.encoder
-        n, size = document.size, encoder.values.size
+        self.search, tables = search, search.encoder.tables
+        n, size = document.size, tables.scaled_idf.size
         self.bounds, n_matches = np.zeros(n + 1, np.int64), 4 * n
         while True:
-            self.tokens, self.ends = np.empty(n_matches, np.int32), np.empty(n_matches, np.int32)
-            n_matches = prices.list_matches(document, encoder.edges, encoder.states, self.bounds, self.tokens, self.ends)
-            if n_matches <= self.tokens.size:
+            self.matches = np.empty(n_matches, prices.MATCH)
+            n_matches = prices.list_matches(document, tables.edges, tables.states, self.bounds, self.matches)
+            if n_matches <= self.matches.size:
                 break
+        distinct = np.unique(self.matches["token"][:n_matches])
         mean = np.bincount(path, minlength=size).astype(np.float64)
         self.prices, self.value = np.zeros(size), np.empty(n + 1)
         self.bound, self.over = prices.find_prices(
-            self.bounds, self.tokens, self.ends, np.unique(self.tokens[:n_matches]), encoder.scaled_idf, encoder.logs, _PASSES,
+            self.bounds, self.matches, distinct, tables.scaled_idf, tables.logs, _PASSES,
             mean, np.zeros(size, np.int32), np.zeros(size), self.prices, self.value, np.empty(n, np.int32),
         )  # fmt: skip
 
     def tails(self, least: float, copies: int, size: int) -> tuple[Ragged, np.ndarray] | None:
         """All paths that weigh `least`, and some below, best first; None if there are more than `size` tails to look at."""
-        encoder, n = self.search.encoder, self.value.size - 1
-        weight, link, first = np.empty(size), np.empty((size, 4), np.int32), np.empty((2, n + 1), np.int64)
+        tables, n = self.search.encoder.tables, self.value.size - 1
+        scratch = exact.Scratch(
+            np.empty(size, exact.TAIL), np.empty(size, exact.LINK), np.empty((2, n + 1), np.int64),
+            np.full(4 * size, -1, np.int32), np.zeros(tables.scaled_idf.size, np.int32),
+        )  # fmt: skip
         m = exact.exact_tails(
-            self.bounds, self.tokens, self.ends, encoder.scaled_idf, encoder.logs, self.prices, self.value, self.over, least,
-            self.search.marks, copies, _EFFORT * size,
-            np.empty(size), weight, np.empty(size, np.int64), link, first,
-            np.full(4 * size, -1, np.int32), np.zeros(encoder.values.size, np.int32),
+            self.bounds, self.matches, tables.scaled_idf, tables.logs, self.prices, self.value, self.over, least,
+            self.search.marks, copies, _EFFORT * size, tuple(scratch),
         )  # fmt: skip
         if m < 0:
             return None
-        whole = np.arange(first[0, 0], first[1, 0])
-        chosen = whole[np.lexsort((link[whole, exact.N_TOKENS], -weight[whole]))]
-        offsets = offsets_of(link[chosen, exact.N_TOKENS])
+        whole = np.arange(scratch.first[0, 0], scratch.first[1, 0])
+        weights, n_tokens = scratch.tails["weight"][whole], scratch.links["n_tokens"][whole]
+        order = np.lexsort((n_tokens, -weights))
+        offsets = offsets_of(n_tokens[order])
         ids = np.empty(offsets[-1], np.int32)
-        exact.read_tails(chosen, link, offsets, ids)
-        return Ragged._trusted(ids, offsets), weight[chosen]
+        exact.read_tails(whole[order], scratch.links, offsets, ids)
+        return Ragged._trusted(ids, offsets), weights[order]
 
 
 class _Beam:
@@ -159,43 +212,47 @@ class _Beam:
 
     def __init__(self, search: PathSearch, symbols: np.ndarray, offsets: np.ndarray, options: Options) -> None:
         self.search, self.symbols, self.offsets, self.options = search, symbols, offsets, options
-        longest, beam = int(np.diff(offsets).max(initial=0)), options.beam
-        ring = 1 << (min(search.encoder.longest, longest) + 1).bit_length()
-        self.lists = np.empty((ring, beam)), np.empty((ring, beam, 2), np.int64), np.empty(ring, np.int64)
-        integers = np.empty((2, beam), np.int64)
-        self.new = np.empty(beam), integers[0], integers[1], np.empty((beam, 3), np.int64)
-        self.counts = np.zeros((2, search.marks.size), np.int32)
-        self.rest = np.empty((2, tails.WALKS), np.int32), np.empty(longest, np.int32)
-        self.most_nodes = (longest + 1) * beam + 1
-        self.tree = self._nodes(min(self.most_nodes, max(_FIRST_NODES, 16 * beam)))
+        self.longest, beam = int(np.diff(offsets).max(initial=0)), options.beam
+        ring = 1 << (min(search.encoder.longest, self.longest) + 1).bit_length()
+        self.scratch = n_best.Scratch(
+            np.empty((ring, beam), n_best.TAIL), np.empty(ring, np.int64), np.empty(beam, n_best.ENTRY),
+            np.empty(beam, n_best.NEW), np.zeros(search.marks.size, n_best.COUNT), np.empty(tails.WALKS, tails.WALK),
+            np.empty(self.longest, np.int32),
+        )  # fmt: skip
+        self.most_nodes = (self.longest + 1) * beam + 1
+        self._grow(max(_FIRST_NODES, 16 * beam))
 
-    @staticmethod
-    def _nodes(n: int) -> tuple[np.ndarray, ...]:
-        return np.empty((4, n), np.int64), np.empty(n, np.int32)
+    def _grow(self, n: int) -> None:
+        n = min(n, self.most_nodes)
+        self.nodes, self.free = np.empty(n, tails.NODE), np.empty(n, np.int32)
 
     def run(self, prices: np.ndarray) -> NBest:
-        encoder, n, documents = self.search.encoder, self.options.n, self.offsets.size - 1
+        """The best paths where a token adds at most its price to what tails are ordered by: float64[V], infinite for none."""
+        n, documents = self.options.n, self.offsets.size - 1
         total = int(self.offsets[-1] - self.offsets[0])
-        out = np.empty(min(n * total, max(_FIRST_IDS, n * int(np.diff(self.offsets).max(initial=0)))), np.int32)
-        progress, found = np.zeros(4, np.int64), np.zeros(documents, np.int64)
-        weights, out_offsets = np.empty(n * documents), np.zeros(n * documents + 1, np.int64)
+        out = np.empty(min(n * total, max(_FIRST_IDS, n * self.longest)), np.int32)
+        results = n_best.Results(
+            np.zeros(documents + 1, np.int64), np.empty(n * documents), out, np.zeros(n * documents + 1, np.int64)
+        )
+        progress = np.zeros(1, n_best.PROGRESS)
         kernel: Any = n_best.n_best_paths
+        tables, scratch = tuple(self.search.encoder.tables), tuple(self.scratch)
         while True:
             status = kernel(
-                self.symbols, self.offsets, encoder.edges, encoder.states, encoder.scaled_idf, encoder.logs,
-                prices, self.search.marks, self.options.by_bag, n,
-                *self.lists, *self.new, *self.tree, self.counts, *self.rest,
-                progress, found, weights, out, out_offsets,
+                self.symbols, self.offsets, tables, prices, self.search.marks, self.options.by_bag, n, scratch,
+                self.nodes, self.free, progress, tuple(results),
             )  # fmt: skip
+            _, paths, ids, _ = progress[0].tolist()
             if status == n_best.NO_NODES:
-                self.tree = self._nodes(min(self.most_nodes, 4 * self.tree[1].size))
+                self._grow(4 * self.free.size)
             elif status == n_best.NO_ROOM:
-                out = np.concatenate([out[: progress[n_best.IDS]], np.empty(min(n * total, 2 * out.size), np.int32)])
+                out = np.concatenate([results.out[:ids], np.empty(min(n * total, 2 * results.out.size), np.int32)])
+                results = results._replace(out=out)
             else:
                 break
-        paths = int(progress[n_best.PATHS])
-        ids = out[: progress[n_best.IDS]].copy()  # most of the buffer is not used: give it back
-        return NBest(Ragged._trusted(ids, out_offsets[: paths + 1].copy()), offsets_of(found), weights[:paths])
+        out = results.out[:ids].copy()  # most of the buffer is not used: give it back
+        candidates = Ragged._trusted(out, results.out_offsets[: paths + 1].copy())
+        return NBest(candidates, results.bounds, results.weights[:paths])
 
 
 def _joined(parts: list[NBest]) -> NBest:

@@ -88,8 +88,7 @@ class WordEncoder:
 
     def _encode(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Ragged:
         """Encode in one thread."""
-        pairs = self.pairs
-        cache = self._cache()
+        tables, cache = tuple(self.pairs.tables), self._cache()
         out = np.empty(int(offsets[-1] - offsets[0]) + LINE_IDS, np.int32)
         out_offsets = np.empty(offsets.size, np.int64)
         state = np.zeros(2, np.int64)
@@ -98,10 +97,7 @@ class WordEncoder:
             longest = int(np.diff(block).max(initial=0))
             if longest > word.size:
                 word, dead = np.empty(2 * longest, np.int32), np.empty(longest // 4 + 1, np.uint8)
-            encode_words(
-                values, offsets, block, self.byte_ids, pairs.pairs, pairs.left, pairs.right, pairs.vocabulary.n_alphabet,
-                pairs.trie, pairs.stable, pairs.prefixes, pairs.lengths, cache, word, dead, state, out, out_offsets,
-            )  # fmt: skip
+            encode_words(values, offsets, block, self.byte_ids, tables, cache, word, dead, state, out, out_offsets)
         documents, n = state.tolist()
         out_offsets[documents:] = n
         return Ragged._trusted(out[:n].copy(), out_offsets)

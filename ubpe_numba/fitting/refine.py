@@ -49,8 +49,7 @@ def worth_of(documents: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int 
     >>> worth_of(Ragged.from_lists([[0, 1], [0]]), Ragged.from_lists([[0], [1], [0, 1]]), 2, 1)
     (array([1]), array([1]))
     """
-    table = trie.entries_for(int(tokens.offsets[-1]) - n_alphabet)
-    trie.build(n_alphabet, writable(tokens.values), writable(tokens.offsets), table)
+    table = trie.trie_of(n_alphabet, writable(tokens.values), tokens.lengths)
     symbols, offsets = writable(documents.values), documents.offsets
 
     def one(begin: int, end: int) -> np.ndarray:

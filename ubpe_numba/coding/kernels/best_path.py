@@ -4,10 +4,22 @@ A path weighs sum over its distinct tokens of (1 + ln count) * idf, so what a to
 holds it: weights do not add up along a path. As the article has it, the search keeps the best tail at each position, from the
 end; it is exact for that recursion, which is not always the true best path.
 
-What makes it linear: the best tails form a tree (every position points to where the tail goes on), and the tails that are still
+What makes it linear: the best tails form a tree (every position points to where its tail goes on), and the tails that are still
 reachable from the left soon share a common suffix. The counts in that suffix lie in one dense array, and a question "how often
 does this tail hold token t" walks only the few nodes before it, and only to the first that is t: a node knows how often its
 token occurs from there on.
+
+The tree of the document [0, 1, 0, 1, 1] with the tokens 2 = [0, 1] of idf 1 and 3 = [0, 1, 0] of idf 0.5:
+
+    s          0    1    2    3    4    5, the end
+    token      2    1    2    1    1
+    following  2    2    4    4    5                    0 --2--> 2 --2--> 4 --1--> 5
+    own        2    0    1    0    0                    1 --1--> 2        ^
+    children   0    0    2    0    2    1               3 --------1-------+
+
+The best tail of 0 is [2, 2, 1]; its `own` is 2, since it holds token 2 twice. At s = 0 the longest suffix of a token that starts
+there has 3 symbols, so nothing to the left will ask for a position beyond 3. All tails that are left go through 4: the common
+suffix starts at `root` = 4 and holds token 1 once.
 
 Weights are in fixed point, rint(idf * 2**24 * (1 + ln count)) held in float64, so that equal multisets weigh equally.
 Source: UBPE tokenizers, part 2.
@@ -16,19 +28,51 @@ Source: UBPE tokenizers, part 2.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.tables.automaton import DEPTH, LONGEST, TOKEN, advance, longest_match
+from ubpe_numba.runtime.tables.automaton import advance, longest_match
+
+#: The best tail of a position: what it weighs, in fixed point, and its tokens.
+TAIL = np.dtype([("weight", np.float64), ("n_tokens", np.int64)])
+NODE = np.dtype(
+    [
+        ("following", np.int32),  # where the tail goes on behind its first token
+        ("token", np.int32),  # that token
+        ("own", np.int32),  # how often the tail holds it
+        ("children", np.int32),  # how many tails go on here
+        ("child_xor", np.int32),  # the XOR of their positions: the only one, if there is one
+    ]
+)
+COUNT = np.dtype(
+    [
+        ("common", np.int32),  # occurrences of a token in the suffix that all live tails share
+        ("asked", np.int32),  # and in the tail of a node that took a long walk to find out,
+        ("asked_at", np.int64),  # whose position in all documents is this - 1; 0 before the first such walk
+    ]
+)
 
 _LONG_WALK = 24  # steps after which the answer is worth remembering
 _CUT = np.int32(1 << 30)  # child count of a node that left the tree
 
 
+class PathTables(NamedTuple):
+    """What a search of paths by tf-idf looks up, of V tokens; kernels take it as a plain tuple (see by_rank.py)."""
+
+    edges: np.ndarray  #: EDGE[capacity] and
+    states: np.ndarray  #: STATE[n], as automaton.py builds them
+    scaled_idf: np.ndarray  #: float64[V], idf * 2**24, 0 for symbols
+    logs: np.ndarray  #: float64, 1 + ln c at c, for the first few thousand c
+
+
 @helper
 def weight_of(scaled_idf, count, logs):
-    """Fixed-point weight of `count` occurrences; `scaled_idf` is idf * 2**24, `logs[c]` is 1 + ln c. O(1)."""
+    """Fixed-point weight of `count` occurrences; `scaled_idf` is idf * 2**24, `logs[c]` is 1 + ln c. O(1).
+
+    An idf of 0.5: 0 -> 0, 1 -> 2**23, 2 -> rint(2**23 * 1.693...).
+    """
     if count == 0:
         return 0.0
     if count < logs.size:
@@ -38,83 +82,79 @@ def weight_of(scaled_idf, count, logs):
 
 @helper
 def gain_of(scaled_idf, count, logs):
-    """What one more occurrence adds to `count`. O(1)."""
+    """What one more occurrence adds to `count`, in fixed point. O(1)."""
     return weight_of(scaled_idf, count + 1, logs) - weight_of(scaled_idf, count, logs)
 
 
 @kernel
-def best_paths(
-    symbols, offsets, edges, states, scaled_idf, logs, weight, n_tokens, tree, counts, asked_at, out, out_offsets, weights
-):
+def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, weights):
     """The best path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states as automaton.py builds them; scaled_idf float64[V], 0 for
-    symbols; logs float64; out int32, room for all symbols; out_offsets int64[d + 1]; weights float64[d], fixed point. At a
-    position the heavier tail wins, then fewer tokens, then the shorter first token.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PathTables` as a plain tuple; out int32, room for all symbols;
+    out_offsets int64[d + 1]; weights float64[d], fixed point. At a position the heavier tail wins, then fewer tokens, then the
+    shorter first token. The caller allocates all.
 
-    Scratch: weight float64 and n_tokens int32, a power of two of entries, two more than the longest token at least, of the best
-    tail of the positions within reach; tree int32[5, longest document + 1]; counts int32[2, V] of zeros and asked_at int64[V] of
-    -1. O(symbols + matches) and the short walks.
+    Scratch: tails TAIL, a power of two of entries, two more than the longest token at least, of the positions within reach; tree
+    NODE[longest document + 1]; counts COUNT[V] of zeros. O(symbols + matches) and the short walks.
+
+    Tokens 2 = [0, 1] and 3 = [0, 1, 0] of idf 1 and 0.5: [0, 1, 0, 1, 1] -> [2, 2, 1] of weight 1.693... * 2**24; the path
+    [3, 1, 1] weighs 0.5 * 2**24.
+
+    A hundred lines: the state of the search is thirty variables, and a helper could return only a few of them.
     """
-    ring = np.int64(weight.size - 1)
-    following, token = tree[0], tree[1]  # where the best tail goes on, and with which token
-    own = tree[4]  # how often the best tail holds its first token
-    children, child_xor = tree[2], tree[3]  # how many tails go on here; the only one, if there is one
-    common = counts[0]  # counts in the suffix that all live tails share
-    # per token a node of a long walk, asked_at, and the count from there on: without it periodic text, whose tails never meet,
-    # is quadratic
-    asked = counts[1]
+    edges, states, scaled_idf, logs = tables
+    ring = np.int64(tails.size - 1)
     w = np.int64(0)
     out_offsets[0] = 0
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
         n = document.size
         root = np.int64(n)  # the common suffix starts here
-        children[n] = 0
-        child_xor[n] = 0
-        weight[n & ring] = 0.0
-        n_tokens[n & ring] = 0
+        tree[n].children = 0
+        tree[n].child_xor = 0
+        tails[n & ring].weight = 0.0
+        tails[n & ring].n_tokens = 0
         alive = np.int64(n)  # nodes above this position left the tree unless they carry others
         state = np.int64(-1)
         for s in range(n - 1, -1, -1):
             symbol = document[s]
             state = advance(edges, states, state, symbol)
             best_end = np.int64(s + 1)
-            best = weight[best_end & ring]
-            best_n = n_tokens[best_end & ring] + 1
+            best = tails[best_end & ring].weight
+            best_n = tails[best_end & ring].n_tokens + 1
             best_token = symbol
             best_own = np.int64(0)  # nobody asks for a symbol
             match = longest_match(states, state)
             while match >= 0:  # longest first
-                t = states[match, TOKEN]
-                e = s + np.int64(states[match, DEPTH])
-                match = np.int64(states[match, LONGEST])
-                tail = weight[e & ring]
-                tail_n = n_tokens[e & ring] + 1
+                t = states[match].token
+                e = s + np.int64(states[match].depth)
+                match = np.int64(states[match].longest)
+                tail = tails[e & ring].weight
+                tail_n = tails[e & ring].n_tokens + 1
                 x = tail
                 count = np.int64(0)
                 if scaled_idf[t] > 0.0:
-                    count = np.int64(common[t])
+                    count = np.int64(counts[t].common)
                     # at most what it would add if the tail held it in the common part only, but for rounding
                     x += gain_of(scaled_idf[t], count, logs)
                     if x + 2.0 < best:
                         continue
                     v = e
                     steps = 0
-                    known = asked_at[t] - offsets[d]
+                    known = counts[t].asked_at - 1 - offsets[d]
                     while v != root:
-                        if token[v] == t:
-                            count = np.int64(own[v])
+                        if tree[v].token == t:
+                            count = np.int64(tree[v].own)
                             break
                         if v == known:
-                            count = np.int64(asked[t])
+                            count = np.int64(counts[t].asked)
                             break
-                        v = np.int64(following[v])
+                        v = np.int64(tree[v].following)
                         steps += 1
                     if steps > _LONG_WALK:
-                        asked_at[t] = e + offsets[d]
-                        asked[t] = count
-                    if count > common[t]:
+                        counts[t].asked_at = e + offsets[d] + 1
+                        counts[t].asked = count
+                    if count > counts[t].common:
                         x = tail + gain_of(scaled_idf[t], count, logs)
                 if x > best or (x == best and (tail_n < best_n or (tail_n == best_n and e < best_end))):
                     best = x
@@ -122,37 +162,37 @@ def best_paths(
                     best_end = e
                     best_token = t
                     best_own = count + 1
-            own[s] = best_own
-            weight[s & ring] = best
-            n_tokens[s & ring] = best_n
-            following[s] = best_end
-            token[s] = best_token
-            children[s] = 0
-            child_xor[s] = 0
-            children[best_end] += 1
-            child_xor[best_end] ^= np.int32(s)
+            tree[s].own = best_own
+            tails[s & ring].weight = best
+            tails[s & ring].n_tokens = best_n
+            tree[s].following = best_end
+            tree[s].token = best_token
+            tree[s].children = 0
+            tree[s].child_xor = 0
+            tree[best_end].children += 1
+            tree[best_end].child_xor ^= np.int32(s)
             # positions that nothing to the left can reach carry no tail of their own any more
-            far = s + np.int64(states[state, DEPTH])
+            far = s + np.int64(states[state].depth)
             while alive > far:
                 v = alive
                 alive -= 1
-                while v != root and v > far and children[v] == 0:
-                    u = np.int64(following[v])
-                    children[u] -= 1
-                    child_xor[u] ^= np.int32(v)
-                    children[v] = _CUT
+                while v != root and v > far and tree[v].children == 0:
+                    u = np.int64(tree[v].following)
+                    tree[u].children -= 1
+                    tree[u].child_xor ^= np.int32(v)
+                    tree[v].children = _CUT
                     v = u
-            while root > far and children[root] == 1:
-                root = np.int64(child_xor[root])
-                common[token[root]] += 1
+            while root > far and tree[root].children == 1:
+                root = np.int64(tree[root].child_xor)
+                counts[tree[root].token].common += 1
         p = np.int64(0)
         while p < n:
-            out[w] = token[p]
+            out[w] = tree[p].token
             w += 1
-            p = np.int64(following[p])
+            p = np.int64(tree[p].following)
         out_offsets[d + 1] = w
-        weights[d] = weight[0]
+        weights[d] = tails[0].weight
         while root < n:
-            common[token[root]] = 0
-            root = np.int64(following[root])
+            counts[tree[root].token].common = 0
+            root = np.int64(tree[root].following)
     return w

@@ -2,26 +2,55 @@
 
 For tables whose order is not that of creation, and for the articles' batch rule. The text is a linked list of tokens; every
 pair of it that has a rank is in the linked list of that rank; a two-level bitmap finds the lowest rank present.
+
+With the merges 2 = (0, 1) and 3 = (2, 0), ranks 0 and 1, the document [0, 1, 0, 1, 0] before the first pass:
+
+    position    0    1    2    3    4
+    token       0    1    0    1    0
+    following   1    2    3    4   -1       the next token of the text; `previous` the other way round
+    rank        0   -1    0   -1   -1       of the pair that starts here; -1: it has none
+    after       2         -1                the next pair of the same rank; `before` the other way round
+
+    first = [0, -1], last = [2, -1]: rank 0 is at 0 and 2. words[0] = 0b01, a bit a rank; summary[0] = 0b1, a bit a word.
+
+The pass turns the tokens at 0 and 2 into 2; positions 1 and 3 hold none any more. When it ends, the pairs that start at 0 and 2
+are looked up anew: (2, 2) has no rank, (2, 0) has rank 1. The next pass makes [2, 3] of it.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel_with_scratch
+from ubpe_numba.runtime.jit import helper, kernel, kernel_with_scratch
 from ubpe_numba.runtime.machine.intrinsics import trailing_zeros
-from ubpe_numba.runtime.tables.pairs import find, pair_of
+from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
 
 _ONE = np.uint64(1)
-_PENDING, _NO_RANK, _GONE = -2, -1, -3
+_NO_RANK, _PENDING, _GONE = -1, -2, -3  # instead of a rank: there is none, it is not looked up yet, the position holds no token
 
 
-@kernel_with_scratch
-def next_conflicts(left, right, n_tokens, conflicts):
-    """For each rank the next rank that shares a token with it, or m: `conflicts` int32[m]. O(m + V)."""
-    m = left.size
-    last = np.full(n_tokens, m, np.int32)
-    for i in range(m - 1, -1, -1):
+class PairTables(NamedTuple):
+    """The merges of a vocabulary; kernels take it as a plain tuple (see by_rank.py)."""
+
+    pairs: np.ndarray  #: int64[2 * capacity], pair -> id (pairs.py)
+    left: np.ndarray  #: int32[m], rank i makes id n_alphabet + i of (left[i], right[i])
+    right: np.ndarray  #: int32[m]
+    n_alphabet: int
+
+
+@kernel
+def build_tables(tables, last, conflicts):
+    """Enter the pairs with the ids that they make, and find for each rank the next that shares a token with it. O(m + V).
+
+    tables, a `PairTables` as a plain tuple, whose pairs are full of -1. Result: conflicts int32[m], m where no later rank shares
+    a token. Scratch: last int32[V], full of m. The caller allocates all.
+    Merges 3 = (0, 1), 4 = (2, 2), 5 = (1, 2): conflicts = [2, 2, 3].
+    """
+    pairs, left, right, n_alphabet = tables
+    enter(left, right, n_alphabet, pairs)
+    for i in range(left.size - 1, -1, -1):
         conflicts[i] = min(last[left[i]], last[right[i]])
         last[left[i]] = i
         last[right[i]] = i
@@ -29,7 +58,10 @@ def next_conflicts(left, right, n_tokens, conflicts):
 
 @helper
 def _lowest(words, summary, start):
-    """The lowest set bit at `start` or above, or -1. `summary` has a bit per word of `words`. O(m / 4096)."""
+    """The lowest set bit at `start` or above, or -1: words [0b0110, 0b1] from 3 on -> 64. O(m / 4096).
+
+    words, summary uint64, as drawn above.
+    """
     w = start >> 6
     if w < words.size:
         x = words[w] >> np.uint64(start & 63)
@@ -53,7 +85,7 @@ def _lowest(words, summary, start):
 
 @helper
 def _leave(p, rank, after, before, first, last, words, summary):
-    """Take position `p` out of the list of its rank. O(1)."""
+    """Take position `p` out of the list of its rank; the arrays are those drawn above. O(1)."""
     r = rank[p]
     if r < 0:
         return
@@ -72,14 +104,20 @@ def _leave(p, rank, after, before, first, last, words, summary):
 
 
 @kernel_with_scratch
-def encode_pairs(symbols, offsets, entries, left, right, first_id, conflicts, batch, out, out_offsets):
+def encode_pairs(symbols, offsets, tables, conflicts, batch, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; entries, pair -> id (pairtable.py); rank i makes id first_id + i from
-    (left[i], right[i]), int32[m]; conflicts as above. batch False: in a pass all occurrences of the lowest rank present, left
-    to right. batch True: the lowest rank, then those present below the next rank that shares a token with any taken so far;
-    pairs that a pass creates wait for its end. Source: UBPE tokenizers, part 2. O(symbols) updates of O(1), 28 B a symbol.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PairTables` as a plain tuple; conflicts int32[m] of
+    `build_tables`; out int32, room for all symbols, and out_offsets int64[d + 1], allocated by the caller. batch False: in a pass
+    all occurrences of the lowest rank present, left to right. batch True: the lowest rank, then those present below the next rank
+    that shares a token with any taken so far; pairs that a pass creates wait for its end. Source: UBPE tokenizers, part 2.
+    O(symbols) updates of O(1), 28 B a symbol, allocated here.
+
+    Merges 4 = (0, 1), 5 = (2, 3), 6 = (4, 5): the passes of [0, 1, 2, 3] are [4, 2, 3], [4, 5], [6]; by batch [4, 5], [6].
+
+    Over a hundred lines: the linked lists are ten arrays, and helpers that take them all cost more to read than they save.
     """
+    entries, left, right, first_id = tables
     m = left.size
     longest = np.int64(0)
     for d in range(offsets.size - 1):

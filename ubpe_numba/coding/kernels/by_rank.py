@@ -15,24 +15,56 @@ So the last token of E(prefix) is unique for every prefix, and a search for toke
 and with backtracking, enters each position once. The same argument lets two encodings of overlapping stretches be joined at any
 token they share. The local test walks down the two spines that meet at the boundary.
 
+The search of [0, 1, 2] with the merges 3 = (1, 2) and 4 = (0, 1), in this order:
+
+    position   longest token   fits behind the one before?   out        dead
+    0          4               first of the document         [4]
+    2          2               no: 3 joins 1 and 2 before    [4]        2, since no shorter token starts there
+    0          0               (prefix of 4)                 [0]
+    1          3               yes                           [0, 3]
+
+A dead position is one from which no sequence of fitting tokens leads on; a token that ends there is not tried again. `dead` has a
+bit a position, position p in bit p & 7 of byte p >> 3: here dead[0] = 0b00000100.
+
 Source of the idea: H. van Antwerpen and A. Neubeck, "So many tokens, so little time", 2024.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel, kernel_with_scratch
+from ubpe_numba.runtime.jit import helper, kernel, section
 from ubpe_numba.runtime.tables.edges import find_edge
-from ubpe_numba.runtime.tables.pairs import find, pair_of
-from ubpe_numba.runtime.tables.trie import NONE, step
+from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
+from ubpe_numba.runtime.tables.trie import NONE, enter_tokens, step
 
 _NEVER = np.int64(1) << 40
+
+
+class RankTables(NamedTuple):
+    """What encoding by rank looks up; m pairs, V = n_alphabet + m tokens.
+
+    Kernels take it as a plain tuple, whose type numba finds in C: a NamedTuple costs 0.7 us more a call, 5 % of a short document.
+    """
+
+    pairs: np.ndarray  #: int64[2 * capacity], pair -> id (pairs.py)
+    left: np.ndarray  #: int32[m], the two ids that make up each learned token
+    right: np.ndarray  #: int32[m]
+    n_alphabet: int
+    trie: np.ndarray  #: EDGE[capacity], of all tokens (trie.py); of those with the same symbols the stable one is found
+    stable: np.ndarray  #: uint8[V], whether a token encodes to itself; the others never occur in an encoding
+    prefixes: np.ndarray  #: int32[V], the longest stable token that is a proper prefix of a token, -1 for symbols
+    lengths: np.ndarray  #: int64[V], symbols
 
 
 @helper
 def fits(entries, left, right, n_alphabet, s, t):
     """Whether E(s t) = (s, t), for two tokens that encode to themselves. O(depth of the two spines).
+
+    entries, left, right, n_alphabet: the fields pairs, left, ... of `RankTables`. Merges 2 = (0, 1), 3 = (1, 0): 0 and 1 do not
+    fit, since 2 joins them; 2 and 0 fit; 0 and 3 do not, since 2 takes the 1 of 3 before 3 is made.
 
     Just before id k is made, the boundary lies between the part u of s's right spine and v of t's left spine that exist then.
     The merge (u, v) -> k happens across it if u still stands there, also not taken by its left neighbour in the same pass
@@ -58,11 +90,12 @@ def fits(entries, left, right, n_alphabet, s, t):
             v = np.int64(left[v - n_alphabet])
 
 
-@kernel
-def stable_tokens(entries, left, right, n_alphabet, stable):
-    """Which tokens encode to themselves: `stable` uint8[V]. The others never occur. O(m * depth).
+@section
+def _find_stable(entries, left, right, n_alphabet, stable):
+    """Which tokens encode to themselves: fills `stable` uint8[V]. The others never occur. O(m * depth).
 
-    A token (a, b) -> z does if a and b do and nothing but z itself joins them.
+    A token (a, b) -> z does if a and b do and nothing but z itself joins them. Merges 2 = (0, 1), 3 = (1, 1), 4 = (0, 3):
+    stable = [1, 1, 1, 1, 0], since [0, 1, 1] encodes to [2, 1].
     """
     stable[:n_alphabet] = 1
     for i in range(left.size):
@@ -90,38 +123,71 @@ def stable_tokens(entries, left, right, n_alphabet, stable):
         stable[z] = ok
 
 
-@kernel
-def prefer_stable(trie, arena, offsets, n_alphabet, stable):
-    """Let the trie hold the stable one of several tokens with the same symbols: at most one is. O(symbols)."""
-    for t in range(n_alphabet, offsets.size - 1):
+@section
+def _prefer_stable(arena, trie, n_alphabet, stable, lengths):
+    """Let the trie find the stable one of several tokens with the same symbols: at most one is. O(symbols).
+
+    Merges 2 = (0, 1), 3 = (1, 0), 4 = (2, 0), 5 = (0, 3): 4 and 5 both stand for [0, 1, 0], which encodes to 4. The trie found 5,
+    which was entered later; now it finds 4.
+    """
+    start = np.int64(n_alphabet)
+    for t in range(n_alphabet, lengths.size):
         if stable[t]:
-            node = np.int64(arena[offsets[t]])
+            node = np.int64(arena[start])
             i = np.int64(0)
-            for j in range(offsets[t] + 1, offsets[t + 1]):
+            for j in range(start + 1, start + lengths[t]):
                 i = find_edge(trie, node, arena[j])
-                node = trie[2 * i + 1] & 0xFFFFFFFF
-            trie[2 * i + 1] = (np.int64(t) << 32) | node
+                node = trie[i].value & 0xFFFFFFFF
+            trie[i].value = (np.int64(t) << 32) | node
+        start += lengths[t]
 
 
-@kernel
-def stable_prefixes(trie, arena, offsets, n_alphabet, stable, prefixes):
-    """The longest stable token that is a proper prefix of each token, -1 for symbols: `prefixes` int32[V]. O(symbols)."""
+@section
+def _find_prefixes(arena, trie, n_alphabet, stable, lengths, prefixes):
+    """The longest stable token that is a proper prefix of each token, -1 for symbols: fills `prefixes` int32[V]. O(symbols).
+
+    Merges 2 = (0, 1), 3 = (1, 1), 4 = (0, 3): prefixes = [-1, -1, 0, 1, 2].
+    """
     prefixes[:n_alphabet] = -1
-    for t in range(n_alphabet, offsets.size - 1):
-        node = np.int64(arena[offsets[t]])
+    start = np.int64(n_alphabet)
+    for t in range(n_alphabet, lengths.size):
+        node = np.int64(arena[start])
         best = np.int32(node)
-        for j in range(offsets[t] + 1, offsets[t + 1] - 1):
+        for j in range(start + 1, start + lengths[t] - 1):
             payload = step(trie, node, arena[j])
             node = payload & 0xFFFFFFFF
             token = np.int32(payload >> 32)
             if token != NONE and stable[token]:
                 best = token
         prefixes[t] = best
+        start += lengths[t]
+
+
+@kernel
+def build_tables(arena, tables):
+    """Fill the tables of encoding by rank: pairs, trie, stable and prefixes. O(symbols of the tokens + m * depth).
+
+    arena int32, the symbols of all tokens one behind the other; tables, a `RankTables` as a plain tuple, allocated by the caller:
+    left, right, n_alphabet and lengths are given; pairs and trie are full of -1, and their capacity is a power of two, at least
+    twice the number of pairs, or of symbols of learned tokens.
+
+    Merge (0, 1) -> 2, arena [0, 1, 0, 1], lengths [1, 1, 2]: pairs has (0, 1) -> 2, the trie the edge from 0 by 1 to token 2;
+    stable = [1, 1, 1], prefixes = [-1, -1, 0].
+    """
+    pairs, left, right, n_alphabet, trie, stable, prefixes, lengths = tables
+    enter(left, right, n_alphabet, pairs)
+    enter_tokens(n_alphabet, arena, lengths, trie)
+    _find_stable(pairs, left, right, n_alphabet, stable)
+    _prefer_stable(arena, trie, n_alphabet, stable, lengths)
+    _find_prefixes(arena, trie, n_alphabet, stable, lengths, prefixes)
 
 
 @helper
 def _longest(trie, document, start, stable):
-    """The longest stable token that starts at `start`. O(depth)."""
+    """The longest stable token that starts at position `start` of a document. O(depth of the trie).
+
+    Merges 2 = (0, 1), 3 = (2, 0): of the document [1, 0, 1, 1] at 1 the trie leads to 2, and not on by 1: 2.
+    """
     node = np.int64(document[start])
     best = np.int32(node)
     e = start + 1
@@ -138,11 +204,14 @@ def _longest(trie, document, start, stable):
 
 
 @helper
-def encode_document(document, entries, left, right, n_alphabet, trie, stable, prefixes, lengths, dead, out, w):
-    """Encode one document into `out` from w on; returns where the ids end. Arguments and cost as for `encode_rank`.
+def encode_document(document, tables, dead, out, w):
+    """Encode one document into `out` from w on; returns where the ids end.
 
-    `dead` uint8, a bit per position from which no sequence goes on: zero for all of the document.
+    document int32[n]; tables, a `RankTables` as a plain tuple, which is taken apart once; dead uint8[n // 8 + 1] of zeros; out
+    int32, room for all symbols. Merges 3 = (1, 2), 4 = (0, 1): [0, 1, 2] -> [0, 3], as drawn above.
+    O(symbols * tokens that start at a position * depth of a token).
     """
+    pairs, left, right, n_alphabet, trie, stable, prefixes, lengths = tables
     n = document.size
     first = w
     p = np.int64(0)
@@ -152,7 +221,7 @@ def encode_document(document, entries, left, right, n_alphabet, trie, stable, pr
     while p < n:
         while token >= 0:
             e = p + lengths[token]
-            if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (w == first or fits(entries, left, right, n_alphabet, out[w - 1], token)):
+            if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (w == first or fits(pairs, left, right, n_alphabet, out[w - 1], token)):
                 break
             token = prefixes[token]
         if token >= 0:
@@ -169,25 +238,20 @@ def encode_document(document, entries, left, right, n_alphabet, trie, stable, pr
     return w
 
 
-@kernel_with_scratch
-def encode_rank(symbols, offsets, entries, left, right, n_alphabet, trie, stable, prefixes, lengths, out, out_offsets):
+@kernel
+def encode_rank(symbols, offsets, tables, dead, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; entries, pair -> id (pairtable.py); left, right int32[m]; trie (trie.py,
-    stable tokens only win there); stable, prefixes as above; lengths int64[V]; out int32, room for all symbols; out_offsets
-    int64[d + 1]. O(symbols * tokens that start at a position * depth of a token).
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `RankTables` as a plain tuple; out int32, room for all symbols,
+    and out_offsets int64[d + 1] for the result; scratch: dead uint8[longest document // 8 + 1]. The caller allocates all.
+    Merge (0, 1) -> 2: the documents [0, 1, 0] and [1, 0, 1] -> out [2, 0, 1, 2], out_offsets [0, 2, 4].
+    O(symbols * tokens that start at a position * depth of a token).
     """
     w = np.int64(0)
     out_offsets[0] = 0
-    longest_document = np.int64(0)
-    for d in range(offsets.size - 1):
-        longest_document = max(longest_document, offsets[d + 1] - offsets[d])
-    dead = np.zeros((longest_document >> 3) + 1, np.uint8)
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
         dead[: (document.size >> 3) + 1] = 0
-        w = encode_document(
-            document, entries, left, right, n_alphabet, trie, stable, prefixes, lengths, dead, out, w
-        )  # fmt: skip
+        w = encode_document(document, tables, dead, out, w)
         out_offsets[d + 1] = w
     return w

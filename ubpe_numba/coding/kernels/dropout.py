@@ -1,11 +1,18 @@
 """BPE-dropout: encoding by rank in which an occurrence of a merge is left out with some probability.
 
 Each occurrence is drawn once, at the step that would merge it: the pass of its rank. Drawn anew at every later step, as in words
-of a few letters, all omissions in a long document would be made good by the steps that follow.
+of a few letters, nearly all omissions in a long document would be merged by the steps that follow.
 
-The draws are no sequence but a function of (seed, document, rank, position of the left token): the same for any number of
-threads and any order of work. Source: I. Provilkov, D. Emelianenko and E. Voita, "BPE-Dropout", 2020; the mixing function is
-that of SplitMix64 (G. Steele, D. Lea and C. Flood, 2014).
+A draw is a function of (seed, document, rank, position of the left token): the same for any number of threads and any order of
+work. The text is a linked list of tokens, and a heap holds `rank << 32 | position` of the pairs in it; an entry whose pair has
+changed since is skipped. Merges 2 = (0, 1), 3 = (2, 2) and the document [0, 1, 0, 1], where nothing is left out:
+
+    token       0  1  0  1      heap 0 << 32 | 0, 0 << 32 | 2        the pass of rank 0
+                2  .  2  .      heap 1 << 32 | 0                     the pass of rank 1
+                3  .  .  .      `.` is -1, a position whose symbol went to the token before it
+
+Source: I. Provilkov, D. Emelianenko and E. Voita, "BPE-Dropout", 2020; the mixing function is that of SplitMix64 (G. Steele,
+D. Lea and C. Flood, 2014).
 """
 
 from __future__ import annotations
@@ -22,7 +29,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 @helper
 def mix(h, value):
-    """A uint64 that depends on all bits of the uint64 `h` and of the integer `value`. O(1)."""
+    """A uint64 that depends on all bits of the uint64 `h` and of the integer `value`: the step of SplitMix64. O(1)."""
     x = (h ^ np.uint64(value)) + _STEP
     x = (x ^ (x >> np.uint64(30))) * _FIRST
     x = (x ^ (x >> np.uint64(27))) * _SECOND
@@ -31,7 +38,7 @@ def mix(h, value):
 
 @helper
 def _push(heap, n, key):
-    """Add a key to a heap of `n`, the smallest first; returns the new size. O(log n)."""
+    """Add a key to a heap of `n`, the smallest first; returns the new size. [2, 5] and 1 -> [1, 5, 2], 3. O(log n)."""
     i = n
     while i > 0:
         parent = (i - 1) >> 1
@@ -45,7 +52,7 @@ def _push(heap, n, key):
 
 @helper
 def _pop(heap, n):
-    """Drop the smallest of `n` keys; returns the new size. O(log n)."""
+    """Remove the smallest of `n` keys, heap[0]; returns the new size. [1, 5, 2] -> [2, 5], 2. O(log n)."""
     n -= 1
     key = heap[n]
     i = np.int64(0)
@@ -64,18 +71,18 @@ def _pop(heap, n):
 
 
 @kernel
-def encode_dropout(
-    symbols, offsets, document_number, entries, left, right, first_id, dropout, seed, links, heap, out, out_offsets
-):
+def encode_dropout(symbols, offsets, document_number, tables, dropout, seed, links, heap, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; entries, pair -> id (pairtable.py);
-    rank i makes id first_id + i from (left[i], right[i]), int32[m]; dropout float64 in 0..1, seed uint64; out int32, room for
-    all symbols; out_offsets int64[d + 1]. Ranks in any order: what a pass creates waits for its end.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; tables, a `PairTables` of by_pairs.py
+    as a plain tuple; dropout float64 in 0..1, seed uint64; out int32, room for all symbols; out_offsets int64[d + 1]. Ranks in
+    any order: what a pass creates waits for its end.
 
-    Scratch for a longest document of n symbols: links int32[5, n], heap int64[3 * n] of rank << 32 | position.
-    O(n log n).
+    Scratch for a longest document of n symbols: links int32[5, n], heap int64[3 * n]. The caller allocates all. O(n log n).
+    Merges as above: [0, 1, 0, 1] -> [3] with dropout 0, [0, 1, 0, 1] with dropout 1, and [0, 1, 2] where only the first draw is
+    below it.
     """
+    entries, left, right, first_id = tables
     token, following, previous = links[0], links[1], links[2]
     pending = links[3:].reshape(2 * links.shape[1])  # whose pair is new
     w = np.int64(0)

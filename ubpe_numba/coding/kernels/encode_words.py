@@ -39,21 +39,15 @@ def _copy_ids(source, i, target, j):
 
 
 @kernel
-def encode_words(
-    values, offsets, segments, byte_ids, entries, left, right, n_alphabet, trie, stable, prefixes, lengths,
-    cache, word, dead, state, out, out_offsets,
-):  # fmt: skip
+def encode_words(values, offsets, segments, byte_ids, tables, cache, word, dead, state, out, out_offsets):
     """Encode the segments of documents; returns the number of ids written so far.
 
     Text: values uint8[n], at least 8; offsets int64[d + 1]; segments int64[s + 1], the next of those of all documents, which may
-    be given in any number of calls; byte_ids int32[256], the alphabet id of every byte. Tables, from `entries` to `lengths`: as
-    for `encode_rank`. cache uint64[LINE * a power of two], zeros at first, kept from call to call. Scratch for the longest
-    segment: word int32, dead uint8, a bit for each of its bytes and 8 more. state int64[2], zeros at first: documents begun and
-    ids written. Output: out int32, room for all bytes and LINE_IDS more; out_offsets int64[d + 1], written as far as documents
-    have begun. The caller allocates all of them. O(bytes), and for segments that are not in the cache as `encode_rank`.
-
-    Eighteen parameters: this runs once for each short document, and bare arrays cost numba's dispatcher a tenth of a microsecond
-    each, a tuple of them several.
+    be given in any number of calls; byte_ids int32[256], the alphabet id of every byte; tables, a `RankTables` as a plain tuple.
+    cache uint64[LINE * a power of two], zeros at first, kept from call to call. Scratch for the longest segment: word int32, dead
+    uint8, a bit for each of its bytes and 8 more. state int64[2], zeros at first: documents begun and ids written. Output: out
+    int32, room for all bytes and LINE_IDS more; out_offsets int64[d + 1], written as far as documents have begun. The caller
+    allocates all of them. O(bytes), and for segments that are not in the cache as `encode_rank`.
 
     Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments [0, 2, 3, 7]:
     out [256, 32, 256, 256], returns 4, out_offsets [0, 2, _], state [2, 4]. The caller sets the offsets of documents behind the
@@ -94,7 +88,7 @@ def encode_words(
             word[k] = byte_ids[values[begin + k]]
         first = w
         dead[: (length >> 3) + 1] = 0
-        w = encode_document(word[:length], entries, left, right, n_alphabet, trie, stable, prefixes, lengths, dead, out, w)
+        w = encode_document(word[:length], tables, dead, out, w)
         if length <= LINE_SYMBOLS and w - first <= LINE_IDS:
             store64(line, 0, a)
             store64(line, 8, b)

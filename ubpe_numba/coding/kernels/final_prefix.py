@@ -2,9 +2,12 @@
 
 Let P be the n symbols so far, L the symbols of the longest token, and X anything. The last boundary b <= n of E(P X) lies behind
 n - L, since the token that starts there ends behind n (or P X ends at n, and so does b). Up to b, E(P X) is E(P[:b]), as any run
-of neighbouring tokens is the encoding of what it covers (rank_encode.py). So E(P X) begins with E(P[:b]) for one of the L values
+of neighbouring tokens is the encoding of what it covers (by_rank.py). So E(P X) begins with E(P[:b]) for one of the L values
 of b in n - L < b <= n, and what all these begin with is final. They form a tree: the last token of E(P[:b]) is unique and leads
 to an earlier b. What all begin with is the path to their lowest common ancestor.
+
+With the merge 2 = (0, 1), L = 2, and P = [0, 0, 1, 0]: E of the prefixes of 3 and 4 symbols is [0, 2] and [0, 2, 0], so [0, 2] is
+final; the last 0 may become part of a 2.
 """
 
 from __future__ import annotations
@@ -17,13 +20,14 @@ from ubpe_numba.runtime.tables.trie import NONE, step
 
 
 @kernel
-def last_tokens(document, before, entries, left, right, n_alphabet, trie, stable, last):
+def last_tokens(document, before, tables, last):
     """The last token of E of every prefix of a stretch, if E goes through its start; -1 if not: `last` int32[n + 1].
 
-    document int32[n]; before, the token that ends where it starts, or -1 at the beginning of a text; entries, left, right,
-    trie, stable as in rank_encode.py. Merge (0, 1) -> 2: the prefixes of [0, 1] end with the tokens [-, 0, 2].
+    document int32[n]; before, the token that ends where it starts, or -1 at the beginning of a text; tables, a `RankTables` as a
+    plain tuple; `last` is allocated by the caller. Merge (0, 1) -> 2: the prefixes of [0, 1] end with the tokens [-, 0, 2].
     O(n * tokens that start at a position * depth of a token).
     """
+    pairs, left, right, n_alphabet, trie, stable, _, _ = tables
     n = document.size
     last[:] = -1
     for s in range(n):
@@ -36,7 +40,7 @@ def last_tokens(document, before, entries, left, right, n_alphabet, trie, stable
         token = np.int64(node)
         e = s + 1
         while True:
-            if token != NONE and stable[token] and (previous < 0 or fits(entries, left, right, n_alphabet, previous, token)):
+            if token != NONE and stable[token] and (previous < 0 or fits(pairs, left, right, n_alphabet, previous, token)):
                 last[e] = token
             if e == n:
                 break
@@ -52,7 +56,10 @@ def last_tokens(document, before, entries, left, right, n_alphabet, trie, stable
 def common_ancestor(last, lengths, first, marked):
     """The last boundary that the paths to all of the positions `first`..n share, or -1 if one has no path here.
 
-    last int32[n + 1] as above, lengths int64[V]; marked uint8[n + 1], zeros. O(n).
+    last int32[n + 1] as above, lengths int64[V]; marked uint8[n + 1], zeros, allocated by the caller. O(n).
+
+    Merge (0, 1) -> 2, the stretch [0, 0, 1], last = [-, 0, 0, 2]: the paths to 2 and 3 go back to 1 both, so from first = 2 on
+    the last boundary they share is 1.
     """
     n = last.size - 1
     for p in range(first, n + 1):

@@ -1,7 +1,16 @@
-"""The k cheapest paths where costs of tokens add up (cheapest.py): at every position the k cheapest tails, from the end.
+"""The k cheapest paths where costs of tokens add up (cheapest_path.py): at every position the k cheapest tails, from the end.
 
 Exact: every path of the k cheapest goes on with one of the k cheapest tails, since a dearer tail can be exchanged for each of
 those. The lists of the positions that tokens lead to are sorted, so the list of a position is a merge of them.
+
+Tail i of position p is node p * k + i; its first token and the tail behind that are token[node] and parent[node]. For k = 2,
+costs (1, 0) and the document [0, 1, 0] with the token 2 = [0, 1]:
+
+    node     0    1    2    3    4    5    6
+    p, i     0,0  0,1  1,0  -    2,0  -    3,0 the end
+    token    2    0    1         0         -1             paths [2, 0] and [0, 1, 0]
+    parent   4    2    4         6         -1
+    cost     2    3    2         1         0
 """
 
 from __future__ import annotations
@@ -9,28 +18,30 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import kernel
-from ubpe_numba.runtime.tables.automaton import DEPTH, LONGEST, TOKEN, advance, longest_match
+from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
 
 @kernel
 def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tokens, parent, token):
     """The k cheapest paths of one document, in order; returns how many there are.
 
-    document int32[n] of alphabet ids; edges, states as automaton.py builds them; costs float64[V, 2], sums of which are exact.
-    Ties: the longest first token, then the better tail behind it.
-    Results: n_tokens int64[k], and the tree parent int32[(n + 1) * k], token likewise, where path i starts at node i and the
-    node n * k ends it: node p * k + i is tail i of position p. `sums[0]` holds the costs.
+    document int32[n] of alphabet ids; edges, states as automaton.py builds them; costs COST[V], sums of which are exact.
+    Ties: the longest first token, then the better tail behind it. The caller allocates all; the example is drawn above.
+    Results: n_tokens int64[k], and the tree parent, token int32[(n + 1) * k], where path i starts at node i and node n * k ends
+    it. `sums[0]` holds the costs of the paths.
 
-    Scratch: sums float64[power of two, k, 2] and kept int64 of as many, two more than the longest token at least; heads
-    int64[2, longest token + 1]. O(n * (matches * k)), 8 * k B a symbol.
+    Scratch: sums COST[ring, k] and kept int64[ring] for the positions within reach, ring a power of two, two more than the
+    longest token at least; heads int64[2, longest token + 1]. O(n * matches * k), 8 * k B a symbol.
+
+    Eighty lines: a merge within a loop over positions, which share all their variables.
     """
     n = document.size
     ring = np.int64(kept.size - 1)
     matched = heads[0]  # of each token that starts here: its state, -1 for the symbol,
     taken = heads[1]  # and how many tails behind it are used up
     kept[n & ring] = 1
-    sums[n & ring, 0, 0] = 0.0
-    sums[n & ring, 0, 1] = 0.0
+    sums[n & ring, 0].first = 0.0
+    sums[n & ring, 0].second = 0.0
     parent[np.int64(n) * k] = -1
     token[np.int64(n) * k] = -1
     state = np.int64(-1)
@@ -43,7 +54,7 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
             matched[n_matches] = match
             taken[n_matches] = 0
             n_matches += 1
-            match = np.int64(states[match, LONGEST])
+            match = np.int64(states[match].longest)
         matched[n_matches] = -1
         taken[n_matches] = 0
         n_matches += 1
@@ -60,12 +71,12 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
                 t = symbol
                 e = np.int64(s + 1)
                 if match >= 0:
-                    t = states[match, TOKEN]
-                    e = s + np.int64(states[match, DEPTH])
+                    t = states[match].token
+                    e = s + np.int64(states[match].depth)
                 i = taken[q]
                 if i < kept[e & ring]:
-                    x = sums[e & ring, i, 0] + costs[t, 0]
-                    y = sums[e & ring, i, 1] + costs[t, 1]
+                    x = sums[e & ring, i].first + costs[t].first
+                    y = sums[e & ring, i].second + costs[t].second
                     if best < 0 or x < first or (x == first and y < second):
                         best = q
                         best_end = e
@@ -77,8 +88,8 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
             node = np.int64(s) * k + found
             parent[node] = best_end * k + taken[best]
             token[node] = best_token
-            sums[at, found, 0] = first
-            sums[at, found, 1] = second
+            sums[at, found].first = first
+            sums[at, found].second = second
             taken[best] += 1
             found += 1
         kept[at] = found
@@ -94,7 +105,11 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
 
 @kernel
 def read_tails(parent, token, offsets, paths):
-    """Write the tokens of path i, which starts at node i, to `paths[offsets[i] : offsets[i + 1]]`. O(tokens)."""
+    """Write the tokens of path i, which starts at node i, to `paths[offsets[i] : offsets[i + 1]]`. O(tokens).
+
+    parent, token as above; offsets int64[found + 1], paths int32[offsets[found]], allocated by the caller. Of the tree drawn
+    above, with the offsets [0, 2, 5]: [2, 0, 0, 1, 0].
+    """
     for i in range(offsets.size - 1):
         v = np.int64(i)
         for w in range(offsets[i], offsets[i + 1]):

@@ -5,7 +5,7 @@ by the most that its token may add, those behind it cannot either. What a token 
 adds to the count in the part that all tails share (tails.py).
 
 Order of tails: heavier, then fewer tokens, then the better tail behind the first token, then the shorter first token; with the
-last two the other way round, the tails would stay apart to the end of the document. Weights in fixed point as in lattice.py.
+last two the other way round, the tails would not merge before the document ends. Weights in fixed point as in best_path.py.
 
 By bag, at most one tail is kept of those that hold the same tokens equally often: whatever is put before them weighs the same.
 Bags are told apart by weight, number of tokens, and a sum over the tokens of a random number each, so two tails of one bag are
@@ -13,105 +13,145 @@ never both kept; that two bags collide, and one of two tails of equal weight and
 
 With prices (prices.py) a token adds its price at most to what tails are ordered by: the part of a weight that may be had later
 as well does not count. Source: UBPE tokenizers, part 2; the prices are our own.
+
+While the tails of a position are looked for, the best so far are in `listed`, in order; what is not compared stays where it was
+written, in `new`, at the slot of the entry, since entries are shifted:
+
+    listed   weight   key (tokens << 32 | rank of the tail behind)   slot        new   link   bag   count
+    0        9.0      3 << 32 | 0                                    2           0     ...
+    1        7.5      2 << 32 | 1                                    0           1     ...
+    2        7.5      3 << 32 | 0                                    1           2     link, bag and count of entry 0
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import gain_of
-from ubpe_numba.coding.kernels.tails import (
-    IN_USE,
-    LINK,
-    LOW,
-    OWN,
-    STAMP,
-    USE,
-    WALKS,
-    adopt,
-    count_in_tail,
-    only_child,
-    path_of,
-    release,
-)
+from ubpe_numba.coding.kernels.tails import IN_USE, LOW, WALKS, adopt, count_in_tail, only_child, path_of, release
 from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.tables.automaton import DEPTH, LONGEST, TOKEN, advance, longest_match
+from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
-# columns of `tails`: tokens << 32 | node, the bag; of `new`: node behind the first token << 32 | that token, the bag, its count
-NODE, BAG, COUNT = range(3)
-# why the kernel returns
-DONE, NO_NODES, NO_ROOM = range(3)
-# of `progress`
-DOCUMENTS, PATHS, IDS, WALK = range(4)
+#: A kept tail of a position; `node` is its tokens << 32 | its node in the tree.
+TAIL = np.dtype([("weight", np.float64), ("node", np.int64), ("bag", np.int64)])
+ENTRY = np.dtype([("weight", np.float64), ("key", np.int64), ("slot", np.int64)])
+#: `link` is the node behind the first token << 32 | that token, `count` how often the tail holds it.
+NEW = np.dtype([("link", np.int64), ("bag", np.int64), ("count", np.int64)])
+COUNT = np.dtype(
+    [
+        ("common", np.int32),  # occurrences of a token in the part that all tails share
+        ("live", np.int32),  # nodes of it before that part
+    ]
+)
+#: What is done: documents, their paths and ids, and walks through the tree.
+PROGRESS = np.dtype([("documents", np.int64), ("paths", np.int64), ("ids", np.int64), ("walk", np.int64)])
+DONE, NO_NODES, NO_ROOM = range(3)  # the reason why the kernel returns
+
+
+class Scratch(NamedTuple):
+    """What a search needs besides the tree; `beam` tails of a position are kept. Kernels take it as a plain tuple."""
+
+    tails: np.ndarray  #: TAIL[ring, beam], of the positions within reach; ring, a power of two, two more than the longest token
+    kept: np.ndarray  #: int64[ring], how many tails a position has
+    listed: np.ndarray  #: ENTRY[beam]
+    new: np.ndarray  #: NEW[beam]
+    counts: np.ndarray  #: COUNT[V], zeros
+    walks: np.ndarray  #: WALK[WALKS]
+    suffix: np.ndarray  #: int32[longest document], the tokens that all tails share, the last first
+
+
+class Results(NamedTuple):
+    """What a search writes, for n paths of each of d documents. Kernels take it as a plain tuple."""
+
+    bounds: np.ndarray  #: int64[d + 1], document i has the paths bounds[i] to bounds[i + 1]; zeros at first
+    weights: np.ndarray  #: float64[n * d], of all paths, in fixed point
+    out: np.ndarray  #: int32, ids of all paths
+    out_offsets: np.ndarray  #: int64[n * d + 1], of the paths in `out`
 
 
 @helper
-def place(x, key, bag, by_bag, best, keys, order, new, found):
-    """Where a tail enters the list of the best, or -1; `found` counts those listed, whose last it may push out.
+def rank_of(x, key, bag, by_bag, listed, new, n_new):
+    """Where a tail enters the list of `n_new` entries, whose last it may push out; -1 if its bag is there already, and better.
 
-    Among equals of weight and key this one goes first: matches come longest first. O(tails listed).
+    Among equals of weight and key this one goes first: matches come longest first. In the list drawn above 7.5 with the key
+    3 << 32 | 0 enters at 2, before the equal one. O(tails listed).
     """
-    i = found
-    while i > 0 and (best[i - 1] < x or (best[i - 1] == x and keys[i - 1] >= key)):
+    i = n_new
+    while i > 0 and (listed[i - 1].weight < x or (listed[i - 1].weight == x and listed[i - 1].key >= key)):
         i -= 1
     if by_bag:
         j = i - 1
-        while j >= 0 and best[j] == x:
-            if new[order[j], BAG] == bag and keys[j] >> 32 == key >> 32:
-                return np.int64(-1)  # the same bag, better
+        while j >= 0 and listed[j].weight == x:
+            if new[listed[j].slot].bag == bag and listed[j].key >> 32 == key >> 32:
+                return np.int64(-1)
             j -= 1
     return np.int64(i)
 
 
 @helper
-def twin_of(i, x, key, bag, best, keys, order, new, found):
-    """The place of a tail of the same bag at i or behind, or -1: a better one takes its place. O(tails listed)."""
+def twin_of(i, x, key, bag, listed, new, n_new):
+    """The entry at i or behind of a tail of the same bag, which a better one replaces, or -1. O(tails listed)."""
     j = i
-    while j < found and best[j] == x:
-        if new[order[j], BAG] == bag and keys[j] >> 32 == key >> 32:
+    while j < n_new and listed[j].weight == x:
+        if new[listed[j].slot].bag == bag and listed[j].key >> 32 == key >> 32:
             return np.int64(j)
         j += 1
     return np.int64(-1)
 
 
-@kernel
-def n_best_paths(
-    symbols, offsets, edges, states, scaled_idf, logs, prices, marks, by_bag, n_best,
-    weight, tails, kept, best, keys, order, new, nodes, free, counts, walks, suffix,
-    progress, found, weights, out, out_offsets,
-):  # fmt: skip
-    """The best paths of every document, from document progress[DOCUMENTS] on; returns DONE, NO_NODES or NO_ROOM.
+@helper
+def insert(i, last, x, key, listed):
+    """Shift the entries from i up to `last` and write a new one at i; returns its slot, that of the entry which is gone.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states as automaton.py builds them; scaled_idf float64[V], 0 for
-    symbols; logs float64; prices float64[V], infinite for the order by weight; marks int64[V], random and odd; by_bag, whether
-    one tail of a bag is enough; n_best, how many paths of a document are written. `beam`, the tails of a position, is the size of
-    `best`.
-
-    Scratch: weight float64[ring, beam], tails int64[ring, beam, 2], kept int64[ring] of the positions within reach, ring a power
-    of two above the longest token; best float64[beam], keys, order int64[beam], new int64[beam, 3]; the tree of tails.py:
-    nodes int64[4, m], free int32[m], counts int32[2, V] of zeros, walks int32[2, WALKS], suffix int32[longest document]. After
-    NO_NODES there is need for a larger m.
-    Results: found int64[d], paths of a document; weights float64[n_best * d], out_offsets int64[n_best * d + 1] of all paths, out
-    int32. After NO_ROOM the ids of the next document do not fit. progress int64[4]: documents, paths and ids written, walks done.
-    O(symbols + matches) times `beam`, and the short walks.
+    O(entries shifted).
     """
-    ring, beam = np.int64(kept.size - 1), best.size
-    common, live = counts[0], counts[1]
-    walk = progress[WALK]
+    slot = listed[last].slot
+    for j in range(last, i, -1):
+        listed[j].weight = listed[j - 1].weight
+        listed[j].key = listed[j - 1].key
+        listed[j].slot = listed[j - 1].slot
+    listed[i].weight = x
+    listed[i].key = key
+    listed[i].slot = slot
+    return slot
+
+
+@kernel
+def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratch, nodes, free, progress, results):
+    """The best paths of every document, from document progress[0].documents on; returns DONE, NO_NODES or NO_ROOM.
+
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PathTables`, scratch, a `Scratch`, and results, `Results`, as
+    plain tuples; prices float64[V], infinite for the order by weight; marks int64[V], random and odd; by_bag, whether one tail of
+    a bag is enough; n_best, how many paths of a document are written; the tree of tails.py: nodes NODE[m], free int32[m];
+    progress PROGRESS[1]. The caller allocates all. After NO_NODES there is need for a larger m; after NO_ROOM the ids of the next
+    document do not fit into `out`. O(symbols + matches) times `beam`, and the short walks.
+
+    Token 2 = [0, 1] of idf 1, two paths of [0, 1, 0]: bounds [0, 2], out [2, 0, 0, 1, 0], out_offsets [0, 2, 5], weights
+    [2**24, 0].
+
+    Over a hundred lines: the state of the search is thirty variables, and a helper could return only a few of them.
+    """
+    edges, states, scaled_idf, logs = tables
+    tails, kept, listed, new, counts, walks, suffix = scratch
+    bounds, weights, out, out_offsets = results
+    ring, beam = np.int64(kept.size - 1), listed.size
+    walk = progress[0].walk
     status = np.int64(DONE)
-    while progress[DOCUMENTS] < offsets.size - 1 and status == DONE:
-        d = progress[DOCUMENTS]
+    while progress[0].documents < offsets.size - 1 and status == DONE:
+        d = progress[0].documents
         document = symbols[offsets[d] : offsets[d + 1]]
         n = document.size
         # nodes from `fresh` on were never used
         n_free, fresh, n_suffix = np.int64(0), np.int64(1), np.int64(0)
         base = np.int64(0)
-        nodes[LINK, 0] = 0
-        nodes[USE, 0] = IN_USE
+        nodes[0].link = 0
+        nodes[0].use = IN_USE
         kept[n & ring] = 1
-        weight[n & ring, 0] = 0.0
-        tails[n & ring, 0, NODE] = 0
-        tails[n & ring, 0, BAG] = 0
+        tails[n & ring, 0].weight = 0.0
+        tails[n & ring, 0].node = 0
+        tails[n & ring, 0].bag = 0
         top = np.int64(n)  # tails of the positions beyond are gone
         state = np.int64(-1)
         for s in range(n - 1, -1, -1):
@@ -119,51 +159,44 @@ def n_best_paths(
             match = longest_match(states, state)
             n_new = np.int64(0)
             while True:
-                t = np.int64(states[match, TOKEN] if match >= 0 else document[s])
-                e = s + np.int64(states[match, DEPTH] if match >= 0 else 1)
+                t = np.int64(states[match].token if match >= 0 else document[s])
+                e = s + np.int64(states[match].depth if match >= 0 else 1)
                 at = e & ring
-                idf, alive, price = scaled_idf[t], live[t] > 0 and scaled_idf[t] > 0.0, prices[t]
-                least = np.int64(common[t])
+                idf, alive, price = scaled_idf[t], counts[t].live > 0 and scaled_idf[t] > 0.0, prices[t]
+                least = np.int64(counts[t].common)
                 gain = min(price, gain_of(idf, least, logs))
                 most = gain + 2.0 if alive and least > 0 else gain  # but for rounding
                 for k in range(kept[at]):
-                    if n_new == beam and weight[at, k] + most < best[beam - 1]:
+                    if n_new == beam and tails[at, k].weight + most < listed[beam - 1].weight:
                         break
-                    tail = tails[at, k, NODE]
+                    tail = tails[at, k].node
                     v = tail & LOW
-                    count, x = least, weight[at, k] + gain
+                    count, x = least, tails[at, k].weight + gain
                     if alive:
                         walk += 1
                         count = count_in_tail(v, t, base, least, nodes, walks, walk, marks[t])
                         if count > least:
-                            x = weight[at, k] + min(price, gain_of(idf, count, logs))
-                    if n_new == beam and x < best[beam - 1]:
+                            x = tails[at, k].weight + min(price, gain_of(idf, count, logs))
+                    if n_new == beam and x < listed[beam - 1].weight:
                         continue
                     key = (tail - v + (1 << 32)) | k
-                    bag = tails[at, k, BAG] + marks[t]
-                    i = place(x, key, bag, by_bag, best, keys, order, new, n_new)
+                    bag = tails[at, k].bag + marks[t]
+                    i = rank_of(x, key, bag, by_bag, listed, new, n_new)
                     if i < 0 or i == beam:
                         continue
-                    last = twin_of(i, x, key, bag, best, keys, order, new, n_new) if by_bag else np.int64(-1)
+                    last = twin_of(i, x, key, bag, listed, new, n_new) if by_bag else np.int64(-1)
                     if last < 0:
                         if n_new < beam:
-                            order[n_new] = n_new
+                            listed[n_new].slot = n_new
                             n_new += 1
                         last = n_new - 1
-                    slot = order[last]
-                    for j in range(last, i, -1):
-                        best[j] = best[j - 1]
-                        keys[j] = keys[j - 1]
-                        order[j] = order[j - 1]
-                    best[i] = x
-                    keys[i] = key
-                    order[i] = slot
-                    new[slot, NODE] = (v << 32) | t
-                    new[slot, BAG] = bag
-                    new[slot, COUNT] = count + 1
+                    slot = insert(i, last, x, key, listed)
+                    new[slot].link = (v << 32) | t
+                    new[slot].bag = bag
+                    new[slot].count = count + 1
                 if match < 0:
                     break
-                match = np.int64(states[match, LONGEST])
+                match = np.int64(states[match].longest)
             if n_free + free.size - fresh < n_new:
                 status = np.int64(NO_NODES)
                 break
@@ -176,54 +209,56 @@ def n_best_paths(
                 else:
                     v = fresh
                     fresh += 1
-                slot = order[i]
-                nodes[LINK, v] = new[slot, NODE]
-                nodes[STAMP, v] = -WALKS
-                nodes[OWN, v] = new[slot, COUNT]
-                nodes[USE, v] = IN_USE
-                adopt(new[slot, NODE] >> 32, v, nodes)
-                live[new[slot, NODE] & LOW] += 1
-                weight[at, i] = best[i]
-                tails[at, i, NODE] = (keys[i] & ~LOW) | v
-                tails[at, i, BAG] = new[slot, BAG]
+                slot = listed[i].slot
+                nodes[v].link = new[slot].link
+                nodes[v].stamp = -WALKS
+                nodes[v].own = new[slot].count
+                nodes[v].use = IN_USE
+                adopt(new[slot].link >> 32, v, nodes)
+                counts[new[slot].link & LOW].live += 1
+                tails[at, i].weight = listed[i].weight
+                tails[at, i].node = (listed[i].key & ~LOW) | v
+                tails[at, i].bag = new[slot].bag
             # positions that nothing to the left can reach
-            far = s + np.int64(states[state, DEPTH])
+            far = s + np.int64(states[state].depth)
             while top > far:
                 for i in range(kept[top & ring]):
-                    n_free = release(tails[top & ring, i, NODE] & LOW, nodes, live, free, n_free)
+                    n_free = release(tails[top & ring, i].node & LOW, nodes, counts, free, n_free)
                 top -= 1
             child = only_child(base, nodes)
             while child >= 0:
                 free[n_free] = base
                 n_free += 1
                 base = child
-                t = nodes[LINK, base] & LOW
+                t = nodes[base].link & LOW
                 suffix[n_suffix] = t
                 n_suffix += 1
-                common[t] += 1
-                live[t] -= 1
+                counts[t].common += 1
+                counts[t].live -= 1
                 child = only_child(base, nodes)
         if status == DONE:
-            w, p = progress[IDS], progress[PATHS]
+            w, p = progress[0].ids, progress[0].paths
             least = min(kept[0], n_best)
             need = np.int64(0)
             for k in range(least):
-                need += tails[0, k, NODE] >> 32
+                need += tails[0, k].node >> 32
             if w + need > out.size:
                 status = np.int64(NO_ROOM)
             else:
                 out_offsets[0] = 0
                 for k in range(least):
-                    weights[p] = weight[0, k]
-                    w = path_of(tails[0, k, NODE] & LOW, base, suffix, n_suffix, nodes, out, w)
+                    weights[p] = tails[0, k].weight
+                    w = path_of(tails[0, k].node & LOW, base, suffix, n_suffix, nodes, out, w)
                     p += 1
                     out_offsets[p] = w
-                found[d] = least
-                progress[DOCUMENTS], progress[PATHS], progress[IDS] = d + 1, p, w
+                bounds[d + 1] = p
+                progress[0].documents = d + 1
+                progress[0].paths = p
+                progress[0].ids = w
         # for the next document
         for v in range(fresh):
-            live[nodes[LINK, v] & LOW] = 0
+            counts[nodes[v].link & LOW].live = 0
         for i in range(n_suffix):
-            common[suffix[i]] = 0
-        progress[WALK] = walk
+            counts[suffix[i]].common = 0
+        progress[0].walk = walk
     return status

@@ -17,15 +17,20 @@ import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import gain_of, weight_of
 from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.tables.automaton import DEPTH, LONGEST, TOKEN, advance, longest_match
+from ubpe_numba.runtime.tables.automaton import advance, longest_match
+
+MATCH = np.dtype([("token", np.int32), ("end", np.int32)])  # a token and the position behind it
 
 
 @kernel
-def list_matches(document, edges, states, bounds, tokens, ends):
+def list_matches(document, edges, states, bounds, matches):
     """List the tokens that start at each position; returns how many there are, and writes them if they all fit.
 
-    document int32[n]; edges, states as automaton.py builds them; tokens, ends int32, as many as fit. Results: bounds int64[n +
-    1]: position s has the matches bounds[s + 1] to bounds[s], the longest first, the symbol alone last. O(symbols + matches).
+    document int32[n]; edges, states as automaton.py builds them. Results, allocated by the caller: matches MATCH, as many as fit;
+    bounds int64[n + 1]: position s has the matches bounds[s + 1] to bounds[s], the longest first, the symbol alone last.
+    O(symbols + matches).
+
+    Token 2 = [0, 1] of [0, 1]: matches [(1, 2), (2, 2), (0, 1)], bounds [3, 1, 0].
     """
     n = document.size
     m = np.int64(0)
@@ -35,14 +40,14 @@ def list_matches(document, edges, states, bounds, tokens, ends):
         state = advance(edges, states, state, document[s])
         match = longest_match(states, state)
         while match >= 0:
-            if m < tokens.size:
-                tokens[m] = states[match, TOKEN]
-                ends[m] = s + states[match, DEPTH]
+            if m < matches.size:
+                matches[m].token = states[match].token
+                matches[m].end = s + states[match].depth
             m += 1
-            match = np.int64(states[match, LONGEST])
-        if m < tokens.size:
-            tokens[m] = document[s]
-            ends[m] = s + 1
+            match = np.int64(states[match].longest)
+        if m < matches.size:
+            matches[m].token = document[s]
+            matches[m].end = s + 1
         m += 1
         bounds[s] = m
     return m
@@ -50,7 +55,10 @@ def list_matches(document, edges, states, bounds, tokens, ends):
 
 @helper
 def excess(scaled_idf, price, occurrences, logs):
-    """By how much the steps of a weight exceed a price, summed over at most `occurrences` of them. O(steps above the price)."""
+    """By how much the steps of a weight exceed a price, summed over at most `occurrences` of them. O(steps above the price).
+
+    Steps of 10, 7 and 4 at a price of 6: 4 + 1 = 5.
+    """
     total = 0.0
     for c in range(occurrences):
         over = gain_of(scaled_idf, np.int64(c), logs) - price
@@ -62,18 +70,20 @@ def excess(scaled_idf, price, occurrences, logs):
 
 
 @kernel
-def find_prices(bounds, tokens, ends, distinct, scaled_idf, logs, passes, mean, occurrences, trial, prices, value, back):
+def find_prices(bounds, matches, distinct, scaled_idf, logs, passes, mean, occurrences, trial, prices, value, back):
     """Find prices; returns what any path weighs at most, in fixed point, and the part of it that is excess.
 
-    bounds, tokens, ends of list_matches; distinct int32, every token among them once; scaled_idf float64[V]; logs float64; mean
+    bounds, matches of list_matches; distinct int32, every token among them once; scaled_idf float64[V]; logs float64; mean
     float64[V], counts of a good path to begin with, zeros elsewhere; it is left behind as the averaged counts. Scratch:
     occurrences int32[V] of zeros, left behind as the number of matches of each token; trial float64[V]; back int32[n].
-    Results: prices float64[V] of the distinct tokens, 0 elsewhere; value float64[n + 1], the most that a way from the start to a
-    position costs at these prices. O(passes * matches).
+    Results: prices float64[V] of the distinct tokens, zeros elsewhere as given; value float64[n + 1], the most that a way from
+    the start to a position costs at these prices. The caller allocates all. O(passes * matches).
+
+    Token 2 = [0, 1] of scaled idf 8 in [0, 1], mean[2] = 1: its price is 8, value [0, 0, 8]; a path weighs at most 8, excess 0.
     """
     n = bounds.size - 1
     for q in range(bounds[0]):
-        occurrences[tokens[q]] += 1
+        occurrences[matches[q].token] += 1
     best, best_over = np.inf, 0.0
     for i in range(passes):
         over = 0.0
@@ -86,7 +96,7 @@ def find_prices(bounds, tokens, ends, distinct, scaled_idf, logs, passes, mean, 
         for s in range(n - 1, -1, -1):
             dear, at = -1.0, np.int64(0)
             for q in range(bounds[s + 1], bounds[s]):
-                x = value[ends[q]] + trial[tokens[q]]
+                x = value[matches[q].end] + trial[matches[q].token]
                 if x > dear:
                     dear, at = x, q
             value[s] = dear
@@ -100,14 +110,15 @@ def find_prices(bounds, tokens, ends, distinct, scaled_idf, logs, passes, mean, 
             mean[distinct[j]] *= 1.0 - share
         s = np.int64(0)
         while s < n:
-            mean[tokens[back[s]]] += share
-            s = np.int64(ends[back[s]])
+            mean[matches[back[s]].token] += share
+            s = np.int64(matches[back[s]].end)
     for s in range(1, n + 1):
         value[s] = -1.0
     value[0] = 0.0
     for s in range(n):
         for q in range(bounds[s + 1], bounds[s]):
-            value[ends[q]] = max(value[ends[q]], value[s] + prices[tokens[q]])
+            e = matches[q].end
+            value[e] = max(value[e], value[s] + prices[matches[q].token])
     return best, best_over
 
 
@@ -115,7 +126,8 @@ def find_prices(bounds, tokens, ends, distinct, scaled_idf, logs, passes, mean, 
 def weigh_paths(ids, offsets, scaled_idf, logs, counts, weights):
     """Weigh paths, ids int32 and offsets int64[m + 1], in fixed point: weights float64[m].
 
-    Scratch: counts int32[V] of zeros, left so. O(ids).
+    scaled_idf float64[V], logs float64. Scratch: counts int32[V] of zeros, left so. The caller allocates all. O(ids).
+    Scaled idf 8 of token 2: the paths [2, 0] and [2, 2] weigh 8 and rint(8 * 1.693...) = 14.
     """
     for i in range(offsets.size - 1):
         total = 0.0

@@ -1,14 +1,30 @@
-"""The tree of kept tails of an n-best search: what a node is, counting in it, and letting go of what nothing will ask for.
+"""The tree of kept tails of an n-best search: what a node is, counting in it, and giving back nodes that nothing needs any more.
 
 A tail is a path from a position to the end of the document. A node is a token in front of another node, its parent, so a tail is
 a node and all above it. All tails that are still in use go through one node, the base: what lies behind it is the same for all,
 its tokens are written to `suffix` and counted in one dense array. So a question "how often does this tail hold t" walks from its
 node to the base at most, and not at all if no node before the base holds t.
 
+Two tails for each position of the document [0, 1, 0, 1] with the token 2 = [0, 1] of idf 1; node 0 is the end of the document:
+
+    position            4    3    2         1         0
+    node                0    1    2    3    4    5    6    7          0 <- 1 <- 3 <- 5
+    token                    1    2    0    1    1    2    0          ^
+    parent                   0    0    1    2    3    2    4          2 <- 4 <- 7
+    tokens of its tail  -    1    2   01   12  101   22  012          ^
+    own                      1    1    1    1    1    2    1          6
+
+nodes[6].link is 2 << 32 | 2, the parent and the token; its `own` is 2, since the tail holds token 2 twice. Nobody asks for the
+count of a symbol, so that of node 5 may be too low.
+
+`use` of a node counts its children in the upper half and holds the XOR of their numbers in the lower half, so that the number of
+an only child can be read off; IN_USE is added while the position of the node is within reach. A node whose `use` is 0 is free.
+Node 2 has the children 4 and 6: 2 << 32 | 4 ^ 6.
+
 Tails of one position share most of their nodes, and periodic text (`ababab...`) has no base but the end. Therefore a walk leaves
 its number on the nodes it passes, and ends where a walk for the same token has been: the tail of a node, and with it its counts,
-never changes. Further on it leaves it on every sixteenth node only, chosen by token and node, where walks for other tokens do
-not wipe it out.
+never changes. After the first nodes it leaves its number on one node in 16 only, chosen by token and node, where walks for other
+tokens do not overwrite it.
 """
 
 from __future__ import annotations
@@ -17,12 +33,18 @@ import numpy as np
 
 from ubpe_numba.runtime.jit import helper
 
-# rows of `nodes`, int64[4, m]: the parent << 32 | the token; the number of the last walk that came by; occurrences of the
-# token from here to the end; who needs the node << 32 | its children by XOR
-LINK, STAMP, OWN, USE = range(4)
-IN_USE = 1 << 62  # part of USE while the position of a node is within reach
+NODE = np.dtype(
+    [
+        ("link", np.int64),  # the parent << 32 | the token
+        ("stamp", np.int64),  # the number of the last walk that passed
+        ("own", np.int64),  # occurrences of the token from here to the end
+        ("use", np.int64),  # who needs the node << 32 | its children by XOR
+    ]
+)
+WALK = np.dtype([("token", np.int32), ("count", np.int32)])  # what a walk was for, and what it found
+IN_USE = 1 << 62  # part of `use` while the position of a node is within reach
 LOW = (1 << 32) - 1  # the lower half of such a pair
-_ONE = 1 << 32  # in USE: one child
+_ONE = 1 << 32  # in `use`: one child
 _NEAR = 32  # steps of a walk that leave its number everywhere
 _SAMPLE = 60  # bits of 64 shifted out: of the nodes further on one in 16 bears the numbers of walks for a token
 WALKS = 1 << 12  # how many walks are remembered
@@ -32,43 +54,48 @@ WALKS = 1 << 12  # how many walks are remembered
 def count_in_tail(v, t, base, common, nodes, walks, walk, multiplier):
     """How often the tail of node v holds token t; `common` is how often what lies behind the base does.
 
-    walks int32[2, WALKS], token and count of the last walks; walk, the number of this one; multiplier, odd, any of the token's
-    own. Amortised O(1) for a given number of tokens.
+    nodes NODE[m]; walks WALK[WALKS], of the last walks; walk, the number of this one; multiplier, odd, any of the token's own.
+    Above: of node 6, token 2 -> 2; of node 5, token 2 -> 0. Amortised O(1) for a given number of tokens.
     """
     count = np.int64(common)
     steps = 0
     while v != base:
-        up = nodes[LINK, v]
+        up = nodes[v].link
         if (up & LOW) == t:
-            count = nodes[OWN, v]
+            count = nodes[v].own
             break
         steps += 1
         if steps < _NEAR or (v * multiplier) >> _SAMPLE == 0:
-            last = nodes[STAMP, v]
-            if last > walk - WALKS and walks[0, last & (WALKS - 1)] == t:
-                count = np.int64(walks[1, last & (WALKS - 1)])
+            last = nodes[v].stamp
+            if last > walk - WALKS and walks[last & (WALKS - 1)].token == t:
+                count = np.int64(walks[last & (WALKS - 1)].count)
                 break
-            nodes[STAMP, v] = walk
+            nodes[v].stamp = walk
         v = up >> 32
-    walks[0, walk & (WALKS - 1)] = t
-    walks[1, walk & (WALKS - 1)] = count
+    walks[walk & (WALKS - 1)].token = t
+    walks[walk & (WALKS - 1)].count = count
     return count
 
 
 @helper
 def adopt(u, v, nodes):
-    """Note that u is the parent of v. O(1)."""
-    nodes[USE, u] = (nodes[USE, u] + _ONE) ^ v
+    """Note that u is the parent of v: children 0 by XOR 0 and v = 5 -> 1 by XOR 5. O(1)."""
+    nodes[u].use = (nodes[u].use + _ONE) ^ v
 
 
 @helper
-def release(v, nodes, live, free, n_free):
-    """Let go of a node out of reach, and of those that only it needed; returns the number of free nodes. O(nodes freed)."""
-    nodes[USE, v] -= IN_USE
-    while nodes[USE, v] == 0:
-        u = nodes[LINK, v] >> 32
-        live[nodes[LINK, v] & LOW] -= 1
-        nodes[USE, u] = (nodes[USE, u] - _ONE) ^ v
+def release(v, nodes, counts, free, n_free):
+    """Give back a node out of reach, and those that only it needed; returns the number of free nodes.
+
+    Above, where the positions from 2 on are out of reach already: with node 5 also 3 and 1, which nothing else needs; of node 4
+    only IN_USE goes, since 7 needs it. counts COUNT[V], where live is the number of nodes of a token before the base; free
+    int32[m], the free nodes, `n_free` of them. O(nodes freed).
+    """
+    nodes[v].use -= IN_USE
+    while nodes[v].use == 0:
+        u = nodes[v].link >> 32
+        counts[nodes[v].link & LOW].live -= 1
+        nodes[u].use = (nodes[u].use - _ONE) ^ v
         free[n_free] = v
         n_free += 1
         v = u
@@ -77,18 +104,21 @@ def release(v, nodes, live, free, n_free):
 
 @helper
 def only_child(v, nodes):
-    """The child of a node that nothing else needs, or -1. O(1)."""
-    use = nodes[USE, v]
+    """The child of a node that nothing else needs, or -1: `use` 1 << 32 | 5 -> 5. O(1)."""
+    use = nodes[v].use
     return use & LOW if use >> 32 == 1 else np.int64(-1)
 
 
 @helper
 def path_of(v, base, suffix, n_suffix, nodes, out, w):
-    """Write the tokens of a tail to out[w:]; returns where they end. O(tokens)."""
+    """Write the tokens of a tail to out[w:], those of `suffix` last, the youngest first; returns where they end. O(tokens).
+
+    Above, with the base 0: of node 7 -> [0, 1, 2].
+    """
     while v != base:
-        out[w] = nodes[LINK, v] & LOW
+        out[w] = nodes[v].link & LOW
         w += 1
-        v = nodes[LINK, v] >> 32
+        v = nodes[v].link >> 32
     for i in range(n_suffix):
         out[w + i] = suffix[n_suffix - 1 - i]
     return w + n_suffix

@@ -7,9 +7,24 @@ longest suffix of a token that starts at s; two things follow:
 
 * the tokens that start at s are the state, if it is a token, and those along its chain of `longest` links;
 * no token that starts before s and covers it ends beyond s + depth, since what it covers from s on is a state too. So nothing
-  to the left of s will ever ask for a position beyond `reach`, without having looked there.
+  to the left of s will ever ask for a position beyond s + depth, without having looked there.
 
-State s < n_alphabet is the symbol s. The value of an edge (edges.py) is the next state. Source: A. Aho and M. Corasick, 1975.
+State s < n_alphabet is the symbol s; the others are numbered as they are made. The value of an edge (edges.py) from a state by
+the symbol to its left is the next state. Of the alphabet 0, 1 and the tokens 2 = [0, 1] and 3 = [0, 1, 0, 1]:
+
+    state   stands for     fail   depth   longest   token        edge      value
+    0       [0]            -1     1       -1        0            (1, 0)    2
+    1       [1]            -1     1       -1        1            (2, 1)    3
+    2       [0, 1]          0     2       -1        2            (3, 0)    4
+    3       [1, 0, 1]       1     3       -1        -1
+    4       [0, 1, 0, 1]    2     4        2        3
+
+`fail` is the state of the longest proper prefix that is a state too, `longest` that of the longest proper prefix that is a token
+of two symbols or more, `token` the token that the state is; -1 where there is none. The document [1, 0, 1, 0, 1], read from its
+end, leads to the states 1, 2, 3, 4, and, since there is no edge (4, 1), by `fail` to 2 and from there to 3. At position 1, in
+state 4, the tokens 3 and 2 start (state 4 and its `longest`), and the symbol 0.
+
+Source: A. Aho and M. Corasick, 1975.
 """
 
 from __future__ import annotations
@@ -17,88 +32,97 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.tables.edges import edge_key, find_edge
-from ubpe_numba.runtime.tables.trie import entries_for
+from ubpe_numba.runtime.tables.edges import EDGE, edge_key, find_edge
 
-# columns of `states`
-FAIL, DEPTH, LONGEST, TOKEN = range(4)
+STATE = np.dtype([("fail", np.int32), ("depth", np.int32), ("longest", np.int32), ("token", np.int32)])  # as drawn above
 
 
 @helper
 def advance(edges, states, state, symbol):
-    """The state after one more symbol to the left; from -1, the empty state, it is the symbol's own. Amortised O(1)."""
+    """The state after one more symbol to the left; from -1, the empty state, it is the symbol's own. Amortised O(1).
+
+    edges EDGE[capacity], states STATE[n]. Above: from 1 by 0 to 2, from 4 by 1 to 3, from 0 by 0 to 0.
+    """
     while state >= 0:
-        following = edges[2 * find_edge(edges, state, symbol) + 1]
+        following = edges[find_edge(edges, state, symbol)].value
         if following >= 0:
             return np.int64(following)
-        state = np.int64(states[state, FAIL])
+        state = np.int64(states[state].fail)
     return np.int64(symbol)
 
 
 @helper
 def longest_match(states, state):
-    """The state of the longest token of two symbols or more that starts here, or -1; its LONGEST is the next shorter. O(1)."""
-    if states[state, TOKEN] >= 0 and states[state, DEPTH] > 1:
+    """The state of the longest token of two symbols or more that starts here, or -1; its `longest` is the next shorter. O(1).
+
+    Above: of state 4 itself, of 2 itself, of 3 and of 1 there is none, -1.
+    """
+    if states[state].token >= 0 and states[state].depth > 1:
         return state
-    return np.int64(states[state, LONGEST])
+    return np.int64(states[state].longest)
 
 
-def automaton_of(n_alphabet, arena, offsets):
-    """The edges and states of all tokens of a vocabulary, and the symbols of the longest one; arguments as for `build`."""
-    edges = entries_for(arena.size - n_alphabet)
-    longest = int(np.diff(offsets).max())
-    states, order = np.empty((arena.size, 4), np.int32), np.empty(arena.size, np.int32)
-    n_states = build(n_alphabet, arena, offsets, edges, states, order, np.zeros(longest + 2, np.int64))
-    return edges, states[:n_states].copy(), longest
+def automaton_of(n_alphabet, arena, lengths):
+    """EDGE[capacity] and STATE[n] of all tokens of a vocabulary, and the symbols of the longest; arguments as for `build`."""
+    edges = np.full(4 << max(4, (arena.size - n_alphabet).bit_length()), -1, np.int64).view(EDGE)
+    longest = int(lengths.max())
+    states, order = np.empty(arena.size, STATE), np.empty(arena.size, np.int32)
+    n_states = build(n_alphabet, arena, lengths, edges, states, order, np.zeros(longest + 2, np.int64))
+    states.resize(n_states, refcheck=False)  # in place: NumPy copies records field by field, 25 times as slow
+    return edges, states, longest
 
 
 @kernel
-def build(n_alphabet, arena, offsets, edges, states, order, ends):
+def build(n_alphabet, arena, lengths, edges, states, order, ends):
     """Build the automaton of all tokens of a vocabulary; returns the number of states.
 
-    arena int32, offsets int64[V + 1]; edges int64[2 * capacity] filled with -1, capacity a power of two of at least twice the
-    symbols of the learned tokens; states int32[n_alphabet + those symbols, 4]; scratch: order int32 of as many, ends int64 of
-    zeros, the longest token and two more. Of tokens with the same symbols the later one is found, as published. O(symbols).
+    arena int32, the symbols of all tokens one behind the other, lengths int64[V] how many each has. Results, allocated by the
+    caller: edges EDGE[capacity], full of -1, capacity a power of two of at least twice the symbols of the learned tokens; states
+    STATE, as many as the arena has symbols. Scratch: order int32 of as many; ends int64 of zeros, two more than the longest token
+    has symbols. Of tokens with the same symbols the later one is found, as published. O(symbols); the example is drawn above.
     """
     for s in range(n_alphabet):
-        states[s, FAIL] = -1
-        states[s, DEPTH] = 1
-        states[s, TOKEN] = s
-        states[s, LONGEST] = -1
+        states[s].fail = -1
+        states[s].depth = 1
+        states[s].token = s
+        states[s].longest = -1
     n = n_alphabet
-    for t in range(n_alphabet, offsets.size - 1):
-        state = np.int64(arena[offsets[t + 1] - 1])
-        for j in range(offsets[t + 1] - 2, offsets[t] - 1, -1):
+    start = np.int64(n_alphabet)
+    for t in range(n_alphabet, lengths.size):
+        end = start + lengths[t]
+        state = np.int64(arena[end - 1])
+        for j in range(end - 2, start - 1, -1):
             i = find_edge(edges, state, arena[j])
-            if edges[2 * i] == -1:
-                edges[2 * i] = edge_key(state, arena[j])
-                edges[2 * i + 1] = n
-                states[n, DEPTH] = states[state, DEPTH] + 1
-                states[n, TOKEN] = -1
-                states[n, FAIL] = state  # the parent, for now
-                states[n, LONGEST] = arena[j]  # and its symbol
+            if edges[i].key == -1:
+                edges[i].key = edge_key(state, arena[j])
+                edges[i].value = n
+                states[n].depth = states[state].depth + 1
+                states[n].token = -1
+                states[n].fail = state  # the parent, for now
+                states[n].longest = arena[j]  # and its symbol
                 n += 1
-            state = edges[2 * i + 1]
-        states[state, TOKEN] = t
+            state = edges[i].value
+        states[state].token = t
+        start = end
     # by depth: a state fails to a shallower one
     for state in range(n):
-        ends[states[state, DEPTH] + 1] += 1
+        ends[states[state].depth + 1] += 1
     for d in range(ends.size - 1):
         ends[d + 1] += ends[d]
     for state in range(n):
-        order[ends[states[state, DEPTH]]] = state
-        ends[states[state, DEPTH]] += 1
+        order[ends[states[state].depth]] = state
+        ends[states[state].depth] += 1
     for i in range(n_alphabet, n):
         state = np.int64(order[i])
-        parent = np.int64(states[state, FAIL])
-        symbol = states[state, LONGEST]
-        fail = advance(edges, states, np.int64(states[parent, FAIL]), symbol)
-        states[state, FAIL] = fail
+        parent = np.int64(states[state].fail)
+        symbol = states[state].longest
+        fail = advance(edges, states, np.int64(states[parent].fail), symbol)
+        states[state].fail = fail
         # the longest token of two symbols or more that is a proper prefix of what the state stands for
-        if states[fail, DEPTH] == 1:
-            states[state, LONGEST] = -1
-        elif states[fail, TOKEN] >= 0:
-            states[state, LONGEST] = fail
+        if states[fail].depth == 1:
+            states[state].longest = -1
+        elif states[fail].token >= 0:
+            states[state].longest = fail
         else:
-            states[state, LONGEST] = states[fail, LONGEST]
+            states[state].longest = states[fail].longest
     return n

@@ -1,7 +1,15 @@
-"""Edges of a trie or an automaton, (node, symbol) -> int64, in an open addressing hash table.
+"""Edges of a trie or an automaton, (node, symbol) -> int64, in an open addressing hash table with linear probing.
 
-int64[2 * capacity], key and value side by side: one cache line a step. Empty entries hold -1 twice; the capacity is a power of
-two and at least twice the edges. A key is `node << 31 | symbol`, so nodes may go up to 2**32.
+`edges` is EDGE[capacity], 16 bytes each, key and value side by side: one cache line a step. The capacity is a power of two and at
+least twice the number of edges, so that every search ends; an empty entry holds -1 twice.
+
+       key                       value
+    0  -1                        -1            empty
+    1  node << 31 | symbol       any int64     from 0 on; nodes may go up to 2**32
+    2  node' << 31 | symbol'     ...           its hash was 1 too: it went to the next free entry
+
+The edge (5, 7) has the key 5 << 31 | 7. It is looked for from the entry `hash(key) & (capacity - 1)` on, until the key or an
+empty entry is found; the value of an empty entry says that there is no such edge.
 """
 
 from __future__ import annotations
@@ -10,22 +18,26 @@ import numpy as np
 
 from ubpe_numba.runtime.jit import helper
 
+EDGE = np.dtype([("key", np.int64), ("value", np.int64)])
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio
 
 
 @helper
 def edge_key(node, symbol):
-    """The key of an edge."""
+    """The int64 key of an edge: `(5, 7)` -> `5 << 31 | 7`."""
     return (np.int64(node) << 31) | np.int64(symbol)
 
 
 @helper
 def find_edge(edges, node, symbol):
-    """Index of an edge, or of the empty entry where it would go; `edges[2 * index + 1]` is its value. O(1) expected."""
-    mask = (edges.size >> 1) - 1
+    """Index of an edge, or of the empty entry where it would go; `edges[index].value` is its value, -1 if there is none.
+
+    edges EDGE[capacity], only read. O(1) expected.
+    """
+    mask = edges.size - 1
     key = edge_key(node, symbol)
     h = np.uint64(key) * _MULTIPLIER
     i = np.int64((h ^ (h >> np.uint64(32))) & np.uint64(mask))
-    while edges[2 * i] != key and edges[2 * i] != -1:
+    while edges[i].key != key and edges[i].key != -1:
         i = (i + 1) & mask
     return i

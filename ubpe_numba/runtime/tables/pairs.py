@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.jit import helper, kernel, section
 
 EMPTY = -1
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: spreads neighbouring pairs
@@ -87,7 +87,7 @@ def remove(entries, slots, i):
     entries[2 * i] = EMPTY
 
 
-@kernel
+@section
 def enter(left, right, first_value, entries):
     """Enter the pairs (left[i], right[i]), int32[m], with the values `first_value + i`, into `entries` full of EMPTY. O(m).
 

@@ -3,46 +3,66 @@
 Node s < n_alphabet is the symbol s itself; further nodes are numbered as they are made. The value of an edge (edges.py) is
 `token << 32 | child`, with NONE for a child that is no token. Where two tokens stand for the same symbols the later one is found,
 as published.
+
+Of the alphabet 0, 1 and the tokens 2 = [0, 1, 1], 3 = [0, 1], 4 = [1, 0]:
+
+    0 --1--> 2 --1--> 3         edge    value
+    1 --0--> 4                  (0, 1)  3 << 32 | 2       token 3 is entered later; first it was NONE << 32 | 2
+                                (2, 1)  2 << 32 | 3
+                                (1, 0)  4 << 32 | 4
+
+From the start of the document [0, 1, 0], the walk passes node 0, which is the symbol, and node 2, which is token 3; there is no
+edge (2, 0).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.tables.edges import edge_key, find_edge
+from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.tables.edges import EDGE, edge_key, find_edge
 
 NONE = 0x7FFFFFFF
 
 
 @helper
-def step(entries, node, symbol):
-    """`token << 32 | child` of an edge, or -1 if there is none. O(1) expected."""
-    return entries[2 * find_edge(entries, node, symbol) + 1]
+def step(trie, node, symbol):
+    """`token << 32 | child` of the edge from a node by a symbol, or -1 if there is none. trie EDGE[capacity]. O(1) expected."""
+    return trie[find_edge(trie, node, symbol)].value
 
 
-def entries_for(n_symbols):
-    """Empty entries for tokens of so many symbols together: int64[2 * capacity], at most half full."""
-    return np.full(4 << max(4, int(n_symbols).bit_length()), -1, np.int64)
+@section
+def enter_tokens(n_alphabet, arena, lengths, trie):
+    """Enter the tokens n_alphabet, n_alphabet + 1, ... into a trie full of -1. O(symbols); the example is drawn above.
+
+    arena int32, the symbols of all tokens one behind the other, lengths int64[V] how many each has; trie EDGE[capacity], a power
+    of two of at least twice the symbols of learned tokens, allocated by the caller.
+    """
+    n_nodes = np.int64(n_alphabet)
+    start = np.int64(n_alphabet)
+    for t in range(n_alphabet, lengths.size):
+        node = np.int64(arena[start])
+        end = start + lengths[t]
+        for j in range(start + 1, end):
+            i = find_edge(trie, node, arena[j])
+            if trie[i].key == -1:
+                trie[i].key = edge_key(node, arena[j])
+                trie[i].value = (np.int64(NONE) << 32) | n_nodes
+                n_nodes += 1
+            node = trie[i].value & 0xFFFFFFFF
+            if j == end - 1:
+                trie[i].value = (np.int64(t) << 32) | node
+        start = end
 
 
 @kernel
-def build(n_alphabet, arena, offsets, entries):
-    """Enter the tokens n_alphabet, n_alphabet + 1, ... of two symbols or more.
+def _build(n_alphabet, arena, lengths, trie):
+    """`enter_tokens`, for a trie by itself."""
+    enter_tokens(n_alphabet, arena, lengths, trie)
 
-    entries int64[2 * capacity], filled with -1, capacity a power of two of at least twice the symbols. Returns the number of
-    nodes. O(symbols).
-    """
-    n_nodes = np.int64(n_alphabet)
-    for t in range(n_alphabet, offsets.size - 1):
-        node = np.int64(arena[offsets[t]])
-        for j in range(offsets[t] + 1, offsets[t + 1]):
-            i = find_edge(entries, node, arena[j])
-            if entries[2 * i] == -1:
-                entries[2 * i] = edge_key(node, arena[j])
-                entries[2 * i + 1] = (np.int64(NONE) << 32) | n_nodes
-                n_nodes += 1
-            node = entries[2 * i + 1] & 0xFFFFFFFF
-            if j == offsets[t + 1] - 1:
-                entries[2 * i + 1] = (np.int64(t) << 32) | node
-    return n_nodes - n_alphabet
+
+def trie_of(n_alphabet, arena, lengths):
+    """The trie of the tokens of two symbols or more: EDGE[capacity]; arguments as for `enter_tokens`."""
+    trie = np.full(4 << max(4, (arena.size - n_alphabet).bit_length()), -1, np.int64).view(EDGE)
+    _build(n_alphabet, arena, lengths, trie)
+    return trie

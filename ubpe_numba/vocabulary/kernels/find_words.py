@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import kernel
-from ubpe_numba.runtime.tables.automaton import LONGEST, TOKEN, advance, longest_match
+from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
 
 @kernel
@@ -19,9 +19,10 @@ def find_words(symbols, offsets, edges, states, word_of, lengths, active, found)
     symbols int32, numbers of the symbols that words are made of, -1 for any other; offsets int64[d + 1]; edges, states as
     automaton.py builds them of the words of two symbols or more; word_of int32, the word of every token of the automaton, -1 for
     a symbol that is no word; lengths int64[w]; active uint8[w], the words to look for; found int32, one for each symbol, gets the
-    word that starts there, or -1. O(symbols), times the words that are prefixes of one another where some are not active.
+    word that starts there, or -1. The caller allocates all. O(symbols), times the words that are prefixes of one another where
+    some are not active.
 
-    With the words ab and abc, `ababc` -> [0, -1, 1, -1, -1].
+    With the words ab and abc, `ababc` -> [0, -1, 1, -1, -1], 2 words.
     """
     n = np.int64(0)
     for d in range(offsets.size - 1):
@@ -34,9 +35,9 @@ def find_words(symbols, offsets, edges, states, word_of, lengths, active, found)
                 continue
             state = advance(edges, states, state, symbol)
             match = longest_match(states, state)
-            while match >= 0 and active[word_of[states[match, TOKEN]]] == 0:
-                match = np.int64(states[match, LONGEST])
-            word = word_of[states[match, TOKEN]] if match >= 0 else word_of[symbol]
+            while match >= 0 and active[word_of[states[match].token]] == 0:
+                match = np.int64(states[match].longest)
+            word = word_of[states[match].token] if match >= 0 else word_of[symbol]
             if word >= 0 and active[word] != 0:
                 found[s] = word
         p = offsets[d]
