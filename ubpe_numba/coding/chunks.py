@@ -1,4 +1,8 @@
-"""Running an encoding kernel over documents: chunks for the threads, buffers, and the results put together."""
+"""Running an encoding kernel over documents: chunks for the threads, buffers, and the results put together.
+
+A kernel here is a function of symbols, offsets, out and out_offsets: it writes the ids of every document and where they end, and
+returns how many ids there are; see `by_rank.encode_rank`.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +17,35 @@ Kernel = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 
 
 def longest_of(offsets: np.ndarray) -> int:
-    """Symbols of the longest document."""
+    """Symbols of the longest document.
+
+    >>> longest_of(np.array([0, 2, 7, 7]))
+    5
+    """
     return int(offsets[1] - offsets[0]) if offsets.size == 2 else int(np.diff(offsets).max(initial=0))
 
 
 def over_documents(kernel: Kernel, documents: Ragged, n_threads: int | None) -> Ragged:
-    """Run a kernel over the documents, cut into chunks for the threads, and join what it writes."""
+    """Run a kernel over the documents, cut into chunks for the threads, and join what it writes.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Called once for each chunk.
+    documents : Ragged
+        Alphabet ids.
+    n_threads : int or None
+        As `thread_pool.resolve` reads it; TypeError or ValueError for a bad one.
+    """
     return over_chunks(lambda first: kernel, documents, n_threads)
 
 
 def over_chunks(kernel_of: Callable[[int], Kernel], documents: Ragged, n_threads: int | None) -> Ragged:
-    """The same for a kernel that depends on the number of the first document of a chunk."""
+    """The same for a kernel that depends on the number of the first document of a chunk, of which `kernel_of` makes it."""
     size = int(documents.offsets[-1] - documents.offsets[0])
     if documents.offsets.size == 2 and size < thread_pool.LONG:
         # a loop over short documents should not pay for threads, nor count processors
-        thread_pool.asked_for(n_threads)  # complains
+        thread_pool.asked_for(n_threads)  # raises for a bad n_threads
         out, out_offsets = np.empty(size, np.int32), np.empty(2, np.int64)
         n = kernel_of(0)(documents.values, documents.offsets, out, out_offsets)
         return Ragged._trusted(out[:n].copy() if 2 * n < size else out[:n], out_offsets)

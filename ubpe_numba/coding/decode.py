@@ -19,17 +19,36 @@ from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _SAMPLE = 1024  # ids that the size is estimated from
-_MARGIN = 1.0625  # and by how much the estimate is exceeded
-_SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel wants free at the end
+_MARGIN = 1.0625  # the buffer is so many times the estimate
+_SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel needs free at the end
 
 
 class Decoder:
-    """The arena in the symbols of an alphabet: uint8 for bytes, uint32 code points for str, int32 or int64 for integers."""
+    """Decoding with the tables of a vocabulary, of special tokens and of ids given by the user, if there are any.
+
+    Parameters
+    ----------
+    vocabulary, alphabet, segmenter : Vocabulary, Alphabet, Segmenter
+        What ids stand for.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Of the symbols: uint8 for bytes, uint32 code points for str, int32 or int64 for integers.
+    gaps : bool[V] or None
+        Which ids stand for no token; None if all stand for one.
+    sizes, starts, arena, slots
+        The tables that kernels/decode.py draws.
+
+    Raises
+    ------
+    ValueError
+        If a token has 2**31 bytes or more.
+    """
 
     def __init__(self, vocabulary: Vocabulary, alphabet: Alphabet, segmenter: Segmenter) -> None:
         self.vocabulary, self.segmenter = vocabulary, segmenter
         symbols, offsets = alphabet.to_symbols(vocabulary.arena), vocabulary.offsets
-        #: bool[V], the ids that no token has; None if there are none
         self.gaps: np.ndarray | None = None
         if segmenter.special is not None or segmenter.token_ids is not None:
             symbols, offsets, self.gaps = _by_id(symbols, offsets, segmenter)
@@ -46,9 +65,12 @@ class Decoder:
         decode.fill_slots(self.starts, self.arena, self.slots)
 
     def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """The symbols of all documents, and int64 offsets of the documents in them.
+        """The symbols of all documents, and int64 offsets of the documents in them. O(ids + symbols).
 
-        Raises UnknownTokenError for an id outside the vocabulary, naming document and position. O(ids + symbols).
+        Raises
+        ------
+        UnknownTokenError
+            For an id outside the vocabulary, naming document and position.
         """
         values, offsets = self._checked(ids)
         ends = np.zeros(len(ids) + 1, np.int64)
@@ -62,10 +84,10 @@ class Decoder:
         if len(parts) > 1:
             out = np.empty(sum(part.size for part in parts), np.uint8)
             starts = np.cumsum([0] + [part.size for part in parts])
-            place = {chunk: (part, int(start)) for chunk, part, start in zip(chunks, parts, starts, strict=False)}
+            part_of = {chunk: (part, int(start)) for chunk, part, start in zip(chunks, parts, starts, strict=False)}
 
             def join(begin: int, end: int) -> None:
-                part, start = place[begin, end]
+                part, start = part_of[begin, end]
                 out[start : start + part.size] = part
                 ends[begin + 1 : end + 1] += start
 
@@ -73,7 +95,17 @@ class Decoder:
         return out.view(self.dtype), ends // self.dtype.itemsize
 
     def decode_into(self, ids: Ragged, out: np.ndarray, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """As `decode`, into the beginning of `out`; what lies behind may be overwritten. Errors as `Tokenizer.decode` says."""
+        """As `decode`, into the beginning of `out`; what lies behind the result may be overwritten.
+
+        Raises
+        ------
+        UnknownTokenError
+            As `decode`.
+        TypeError
+            If `out` is no array of the symbols' dtype.
+        ValueError
+            If it is not 1-D, contiguous, aligned and writable, or has no room for all symbols.
+        """
         if not isinstance(out, np.ndarray) or out.dtype != self.dtype:
             raise TypeError(f"out: expected an array of {self.dtype}, got {describe(out)}")
         if out.ndim != 1 or not out.flags.c_contiguous or not out.flags.aligned:
@@ -85,7 +117,7 @@ class Decoder:
         room = np.asarray(out).view(np.uint8)
         chunks = thread_pool.chunks_of(offsets, n_threads)
         starts = dict.fromkeys(chunks, 0)
-        if len(chunks) > 1:  # each writes to its own place, so the sizes come first: a third more work, but nothing to join
+        if len(chunks) > 1:  # each writes to its own part of `out`, so sizes are found first: a third more work, nothing to join
 
             def size(begin: int, end: int) -> int:
                 return int(decode.decoded_size(values[offsets[begin] : offsets[end]], self.sizes))
@@ -116,7 +148,7 @@ class Decoder:
         done, size = decode.decode(values, offsets, first, *tables, room, 0, ends)
         if done == last:
             return
-        # the kernel copies whole blocks and wants some bytes free behind the last: the rest goes by way of a buffer
+        # the kernel needs some bytes free behind the last id, so it writes the rest to a buffer, which is copied
         needed = int(decode.decoded_size(values[done:last], self.sizes))
         self._check_room(size + needed, room.size)
         rest = np.empty(needed + _SPARE, np.uint8)
@@ -150,9 +182,9 @@ class Decoder:
             larger = np.empty(size + int(decode.decoded_size(values[done:last], self.sizes)) + _SPARE, np.uint8)
             larger[:size] = out[:size]
             out = larger
-            document = int(np.searchsorted(offsets, done, side="right")) - 1  # it goes on in the middle of this one
+            document = int(np.searchsorted(offsets, done, side="right")) - 1  # decoding stopped within this one
             _, size = decode.decode(values, offsets[document:], done, *tables, out, size, ends[document:])
-        # a view keeps the buffer alive: of a short document that would be mostly spare
+        # a view keeps the whole buffer alive, most of which is spare room if the document is short
         return out[:size] if out.size - size <= size // 8 else out[:size].copy()
 
 

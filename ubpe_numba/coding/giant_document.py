@@ -3,7 +3,7 @@
 Blocks are encoded as if each were a document, and then a stretch around every cut once more. Two encodings of overlapping
 stretches may be joined at any token that both hold at the same place: the one up to it, the other from it on. Every two
 neighbours of what comes out are neighbours in one of the two, so they fit each other, and a sequence whose neighbours all fit
-is the encoding of what it covers (kernels/rank_encode.py). A stretch that shares no token with the left or the right of its cut
+is the encoding of what it covers (kernels/by_rank.py). A stretch that shares no token with the left or the right of its cut
 is made longer, in the end up to the beginning of the document or the end of the block, where there is nothing to join.
 """
 
@@ -24,16 +24,27 @@ _TOKEN = 8  # symbols that one of them may have, on average: else there are fewe
 
 
 class Blocks(NamedTuple):
-    """Documents and parts of documents: int64 offsets of the blocks, the documents that were cut, and into how many each."""
+    """How documents are cut into blocks; a document that is not cut is one block."""
 
-    offsets: np.ndarray
-    documents: np.ndarray
-    pieces: np.ndarray
+    offsets: np.ndarray  #: int64, of the blocks of all documents
+    documents: np.ndarray  #: int64[k], the documents that are cut
+    pieces: np.ndarray  #: int64[k], into how many blocks each
 
 
 def blocks_of(offsets: np.ndarray, n_threads: int | None, least: int = BLOCK) -> Blocks | None:
-    """How to cut documents for the threads; None if none is worth it.
+    """How to cut documents for the threads; None if it is not worth it for any.
 
+    Parameters
+    ----------
+    offsets : int64[d + 1]
+        Of the documents.
+    n_threads : int or None
+        As `thread_pool.resolve` reads it.
+    least : int
+        Symbols of the shortest block.
+
+    Examples
+    --------
     >>> blocks_of(np.array([0, 1, 9]), 2, least=4)
     Blocks(offsets=array([0, 1, 5, 9]), documents=array([1]), pieces=array([2]))
     """
@@ -58,9 +69,22 @@ def join(
     lengths: np.ndarray,
     around: int = _AROUND,
 ) -> Ragged:
-    """The encoding of documents from `parts`, that of their blocks.
+    """The encoding of documents, put together from that of their blocks.
 
-    `encode` encodes one stretch of symbols; lengths int64[V] of the tokens.
+    Parameters
+    ----------
+    encode : callable
+        From one stretch of symbols to its ids.
+    documents : Ragged
+        The documents, of alphabet ids.
+    blocks : Blocks
+        How they were cut.
+    parts : Ragged
+        The ids of every block, encoded as if it were a document.
+    lengths : int64[V]
+        Symbols of the tokens.
+    around : int
+        Tokens at each side of a cut that are encoded again at first.
     """
     values: list[np.ndarray] = []
     extra = np.zeros(len(documents), np.int64)

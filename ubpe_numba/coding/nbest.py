@@ -15,18 +15,18 @@ from ubpe_numba.runtime.arrays import describe, offsets_of
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class NBest:
-    """The best segmentations of several documents, in flat arrays; a sequence of (candidates, weights) of each document.
+    """The best segmentations of several documents, in flat arrays: a sequence of (candidates, weights), a pair a document.
 
     Attributes
     ----------
-    candidates
-        A `Ragged` of all segmentations, document by document, the best first.
-    offsets
-        int64[d + 1]: document i has the candidates offsets[i] to offsets[i + 1].
-    weights
-        float64[len(candidates)].
-    gaps
-        float64[d], how much heavier than its best candidate any segmentation of a document can be at most; None if not asked for.
+    candidates : Ragged
+        All segmentations, document by document, the best first.
+    offsets : int64[d + 1]
+        Document i has the candidates ``offsets[i]`` to ``offsets[i + 1]``.
+    weights : float64[len(candidates)]
+        What each candidate weighs.
+    gaps : float64[d] or None
+        How much heavier than its best candidate any segmentation of a document can be at most; None if not asked for.
 
     Examples
     --------
@@ -46,7 +46,18 @@ class NBest:
 
     @classmethod
     def of(cls, found: Iterable[tuple[Ragged, np.ndarray]]) -> NBest:
-        """From the candidates and weights of each document."""
+        """Put together what was found for each document.
+
+        Parameters
+        ----------
+        found : iterable of (Ragged, float64)
+            The candidates and weights of each document.
+
+        Returns
+        -------
+        NBest
+            Without gaps.
+        """
         parts = list(found)
         if not parts:
             return cls(Ragged.from_lists([]), np.zeros(1, np.int64), np.zeros(0))
@@ -60,7 +71,13 @@ class NBest:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
-        """Candidates and weights of one document, or an `NBest` of a slice of step 1; nothing is copied but offsets."""
+        """Candidates and weights of one document, or an `NBest` of a slice of step 1; nothing but offsets is copied.
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError
+            For anything but an integer or a slice, a slice of another step, or a document that is not there.
+        """
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             if step != 1:
@@ -84,6 +101,10 @@ class NBest:
 
 
 def end_to_end(parts: list[Ragged]) -> Ragged:
-    """The rows of all parts, one part behind the other."""
+    """The rows of all parts, one part behind the other.
+
+    >>> end_to_end([Ragged.from_lists([[1], [2, 3]]), Ragged.from_lists([[4]])]).to_lists()
+    [[1], [2, 3], [4]]
+    """
     values = np.concatenate([part.compact().values for part in parts])
     return Ragged.from_lengths(values, np.concatenate([part.lengths for part in parts]))

@@ -16,7 +16,8 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 def eight_bytes(text, i, n, last):
     """The n bytes at i as a uint64, zeros behind them; all 8 if n is more, none if it is less than 1. O(1), without a branch.
 
-    `last` is the last place where 8 bytes can be read: a text has at least 8.
+    `last` is the last position where 8 bytes can be read: a text has at least 8. Of `abcdefghij`, last 2: i = 1, n = 3 -> `bcd`
+    as 0x646362; i = 8, n = 2 -> `ij`, read at 2 and shifted.
     """
     n = min(max(n, np.int64(0)), np.int64(8))
     start = min(i, last)
@@ -41,7 +42,10 @@ def mixed_three(a, b, c):
 
 @helper
 def key_of(text, i, n, last):
-    """A uint64 that stands for the n bytes at i: the bytes themselves up to 8, a hash of more. O(n)."""
+    """A uint64 that stands for the n bytes at i: the bytes themselves up to 8, a hash of more. O(n).
+
+    `ab` -> 0x6261. Two texts of the same length of more than 8 bytes may have the same key: compare them by `same_bytes`.
+    """
     if n <= 8:
         return eight_bytes(text, i, n, last)
     key = np.uint64(n)
@@ -53,7 +57,7 @@ def key_of(text, i, n, last):
 
 @helper
 def same_bytes(text, i, j, n, last):
-    """Whether the n bytes at i and those at j are equal. O(n)."""
+    """Whether the n bytes at i and those at j are equal: `abcabd`, i = 0, j = 3 -> True for n = 2, False for 3. O(n)."""
     k = np.int64(0)
     while k < n and eight_bytes(text, i + k, n - k, last) == eight_bytes(text, j + k, n - k, last):
         k += 8

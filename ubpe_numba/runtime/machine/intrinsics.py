@@ -1,4 +1,4 @@
-"""Machine instructions that Python has no word for: prefetch, and a wide copy between byte arrays."""
+"""Machine instructions that numba has no function for: prefetch, wide copies, counting zeros, loads and stores at addresses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def address_of(context, builder, array_type, index_type, array, index):
 
 @intrinsic
 def prefetch(typingctx, array, index):
-    """Ask for the cache line of `array[index]`; any index is safe. The fit waits for memory without it: worth 30 %."""
+    """Start loading the cache line of `array[index]`; any index is safe. The fit is 30 % faster with it."""
 
     def codegen(context, builder, signature, args):
         pointer = address_of(context, builder, *signature.args, *args)
@@ -47,7 +47,7 @@ def copy32(typingctx, target, to, source, start):
 
 @intrinsic
 def trailing_zeros(typingctx, word):
-    """Number of zero bits below the lowest set bit of a uint64 that is not 0: one instruction."""
+    """Number of zero bits below the lowest set bit of a uint64 that is not 0, uint64: 0b1100 -> 2. One instruction."""
 
     def codegen(context, builder, signature, args):
         return builder.cttz(args[0], ir.IntType(1)(0))
@@ -75,7 +75,7 @@ def _pointer(builder, base, offset, bits):
 
 
 def _load(bits, result):
-    """An intrinsic: the unsigned integer of so many bits at `base + offset`, in bytes, at no matter what alignment."""
+    """An intrinsic: the unsigned integer of so many bits at `base + offset`, in bytes, of any alignment."""
 
     @intrinsic
     def load(typingctx, base, offset):
@@ -95,7 +95,7 @@ load64 = _load(64, types.uint64)
 
 @intrinsic
 def store64(typingctx, base, offset, word):
-    """Write a uint64 at `base + offset`, in bytes, at no matter what alignment."""
+    """Write a uint64 at `base + offset`, in bytes, of any alignment."""
 
     def codegen(context, builder, signature, args):
         builder.store(args[2], _pointer(builder, args[0], args[1], 64), align=1)

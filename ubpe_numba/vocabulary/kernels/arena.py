@@ -1,6 +1,12 @@
 """The arena: what every token stands for, all in one array; building it from pairs, and decoding with it.
 
-The symbols of token t are `arena[offsets[t] : offsets[t + 1]]`. Source: Fast BPE tokenizer (arena allocated decoding).
+The symbols of token t are `arena[offsets[t] : offsets[t + 1]]`. Of the alphabet 0, 1 and the pairs 2 = (0, 1), 3 = (2, 0):
+
+    token      0   1   2      3
+    arena      0   1   0 1    0 1 0
+    offsets    0   1   2      4        7
+
+Source: Fast BPE tokenizer (arena allocated decoding).
 """
 
 from __future__ import annotations
@@ -16,11 +22,13 @@ SATURATED = 1 << 61  # so that the sum of two does not overflow
 def order_of_tokens(left, right, n_alphabet, order):
     """An order in which parents precede children, for the pairs of tokens n_alphabet, n_alphabet + 1, ...
 
-    left, right int32[m], ids in range; `order` int32[m] gets indices 0..m-1. Returns -1, or the index of a token that is built
-    on itself. Depth first with an explicit stack; O(m).
+    left, right int32[m], ids in range; `order` int32[m], allocated by the caller, gets indices 0..m-1. Returns -1, or the index
+    of a token that is built on itself. Depth first with an explicit stack; O(m), 9 B a token allocated here.
+
+    Of the alphabet 0, 1, the pairs 2 = (3, 0), 3 = (0, 1): order [1, 0]. The pairs 2 = (3, 0), 3 = (2, 1) return 1.
     """
     m = left.size
-    state = np.zeros(m, np.uint8)  # 0 new, 1 its parents are on the way, 2 done
+    state = np.zeros(m, np.uint8)  # 0 not seen yet, 1 its parents are on the stack, 2 in the order
     stack = np.empty(2 * m + 1, np.int32)
     n = 0
     for root in range(m):
@@ -49,7 +57,10 @@ def order_of_tokens(left, right, n_alphabet, order):
 
 @kernel
 def token_lengths(left, right, n_alphabet, order, lengths):
-    """Symbols of every token into `lengths` int64[n_alphabet + m]; saturates instead of overflowing. O(n_alphabet + m)."""
+    """Symbols of every token into `lengths` int64[n_alphabet + m]; saturates instead of overflowing. O(n_alphabet + m).
+
+    left, right, order int32[m], as above; `lengths` is allocated by the caller. Of the pairs drawn above: [1, 1, 2, 3].
+    """
     lengths[:n_alphabet] = 1
     for i in order:
         lengths[n_alphabet + i] = min(lengths[left[i]] + lengths[right[i]], SATURATED)
@@ -57,7 +68,10 @@ def token_lengths(left, right, n_alphabet, order, lengths):
 
 @kernel
 def fill_arena(left, right, n_alphabet, order, offsets, arena):
-    """Write the symbols of every token; `arena` int32[offsets[-1]]. O(symbols)."""
+    """Write the symbols of every token to `arena` int32[offsets[-1]], allocated by the caller. O(symbols), as drawn above.
+
+    left, right, order int32[m], as above; offsets int64[n_alphabet + m + 1].
+    """
     for t in range(n_alphabet):
         arena[offsets[t]] = t
     for i in order:
