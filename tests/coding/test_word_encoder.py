@@ -38,6 +38,10 @@ def fitted(documents: list[bytes], n_learned: int) -> BPE:
     return BPE(256 + n_learned, alphabet=256).fit(count_words(*text_of(*documents), "gpt2"), progress=False)
 
 
+def encoder_of(vocabulary: Vocabulary, byte_ids: np.ndarray | None = None) -> WordEncoder:
+    return WordEncoder(PairEncoder(vocabulary, batch=False), byte_ids)
+
+
 def joined(tokenizer: BPE, documents: list[bytes], pattern: str) -> list[list[int]]:
     return [[t for ids in tokenizer.encode_batch(split).to_lists() for t in ids]
             if (split := reference.split(d, pattern)) else [] for d in documents]  # fmt: skip
@@ -81,6 +85,18 @@ def test_encoding_of_other_tables(rules: FitRules) -> None:
         assert tokenizer.set_params(n_threads=n_threads).encode_batch(documents).to_lists() == joined(uncut, documents, "o200k")
 
 
+@pytest.mark.parametrize("n", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK])
+def test_blocks_that_are_full(n: int) -> None:
+    """Every byte is a segment, and the last block is full, or lacks one, or holds one."""
+    values, offsets = text_of((b"a," * BLOCK)[:n])
+    cuts = np.arange(n + 1)
+    assert np.array_equal(scan(values, offsets, "gpt2"), cuts)
+    encoder = encoder_of(Vocabulary.from_merges(256, []))
+    for segments in ("gpt2", cuts):
+        assert count_words(values, offsets, segments).weights.tolist() == [n - n // 2, n // 2]
+        assert np.array_equal(encoder.encode(values, offsets, segments).values, values)
+
+
 def test_symbols_in_another_order() -> None:
     """As published vocabularies have them: byte 255 - i is symbol i + 1, and symbol 0 is none."""
     byte_ids = 256 - np.arange(256)
@@ -96,6 +112,15 @@ def test_long_words() -> None:
     tokenizer = fitted([document[:4000] for document in documents], 200)
     ids = encoder_of(tokenizer.vocabulary).encode(*text_of(*documents), "gpt2")
     assert ids == tokenizer.encode_batch(documents)
+
+
+def test_threads_share_an_encoder() -> None:
+    documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)]
+    encoder = encoder_of(fitted(documents, 80).vocabulary)
+    text = text_of(*documents)
+    want = encoder.encode(*text, "cl100k")
+    with ThreadPoolExecutor(8) as pool:
+        assert all(ids == want for ids in pool.map(lambda _: encoder.encode(*text, "cl100k", 1), range(40)))
 
 
 def test_many_words_meet_in_the_cache() -> None:
@@ -114,32 +139,17 @@ def test_many_words_meet_in_the_cache() -> None:
 # -------------------------------------------------------------------------------------------------------------- errors
 
 
-def test_what_is_refused() -> None:
-    values, offsets = text_of(b"ab cd", b"e")
-    for call in (scan, count_words):
-        with pytest.raises(TypeError, match="values: expected a 1-D array of uint8, got an array of int64"):
-            call(values.astype(np.int64), offsets, "gpt2")
-        with pytest.raises(TypeError, match="offsets: expected a 1-D array of int64, got list"):
-            call(values, offsets.tolist(), "gpt2")
-        with pytest.raises(ValueError, match="offsets: expected at most 6"):
-            call(values, np.array([0, 7]), "gpt2")
-        with pytest.raises(ValueError, match="pattern: expected one of gpt2, cl100k, o200k, got 'gpt5'"):
-            call(values, offsets, "gpt5")
-    with pytest.raises(TypeError, match="segments: expected a pattern's name or a 1-D array of int64, got None"):
-        count_words(values, offsets, None)
-    with pytest.raises(ValueError, match="segments: segment 1 is empty: 2, then 2"):
-        count_words(values, offsets, np.array([0, 2, 2, 5, 6]))
-    with pytest.raises(ValueError, match=r"segments: expected 0\.\.6 as the offsets, got 0\.\.5"):
-        count_words(values, offsets, np.array([0, 5]))
-    with pytest.raises(ValueError, match="segments: one lies across 5, where document 1 begins"):
-        count_words(values, offsets, np.array([0, 6]))
-
-
 def test_a_byte_that_the_alphabet_has_not() -> None:
     tokenizer = BPE(3, alphabet=b"ab", pretokenizer="gpt2").fit([b"ab", b"ba", b"ab"], progress=False)
     assert tokenizer.encode_batch([b"ab", b"ba"]).to_lists() == [[2], [1, 0]]
     with pytest.raises(UnknownSymbolError, match="document 1, position 2: symbol 99"):
         tokenizer.encode_batch([b"ab", b"bac"])
+
+
+def test_a_bad_number_of_threads() -> None:
+    encoder = encoder_of(Vocabulary.from_merges(256, []))
+    with pytest.raises(ValueError, match="n_threads: expected at least 1, got 0"):
+        encoder.encode(*text_of(b"ab"), "gpt2", 0)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -151,34 +161,3 @@ def test_nothing(pattern: str) -> None:
         assert len(count_words(*text, pattern)) == 0
         assert encoder.encode(*text, pattern).to_lists() == [[] for _ in documents]
         assert encoder.encode(*text, np.array([0])).to_lists() == [[] for _ in documents]
-
-
-def encoder_of(vocabulary: Vocabulary, byte_ids: np.ndarray | None = None) -> WordEncoder:
-    return WordEncoder(PairEncoder(vocabulary, batch=False), byte_ids)
-
-
-@pytest.mark.parametrize("n", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK])
-def test_blocks_that_are_full(n: int) -> None:
-    """Every byte is a segment, and the last block is full, or lacks one, or holds one."""
-    values, offsets = text_of((b"a," * BLOCK)[:n])
-    cuts = np.arange(n + 1)
-    assert np.array_equal(scan(values, offsets, "gpt2"), cuts)
-    encoder = encoder_of(Vocabulary.from_merges(256, []))
-    for segments in ("gpt2", cuts):
-        assert count_words(values, offsets, segments).weights.tolist() == [n - n // 2, n // 2]
-        assert np.array_equal(encoder.encode(values, offsets, segments).values, values)
-
-
-def test_threads_share_an_encoder() -> None:
-    documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)]
-    encoder = encoder_of(fitted(documents, 80).vocabulary)
-    text = text_of(*documents)
-    want = encoder.encode(*text, "cl100k")
-    with ThreadPoolExecutor(8) as pool:
-        assert all(ids == want for ids in pool.map(lambda _: encoder.encode(*text, "cl100k", 1), range(40)))
-
-
-def test_a_bad_number_of_threads() -> None:
-    encoder = encoder_of(Vocabulary.from_merges(256, []))
-    with pytest.raises(ValueError, match="n_threads: expected at least 1, got 0"):
-        encoder.encode(*text_of(b"ab"), "gpt2", 0)

@@ -50,3 +50,24 @@ def test_many_words_that_differ_by_a_final_nul():
     offsets = np.concatenate([[0], np.cumsum([len(w) for w in words])])
     counts = count_words(flat, np.array([0, flat.size]), offsets)
     assert len(counts) == len(words) and counts.to_lists() == words
+
+
+def test_what_is_refused() -> None:
+    values, offsets = text_of(b"ab cd", b"e")
+    for call in (scan, count_words):
+        with pytest.raises(TypeError, match="values: expected a 1-D array of uint8, got an array of int64"):
+            call(values.astype(np.int64), offsets, "gpt2")
+        with pytest.raises(TypeError, match="offsets: expected a 1-D array of int64, got list"):
+            call(values, offsets.tolist(), "gpt2")
+        with pytest.raises(ValueError, match="offsets: expected at most 6"):
+            call(values, np.array([0, 7]), "gpt2")
+        with pytest.raises(ValueError, match="pattern: expected one of gpt2, cl100k, o200k, got 'gpt5'"):
+            call(values, offsets, "gpt5")
+    with pytest.raises(TypeError, match="segments: expected a pattern's name or a 1-D array of int64, got None"):
+        count_words(values, offsets, None)
+    with pytest.raises(ValueError, match="segments: segment 1 is empty: 2, then 2"):
+        count_words(values, offsets, np.array([0, 2, 2, 5, 6]))
+    with pytest.raises(ValueError, match=r"segments: expected 0\.\.6 as the offsets, got 0\.\.5"):
+        count_words(values, offsets, np.array([0, 5]))
+    with pytest.raises(ValueError, match="segments: one lies across 5, where document 1 begins"):
+        count_words(values, offsets, np.array([0, 6]))
