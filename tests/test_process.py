@@ -16,6 +16,8 @@ from typing import NamedTuple
 import pytest
 
 import ubpe_numba
+from ubpe_numba import UBPE
+from ubpe_numba.runtime.kernel_cache import kernel_sources
 
 PACKAGE = pathlib.Path(ubpe_numba.__file__).parent
 POSIX = sys.platform != "win32"
@@ -529,33 +531,96 @@ def test_processes_that_race_on_a_cold_cache(little: Warm, tmp_path: pathlib.Pat
     assert intact(cache) == before
 
 
-def test_a_changed_helper_is_compiled_anew(tmp_path: pathlib.Path, warm: Warm) -> None:
-    model = tmp_path / "model.json"
-    run(f"UBPE(200, 20, objective='shortest').fit(corpus()).save({str(model)!r})", warm.cache)
+class Change(NamedTuple):
+    """A function of a file is defined once more at the file's end, in another way, and a script prints what that changes."""
+
+    file: str
+    function: str
+    script: str
+    prints: tuple[str, str]  # before the change, and after it
+
+
+#: One for each folder whose files are compiled.
+CHANGES = {
+    "runtime/machine": Change(
+        "intrinsics.py",
+        "@helper\ndef load8(*_): return 97",  # every byte is an a, and a text one word
+        "print(*Pretokenizer('gpt2').split(np.frombuffer(b'low low lower', np.uint8), np.array([0, 13])))",
+        ("0 3 7 13", "0 13"),
+    ),
+    "runtime/tables": Change(
+        "automaton.py",
+        "@helper\ndef longest_match(*_): return -1",  # no token is found
+        "print(*UBPE.load(MODEL).encode([0, 1, 0, 1]))",
+        ("3", "0 1 0 1"),
+    ),
+    "coding/kernels": Change(
+        "dropout.py",
+        "@helper\ndef mix(*args): return args[0]",  # the random numbers are the seed: of 1, near 0
+        "print(*BPE.from_merges([[0, 1]], alphabet=2).encode([0, 1] * 6, dropout=0.5, seed=1))",
+        ("2 0 1 0 1 2 0 1 0 1", "0 1 0 1 0 1 0 1 0 1 0 1"),
+    ),
+    "documents/kernels": Change(
+        "distinct.py",
+        "@kernel\ndef find_distinct(*args):\n    for d in range(args[-1].size): args[-1][d] = 0",  # all are the first one
+        "print(count_documents([[1, 2], [3], [1, 2]]).to_lists())",
+        ("[[1, 2], [3]]", "[[1, 2]]"),
+    ),
+    "fitting/kernels": Change(
+        "token_losses.py",
+        "@kernel\ndef token_losses(*_): pass",  # no token is counted
+        "print(*worth_of(Ragged.from_lists([[0, 1, 0, 1]]), Ragged.from_lists([[0], [1], [0, 1]]), 2, 1)[0])",
+        ("2", "0"),
+    ),
+    "text/kernels": Change(
+        "utf8.py",
+        "@helper\ndef contraction(*_): return 0",  # there is none
+        "print(*Pretokenizer('gpt2').split(np.frombuffer(b\"it's so late\", np.uint8), np.array([0, 12])))",
+        ("0 2 4 7 12", "0 2 3 4 7 12"),
+    ),
+    "vocabulary/kernels": Change(
+        "arena.py",
+        "@kernel\ndef fill_arena(*args):\n    for i in range(args[-1].size): args[-1][i] = 0",  # all are the first symbol
+        "print(*BPE.from_merges([[0, 1]], alphabet=2).decode([2, 2]))",
+        ("0 1 0 1", "0 0 0 0"),
+    ),
+}
+
+
+def test_every_folder_of_kernels_has_a_change() -> None:
+    folders = {file.parent.relative_to(PACKAGE).as_posix() for file in kernel_sources()}
+    assert folders - {"runtime"} == CHANGES.keys()
+
+
+@pytest.mark.parametrize("folder", CHANGES)
+def test_a_changed_file_is_compiled_anew(tmp_path: pathlib.Path, folder: str) -> None:
+    """In a new process and with the same cache; once the file is as before, its first kernels are used again."""
+    name, function, script, (before, after) = CHANGES[folder]
+    UBPE(4, 1, alphabet=2, objective="shortest").fit([[0, 1, 0, 1]] * 2, progress=False).save(tmp_path / "model.json")
     shutil.copytree(PACKAGE, tmp_path / "copy" / "ubpe_numba", ignore=shutil.ignore_patterns("__pycache__"))
-    helper = tmp_path / "copy" / "ubpe_numba" / "runtime" / "tables" / "automaton.py"
-    original = helper.read_text()
+    file = tmp_path / "copy" / "ubpe_numba" / folder / name
+    original = file.read_text()
     script = f"""
         import ubpe_numba
+        from ubpe_numba import Pretokenizer, Ragged, count_documents
+        from ubpe_numba.fitting.refine import worth_of
         assert ubpe_numba.__file__.startswith({str(tmp_path)!r})
-        tokenizer = UBPE.load({str(model)!r})
-        print(tokenizer.encode(np.concatenate(corpus())[:1000]).size)
+        MODEL = {str(tmp_path / "model.json")!r}
+        {script}
     """
 
-    def tokens() -> tuple[int, int]:
-        out = run(script, tmp_path / "cache", path=tmp_path / "copy", PYTHONDONTWRITEBYTECODE="1")
-        return int(out), len(intact(tmp_path / "cache"))
+    def printed() -> str:
+        return run(script, tmp_path / "cache", path=tmp_path / "copy", PYTHONDONTWRITEBYTECODE="1")
 
-    first, n = tokens()
-    assert first < 1000
-    helper.write_text(original + "\n# a comment\n")
-    assert tokens() == (first, 2 * n)
-    head, body = original.split("def longest_match", 1)
-    start_of_body = body.index('"""', body.index('"""') + 3) + 3
-    helper.write_text(f"{head}def longest_match{body[:start_of_body]}\n    return -1\n\n\ndef _unused{body}")
-    assert tokens() == (1000, 3 * n)  # no token is ever found
-    helper.write_text(original)
-    assert tokens() == (first, 3 * n)
+    assert printed() == before
+    kernels = intact(tmp_path / "cache")
+    file.write_text(f"{original}\n\nfrom ubpe_numba.runtime.jit import helper, kernel\n\n\n{function}\n")
+    assert printed() == after
+    more = intact(tmp_path / "cache")
+    assert kernels.items() < more.items()
+    file.write_text(original)
+    assert printed() == before
+    assert intact(tmp_path / "cache") == more
 
 
 def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> None:
