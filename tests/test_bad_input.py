@@ -87,7 +87,7 @@ def test_nothing_to_merge_is_the_identity(cls: Any, docs: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("docs", [[[0] * 9, [0] * 4, []], [[7] * 100, [7], [7, 7]], ["aaaaa", "aa", "a", ""]])
-def test_one_symbol(cls: Any, docs: list[Any]) -> None:
+def test_a_corpus_of_one_symbol(cls: Any, docs: list[Any]) -> None:
     tok = fitted(cls, docs, n_tokens=None)
     assert tok.vocabulary.n_learned > 0
     for doc in docs:
@@ -162,7 +162,7 @@ def test_bad_arguments_are_refused_by_fit(cls: Any, name: str, value: Any, error
     if name not in cls().get_params():
         with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
             cls(**{name: value})
-        return
+        pytest.skip("no parameter of this class")
     params = {"n_tokens": 8, name: value}
     with pytest.raises(error, match=match) as caught:
         fitted(cls, **params)
@@ -542,17 +542,13 @@ BAD_IDS = [
     (np.array([-(2**31)], np.int32), 0, -(2**31)),
     (np.array([255], np.uint8), 0, 255), (np.array([2**32 - 1], np.uint32), 0, 2**32 - 1),
     (np.array([0, 2**63 - 1], np.uint64), 1, HIGH), (np.array([0, 9], ">i4"), 1, 9),
-    (np.array([9, 0, 9, 0, 9])[1::2][:0], None, None),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("ids, position, token", BAD_IDS, ids=str)
-def test_ids_out_of_range(cls: Any, ids: Any, position: int | None, token: int | None) -> None:
+def test_ids_out_of_range(cls: Any, ids: Any, position: int, token: int) -> None:
     tok = fitted(cls, n_tokens=8)
     assert len(tok.vocabulary) == 8
-    if position is None:
-        assert len(tok.decode(ids)) == 0
-        return
     message = f"position {position}: token id {token} is outside the vocabulary, 0..7"
     with pytest.raises(UnknownTokenError, match=f"document 0, {message}") as caught:
         tok.decode(ids)
@@ -614,7 +610,7 @@ def test_sliced_batches_report_their_own_documents(cls: Any) -> None:
         lambda tok, path: tok.to_published(), lambda tok, path: tok.encode(None),
     ],
 )  # fmt: skip
-def test_not_fitted(cls: Any, use: Any, tmp_path: pathlib.Path) -> None:
+def test_what_needs_a_fit_says_so(cls: Any, use: Any, tmp_path: pathlib.Path) -> None:
     for error in (NotFittedError, ValueError, AttributeError):
         with pytest.raises(error, match=f"this {cls.__name__} has no vocabulary yet: call fit or load first"):
             use(make(cls), tmp_path)
@@ -679,7 +675,7 @@ def test_text_and_integers_do_not_mix(cls: Any) -> None:
         (lambda tok: tok.set_params(size=5), ValueError, "size: not a parameter of .*; there are n_tokens"),
     ],
 )
-def test_other_methods(cls: Any, call: Any, error: Any, match: str) -> None:
+def test_bad_arguments_of_other_methods(cls: Any, call: Any, error: Any, match: str) -> None:
     tok = fitted(cls)
     before = tok.fingerprint
     with pytest.raises(error, match=match):

@@ -18,7 +18,7 @@ def dct(n: int) -> np.ndarray:
     return np.sqrt(np.where(k == 0, 1, 2) / n) * np.cos(np.pi * k * (t + 0.5) / n)
 
 
-def test_robot_actions() -> None:
+def test_robot_actions_come_back() -> None:
     """Chunks of 16 steps of 7 joints: DCT, quantised, low frequencies first; the length comes back exactly."""
     rng = np.random.default_rng(0)
     phase = rng.uniform(0, 6, (200, 1, 7)) + np.linspace(0, 2, 16)[:, None]
@@ -41,7 +41,7 @@ def test_a_truncated_reply_is_seen() -> None:
 
 
 @pytest.mark.parametrize("make", [BPE, partial(UBPE, objective="shortest")])
-def test_bars(make: Callable[..., Tokenizer]) -> None:
+def test_no_token_crosses_a_bar_line(make: Callable[..., Tokenizer]) -> None:
     """Notes as pitch and length, bars as boundaries: no token goes over a bar line."""
     rng = np.random.default_rng(0)
     motifs = rng.integers(60, 72, (6, 4)) * 8 + rng.integers(0, 3, (6, 4))

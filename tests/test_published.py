@@ -122,7 +122,7 @@ def tfidf(path: list[int], weights: np.ndarray) -> float:
     return float(np.sum((1 + np.log(counts)) * weights[tokens]))
 
 
-def test_report(capsys: pytest.CaptureFixture[str]) -> None:
+def test_enough_fits_were_compared(capsys: pytest.CaptureFixture[str]) -> None:
     """Say what was compared."""
     with capsys.disabled():
         print(

@@ -21,7 +21,7 @@ def test_fit_is_the_library_s_fit(here: pathlib.Path) -> None:
     assert UBPEClassic.load("ints.npz").fingerprint == UBPEClassic(8).fit(INTS).fingerprint
 
 
-def test_fit_options(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_fit_are_those_of_the_library(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "more.txt").write_bytes(b"slow slower slowest")
     options = ["--n-tokens", "270", "--n-candidates", "3", "--tokenizer", "UBPE", "--objective", "shortest", "--threads", "1"]
     more = ["--pretokenizer", "gpt2", "--max-token-length", "4", "--min-count", "3", "--memory-limit", "0.5G"]
@@ -32,7 +32,7 @@ def test_fit_options(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> 
     assert f"u.npz: UBPE of {len(tok.vocabulary)} tokens" in capsys.readouterr().err
 
 
-def test_curve(here: pathlib.Path) -> None:
+def test_the_curve_of_a_fit_is_written_as_csv_and_png(here: pathlib.Path) -> None:
     for name in ("c.csv", "c.png"):
         assert main(["fit", "--quiet", "--n-tokens", "262", "--curve", name, "-o", "c.json", "a.txt"]) == 0
     sizes, ratios = BPE(262, alphabet=bytes(range(256)), encoding="utf-8").fit(TEXT).compression_curve()
@@ -50,7 +50,7 @@ def test_models_of_characters(here: pathlib.Path) -> None:
     assert (here / "back.txt").read_bytes() == b"abcabc\nab"
 
 
-def test_special_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_special_tokens_are_refused_allowed_or_ordinary(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "s.txt").write_bytes(b"low<end>")
     told = fails(["encode", "text.json", "a.txt", "s.txt"], capsys)
     assert told == "error: s.txt: document 0, position 3: '<end>' is a special token; see --special\n"
@@ -62,7 +62,7 @@ def test_special_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize("form", ["huggingface", "tiktoken", "vocab-merges"])
-def test_convert(here: pathlib.Path, form: str) -> None:
+def test_a_converted_model_encodes_the_same(here: pathlib.Path, form: str) -> None:
     if form != "vocab-merges":
         pytest.importorskip({"huggingface": "tokenizers"}.get(form, form))
     words = {"huggingface": [], "tiktoken": ["--special-token", "<end>=270"], "vocab-merges": ["--pretokenizer", "none"]}[form]
@@ -82,7 +82,9 @@ def test_convert_published_and_own(here: pathlib.Path, capsysbinary: pytest.Capt
     assert docs.to_lists() == UBPEClassic.load("ints.npz").encode_batch(INTS).to_lists()
 
 
-def test_without_matplotlib(here: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_curve_without_matplotlib_is_refused_before_the_fit(
+    here: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     message = fails(["fit", "a.txt", "-o", "unseen.json", "--curve", "c.png"], capsys, code=1)
     assert "pip install 'ubpe-numba[plot]'" in message and not (here / "unseen.json").exists()

@@ -12,7 +12,7 @@ from ubpe_numba import BPE
 from ubpe_numba.cli.main import main
 
 
-def test_inspect(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_inspect_says_what_the_library_says(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     tok = BPE.load("text.json")
     assert main(["inspect", "text.json", "--json", "--top", "3", "--sort", "count", "--on", "a.txt"]) == 0
     found = json.loads(capsys.readouterr().out)

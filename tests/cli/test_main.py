@@ -25,11 +25,11 @@ def test_warnings_are_a_line(here: pathlib.Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("size, n", [("1", 1), ("500M", 500_000_000), ("2G", 2 * 10**9), ("1.5KB", 1500), ("3k", 3000)])
-def test_sizes(size: str, n: int) -> None:
+def test_sizes_of_memory_have_decimal_suffixes(size: str, n: int) -> None:
     assert cli._bytes(size) == n
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["--version"])
     assert stop.value.code == 0 and capsys.readouterr().out == f"ubpe-numba {ubpe_numba.__version__}\n"
@@ -91,7 +91,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["convert", "a.txt", "--from", "tiktoken", "--tokenizer", "UBPE", "-o", "x.npz"], "tiktoken has merges"),
     ],
 )  # fmt: skip
-def test_bad_use_and_bad_input(
+def test_bad_arguments_and_bad_input_are_one_line_and_exit_code_2(
     here: pathlib.Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     contents = {
@@ -118,7 +118,9 @@ def test_bad_use_and_bad_input(
         (["fit", "a.txt", "-o", "m.json", "--memory-limit", "1k"], "memory_limit: "),
     ],
 )
-def test_failures(here: pathlib.Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+def test_missing_files_and_folders_are_one_line_and_exit_code_1(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
     assert message in fails(arguments, capsys, code=1)
 
 
@@ -145,7 +147,7 @@ def test_a_closed_pipe_is_quiet(here: pathlib.Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
-def test_ctrl_c(here: pathlib.Path) -> None:
+def test_ctrl_c_ends_a_fit_with_exit_code_130(here: pathlib.Path) -> None:
     command = [sys.executable, "-m", "ubpe_numba", "fit", "--format", "jsonl", "-", "-o", "never.json"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as running:
         assert running.stdin is not None and running.stderr is not None

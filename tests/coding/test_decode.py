@@ -15,7 +15,7 @@ from ubpe_numba import BPE, Ragged, UnknownTokenError
 
 
 @given(tables(), st.data())
-def test_decode(table: Table, data: st.DataObject) -> None:
+def test_decode_equals_the_reference(table: Table, data: st.DataObject) -> None:
     size, pairs, _ = table
     flat = reference_decode.expand(pairs, size)
     tok = BPE.from_merges(pairs, alphabet=size)
@@ -44,7 +44,7 @@ ALPHABETS: dict[str, Any] = {"uint8": bytes([7, 9]), "uint32": "aß", "int32": [
 
 
 @given(tables(), st.data(), st.integers(0, 3000))
-def test_against_the_reference(table: Table, data: st.DataObject, spare: int) -> None:
+def test_decode_into_a_buffer_equals_the_reference(table: Table, data: st.DataObject, spare: int) -> None:
     """Exact room, where the kernel's wide copies have no place, and more."""
     size, pairs, _ = table
     flat = reference_decode.expand(pairs, size)
@@ -67,7 +67,7 @@ def test_against_the_reference(table: Table, data: st.DataObject, spare: int) ->
 
 @pytest.mark.parametrize("dtype", ALPHABETS)
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_kinds_and_threads(dtype: str, n_threads: int) -> None:
+def test_buffers_of_every_dtype_on_one_thread_and_on_three(dtype: str, n_threads: int) -> None:
     """Sizes past the one where threads begin; long tokens."""
     tok = BPE.from_merges(MERGES, alphabet=ALPHABETS[dtype], n_threads=n_threads)
     ids = Ragged.from_lengths(np.random.default_rng(1).integers(0, 9, 300_000).astype(np.int32), [0, 100_000, 50_000] * 2)

@@ -17,7 +17,7 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 
 @given(st.data(), tables(), st.randoms(use_true_random=False))
 @settings(max_examples=200)
-def test_against_the_reference(data: st.DataObject, table: Table, rng: Any) -> None:
+def test_dropout_equals_the_reference(data: st.DataObject, table: Table, rng: Any) -> None:
     """In order of creation and shuffled; 0 is `encode`, 1 the alphabet."""
     size, pairs, _ = table
     docs = data.draw(documents(size, 60))
@@ -81,7 +81,7 @@ def test_threads_and_batches_change_nothing(cls: Any) -> None:
     assert tok.encode_batch(docs, dropout=0.0, seed=7) == tok.encode_batch(docs)
 
 
-def test_arguments(tok: BPE) -> None:
+def test_bad_probabilities_and_seeds_are_refused(tok: BPE) -> None:
     for bad, error in ((-0.1, ValueError), (1.1, ValueError), (float("nan"), ValueError), ("a", TypeError), (True, TypeError)):
         with pytest.raises(error, match="dropout: expected a"):
             tok.encode([0, 1], dropout=bad)

@@ -15,7 +15,7 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 
 @given(st.data(), tables(), st.integers(1, 9), st.integers(1, 5))
 @settings(max_examples=300)
-def test_tiny_blocks(data: st.DataObject, table: Table, least: int, around: int) -> None:
+def test_a_document_in_tiny_blocks_is_encoded_as_whole(data: st.DataObject, table: Table, least: int, around: int) -> None:
     size, pairs, _ = table
     encoder = PairEncoder(Vocabulary.from_merges(size, pairs), batch=False)
     docs = Ragged.from_lists(data.draw(documents(size, 120)))

@@ -19,7 +19,7 @@ from ubpe_numba.runtime import thread_pool
 
 @given(st.data(), tables(), st.randoms(use_true_random=False))
 @settings(max_examples=250)
-def test_pairs(data: st.DataObject, table: Table, rng: object) -> None:
+def test_rank_and_batch_equal_the_reference(data: st.DataObject, table: Table, rng: object) -> None:
     """By rank (linear search, and linked list) and by batch, on tables in order of creation and shuffled ones."""
     size, pairs, _ = table
     docs = data.draw(documents(size, 80))

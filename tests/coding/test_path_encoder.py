@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
-from reference import decode, encode_paths
 from reference import decode as reference_decode
+from reference import encode_pairs, encode_paths
 
 from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, Vocabulary
 from ubpe_numba.coding.path_encoder import PathEncoder
@@ -19,7 +19,7 @@ from ubpe_numba.coding.path_search import Options, PathSearch
 
 @given(st.data(), tables())
 @settings(max_examples=250)
-def test_paths(data: st.DataObject, table: Table) -> None:
+def test_tfidf_shortest_and_n_best_equal_the_reference(data: st.DataObject, table: Table) -> None:
     """tf-idf, fewest tokens, and n best."""
     size, pairs, weights = table
     docs = data.draw(documents(size, 40))
@@ -44,14 +44,24 @@ def test_paths(data: st.DataObject, table: Table) -> None:
 def test_long_periodic_documents(text: str) -> None:
     """What a careless search takes quadratic time or a deep recursion for; compared where the reference can follow."""
     docs = [text[:400], text[1:300], "abba" * 20, "b" * 33, ""]
-    for cls in (BPE, UBPEClassic, UBPE):
-        tok = cls(60).fit(docs, progress=False)
-        assert tok.decode(tok.encode(text)) == text
-    v = UBPE(60, 5).fit(docs, progress=False).vocabulary
-    tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
     short = [ord(c) - ord("a") for c in text[:700]]
-    want = encode_paths.encode_top(short, tokens, dict(enumerate(v.weights.tolist())), 1)[0][0]
-    assert PathEncoder(v).encode(Ragged.from_lists([short]), "tfidf", 1).to_lists() == [list(want)]
+    for cls in (BPE, UBPEClassic):
+        tok = cls(60).fit(docs, progress=False)
+        v = tok.vocabulary
+        ranks = {(a, b): (i, v.n_alphabet + i) for i, (a, b) in enumerate(v.merges.tolist())}
+        assert tok.encode(text[:700]).tolist() == encode_pairs.encode_rank(short, ranks)
+        ids = tok.encode(text)
+        assert tok.decode(ids) == text
+        assert not {tuple(pair) for pair in zip(ids.tolist(), ids[1:].tolist(), strict=False)} & ranks.keys()
+    tok = UBPE(60, 5).fit(docs, progress=False)
+    v = tok.vocabulary
+    tokens, idf = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}, dict(enumerate(v.weights.tolist()))
+    assert tok.encode(text[:700]).tolist() == list(encode_paths.encode_top(short, tokens, idf, 1)[0][0])
+    assert tok.set_params(objective="shortest").encode(text[:700]).tolist() == list(
+        encode_paths.encode_shortest(short, tokens, idf)
+    )
+    for objective in ("tfidf", "shortest"):
+        assert tok.decode(tok.set_params(objective=objective).encode(text)) == text
 
 
 def test_lattice_batches_of_periodic_documents():
@@ -82,7 +92,7 @@ def test_tiny_idf_against_the_reference():
                 pairs.append((a, b))
                 lengths.append(lengths[a] + lengths[b])
         weights = (rng.integers(1, 40, len(pairs)) / 2**26).tolist()
-        flat = decode.expand(pairs, size)
+        flat = reference_decode.expand(pairs, size)
         tokens = {s: i for i, s in enumerate(flat)}
         idf = {size + i: w for i, w in enumerate(weights)}
         doc = rng.integers(0, 2, 40).tolist()

@@ -53,7 +53,7 @@ def as_found(one: tuple[Ragged, np.ndarray]) -> search_paths.Found:
 
 @given(st.data(), tables(), st.booleans())
 @settings(max_examples=150)
-def test_beam(data: st.DataObject, table: Table, by_bag: bool) -> None:
+def test_a_beam_equals_the_reference(data: st.DataObject, table: Table, by_bag: bool) -> None:
     """Every n and beam, by path and by bag; the n best of a beam are its first n."""
     search, tokens, idf = made(table)
     docs = data.draw(documents(table[0], 40))
@@ -65,7 +65,7 @@ def test_beam(data: st.DataObject, table: Table, by_bag: bool) -> None:
 
 @given(st.data(), tables(), st.booleans())
 @settings(max_examples=100)
-def test_beam_with_prices(data: st.DataObject, table: Table, by_bag: bool) -> None:
+def test_a_beam_with_prices_equals_the_reference(data: st.DataObject, table: Table, by_bag: bool) -> None:
     search, tokens, idf = made(table)
     prices = np.array(data.draw(st.lists(st.integers(0, 2**25), min_size=search.marks.size, max_size=search.marks.size)), float)
     for doc in data.draw(documents(table[0], 30)):
@@ -105,7 +105,7 @@ def test_exact_and_gap_against_trying_everything(data: st.DataObject, table: Tab
 
 @given(st.data(), tables())
 @settings(max_examples=100)
-def test_prices(data: st.DataObject, table: Table) -> None:
+def test_matches_and_bounds_of_prices_equal_the_reference(data: st.DataObject, table: Table) -> None:
     """Matches, the bound at the prices that were found, and what the dearest ways cost."""
     search, tokens, idf = made(table)
     for doc in data.draw(documents(table[0], 10)):
@@ -123,7 +123,7 @@ def test_prices(data: st.DataObject, table: Table) -> None:
 
 
 @pytest.mark.parametrize("pattern", [[0], [0, 1], [0, 0, 1], [0, 1, 1, 0, 1]])
-def test_periodic_documents(pattern: list[int]) -> None:
+def test_periodic_documents_equal_the_reference(pattern: list[int]) -> None:
     """What no two tails of have an end in common, at lengths that a growing tree has to grow for."""
     docs = [(pattern * 300)[:n] for n in (300, 211, 97)] + [[1, 0, 0, 1] * 20, [1] * 33, []]
     tok = UBPE(40, 5, alphabet=2).fit(docs, progress=False)

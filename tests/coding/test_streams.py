@@ -26,7 +26,7 @@ def tok(request: Any) -> Any:
 
 
 @pytest.mark.parametrize("batch", [1, 2, 5, 10**6])
-def test_iterators(tok: Any, batch: int) -> None:
+def test_iterators_give_what_a_batch_gives(tok: Any, batch: int) -> None:
     want = tok.encode_batch(DOCS)
     got = list(tok.encode_iter(iter(DOCS), batch=batch))
     assert [ids.tolist() for ids in got] == want.to_lists()
@@ -146,7 +146,7 @@ def test_a_long_stream_holds_little_back() -> None:
     assert np.array_equal(np.concatenate(ids), tok.encode(text))
 
 
-def test_who_has_no_rule_needs_frames() -> None:
+def test_only_encoding_by_rank_needs_no_frames() -> None:
     batch = BPE(6, alphabet="ab", rules=FitRules(encode="batch")).fit(DOCS, progress=False)
     for tok in (UBPE(6, alphabet="ab").fit(DOCS, progress=False), batch):
         with pytest.raises(ValueError, match="frame: expected a number of symbols, got None: only encoding by rank"):

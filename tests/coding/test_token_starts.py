@@ -50,7 +50,7 @@ def test_tokens_stand_where_they_say(which: tuple[str, str], docs: list[str]) ->
         assert begins.tolist() == (np.cumsum(sizes) - sizes).tolist() and sizes.sum() == len(d)
 
 
-def test_slices_of_a_flat_array() -> None:
+def test_starts_in_slices_of_a_flat_array() -> None:
     """Offsets that start above 0."""
     tok = BPE.from_merges([[0, 1]], alphabet=[5, 6])
     ids, starts = tok.encode_batch(np.array([5, 5, 6, 9, 5, 6, 6, 9, 5, 5]), [1, 4, 4, 10], unknown="skip", return_offsets=True)
@@ -59,7 +59,7 @@ def test_slices_of_a_flat_array() -> None:
 
 
 @pytest.mark.parametrize("p", [0.0, 0.5, 1.0])
-def test_with_dropout(p: float) -> None:
+def test_starts_of_tokens_with_dropout(p: float) -> None:
     tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab")
     ids, starts = tok.encode_batch(["abababa", "xab"], dropout=p, seed=2, unknown="skip", return_offsets=True)
     for token, start in zip(ids[0], starts[0], strict=True):

@@ -36,7 +36,7 @@ CUTS: list[list[int]] = [[5, 2, 5, 0], [], [1, 4, 5], [3]]
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_containers(cls: Any) -> None:
+def test_boundaries_in_every_container(cls: Any) -> None:
     """Boundaries of many documents and of one, in whatever holds the documents."""
     tok = make(cls, 9, 3, alphabet=3)
     want = tok.fit(DOCS, boundaries=CUTS, progress=False).vocabulary

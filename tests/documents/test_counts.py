@@ -61,7 +61,9 @@ def test_counting_other_containers() -> None:
 
 @given(corpora(), st.lists(st.integers(0, 7), max_size=20), st.sampled_from(CLASSES), st.sampled_from(TIES))
 @settings(max_examples=150)
-def test_fitting_counts(corpus: tuple[list[list[int]], int], picks: list[int], cls: Any, ties: str) -> None:
+def test_a_fit_of_counts_is_one_of_weighted_documents(
+    corpus: tuple[list[list[int]], int], picks: list[int], cls: Any, ties: str
+) -> None:
     distinct, size = corpus
     docs = [distinct[i] for i in picks if i < len(distinct)]
     counts = count_documents(docs)
@@ -75,7 +77,7 @@ def test_fitting_counts(corpus: tuple[list[list[int]], int], picks: list[int], c
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_files(kind: str, tmp_path: Path) -> None:
+def test_saved_counts_are_loaded_and_fitted(kind: str, tmp_path: Path) -> None:
     counts = count_documents([KINDS[kind](doc) for doc in ([0, 1, 0, 1], [], [2, 0, 1], [])], sample_weight=[2**40, 1, 5, 2])
     counts.save(tmp_path / "counts.npz")
     assert plain(Counts.load(tmp_path / "counts.npz")) == plain(counts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import re
+import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -39,7 +40,7 @@ def rows(documents: Documents) -> list[list[int]]:
 
 @given(st.lists(st.lists(INT64, max_size=4), max_size=5))
 @settings(deadline=None)
-def test_lists(lists: list[list[int]]) -> None:
+def test_lists_tuples_and_arrays_of_integers(lists: list[list[int]]) -> None:
     assert rows(as_documents(lists)) == rows(as_documents(iter(lists))) == lists
     assert rows(as_documents(tuple(map(tuple, lists)))) == lists
     arrays = [np.array(row, np.int64) for row in lists]
@@ -127,7 +128,7 @@ def test_what_numpy_takes_for_arrays() -> None:
 
 @given(st.lists(TEXT, max_size=5))
 @settings(deadline=None)
-def test_str(texts: list[str]) -> None:
+def test_str_becomes_code_points(texts: list[str]) -> None:
     documents = as_documents(texts)
     assert rows(documents) == [list(map(ord, text)) for text in texts]
     assert documents.kind == ("str" if texts else "int")
@@ -139,7 +140,7 @@ def test_str(texts: list[str]) -> None:
 
 @given(st.lists(st.binary(max_size=5), min_size=1, max_size=5))
 @settings(deadline=None)
-def test_bytes(texts: list[bytes]) -> None:
+def test_bytes_become_their_values(texts: list[bytes]) -> None:
     for change in (bytes, bytearray, memoryview):
         documents = as_documents(list(map(change, texts)))
         assert rows(documents) == list(map(list, texts))
@@ -176,7 +177,7 @@ def test_bytes_of_one_document_are_not_copied() -> None:
         (Ragged.from_lists([]), []),
     ],
 )
-def test_empty(docs: Any, expected: list[list[int]]) -> None:
+def test_no_documents_and_empty_ones(docs: Any, expected: list[list[int]]) -> None:
     assert rows(as_documents(docs)) == expected
 
 
@@ -274,7 +275,7 @@ ARRAY = "documents are integers, got an array of"
         (7, TypeError, "bytes), got 7 (int)"),
     ],
 )
-def test_documents_refused(docs: Any, error: type[Exception], message: str) -> None:
+def test_bad_documents_are_refused(docs: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=re.escape(message)):
         as_documents(docs)
 
@@ -306,7 +307,7 @@ def test_documents_refused(docs: Any, error: type[Exception], message: str) -> N
         (3, TypeError, "str or bytes), got 3 (int)"),
     ],
 )
-def test_document_refused(doc: Any, error: type[Exception], message: str) -> None:
+def test_a_bad_document_is_refused(doc: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=re.escape(message)):
         as_document(doc)
 
@@ -326,7 +327,7 @@ def test_document_refused(doc: Any, error: type[Exception], message: str) -> Non
         (np.arange(3), 3, TypeError, "offsets: expected one document"),
     ],
 )
-def test_offsets_refused(docs: Any, cuts: Any, error: type[Exception], message: str) -> None:
+def test_bad_offsets_are_refused(docs: Any, cuts: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=re.escape(message)):
         as_documents(docs, offsets=cuts)
 
@@ -349,7 +350,7 @@ def test_data_frames_are_refused() -> None:
 # --- Arrow
 
 
-def test_arrow() -> None:
+def test_arrow_arrays_are_taken_without_a_copy() -> None:
     pa = pytest.importorskip("pyarrow")
     lists = [[1, 2], [], [3], [4, 5]]
     for make in (pa.list_, pa.large_list):
@@ -368,7 +369,7 @@ def test_arrow() -> None:
     assert rows(as_documents(Ragged.from_lists(lists).to_arrow())) == lists
 
 
-def test_arrow_refused() -> None:
+def test_bad_arrow_arrays_are_refused() -> None:
     pa = pytest.importorskip("pyarrow")
     for docs, error, message in [
         (pa.array([[1], None]), ValueError, "docs: document 1 is null; drop nulls first"),
@@ -386,9 +387,14 @@ def test_arrow_refused() -> None:
 
 
 def test_arrow_is_not_imported() -> None:
-    if "pyarrow" not in sys.modules:
-        as_documents([[1]])
-        assert "pyarrow" not in sys.modules
+    script = """
+import sys
+from ubpe_numba.documents.normalise import as_documents
+as_documents([[1]])
+assert "pyarrow" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("small", [False, True])

@@ -145,7 +145,7 @@ def test_from_lengths_of_nothing() -> None:
 
 @given(LISTS, st.slices(8))
 @settings(deadline=None)
-def test_slices(lists: list[list[int]], window: slice) -> None:
+def test_slices_are_those_of_lists(lists: list[list[int]], window: slice) -> None:
     batch = Ragged.from_lists(lists)
     part = batch[window]
     assert part.to_lists() == lists[window] and part.total == sum(map(len, lists[window]))
@@ -203,7 +203,7 @@ def test_equality_looks_at_documents_only() -> None:
     assert sliced().__eq__([]) is NotImplemented
 
 
-def test_compact() -> None:
+def test_compact_cuts_off_what_no_document_holds() -> None:
     whole = sliced().compact()
     assert whole.values.tolist() == [2, 3] and whole.offsets.tolist() == [0, 2, 2]
     assert whole.compact() is whole
@@ -214,7 +214,7 @@ def test_pickle_leaves_the_rest_behind() -> None:
     assert len(pickle.dumps(big[5:6])) < 1000
 
 
-def test_to_padded() -> None:
+def test_to_padded_fills_rows_of_equal_length() -> None:
     batch = Ragged.from_lists([[9], [1, 2], [], [3]])[1:]
     padded = batch.to_padded()
     assert padded.dtype == np.int32 and padded.tolist() == [[1, 2], [-1, -1], [3, -1]]

@@ -33,7 +33,7 @@ def pieces(doc: list[int], positions: list[int]) -> list[list[int]]:
     st.booleans(),
 )
 @settings(max_examples=400)
-def test_equals_reference(
+def test_boundaries_weights_and_lengths_equal_the_reference(
     corpus: tuple[list[list[int]], int, dict[str, Any]],
     longest: int | None,
     more: int,
@@ -69,7 +69,7 @@ def test_equals_reference(
         ("walk", 1, 4, False), ("periodic", 5, None, True), ("large alphabet", 20, None, False),
     ],
 )  # fmt: skip
-def test_large_corpora_with_many_epochs(
+def test_large_corpora_with_boundaries_equal_the_reference(
     nature: str, n_candidates: int, longest: int | None, with_weights: bool, ties: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     docs, size, marks = large_corpus(nature, with_weights)

@@ -55,7 +55,7 @@ def check_curve(tok: Any, size: int, n_symbols: int) -> None:
     st.sampled_from(CLASSES),
 )
 @settings(max_examples=200)
-def test_equals_reference(
+def test_history_equals_the_reference(
     corpus: tuple[list[list[int]], int, dict[str, Any]],
     longest: int | None,
     more: int,
@@ -78,7 +78,9 @@ def test_equals_reference(
 @pytest.mark.parametrize(
     "nature, n_candidates, ties", [("zipf", 1, "smallest"), ("dna", 20, "first_seen"), ("periodic", 5, "smallest")]
 )
-def test_large_corpora(nature: str, n_candidates: int, ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_history_of_large_corpora_equals_the_reference(
+    nature: str, n_candidates: int, ties: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     docs, size, marks = large_corpus(nature, with_weights=nature == "dna")
     want, _ = reference.fit(docs, size, size + 200, n_candidates, ties, **marks)
     for dense in (shard_index.DENSE, 0):

@@ -75,7 +75,7 @@ def test_large_corpora_in_many_steps(
 
 @given(marked(), LENGTHS, st.integers(0, 8), st.integers(0, 12), st.integers(0, 12), CANDIDATES, st.sampled_from(TIES))
 @settings(max_examples=200)
-def test_another_corpus(
+def test_fit_more_on_another_corpus_equals_the_reference(
     corpus: Marked, longest: int | None, split: int, first: int, more: int, n_candidates: int, ties: str
 ) -> None:
     """A table of pairs knows nothing of rounds: the next one begins on the other corpus, encoded."""
@@ -129,7 +129,7 @@ def refused(tok: Any, error: type[Exception], match: str, docs: Any = DOCS, n_to
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_refusals(cls: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_fit_more_changes_nothing(cls: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotFittedError):
         cls(9).fit_more(DOCS, 10)
     tok = make(cls, 6, 2, alphabet=3).fit(DOCS, progress=False)
@@ -150,7 +150,7 @@ def test_refusals(cls: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     refused(by_idf, ValueError, "order|pairs")  # of UBPE, sequences are left
 
 
-def test_tables_that_cannot_go_on() -> None:
+def test_sequences_and_pairs_out_of_order_cannot_go_on() -> None:
     """Flat sequences, and pairs that are not in order of creation."""
     flat = UBPE.from_published(UBPE(7, 2, alphabet=3).fit(DOCS, progress=False).to_published())
     refused(flat, ValueError, "pairs")

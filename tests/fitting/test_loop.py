@@ -30,7 +30,7 @@ from ubpe_numba.fitting.kernels import index as shard_index
 @example(([[0, 0, 0, 0, 0, 0, 0]], 1), 5, 1, "smallest", 2, False)
 @example(([[0, 1] * 20, [1, 0] * 20], 2), 9, 5, "first_seen", 1, True)
 @settings(max_examples=400)
-def test_equals_reference(
+def test_fit_equals_the_reference(
     corpus: tuple[list[list[int]], int], more: int, n_candidates: int, ties: str, min_count: int, overshoot: bool
 ) -> None:
     docs, size = corpus
@@ -47,7 +47,9 @@ def test_equals_reference(
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("n_candidates", [1, 20])
 @pytest.mark.parametrize("nature", ["zipf", "dna", "walk", "large alphabet"])
-def test_large_corpora_with_many_epochs(nature: str, n_candidates: int, ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_corpora_with_many_epochs_equal_the_reference(
+    nature: str, n_candidates: int, ties: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Thousands of symbols, hundreds of merges; both ways of counting pairs, batches, growing tables, a small arena."""
     rng = np.random.default_rng(11)
     n = 6000
@@ -73,7 +75,7 @@ def test_large_corpora_with_many_epochs(nature: str, n_candidates: int, ties: st
 
 
 @given(st.lists(st.integers(0, 3), max_size=200))
-def test_until_unique(text: list[int]) -> None:
+def test_without_a_limit_until_no_pair_occurs_twice(text: list[int]) -> None:
     """The third article: merge until no pair occurs twice; the text decodes from what is left."""
     tok = BPE(n_tokens=None, alphabet=4).fit([text], progress=False)
     want, final = merge_until_unique(text, 4)
@@ -226,8 +228,8 @@ def test_public_fit_on_threads() -> None:
         assert len(prints) == 2  # one for each class
 
 
-def test_past_32_bits() -> None:
-    """Counts, document frequencies and offsets beyond 2**31 without the memory: by weights, and by a file with holes."""
+def test_counts_past_32_bits() -> None:
+    """Counts and document frequencies beyond 2**31 without the memory: by weights."""
     heavy = BPE(4, alphabet=2).fit([[0, 1, 0, 1], [1, 1]], sample_weight=[2**40, 3], progress=False)
     assert heavy.vocabulary.counts[2:].tolist() == [2**41, 2**40]
     assert heavy.vocabulary.document_frequencies[2:].tolist() == [2**40, 2**40]

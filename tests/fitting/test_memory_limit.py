@@ -30,7 +30,7 @@ def corpora():
 
 @pytest.mark.parametrize("docs, size", list(corpora()), ids=["dense", "sorted", "periodic"])
 @pytest.mark.parametrize("candidates", [1, 4])
-def test_same_result(no_tables, caplog, docs, size, candidates):
+def test_a_limit_does_not_change_the_result(no_tables, caplog, docs, size, candidates):
     caplog.set_level(logging.INFO, "ubpe_numba")
     n = sum(map(len, docs))
     expected = UBPEClassic(size + 150, candidates).fit(docs).fingerprint
@@ -64,7 +64,7 @@ def test_too_long_pairs_take_no_room(no_tables):
     assert kept
 
 
-def test_it_says_what_it_does(no_tables, caplog):
+def test_a_limit_that_is_felt_is_logged(no_tables, caplog):
     rng = np.random.default_rng(1)
     with caplog.at_level(logging.INFO, "ubpe_numba"):
         UBPEClassic(200, 4, alphabet=40).fit(rng.geometric(0.08, 60_000) % 40, memory_limit=9 * 60_000)
@@ -81,7 +81,7 @@ def test_refused_up_front(options):
 
 
 @pytest.mark.parametrize("limit, error", [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("1 GB", TypeError)])
-def test_not_a_limit(limit, error):
+def test_bad_limits_are_refused(limit, error):
     with pytest.raises(error, match=r"^memory_limit: "):
         BPE(20).fit([[0, 1]], memory_limit=limit)
 

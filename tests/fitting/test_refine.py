@@ -39,7 +39,7 @@ def test_worth_against_the_reference(data: st.DataObject, table: Table) -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 2), max_size=8), max_size=6))
-def test_joined_neighbours(docs: list[list[int]]) -> None:
+def test_joined_neighbours_by_count(docs: list[list[int]]) -> None:
     tokens = Ragged.from_lists([[0], [1], [0, 1]])
     found = [tuple(token.tolist()) for token in refine.joined(Ragged.from_lists([[9], *docs])[1:], tokens, 100)]
     counts: Counter[tuple[int, int]] = Counter(pair for doc in docs for pair in zip(doc, doc[1:], strict=False))
@@ -49,7 +49,7 @@ def test_joined_neighbours(docs: list[list[int]]) -> None:
 
 
 @pytest.mark.parametrize("name", ["text/60", "ecg/0", "dna", "wav", "periodic"])
-def test_fewer_tokens(name: str) -> None:
+def test_refined_vocabularies_need_fewer_tokens(name: str) -> None:
     docs, size = corpora(60_000)[name]
     docs = [doc[i : i + 500] for doc in docs for i in range(0, len(doc), 500)]
     seen, unseen = docs[::2], docs[1::2]
@@ -75,7 +75,7 @@ def test_fewer_tokens(name: str) -> None:
         assert tok.set_params(n_threads=n_threads).refine(seen, progress=False).fingerprint == fewer.fingerprint
 
 
-def test_borders(tmp_path: Any) -> None:
+def test_refine_of_unknown_symbols_nothing_and_one_document(tmp_path: Any) -> None:
     with pytest.raises(NotFittedError):
         UBPE().refine(["ab"])
     tok = UBPE(8, objective="shortest").fit(["abcabc", "bcabca", ""], progress=False)

@@ -62,7 +62,7 @@ def cases(draw: st.DrawFn) -> tuple[Any, ...]:
 @example(([[0] * 41], 1, {"n_tokens": 9, "n_candidates": 1, "ties": "smallest", "min_count": 1, "overshoot": False,
                           "max_token_length": None}, None, None, 1024, 10**9), 2)  # fmt: skip
 @settings(max_examples=250)
-def test_equals_reference(case: tuple[Any, ...], threads: int) -> None:
+def test_shards_equal_the_reference(case: tuple[Any, ...], threads: int) -> None:
     """Runs of one symbol, periods and empty documents among them, cut in their middle; shards that are emptied."""
     docs, size, arguments, weights, boundaries, dense, near = case
     asked = {name: value for name, value in arguments.items() if name not in ("batch", "most")}
@@ -77,7 +77,7 @@ def test_equals_reference(case: tuple[Any, ...], threads: int) -> None:
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("n_candidates", [1, 20])
 @pytest.mark.parametrize("nature", ["zipf", "dna", "one symbol", "period", "large alphabet"])
-def test_large_corpora(nature: str, n_candidates: int, ties: str) -> None:
+def test_large_corpora_in_shards_equal_the_reference(nature: str, n_candidates: int, ties: str) -> None:
     """Hundreds of merges over several epochs, in one document and in many, with work for every thread, in batches of any size."""
     rng = np.random.default_rng(5)
     n = 40_000
@@ -100,6 +100,9 @@ def test_large_corpora(nature: str, n_candidates: int, ties: str) -> None:
         ]
         assert all(f == found[0] for f in found)
         assert len(found[0]) > 10
+        lists = [doc.tolist() for doc in docs]
+        want, _ = reference.fit(lists, size, size + 40, n_candidates, ties)  # the rest would take the reference minutes
+        assert found[0][: len(want)] == [tuple(merge) for merge in want]
 
 
 @pytest.mark.parametrize("n_shards", [1, 2, 3])

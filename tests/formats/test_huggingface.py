@@ -128,7 +128,7 @@ def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path:
         tok.decode([10**6])
 
 
-def test_characters(lines: list[str]) -> None:
+def test_models_of_characters(lines: list[str]) -> None:
     tok = BPE(400, special_tokens=["[SEP]"], known_words=["日本"]).fit([*lines[:500], *TEXTS], progress=False)
     text = tok.to_huggingface()
     again = BPE.from_huggingface(text)
@@ -142,7 +142,7 @@ def test_characters(lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize("low, high", [(0, 30), (-20, 9000)])  # a large alphabet goes beyond private use
-def test_integers(low: int, high: int) -> None:
+def test_models_of_integers(low: int, high: int) -> None:
     rng = np.random.default_rng(0)
     docs = [rng.integers(low, low + 6, 400), np.arange(low, high)]
     tok = BPE(None, alphabet=range(low, high), special_tokens=[[low, low, high - 1]]).fit(docs, progress=False)
@@ -160,7 +160,7 @@ def test_integers(low: int, high: int) -> None:
         BPE.from_huggingface(text, alphabet=[1, 2, 3])
 
 
-def test_transformers(lines: list[str]) -> None:
+def test_transformers_encodes_and_decodes_the_same(lines: list[str]) -> None:
     pytest.importorskip("transformers")
     tok = BPE.for_text(500, pretokenizer="gpt2", special_tokens=[END]).fit(lines[:500], progress=False)
     fast = tok.to_transformers(eos_token=END)

@@ -17,7 +17,7 @@ tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("tiktoken")
 
 
-def test_round_trips(tok: Any, tmp_path: pathlib.Path) -> None:
+def test_every_export_is_imported_as_the_same(tok: Any, tmp_path: pathlib.Path) -> None:
     cutter = tok.segmenter_.pretokenizer
     same(tok, BPE.from_huggingface(tok.to_huggingface(tmp_path / "tokenizer.json")), MIXED)
     same(tok, BPE.from_huggingface(tmp_path / "tokenizer.json"), MIXED)

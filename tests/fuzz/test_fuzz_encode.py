@@ -7,7 +7,7 @@ from fuzz import fuzz_encode
 from fuzz.fuzz_encode import fuzz, make
 
 
-def test_a_slice() -> None:
+def test_thirty_thousand_symbols_without_a_difference() -> None:
     assert fuzz(30_000, seed=12) >= 30_000
 
 

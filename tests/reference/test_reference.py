@@ -26,7 +26,7 @@ EXAMPLES = settings(deadline=None, derandomize=True, max_examples=60)
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_doctests(name):
+def test_the_examples_of_every_module(name):
     results = doctest.testmod(importlib.import_module(name))
     assert results.failed == 0
     assert results.attempted > 0
@@ -50,7 +50,7 @@ def is_unique(text):
     return all(count == 1 for count in count_pairs([text]).values())
 
 
-def test_hug():
+def test_the_articles_hug_pug_pun_bun_hugs():
     """Capital letters stand for learned tokens, as in the article. Its order of ties is its own."""
     steps = ["hA pA pun bun hAs", "B pA pun bun Bs", "BCACun bun Bs", "BCACD bD Bs", "BCACEbEBs"]
     pairs = [(ord(left), ord(right)) for left, right in ["ug", "hA", " p", "un", "D "]]
@@ -66,7 +66,7 @@ def test_hug():
     assert merge_until_unique(symbols, 256)[0][0][:3] == (ord("u"), ord("g"), 3)
 
 
-def test_low_lower_lowest():
+def test_the_overviews_low_lower_lowest():
     """The overview's table, with the true counts: (e, r) occurs 7 times, and three pairs tie at 11."""
     frequencies = {
         "low": 5, "lower": 2, "lowest": 1,
@@ -104,7 +104,7 @@ LOREM = [
 
 
 @pytest.mark.parametrize("between_sentences", [b" ", b"\n", b"\n\n"])
-def test_lorem(between_sentences):
+def test_the_articles_lorem_ipsum(between_sentences):
     """The wrapped lines were joined by one space; how the sentences were joined, the table does not show."""
     text = list(b" ".join(LOREM[:2]) + between_sentences + b" ".join(LOREM[2:]))
     texts = apply_run(text, LOREM_MERGES, first_id=256)
@@ -161,7 +161,7 @@ def test_unique_is_fit_without_a_limit(text):
         (3, True, 0), (4, True, 2), (5, True, 2), (6, True, 3), (8, True, 3),
     ],
 )  # fmt: skip
-def test_size(n_tokens, overshoot, n_merges):
+def test_the_size_ends_the_fit_within_a_round_or_behind_it(n_tokens, overshoot, n_merges):
     """Over four symbols (0, 1) and (2, 3) are merged in one round, (4, 4) in the next, then nothing."""
     docs = [[0, 1, 0, 1]] * 2 + [[2, 3]] * 3
     merges, _ = fit(docs, 4, n_tokens, n_candidates=2, overshoot=overshoot)
@@ -186,7 +186,7 @@ def pair_table(docs):
 
 @EXAMPLES
 @given(DOCS, st.integers(4, 14))
-def test_closed_trimming(docs, n_tokens):
+def test_closed_trimming_leaves_a_closed_table(docs, n_tokens):
     pairs, weights = pair_table(docs)
     table = rearrange(pairs, weights, 4, n_tokens, "closed")
     assert is_closed(table, 4)
@@ -256,7 +256,7 @@ def test_pair_encoding_is_lossless_and_complete(docs, doc):
 
 @EXAMPLES
 @given(DOCS, st.lists(st.integers(0, 3), max_size=10), st.integers(1, 4))
-def test_path_encoding(docs, doc, top_n):
+def test_paths_are_lossless_and_ordered_by_weight(docs, doc, top_n):
     pairs, idfs = pair_table(docs)
     flat = expand(pairs, 4)
     vocabulary = {sequence: token for token, sequence in enumerate(flat)}
@@ -304,7 +304,7 @@ def test_ties_between_paths():
     assert [path for path, _ in top] == [(0, 6, 6), (5, 5, 6), (6, 0, 6)]
 
 
-def test_empty_document():
+def test_an_empty_document_has_one_empty_path():
     assert encode_rank([], {}) == encode_batch([], {}) == []
     assert list(all_paths([], {})) == [()]
     assert best_path([], {}, {}) == encode_shortest([], {}, {}) == ()

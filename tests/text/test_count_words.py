@@ -18,7 +18,7 @@ from ubpe_numba.text.cut import PATTERNS, scan
 
 @given(st.lists(spoken(), max_size=5), st.sampled_from(PATTERNS), st.sampled_from([1, 2, 5]))
 @example([b"aaaaaaaa aaaaaaaaa aaaaaaaa\0 aaaaaaaaaaaaaaaaaaaaaaaab aaaaaaaaaaaaaaaaaaaaaaaac"] * 3, "gpt2", 2)
-def test_counts(documents: list[bytes], pattern: str, n_threads: int) -> None:
+def test_counts_equal_the_reference(documents: list[bytes], pattern: str, n_threads: int) -> None:
     values, offsets = text_of(*documents)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thread_pool, "SERIAL_BELOW", 0)
@@ -30,7 +30,7 @@ def test_counts(documents: list[bytes], pattern: str, n_threads: int) -> None:
         assert counts == count_documents(segments)
 
 
-def test_counts_of_many_words() -> None:
+def test_counts_of_many_words_equal_those_of_documents() -> None:
     """Tables that grow, words that differ behind the eighth byte only, and more of them than a block holds."""
     rng = np.random.default_rng(0)
     documents = [b" ".join(b"%d" % i for i in rng.integers(0, 60_000, 20_000)) for _ in range(6)]

@@ -49,14 +49,14 @@ def test_every_code_point(pattern: str) -> None:
     assert np.array_equal(scan(values, offsets, pattern, 1), ends[want])
 
 
-def test_samples() -> None:
+def test_samples_of_many_scripts() -> None:
     for line in SAMPLES.splitlines(keepends=True):
         check([line.encode()])
         check([line.strip().encode(), b"", line[::-1].encode(), line.upper().encode(), line.swapcase().encode()])
     check([SAMPLES.encode()])
 
 
-def test_this_interpreters_sources() -> None:
+def test_source_code_of_this_interpreter() -> None:
     folder = pathlib.Path(sysconfig.get_paths()["stdlib"])
     names = ["argparse", "ast", "inspect", "locale", "textwrap", "unittest/mock", "encodings/aliases", "html/entities"]
     check([(folder / f"{name}.py").read_bytes() for name in names])
@@ -96,7 +96,7 @@ UNITS = [" ", "a", "A", "5", "'", "\n", "中", "\u0301", "中A", "\u0301A", " \n
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_long_repetition(unit: str | bytes) -> None:
+def test_long_repetitions_take_linear_time(unit: str | bytes) -> None:
     """Linear: ten megabytes of one thing, or of two, where a backtracking engine may take hours."""
     raw = unit if isinstance(unit, bytes) else unit.encode()
     n = 10_000_000 // len(raw) // 3 * 3  # numbers come in threes

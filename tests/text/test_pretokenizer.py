@@ -33,7 +33,7 @@ def plain(pattern: str, text: str) -> list[str]:
 
 @pytest.mark.parametrize("pattern", [*NAMED, *OTHERS])
 @given(st.lists(texts, max_size=4))
-def test_characters(pattern: str, documents: list[str]) -> None:
+def test_characters_are_cut_as_by_a_plain_search(pattern: str, documents: list[str]) -> None:
     if pattern.isalnum() and pattern not in NAMED:
         pattern += "+"
     cutter = Pretokenizer(pattern)
@@ -47,7 +47,7 @@ def test_characters(pattern: str, documents: list[str]) -> None:
 
 @pytest.mark.parametrize("pattern", [*NAMED, "[^ ]+ ?"])
 @given(st.lists(texts.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=12), max_size=4))
-def test_bytes(pattern: str, documents: list[bytes]) -> None:
+def test_bytes_are_cut_as_by_a_plain_search(pattern: str, documents: list[bytes]) -> None:
     cutter = Pretokenizer(pattern)
     start = 3  # offsets may begin anywhere
     values = np.frombuffer(b"xyz" + b"".join(documents) + b"rest", np.uint8)
@@ -66,7 +66,7 @@ def test_bytes(pattern: str, documents: list[bytes]) -> None:
     assert cuts[0] == start and cuts[-1] == offsets[-1]
 
 
-def test_examples() -> None:
+def test_examples_of_every_named_pattern() -> None:
     def cut(name: str, text: str) -> list[str]:
         cuts = Pretokenizer(name).split(code_points(text), np.array([0, len(text)])).tolist()
         return [text[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]

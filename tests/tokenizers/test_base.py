@@ -105,7 +105,7 @@ def test_every_container(cls: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize("container", [np.array, np.asfortranarray, lambda docs: np.array(docs, np.uint8)])
-def test_rows(cls: Any, container: Any) -> None:
+def test_rows_of_an_array_are_documents(cls: Any, container: Any) -> None:
     tok = fitted(cls, container(SQUARE))
     assert tok.fingerprint == fitted(cls, SQUARE).fingerprint
     assert tok.encode_batch(container(SQUARE)).to_lists() == [tok.encode(doc).tolist() for doc in SQUARE]
@@ -146,7 +146,7 @@ def test_decoding_gives_what_was_fitted(cls: Any, name: str) -> None:
 @settings(max_examples=60)
 @given(data=st.data())
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-def test_round_trip(cls: Any, data: st.DataObject) -> None:
+def test_any_documents_come_back(cls: Any, data: st.DataObject) -> None:
     few = st.sampled_from([0, 1, 2, 7]) | st.integers(0, 3)
     wide = st.sampled_from([-1, 0, 3, -(2**63), 2**63 - 1, 2**40]) | st.integers(-(2**63), 2**63 - 1)
     letters = st.sampled_from("ab\0é\ud800\udc00\U0010ffff")
@@ -350,7 +350,7 @@ def test_threads_with_large_batches_share_a_tokenizer(cls: Any) -> None:
     assert all(out == want for out in outs)
 
 
-def test_refit_replaces(cls: Any) -> None:
+def test_a_refit_replaces_all_that_was_learned(cls: Any) -> None:
     tok = fitted(cls, SIGNAL)
     for docs in (TEXT, SPARSE, BYTES, [[]], SIGNAL):
         again = tok.set_params(n_tokens=None).fit(docs, progress=False)
@@ -389,7 +389,7 @@ PARAMS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_parameters(cls: Any) -> None:
+def test_parameters_are_stored_and_set_unchanged(cls: Any) -> None:
     default = cls().get_params()
     assert list(default) == [name for name in PARAMS if name in default]
     for odd in ("x", -1, 2.5, object(), [], None):  # constructors only store
@@ -407,7 +407,7 @@ def test_parameters(cls: Any) -> None:
     assert tok.get_params() == params
 
 
-def test_clone(cls: Any) -> None:
+def test_a_clone_has_the_parameters_and_no_fit(cls: Any) -> None:
     params = {name: PARAMS.get(name) for name in cls().get_params()} | {"rules": None}
     tok = cls(**params)
     for original in (tok, tok.fit(SIGNAL, progress=False)):
@@ -422,7 +422,7 @@ def test_clone(cls: Any) -> None:
     assert clone(tok).fit_transform(SIGNAL, None) == tok.transform(SIGNAL)
 
 
-def test_repr(cls: Any) -> None:
+def test_repr_shows_parameters_and_size(cls: Any) -> None:
     tok = cls(30, n_threads=2)
     many = ", n_candidates=50" if cls is not BPE else ""
     objective = ", objective='tfidf'" if cls is UBPE else ""

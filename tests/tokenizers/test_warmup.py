@@ -31,6 +31,6 @@ def test_every_kernel_has_exactly_one_version() -> None:
     assert n >= 25
 
 
-def test_command() -> None:
+def test_the_warmup_command_is_silent() -> None:
     done = subprocess.run([sys.executable, "-m", "ubpe_numba", "warmup"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr

@@ -53,7 +53,7 @@ def wide(symbols: list[int]) -> Alphabet:
         ({b"a": np.int8(1), b"b": 0}, None, [98, 97], "bytes"),
     ],
 )
-def test_from_user(alphabet: Any, kind: str | None, symbols: list[int], found: str) -> None:
+def test_alphabets_in_every_form(alphabet: Any, kind: str | None, symbols: list[int], found: str) -> None:
     made = Alphabet.from_user(alphabet, kind)
     assert (made.kind, made.size, made.symbols.tolist()) == (found, len(symbols), symbols)
     assert made.is_identity == (symbols == list(range(len(symbols))))
@@ -153,7 +153,7 @@ def test_the_largest_alphabet_takes_no_memory() -> None:
         (np.array([-128, 127, 5], np.int8), "int", [-128, 5, 127]),
     ],
 )
-def test_learn(docs: Any, kind: str, symbols: list[int]) -> None:
+def test_alphabets_that_are_learned(docs: Any, kind: str, symbols: list[int]) -> None:
     learned = Alphabet.learn(as_documents(docs))
     assert (learned.kind, learned.symbols.tolist()) == (kind, symbols)
 
@@ -182,7 +182,7 @@ def test_learned_alphabet_knows_its_corpus(docs: list[Any]) -> None:
 
 @given(st.lists(ANY, min_size=1, max_size=20, unique=True), st.lists(ANY, max_size=20))
 @settings(deadline=None)
-def test_lookup(symbols: list[int], values: list[int]) -> None:
+def test_lookup_equals_a_dictionary(symbols: list[int], values: list[int]) -> None:
     ids = {symbol: i for i, symbol in enumerate(symbols)}
     given_values = np.array(values + symbols, np.int64)
     found = wide(symbols).lookup(given_values)
@@ -311,7 +311,7 @@ def test_kinds_that_mix() -> None:
             assert len(ids) == len(nothing) and ids.total == 0 and ids.values.dtype == np.int32
 
 
-def test_output() -> None:
+def test_output_gives_back_what_went_in() -> None:
     for alphabet, doc in [
         (Alphabet.from_user("\ud800é"), "é\ud800é"),
         (Alphabet.dense(128, "str"), "ab\0"),

@@ -32,7 +32,9 @@ def tables(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[float], int]:
 @pytest.mark.parametrize("trim", RULES)
 @given(tables(), st.integers(0, 30))
 @settings(max_examples=150)
-def test_pair_tables(trim: str, table: tuple[list[tuple[int, int]], list[float], int], more: int) -> None:
+def test_trimmed_pair_tables_equal_the_reference(
+    trim: str, table: tuple[list[tuple[int, int]], list[float], int], more: int
+) -> None:
     pairs, weights, size = table
     want = rearrange(pairs, weights, size, size + more, trim)
     stay = keep_by_weight(np.array(weights), np.array(pairs), size, size + more, trim)
@@ -46,7 +48,7 @@ def test_pair_tables(trim: str, table: tuple[list[tuple[int, int]], list[float],
 
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=20), st.integers(0, 25))
-def test_flat_tables(weights: list[float], more: int) -> None:
+def test_trimmed_sequences_equal_the_reference(weights: list[float], more: int) -> None:
     sequences = [(0,) * (i + 2) for i in range(len(weights))]
     want = [s for s, _ in rearrange(sequences, weights, 1, 1 + more, "closed")]
     stay = keep_by_weight(np.array(weights), None, 1, 1 + more, "closed")

@@ -51,7 +51,7 @@ def test_weights_boundaries_and_counts(cls: Any) -> None:
     assert max(len(tok.vocabulary.sequence(t)) for t in range(len(tok.vocabulary))) == 3  # " ab"; without the cuts 4
 
 
-def test_min_count(cls: Any) -> None:
+def test_min_count_counts_over_all_segments(cls: Any) -> None:
     tok = cls(None, pretokenizer="gpt2", rules=FitRules(min_count=3)).fit(["ab cd"] * 2 + ["ab"] * 2, progress=False)
     assert tok.vocabulary.n_learned == 1 and tok.vocabulary.sequence(len(tok.vocabulary) - 1).size == 2
 

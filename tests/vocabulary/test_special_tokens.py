@@ -57,7 +57,7 @@ def test_special_tokens_that_do_not_occur_change_nothing(options: dict[str, Any]
 
 @pytest.mark.parametrize("n", [1, 20])  # few are searched for one by one before the automaton is asked
 @pytest.mark.parametrize("pretokenizer", [None, "gpt2"])
-def test_convention(cls: Any, pretokenizer: Any, n: int) -> None:
+def test_special_tokens_are_allowed_refused_or_ordinary(cls: Any, pretokenizer: Any, n: int) -> None:
     names = [END, *(f"<{i}>" for i in range(n - 1))]
     tok = cls.for_text(300, pretokenizer=pretokenizer, special_tokens=names).fit(TEXT, progress=False)
     size = len(tok.vocabulary)
@@ -115,7 +115,7 @@ def test_known_words_are_always_found(cls: Any) -> None:
         both.encode(docs[0], allowed_special=[(9,)])
 
 
-def test_wide_integers() -> None:
+def test_known_words_of_wide_integers() -> None:
     tok = BPE(5, alphabet=4, known_words=[[10**12, -1]]).fit([[0, 1, 0, 1]], progress=False)
     assert tok.decode(tok.encode([0, 1, 10**12, -1, 3])).tolist() == [0, 1, 10**12, -1, 3]
 
