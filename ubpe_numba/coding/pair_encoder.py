@@ -11,7 +11,6 @@ from ubpe_numba.coding.kernels import dropout as dropout_kernel
 from ubpe_numba.coding.kernels.by_pairs import PairTables
 from ubpe_numba.coding.kernels.by_rank import RankTables
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.arrays import writable
 from ubpe_numba.runtime.tables.edges import EDGE
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -61,7 +60,8 @@ class PairEncoder:
             trie = _empty(vocabulary.arena.size - n).view(EDGE)
             stable, prefixes = np.empty(n + m, np.uint8), np.empty(n + m, np.int32)
             self.tables = RankTables(*self.merges, trie, stable, prefixes, self.lengths)
-            by_rank.build_tables(writable(vocabulary.arena), tuple(self.tables))
+            # a copy: kernels are compiled for arrays that can be written to
+            by_rank.build_tables(vocabulary.arena.copy(), tuple(self.tables))
         else:
             self.conflicts = np.empty(m, np.int32)
             by_pairs.build_tables(tuple(self.merges), np.full(n + m, m, np.int32), self.conflicts)

@@ -10,7 +10,6 @@ from ubpe_numba.coding.chunks import Kernel, longest_of, over_documents
 from ubpe_numba.coding.kernels import best_path, cheapest_path
 from ubpe_numba.coding.kernels.best_path import PathTables
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.arrays import writable
 from ubpe_numba.runtime.tables import automaton
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -52,7 +51,7 @@ class PathEncoder:
     def __init__(self, vocabulary: Vocabulary, weights: np.ndarray | None = None) -> None:
         self.vocabulary = vocabulary
         edges, states, self.longest = automaton.automaton_of(
-            vocabulary.n_alphabet, writable(vocabulary.arena), np.diff(vocabulary.offsets)
+            vocabulary.n_alphabet, vocabulary.arena.copy(), np.diff(vocabulary.offsets)
         )
         logs = np.array([0.0] + [1.0 + math.log(c) for c in range(1, 4096)])
         self.tables = PathTables(edges, states, vocabulary.weights * SCALE, logs)

@@ -9,9 +9,9 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.coding.coder import Coder
 from ubpe_numba.coding.k_cheapest import k_best
 from ubpe_numba.coding.nbest import NBest
-from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import Options
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
@@ -229,13 +229,9 @@ class UBPE(Tokenizer):
 
     # ---------------------------------------------------------------------------------------------- encoding
 
-    @property
-    def _encoder(self) -> PathEncoder:
-        return self._coder.path_encoder(self.token_weights)
-
     def _encode_ids(self, documents: Ragged) -> Ragged:
         self._check_objective()
-        encoder = self._encoder
+        encoder = self._coder.path_encoder(self.token_weights)
         objective = self.objective if encoder.weighs or self.objective == "additive" else "shortest"
         return encoder.encode(documents, objective, self.n_threads)
 
@@ -331,13 +327,13 @@ class UBPE(Tokenizer):
         >>> [tok.decode(ids).tolist() for ids in candidates], gap
         ([[0, 1, 2, 0, 1], [0, 1, 2, 0, 1]], 0.0)
         """
-        model = self._fitted()
+        coder = self._coder
         options = self._search_options(n, beam, distinct, exact, guided, return_gap)
-        ids = model.alphabet.to_ids(self._whole(model, doc), unknown, name="doc")
-        encoder = self._encoder
+        ids = coder.model.alphabet.to_ids(self._whole(coder, doc), unknown, name="doc")
+        encoder = coder.path_encoder(self.token_weights)
         if self.objective != "tfidf":
             return k_best(encoder, ids.values, self.objective, options.n)
-        found = self._coder.path_search(encoder).n_best(ids, options, 1)
+        found = coder.path_search(encoder).n_best(ids, options, 1)
         candidates, weights = found.candidates, found.weights
         return (candidates, weights, float(found.gaps[0])) if found.gaps is not None else (candidates, weights)
 
@@ -381,12 +377,12 @@ class UBPE(Tokenizer):
         >>> [len(candidates) for candidates, weights in found]
         [3, 1, 1]
         """
-        model = self._fitted()
+        coder = self._coder
         options = self._search_options(n, beam, distinct, exact, guided, return_gap)
-        ids = model.alphabet.to_ids(self._whole(model, docs, offsets, many=True), unknown)
-        encoder = self._encoder
+        ids = coder.model.alphabet.to_ids(self._whole(coder, docs, offsets, many=True), unknown)
+        encoder = coder.path_encoder(self.token_weights)
         if self.objective == "tfidf":
-            return self._coder.path_search(encoder).n_best(ids, options, self.n_threads)
+            return coder.path_search(encoder).n_best(ids, options, self.n_threads)
         return NBest.of(k_best(encoder, document, self.objective, options.n) for document in ids)
 
     def _search_options(self, n: Any, beam: Any, distinct: Any, exact: Any, guided: Any, with_gap: Any) -> Options:
@@ -403,10 +399,10 @@ class UBPE(Tokenizer):
             raise ValueError(f"distinct: expected 'path' or 'bag', got {distinct!r}")
         return Options(n, int(beam), distinct == "bag", bool(exact), bool(guided), bool(with_gap))
 
-    def _whole(self, model: Model, docs: Any, offsets: Any = None, many: bool = False) -> Documents:
+    def _whole(self, coder: Coder, docs: Any, offsets: Any = None, many: bool = False) -> Documents:
         """Documents as they are searched; ValueError if this tokenizer cuts them first."""
-        if not self._coder.is_plain:
+        if not coder.is_plain:
             raise ValueError("encode_nbest: the segmentations of a document that is cut, or has special tokens, are not ranked")
-        if model.segmenter.encoding is not None:
+        if coder.model.segmenter.encoding is not None:
             return utf8_documents(docs, offsets) if many else utf8_document(docs)
         return as_documents(docs, offsets) if many else as_document(docs)
