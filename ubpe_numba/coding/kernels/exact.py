@@ -78,7 +78,7 @@ def exact_tails(bounds, matches, scaled_idf, logs, prices, value, over, least, m
     the lengths of their first tokens. O(effort).
 
     Token 2 = [0, 1] in [0, 1], least 0: the tails 0: [], 1: [1], 2: [0, 1], 3: [2]; first = [[2, 1, 0], [4, 2, 1]]. With
-    `least` the weight of [2], only 0 and 3 are kept.
+    `least` the weight of [2], only [] and [2] are kept.
     """
     tails, links, first, table, balance = scratch
     n = bounds.size - 1
