@@ -21,7 +21,7 @@ INTS = [[1, 2, 3, 1, 2, 3, 1, 2], [], [3, 1, 2, 3, 3], [2]]
 
 
 def fails(arguments: list[str], capsys: Any, code: int = 2) -> str:
-    """The only line on standard error."""
+    """Run a command that fails; returns its only line on standard error."""
     try:
         found = main(arguments)
     except SystemExit as error:  # argparse

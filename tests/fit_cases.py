@@ -38,7 +38,7 @@ CLASSES: list[Any] = [BPE, UBPEClassic, UBPE]
 
 
 def make(cls: Any, n_tokens: int | None, n_candidates: int, **params: Any) -> Any:
-    """A tokenizer of any class; that of all segmentations without its word on equal weights."""
+    """A tokenizer of any class; a `UBPE` with an objective that does not warn where all weights are equal."""
     if cls is BPE:
         return BPE(n_tokens, **params)
     return cls(n_tokens, n_candidates, **params, **({"objective": "shortest"} if cls is UBPE else {}))

@@ -249,7 +249,7 @@ if sys.platform == "linux":
     @pytest.mark.parametrize("n_candidates", [10**7, 10**9, 10**15])
     @pytest.mark.parametrize("cls", MANY, ids=lambda cls: cls.__name__)
     def test_more_candidates_than_pairs(cls: Any, n_candidates: int) -> None:
-        """Means all there are; no memory for those that cannot exist."""
+        """All pairs are candidates then, and no memory is taken for those that cannot exist."""
         code = f"print({cls.__name__}(8, {n_candidates}).fit(DOCS, progress=False).fingerprint)"
         assert limited(code) == fitted(cls, n_tokens=8, n_candidates=1000).fingerprint
 
@@ -514,7 +514,7 @@ def test_bad_unknown(cls: Any, unknown: Any, error: Any) -> None:
 
 @pytest.mark.parametrize("n_threads", [1, 4])
 def test_positions_in_large_batches(cls: Any, n_threads: int) -> None:
-    """More symbols than are loaded at once, and than one thread gets."""
+    """In batches larger than a block of the look-up, and than the share of one thread."""
     flat = np.tile(np.arange(4, dtype=np.uint8), 300_000)
     offsets = np.arange(0, flat.size + 1, 4000)
     tok = make(cls, 6, alphabet=4, n_threads=n_threads, rules=FitRules(min_count=1))

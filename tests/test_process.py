@@ -91,7 +91,7 @@ class Warm(NamedTuple):
 
 
 def start(script: str, cache: pathlib.Path | None, *, path: pathlib.Path = PACKAGE.parent, **extra: str) -> subprocess.Popen[str]:
-    """Start an interpreter on a script behind the prelude; warnings are errors, but for Python's word on forks."""
+    """Start an interpreter on a script behind the prelude; warnings are errors, except Python's about forks."""
     drop = ("UBPE_CACHE", "UBPE_CACHE_DIR", "UBPE_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMBA_BOUNDSCHECK")
     environment = {k: v for k, v in os.environ.items() if k not in drop} | {"PYTHONPATH": str(path)}
     if cache is not None:
@@ -102,7 +102,7 @@ def start(script: str, cache: pathlib.Path | None, *, path: pathlib.Path = PACKA
 
 
 def finish(process: subprocess.Popen[str]) -> str:
-    """Wait for a process; what it printed. AssertionError if it failed, hung or had anything to complain of."""
+    """Wait for a process; what it printed. AssertionError if it failed, hung or wrote to standard error."""
     try:
         out, err = process.communicate(timeout=HANG)
     except subprocess.TimeoutExpired:

@@ -97,7 +97,7 @@ def test_same_vocabulary_and_encoding(name: str, n_candidates: int, classic: boo
 
 
 def fitted(tokenizer: Any, docs: list[list[int]]) -> Any:
-    """Fit; where every idf is 0 UBPE warns, which is not what is tested here."""
+    """Fit without the warning of UBPE where every idf is 0."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return tokenizer.fit(docs, progress=False)
@@ -123,7 +123,7 @@ def tfidf(path: list[int], weights: np.ndarray) -> float:
 
 
 def test_enough_fits_were_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    """Say what was compared."""
+    """At least 100, and how many is printed."""
     with capsys.disabled():
         print(
             f"\nubpe-native {VERSION}: {seen['fits']} fits equal, {seen['broken']} of them trimmed to tables that are not closed;"

@@ -1,4 +1,4 @@
-"""Whatever order the methods of a tokenizer are called in, its promises hold; and whatever a loader reads, so do its own."""
+"""A tokenizer keeps its promises in any order of calls, and loaders keep theirs on the seeds of the fuzzer and mutations."""
 
 from __future__ import annotations
 
@@ -167,12 +167,12 @@ class TokenizerMachine(RuleBasedStateMachine):
 
     @rule(bad=st.sampled_from(BAD_DOCUMENTS))
     def failed_fit(self, bad: Any) -> None:
-        """Documents that are none."""
+        """A fit of something that is no document is refused."""
         self.refused((TypeError, ValueError), self.tok.fit, bad, progress=False)
 
     @rule(bad=st.sampled_from([{"n_tokens": 1}, {"n_tokens": 0}, {"n_tokens": 2.5}, {"rules": "rank"}, {"n_threads": 0}]))
     def failed_settings(self, bad: dict[str, Any]) -> None:
-        """Arguments out of range show at the fit."""
+        """Arguments out of range are refused by the fit."""
         old = {name: self.tok.get_params()[name] for name in bad}
         self.tok.set_params(**bad)
         two = [self.document([0, 1, 2])]
@@ -189,7 +189,7 @@ class TokenizerMachine(RuleBasedStateMachine):
 
     @rule(indices=INDICES)
     def encode_and_decode(self, indices: list[int]) -> None:
-        """There and back."""
+        """Decoding gives back what was encoded."""
         doc = self.known(indices)
         ids = self.tok.encode(doc)
         assert ids.dtype == np.int32 and ids.size <= len(doc)

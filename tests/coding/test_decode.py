@@ -28,7 +28,7 @@ def test_decode_equals_the_reference(table: Table, data: st.DataObject) -> None:
 
 
 def test_decode_when_the_size_was_guessed_too_small() -> None:
-    """The sample is blind to the long tokens; documents, empty ones among them, end where they should all the same."""
+    """The size is guessed from a sample, here one without the long tokens; the ends of documents are right all the same."""
     tok = BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2)
     ids = np.full(20_000, 8, np.int32)
     ids[:: ids.size // 1024] = 1
@@ -45,7 +45,7 @@ ALPHABETS: dict[str, Any] = {"uint8": bytes([7, 9]), "uint32": "aß", "int32": [
 
 @given(tables(), st.data(), st.integers(0, 3000))
 def test_decode_into_a_buffer_equals_the_reference(table: Table, data: st.DataObject, spare: int) -> None:
-    """Exact room, where the kernel's wide copies have no place, and more."""
+    """In a buffer of the exact size, where copies of 32 bytes at a time do not fit at the end, and in larger ones."""
     size, pairs, _ = table
     flat = reference_decode.expand(pairs, size)
     tok = BPE.from_merges(pairs, alphabet=size)

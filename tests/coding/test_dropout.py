@@ -1,4 +1,4 @@
-"""BPE-dropout: the reference, id for id; and what chance should do."""
+"""BPE-dropout: the ids of the plain reference, and the frequencies of omissions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 @given(st.data(), tables(), st.randoms(use_true_random=False))
 @settings(max_examples=200)
 def test_dropout_equals_the_reference(data: st.DataObject, table: Table, rng: Any) -> None:
-    """In order of creation and shuffled; 0 is `encode`, 1 the alphabet."""
+    """Tables in order of creation and shuffled; dropout 0 is `encode`, dropout 1 merges nothing."""
     size, pairs, _ = table
     docs = data.draw(documents(size, 60))
     seed = data.draw(st.integers(0, 2**64 - 1))
@@ -43,7 +43,7 @@ def tok() -> BPE:
 
 
 def test_each_occurrence_is_left_out_on_its_own(tok: BPE) -> None:
-    """The share of omissions is p, and neighbours, ranks, documents and seeds have nothing to do with each other."""
+    """The share of omissions is p, independently for neighbours, documents and seeds."""
     n = 200_000
     doc = np.tile([0, 1], n).astype(np.int32)
 

@@ -51,7 +51,7 @@ def test_giant_documents_among_small_ones(n_threads: int) -> None:
 
 @pytest.mark.parametrize("period", [1, 17])
 def test_periodic_text_is_encoded_again_once(period: int) -> None:
-    """The phases of two blocks may never meet; then a block is encoded once more, and not all that comes before it."""
+    """In periodic text two blocks may never agree on where tokens begin; then one block is encoded again, not all before it."""
     motif = np.random.default_rng(0).integers(0, 4, period)
     text = np.tile(motif, 400_000 // period).astype(np.int32)
     tok = BPE(30, alphabet=4, n_threads=1).fit(np.split(text[:100_000], range(1000, 100_000, 1000)), progress=False)

@@ -20,7 +20,7 @@ SIGNED = st.sampled_from([-2.5, -1.0, -0.25, 0.0, 0.25, 1.0, 3.0])
 @given(st.data(), tables())
 @settings(max_examples=150)
 def test_additive_and_k_best_equal_the_reference(data: st.DataObject, table: Table) -> None:
-    """Weights of both signs, of symbols too; the k best of short documents are those of brute force."""
+    """Weights of both signs, for symbols too; the k best of short documents are found by trying everything."""
     size, pairs, _ = table
     n = size + len(pairs)
     given_weights = data.draw(st.lists(SIGNED, min_size=n, max_size=n))

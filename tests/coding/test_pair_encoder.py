@@ -49,7 +49,7 @@ def test_rank_and_batch_equal_the_reference(data: st.DataObject, table: Table, r
 
 
 def test_one_long_document_is_encoded_aside(monkeypatch):
-    """So that Ctrl-C is heard: where a kernel runs, no signal is."""
+    """A long document is encoded on another thread, since Python handles no Ctrl-C on a thread where a kernel runs."""
     monkeypatch.setattr(thread_pool, "LONG", 100)
     tok = BPE(20, alphabet=4, n_threads=1).fit([np.arange(40) % 4], progress=False)
     encoder = tok._coder.pair_encoder()
@@ -67,7 +67,7 @@ def test_one_long_document_is_encoded_aside(monkeypatch):
 
 
 def test_batch_rule_a_pair_waits_for_what_the_pass_creates():
-    """The rank that shares a token with a taken one is not of the pass; nor with a later taken one."""
+    """A pair that shares a token with a better pair of the pass waits for the next pass, whichever of the two comes first."""
     one = BPE.from_merges([[0, 1], [3, 2], [2, 0]], alphabet=3).set_params(rules=FitRules(encode="batch"))
     assert one.encode([0, 1, 2, 0]).tolist() == [4, 0]
     two = BPE.from_merges([[3, 4], [0, 1], [6, 2], [2, 0]], alphabet=5).set_params(rules=FitRules(encode="batch"))

@@ -42,7 +42,7 @@ def test_tfidf_shortest_and_n_best_equal_the_reference(data: st.DataObject, tabl
 
 @pytest.mark.parametrize("text", ["ab" * 5000, "a" * 10000, "aab" * 3000 + "ba" * 999], ids=["abab", "aaaa", "mixed"])
 def test_long_periodic_documents(text: str) -> None:
-    """What a careless search takes quadratic time or a deep recursion for; compared where the reference can follow."""
+    """A careless search needs quadratic time or deep recursion here; the beginning is compared with the reference."""
     docs = [text[:400], text[1:300], "abba" * 20, "b" * 33, ""]
     short = [ord(c) - ord("a") for c in text[:700]]
     for cls in (BPE, UBPEClassic):
@@ -65,7 +65,7 @@ def test_long_periodic_documents(text: str) -> None:
 
 
 def test_lattice_batches_of_periodic_documents():
-    """Asked_at is a flat position; several periodic documents in one call."""
+    """Several periodic documents in one call, in any order, are encoded as one by one."""
     rng = np.random.default_rng(0)
     docs = [
         np.tile(p, 400)[:n].astype(np.int32)
@@ -81,7 +81,7 @@ def test_lattice_batches_of_periodic_documents():
 
 
 def test_tiny_idf_against_the_reference():
-    """The slack for rounding, and k/nbest.py: weights of a few units of 2**-24, long documents."""
+    """Weights of a few units of the fixed point, 2**-24, where rounding decides."""
     rng = np.random.default_rng(2)
     for _ in range(300):
         size = 2
@@ -103,7 +103,7 @@ def test_tiny_idf_against_the_reference():
 
 
 def test_more_of_one_token_than_the_table_of_logarithms_has():
-    """4096 and more occurrences of a token."""
+    """The table has 4096 logarithms; a token that occurs more often takes the logarithm itself."""
     v = Vocabulary.from_merges(2, [(0, 1)], [0.5])
     for n in (4094, 4095, 4096, 4097, 6000):
         found = PathEncoder(v).encode(Ragged.from_lists([[0, 1] * n]), "tfidf", 1)

@@ -1,4 +1,4 @@
-"""Every encoder against the plain reference, and decoding back."""
+"""The searches for the n best paths, against the plain references and against trying everything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ubpe_numba.coding.path_search import Options, PathSearch, _Beam, _Priced
 @given(st.data())
 @settings(max_examples=30)
 def test_beam_against_brute_force(data: st.DataObject) -> None:
-    """The best of the beam never beats the true best, and is it for a single kind of learned token."""
+    """The best path of a beam weighs at most as much as the true best, and as much with a single learned token."""
     docs = data.draw(st.lists(st.lists(st.integers(0, 1), max_size=9), min_size=2, max_size=4))
     tok = UBPE(5, 1, alphabet=2).fit([*docs, []], progress=False)
     v = tok.vocabulary
@@ -106,7 +106,7 @@ def test_exact_and_gap_against_trying_everything(data: st.DataObject, table: Tab
 @given(st.data(), tables())
 @settings(max_examples=100)
 def test_matches_and_bounds_of_prices_equal_the_reference(data: st.DataObject, table: Table) -> None:
-    """Matches, the bound at the prices that were found, and what the dearest ways cost."""
+    """Matches, the bound at the prices that were found, and the largest price of a way to each position."""
     search, tokens, idf = made(table)
     for doc in data.draw(documents(table[0], 10)):
         path = encode_paths.encode_top(doc, tokens, idf, 1)[0][0]
@@ -124,7 +124,7 @@ def test_matches_and_bounds_of_prices_equal_the_reference(data: st.DataObject, t
 
 @pytest.mark.parametrize("pattern", [[0], [0, 1], [0, 0, 1], [0, 1, 1, 0, 1]])
 def test_periodic_documents_equal_the_reference(pattern: list[int]) -> None:
-    """What no two tails of have an end in common, at lengths that a growing tree has to grow for."""
+    """In periodic documents tails do not merge before the document ends, and the tree of tails has to grow."""
     docs = [(pattern * 300)[:n] for n in (300, 211, 97)] + [[1, 0, 0, 1] * 20, [1] * 33, []]
     tok = UBPE(40, 5, alphabet=2).fit(docs, progress=False)
     v = tok.vocabulary
@@ -183,7 +183,7 @@ def test_options_that_make_no_sense() -> None:
 
 
 def test_an_exact_search_that_takes_too_much() -> None:
-    """A ValueError, and soon: the effort is counted."""
+    """A ValueError before the search has taken long, since its tails are counted."""
     rng = np.random.default_rng(1)
     docs = rng.integers(0, 2, (20, 2000))
     tok = UBPE(60, 4, alphabet=2).fit(docs, progress=False)
@@ -195,7 +195,7 @@ def test_an_exact_search_that_takes_too_much() -> None:
 @settings(max_examples=50)
 @example([0, 1, 0, 0, 1, 0, 1, 0])
 def test_bags_of_equal_marks(doc: list[int]) -> None:
-    """Were the random numbers of all tokens the same, the exact search would find the same: equal sums are looked into."""
+    """With the same random mark for all tokens, bags of one size have equal sums, so the exact search has to compare them."""
     search, tokens, idf = made((2, [(0, 1), (1, 0), (0, 0), (2, 3)], [0.5, 1.0, 0.25, 1.7]))
     search.marks = np.ones_like(search.marks)
     for n in (1, 3):
@@ -204,7 +204,7 @@ def test_bags_of_equal_marks(doc: list[int]) -> None:
 
 
 def test_growing_results_stay_in_bounds(monkeypatch):
-    """To run with NUMBA_BOUNDSCHECK=1; the room check of `out`."""
+    """The array of ids grows when it has no room for the next path; an index past its end shows with NUMBA_BOUNDSCHECK=1."""
     rng = np.random.default_rng(3)
     docs = [rng.integers(0, 3, n) for n in (50, 0, 400, 7, 300)]
     tok = UBPE(60, 4, alphabet=3).fit(docs, progress=False)

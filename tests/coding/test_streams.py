@@ -105,7 +105,7 @@ def test_a_document_that_does_not_fit(batch: int, tmp_path: Any) -> None:
 @given(st.data(), tables())
 @settings(max_examples=200)
 def test_a_stream_is_the_whole(data: st.DataObject, table: Table) -> None:
-    """Whatever the chunks; and what is final is the beginning of the encoding of every continuation."""
+    """In chunks of any size; the ids that are final are the first ids of every continuation."""
     size, pairs, _ = table
     tok = BPE.from_merges(pairs, alphabet=size)
     text = [i for d in data.draw(documents(size, 150)) for i in d]
@@ -160,7 +160,7 @@ def test_only_encoding_by_rank_needs_no_frames() -> None:
 
 
 def test_stream_phases_that_never_meet():
-    """A prefix whose encoding does not go through the start of the stretch: reach must grow."""
+    """The encoding of some prefix has no token that starts where the last stretch starts, so a longer stretch is needed."""
     n = 200
     merges = [[i, i + 1] for i in range(n - 2, -1, -1)]  # the last pair of a run goes first: phases depend on the end
     tok = BPE.from_merges(merges, alphabet=n)

@@ -106,7 +106,7 @@ def test_symbols_in_another_order() -> None:
 
 
 def test_long_words() -> None:
-    """Megabytes without a boundary take linear time and are what documents of them are."""
+    """Megabytes without a boundary take linear time and are encoded as documents are."""
     rng = np.random.default_rng(3)
     documents = [b"a" * 3_000_000, rng.choice([97, 98], 1_000_000).astype(np.uint8).tobytes(), b"ab" * 500_000]
     tokenizer = fitted([document[:4000] for document in documents], 200)
@@ -124,7 +124,7 @@ def test_threads_share_an_encoder() -> None:
 
 
 def test_many_words_meet_in_the_cache() -> None:
-    """Far more words than the cache has lines: it forgets, and never mixes two up."""
+    """With far more words than the cache has lines, words are replaced, and none gets the ids of another."""
     rng = np.random.default_rng(1)
     document = b" ".join(b"%d" % i for i in rng.integers(0, 10**6, 150_000))
     tokenizer = fitted([document[:20_000]], 300)

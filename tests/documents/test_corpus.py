@@ -37,7 +37,7 @@ CUTS: list[list[int]] = [[5, 2, 5, 0], [], [1, 4, 5], [3]]
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_boundaries_in_every_container(cls: Any) -> None:
-    """Boundaries of many documents and of one, in whatever holds the documents."""
+    """Boundaries of many documents and of one, for documents in every container."""
     tok = make(cls, 9, 3, alphabet=3)
     want = tok.fit(DOCS, boundaries=CUTS, progress=False).vocabulary
     assert [tuple(merge) for merge in merges(tok)] == reference.fit(DOCS, 3, 9, 1 if cls is BPE else 3, boundaries=CUTS)[0]

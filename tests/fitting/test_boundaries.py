@@ -85,7 +85,7 @@ def test_large_corpora_with_boundaries_equal_the_reference(
 def test_pieces_count_like_documents_of_their_own(
     corpus: tuple[list[list[int]], int, dict[str, Any]], ties: str, n_candidates: int
 ) -> None:
-    """In all but the numbers of documents."""
+    """Pairs and counts are those of a fit on the pieces; numbers of documents are not."""
     docs, size, marks = corpus
     cuts = [[]] * len(docs) if marks["boundaries"] is None else marks["boundaries"]
     parts = [piece for doc, cut in zip(docs, cuts, strict=True) for piece in pieces(doc, cut)]

@@ -20,7 +20,7 @@ DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 
 
 
 def rows(tok: Any) -> list[list[int]]:
-    """The three columns as lists, once they are what they should be."""
+    """The three columns as lists; their types are checked."""
     history = tok.history_
     assert isinstance(history, tuple)
     assert history._fields[:3] == ("counts", "document_frequencies", "lengths")
@@ -34,7 +34,7 @@ def expected(docs: list[list[int]], size: int, want: list[reference.Merge], mark
 
 
 def check_curve(tok: Any, size: int, n_symbols: int) -> None:
-    """First the alphabet alone, then the size of the vocabulary and the symbols a token after each merge."""
+    """Check sizes and symbols per token: of the alphabet alone, then after each merge."""
     sizes, rates = tok.compression_curve()
     lengths = tok.history_.lengths.tolist()
     assert sizes.dtype == np.int64

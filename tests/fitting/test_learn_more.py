@@ -1,4 +1,4 @@
-"""Going on with a fit: the same as one longer fit of the same corpus, and old merges kept on another."""
+"""A fit that is continued: on the same corpus it equals one longer fit, on another corpus it keeps the old merges."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def learned(tok: Any) -> tuple[Any, ...]:
 def test_equals_one_longer_fit(
     corpus: Marked, longest: int | None, steps: list[int], n_candidates: int, ties: str, min_count: int, cls: Any
 ) -> None:
-    """Rounds are cut anywhere by the steps, and finished by the next."""
+    """A step may end within a round of merges; the next step finishes the round."""
     docs, size, marks = corpus
     params = {"alphabet": size, "rules": FitRules(ties=ties, min_count=min_count), "max_token_length": longest}
     n_tokens = size + sum(steps)
@@ -78,7 +78,7 @@ def test_large_corpora_in_many_steps(
 def test_fit_more_on_another_corpus_equals_the_reference(
     corpus: Marked, longest: int | None, split: int, first: int, more: int, n_candidates: int, ties: str
 ) -> None:
-    """A table of pairs knows nothing of rounds: the next one begins on the other corpus, encoded."""
+    """No round is left to finish after another corpus: a new round begins, on the other corpus encoded by the old merges."""
     docs, size, marks = corpus
     old = [merge[:2] for merge in reference.fit(docs[:split], size, size + first, ties=ties, max_token_length=longest)[0]]
     docs = docs[split:]

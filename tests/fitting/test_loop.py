@@ -50,7 +50,7 @@ def test_fit_equals_the_reference(
 def test_large_corpora_with_many_epochs_equal_the_reference(
     nature: str, n_candidates: int, ties: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Thousands of symbols, hundreds of merges; both ways of counting pairs, batches, growing tables, a small arena."""
+    """Thousands of symbols, hundreds of merges: both ways of counting pairs, small merges in batches, arrays that grow."""
     rng = np.random.default_rng(11)
     n = 6000
     values = {
@@ -122,7 +122,7 @@ def test_article_preset_fits_and_overshoots() -> None:
 
 
 def test_interrupted_fit_leaves_the_tokenizer_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C arrives between two slices of rounds."""
+    """Ctrl-C is raised between two calls of the kernel."""
     tok = BPE(20, alphabet=4).fit([[0, 1, 2, 3] * 10], progress=False)
     before = tok.fingerprint
 
@@ -136,7 +136,7 @@ def test_interrupted_fit_leaves_the_tokenizer_as_it_was(monkeypatch: pytest.Monk
 
 
 def test_pauses_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel may come back after any round."""
+    """The kernel may return to Python after any round."""
     rng = np.random.default_rng(3)
     docs = [rng.integers(0, 9, 300).tolist() for _ in range(5)]
     whole = UBPEClassic(200, 5, alphabet=9).fit(docs, progress=False)
@@ -217,7 +217,7 @@ def test_threads_are_chosen_by_size() -> None:
 
 
 def test_public_fit_on_threads() -> None:
-    """A document long enough that threads share it, and as many documents."""
+    """One document long enough that threads share it, and the same cut into many."""
     values = np.minimum(np.random.default_rng(8).zipf(1.4, 1_300_000), 99).astype(np.uint8)
     for docs in ([values], np.array_split(values, 1000)):
         prints = {

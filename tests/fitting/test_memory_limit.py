@@ -16,7 +16,7 @@ from ubpe_numba.fitting import memory_limit as memory
 
 @pytest.fixture
 def no_tables(monkeypatch):
-    """Small corpora, too, are short of memory, and merge in small batches."""
+    """No allowance for tables and no batches of small merges, so that small corpora reach the limit too."""
     monkeypatch.setattr(memory, "_TABLES", 0)
     monkeypatch.setattr(fitting, "_SMALL", 0)
 
@@ -49,7 +49,7 @@ def test_a_limit_does_not_change_the_result(no_tables, caplog, docs, size, candi
 
 
 def test_too_long_pairs_take_no_room(no_tables):
-    """They are not listed, so a limit that leaves them out leaves pairs to merge, or refuses."""
+    """Pairs above max_token_length are not kept, so a small limit keeps pairs that can be merged, or refuses."""
     rng = np.random.default_rng(0)
     x = np.concatenate([(4 * rng.integers(0, 20, 4000)[:, None] + np.arange(4)).ravel(), rng.integers(80, 94, 4000)])
     kept = 0

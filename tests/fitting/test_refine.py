@@ -1,4 +1,4 @@
-"""Refining a vocabulary: what tokens are worth, and fewer of them on documents that were not seen."""
+"""Refining a vocabulary: the loss that leaving out a token costs, and fewer ids for documents that were not seen."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ SHARDS = (1, 2, 3, 8, 16)
 
 
 def sharded(docs: Any, size: int, n_shards: int, threads: int, near: int, arguments: dict[str, Any], **marks: Any) -> list[Any]:
-    """The merges of a fit cut into shards, near the ends of documents (16) or anywhere (10**9)."""
+    """The merges of a fit cut into shards: at an end of a document nearer than a shard / `near`, else anywhere."""
     rules = FitRules(**{name: arguments[name] for name in ("ties", "min_count", "overshoot")})
     longest = arguments["max_token_length"] or 2**62
     plan = fitting.Settings(arguments["n_tokens"], arguments["n_candidates"], rules, threads, longest, n_shards)
@@ -63,7 +63,7 @@ def cases(draw: st.DrawFn) -> tuple[Any, ...]:
                           "max_token_length": None}, None, None, 1024, 10**9), 2)  # fmt: skip
 @settings(max_examples=250)
 def test_shards_equal_the_reference(case: tuple[Any, ...], threads: int) -> None:
-    """Runs of one symbol, periods and empty documents among them, cut in their middle; shards that are emptied."""
+    """Runs of one symbol, periodic and empty documents, cut in their middle; some shards become empty."""
     docs, size, arguments, weights, boundaries, dense, near = case
     asked = {name: value for name, value in arguments.items() if name not in ("batch", "most")}
     want, _ = reference.fit(docs, size, **asked, weights=weights, boundaries=boundaries)
@@ -107,7 +107,7 @@ def test_large_corpora_in_shards_equal_the_reference(nature: str, n_candidates: 
 
 @pytest.mark.parametrize("n_shards", [1, 2, 3])
 def test_more_pairs_of_one_count_than_are_kept(n_shards: int) -> None:
-    """Of de Bruijn sequences: what shards hold one by one does not tell which pairs are frequent, all are, or none."""
+    """In de Bruijn sequences all pairs are equally frequent: the counts in one shard do not tell which pairs to keep."""
     circle = np.concatenate([np.concatenate([[a], *([a, b] for b in range(a + 1, 20))]) for a in range(20)])  # each pair once
     half = np.tile(circle, 12)
     arguments: dict[str, Any] = {

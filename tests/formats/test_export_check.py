@@ -13,7 +13,7 @@ from ubpe_numba.formats.export_check import ExportCheck
 
 
 def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
-    """By the articles' rule of several pairs a pass a table out of order is encoded as no other library does."""
+    """A table out of order encodes differently by the articles' batch rule, which no other library has."""
     rng = np.random.default_rng(0)
     docs = [rng.integers(0, 4, 200) for _ in range(8)]
     tok = UBPEClassic(60, 50, alphabet=4, rules=FitRules(order="idf", encode="batch")).fit(docs, progress=False)
@@ -29,7 +29,7 @@ def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest
 
 
 def test_what_the_other_library_says_counts() -> None:
-    """A pattern that Hugging Face's engine reads in another way: to it $ is the end of every line."""
+    """Hugging Face's engine reads this pattern in another way: there $ is the end of every line."""
     tok = BPE(None, pretokenizer=r"\n$|a+").fit(["a\nb\n", "\n\na\n\n"] * 3, progress=False)
     with pytest.raises(ValueError, match=r"export refused: .* by tokenizers"):
         tok.to_huggingface()

@@ -46,7 +46,7 @@ def merges_of(other: Any) -> list[tuple[bytes, bytes]]:
 
 
 def test_merges_are_those_of_hugging_face(lines: list[str]) -> None:
-    """With the symbols in its order ties fall as there, and all is the same; in ours only ties differ."""
+    """With symbols in Hugging Face's order all merges are the same; in our order only ties are broken differently."""
     n = 400
     want = merges_of(trained(lines, 257 + n))
     assert len(want) == n
@@ -201,7 +201,7 @@ def base() -> dict[str, Any]:
 
 
 def deep(file: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
-    """The file with one place changed; DELETE leaves it out."""
+    """The file with the value at one dotted path changed."""
     part: Any = file
     *way, last = path.split(".")
     for name in way:

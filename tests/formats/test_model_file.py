@@ -1,4 +1,4 @@
-"""Model files: what is written is read again, and nothing else is believed."""
+"""Model files: what is saved is loaded again, and damaged or hostile files are refused."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_what_could_not_be_read_is_not_written(cls: Any, suffix: str, params: An
 
 
 def test_rules_changed_after_fit_mean_the_same_before_and_after(suffix: str, tmp_path: Path) -> None:
-    """Whatever it means for a fitted tokenizer, a saved or pickled one encodes like the original."""
+    """A saved or pickled tokenizer encodes like the one whose rules were changed."""
     tok, doc = UBPEClassic.from_merges([[7, 3], [1, 2], [3, 5]], alphabet=6), [1, 2, 3, 5]
     assert tok.encode(doc).tolist() == [6, 5]
     tok.set_params(rules=FitRules(encode="batch"))
@@ -247,7 +247,7 @@ FIELDS = [
     ("vocabulary.n_documents", 1.5, "n_documents"),
     ("vocabulary.n_symbols", None, "n_symbols: expected an integer of at least 0"),
     ("vocabulary.luck", 1, "luck"),
-    # the limit that protects from the file is not for the file to set
+    # a file must not set the limit that protects from it
     ("vocabulary.max_symbols", 10**18, "max_symbols"),
     ("vocabulary.weights", [0.5] * 4, r"weights: expected 5 values, got shape \(4,\)"),
     ("vocabulary.weights", [], "weights: expected 5 values"),
@@ -402,7 +402,7 @@ def test_a_truncated_file_is_refused_wherever_it_ends(cls: Any, suffix: str, tmp
 
 
 def test_a_changed_byte_is_refused_or_harmless(cls: Any, suffix: str, tmp_path: Path) -> None:
-    """Refused, or what is read encodes and decodes; checksums keep the numbers of npz."""
+    """Refused, or the model that is read encodes and decodes; in npz checksums protect all numbers."""
     # one byte can hide members of an npz in a comment
     tok, path = fitted(cls, n_tokens=6), tmp_path / f"model{suffix}"
     tok.save(path)
@@ -713,7 +713,7 @@ def test_compressed_and_lying_archives(cls: Any, tmp_path: Path) -> None:
 
 
 def test_arrays_may_stand_in_the_head(tmp_path: Path) -> None:
-    """Both formats hold the same, so an npz with the lists of JSON is a model too, validated all the same."""
+    """Both formats hold the same fields, so an npz whose head has the lists of a JSON model is valid too, and is checked."""
     model = model_of(BPE, tmp_path)
     head = np.frombuffer(json.dumps(model).encode(), np.uint8)
     (tmp_path / "model.npz").write_bytes(zipped({HEAD: npy(head)}))

@@ -1,4 +1,4 @@
-"""Dumps of the published package: what is written is read again, and nothing else is believed."""
+"""Dumps of the published package: what is written is read again, and damaged or hostile dumps are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A slice of the fuzzing of encoders, and that it can fail."""
+"""The fuzzing of encoders on a few symbols, and that it reports a difference."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ def test_trims_that_break_the_table():
 
 
 def test_trims_that_drop_too_much():
-    """(1, 1) could stay everywhere, but a token that was listed twice costs it its place."""
+    """(1, 1) could stay under every rule, but some rules count a token twice that is listed twice, and drop one too many."""
     pairs, weights = [(0, 1), (1, 0), (2, 3), (1, 1)], [1.0, 2.0, 3.0, 4.0]  # (2, 3) holds both before it
     tables = {trim: rearrange(pairs, weights, 2, 3, trim) for trim in TRIMS}
     assert tables["closed"] == tables["one_level"] == tables["published_0_3"] == [((1, 1), 4.0)]

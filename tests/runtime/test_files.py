@@ -37,8 +37,8 @@ def test_an_interrupted_save_leaves_the_old_file(
 
 if os.name == "posix":
 
-    def test_what_is_no_file(suffix: str, tmp_path: Path) -> None:
-        """Links to a pipe that nobody writes to, to endless devices, to itself; and a file of 20 GB with nothing in it."""
+    def test_only_regular_files_are_read(suffix: str, tmp_path: Path) -> None:
+        """Links to a pipe without a writer, to endless devices and to themselves; and a file of 20 GB that is one hole."""
         os.mkfifo(tmp_path / "pipe")
         for i, target in enumerate([tmp_path / "pipe", "/dev/zero", "/dev/random", "/dev/null"]):
             link = tmp_path / f"{i}{suffix}"

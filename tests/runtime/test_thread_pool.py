@@ -12,7 +12,7 @@ from ubpe_numba.runtime import thread_pool
 
 
 def test_ctrl_c_does_not_wait_for_a_kernel():
-    """What counts a large corpus may take seconds: its thread is left to end by itself."""
+    """A kernel that counts a large corpus may take seconds: Ctrl-C is raised at once, and the thread ends by itself."""
     hold, ended = threading.Event(), threading.Event()
 
     def kernel(begin: int, end: int) -> None:

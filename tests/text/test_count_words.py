@@ -44,7 +44,7 @@ def test_counts_of_many_words_equal_those_of_documents() -> None:
 
 
 def test_many_words_that_differ_by_a_final_nul():
-    """A word and the same with NUL behind it have one key."""
+    """A word of less than eight bytes and the same word with a NUL byte at its end have the same key, but are two words."""
     words = [w for i in range(40_000) for w in (b"%d" % i, b"%d\0" % i)]
     flat = np.frombuffer(b"".join(words), np.uint8)
     offsets = np.concatenate([[0], np.cumsum([len(w) for w in words])])

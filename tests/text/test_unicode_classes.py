@@ -45,6 +45,6 @@ def test_classes_of_some_code_points() -> None:
 
 
 def test_regex_knows_the_long_s() -> None:
-    """What the kernels take for granted: U+017F is the one further code point that folds to a letter of a contraction."""
+    """The kernels assume that U+017F is the only other code point that folds to a letter of a contraction."""
     everything = "".join(map(chr, range(0x80, 0x110000)))
     assert regex.findall("(?i)[sdmtlver]", everything) == ["\u017f"]

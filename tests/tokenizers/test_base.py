@@ -316,7 +316,7 @@ def run_all(threads: list[threading.Thread]) -> None:
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_eight_threads_share_a_tokenizer(cls: Any, name: str) -> None:
-    """The first use included: what is made lazily is made by all of them at once."""
+    """From the first use on, when all threads make the encoder at once."""
     docs = CORPORA[name]
     tok = fitted(cls, docs, None)
     want = fitted(cls, docs, None).encode_batch(docs).to_lists()
@@ -370,11 +370,11 @@ def test_a_refit_does_not_touch_what_was_made_before(cls: Any) -> None:
     assert tok.vocabulary is not vocabulary
 
 
-# --- the manners of scikit-learn
+# --- scikit-learn's parameter protocol
 
 
 def clone(estimator: Any) -> Any:
-    """What `sklearn.base.clone` does, its check included."""
+    """A clone as `sklearn.base.clone` makes it, with its check."""
     params = {name: copy.deepcopy(value) for name, value in estimator.get_params(deep=False).items()}
     made = type(estimator)(**params)
     for name, value in made.get_params(deep=False).items():
@@ -474,7 +474,7 @@ def test_an_iterator_that_was_used_up(cls: Any) -> None:
 
 
 def test_an_alphabet_that_exceeds_the_default_size(cls: Any) -> None:
-    """Learned alphabets have no gaps up to 65535, so one large number makes a large one; that is said."""
+    """Learned alphabets have no gaps up to 65535, so one large number makes a large alphabet; the message gives its size."""
     docs = [[5000, 1, 5000, 1], [1, 5000, 1], []]
     with pytest.raises(ValueError, match="n_tokens: expected at least the alphabet's 5001 symbols, got 4096"):
         cls().fit(docs, progress=False)

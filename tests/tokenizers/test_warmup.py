@@ -19,7 +19,7 @@ def forms(dispatcher: Any) -> set[tuple[str, ...]]:
 
 
 def test_every_kernel_has_exactly_one_version() -> None:
-    """Whatever the tests before this one did, or a single warm-up did."""
+    """After a warm-up, and after any tests that ran before this one."""
     ubpe_numba.warmup()
     n = 0
     for module in kernel_modules():

@@ -115,7 +115,7 @@ PIECES = ["the", "cat ", "<a>", "<ab>", "<", "ab>", " 12", "\n", "<a", "END", ">
 @given(
     st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), max_size=4), st.sets(st.sampled_from(["<a>", "<ab>"]))
 )
-def test_encoding_is_what_it_is_made_of(name: str | None, docs: list[str], allowed: set[str]) -> None:
+def test_special_tokens_and_segments_are_encoded_apart(name: str | None, docs: list[str], allowed: set[str]) -> None:
     """Special tokens by the reference, what lies between cut by the pattern, and every segment encoded by itself."""
     tok, plain = TOKENIZERS[name]
     special = ["<a>", "<ab>", "END"]
@@ -165,7 +165,7 @@ def test_counts_of_words_are_a_corpus_too() -> None:
 
 
 def test_flat_array_longer_than_its_offsets_with_words():
-    """Values behind the last offset are not looked at."""
+    """Values behind the last offset are not read."""
     tok = BPE(12, alphabet=8, known_words=[[6, 7]]).fit([[0, 1, 0, 1, 6, 7]], progress=False)
     flat = np.array([0, 1, 6, 7, 0, 1, 6, 7, 6, 7, 0, 6, 7] * 20)
     for end in (0, 2, 3, 4, 7, 50):

@@ -45,7 +45,7 @@ def test_finding_in_periodic_text(unit: str) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"sample_weight": [1, 5, 2, 1, 3, 1]}, {"boundaries": [[2], [], [0], [], [], [1]]}])
 def test_special_tokens_that_do_not_occur_change_nothing(options: dict[str, Any]) -> None:
-    """Documents still are documents, the empty ones among them, which idf counts too."""
+    """Every document still counts as one, the empty ones too."""
     docs = ["abab", "", "", "ba", "", "abc"]
     plain = UBPE(10).fit(docs, **options).vocabulary
     found = UBPE(10, special_tokens=["<e>"]).fit(docs, **options).vocabulary
@@ -164,7 +164,7 @@ def test_unused_ids_are_unknown() -> None:
 
 
 def test_two_inactive_words_before_an_active_one():
-    """Both longer words at a place are inactive."""
+    """Where the two longest words that start at a place are inactive, the active third is found."""
     s = SpecialTokens.from_user([[0, 1, 2, 3], [0, 1, 2], [0, 1], [0]], None, "int", 10)
     doc = np.array([0, 1, 2, 3, 0, 1, 2])
     for active, want in (([0, 0, 1, 1], [(0, 2), (4, 2)]), ([0, 0, 0, 1], [(0, 3), (4, 3)])):
