@@ -15,6 +15,7 @@ from reference import fit as reference
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.fitting import loop as fitting
+from ubpe_numba.fitting import shards as cutting
 from ubpe_numba.fitting import working_text as shards
 from ubpe_numba.fitting.kernels import index as shard_index
 from ubpe_numba.runtime.progress import Progress
@@ -29,7 +30,7 @@ def sharded(docs: Any, size: int, n_shards: int, threads: int, near: int, argume
     longest = arguments["max_token_length"] or 2**62
     plan = fitting.Settings(arguments["n_tokens"], arguments["n_candidates"], rules, threads, longest, n_shards)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shards, "_NEAR", near)
+        patch.setattr(cutting, "_NEAR", near)
         patch.setattr(shards, "_LARGE", 0)  # texts move to shorter arrays, however short they are
         patch.setattr(shards, "_SHORT", 1)
         patch.setattr(shard_index, "DENSE", arguments.get("dense", 1024))
@@ -133,18 +134,6 @@ def test_more_pairs_that_are_too_long_than_are_kept(n_shards: int, n_candidates:
         assert bool(want) == (longest == 2)
         for dense in (0, 1024):
             assert sharded(docs, 63, n_shards, 2, 16, {**arguments, "most": 10, "dense": dense}) == want
-
-
-def test_cuts_lie_between_documents_where_they_are_near() -> None:
-    offsets = np.array([0, 100, 195, 200, 300, 1000])
-    assert shards.cut(offsets, 5).at.tolist() == [0, 200, 400, 600, 800, 1000]
-    assert shards.cut(offsets, 5).inside.tolist() == [False, False, True, True, True, False]
-    assert shards.cut(offsets, 1).at.tolist() == [0, 1000]
-    assert shards.cut(np.array([7]), 4).at.tolist() == [7, 7]
-    assert shards.cut(np.array([5, 5, 5]), 3).segment.tolist() == [0, 2]
-    many = shards.cut(np.arange(0, 2**40, 2**30), 64)  # offsets past 2**31
-    assert many.at[-1] == 2**40 - 2**30
-    assert np.all(np.diff(many.at) > 2**33)
 
 
 def test_offsets_past_32_bits(tmp_path: Any) -> None:

@@ -13,8 +13,8 @@ import pytest
 from foreign import END, MIXED, same
 
 from ubpe_numba import BPE, ModelFormatError
+from ubpe_numba.formats.export_samples import TEXTS
 from ubpe_numba.formats.pair_table import byte_characters, symbol_character
-from ubpe_numba.formats.samples import TEXTS
 from ubpe_numba.text.pretokenizer import NAMED
 
 regex = pytest.importorskip("regex")

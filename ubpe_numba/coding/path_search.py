@@ -1,8 +1,8 @@
 """The n best segmentations: drivers of the searches that go beyond one best path.
 
-The beam search (kernels/n_best.py) always runs. Where a bound is asked for, prices of tokens are found (kernels/prices.py); a
-guided search runs the beam a second time by these prices and keeps the best of both; an exact one then tries every tail that its
-bound does not exclude (kernels/exact.py).
+The beam search (kernels/n_best.py) always runs. Where a bound is asked for, prices of tokens are found (kernels/token_prices.py);
+a guided search runs the beam a second time by these prices and keeps the best of both; an exact one then tries every tail that
+its bound does not exclude (kernels/exact_paths.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.coding.kernels import exact, n_best, prices, tails
+from ubpe_numba.coding.kernels import exact_paths, n_best, tails, token_prices
 from ubpe_numba.coding.nbest import NBest, end_to_end
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
 from ubpe_numba.documents.ragged import Ragged
@@ -134,7 +134,7 @@ class PathSearch:
         """Weights of paths in fixed point."""
         weights, tables = np.empty(len(paths)), self.encoder.tables
         counts = np.zeros(tables.scaled_idf.size, np.int32)
-        prices.weigh_paths(paths.values, paths.offsets, tables.scaled_idf, tables.logs, counts, weights)
+        token_prices.weigh_paths(paths.values, paths.offsets, tables.scaled_idf, tables.logs, counts, weights)
         return weights
 
     def _merged(self, one: Ragged, other: Ragged, options: Options) -> tuple[Ragged, np.ndarray]:
@@ -173,14 +173,14 @@ class _Priced:
         n, size = document.size, tables.scaled_idf.size
         self.bounds, n_matches = np.zeros(n + 1, np.int64), 4 * n
         while True:
-            self.matches = np.empty(n_matches, prices.MATCH)
-            n_matches = prices.list_matches(document, tables.edges, tables.states, self.bounds, self.matches)
+            self.matches = np.empty(n_matches, token_prices.MATCH)
+            n_matches = token_prices.list_matches(document, tables.edges, tables.states, self.bounds, self.matches)
             if n_matches <= self.matches.size:
                 break
         distinct = np.unique(self.matches["token"][:n_matches])
         mean = np.bincount(path, minlength=size).astype(np.float64)
         self.prices, self.value = np.zeros(size), np.empty(n + 1)
-        self.bound, self.over = prices.find_prices(
+        self.bound, self.over = token_prices.find_prices(
             self.bounds, self.matches, distinct, tables.scaled_idf, tables.logs, _PASSES,
             mean, np.zeros(size, np.int32), np.zeros(size), self.prices, self.value, np.empty(n, np.int32),
         )  # fmt: skip
@@ -188,11 +188,11 @@ class _Priced:
     def tails(self, least: float, copies: int, size: int) -> tuple[Ragged, np.ndarray] | None:
         """All paths that weigh `least`, and some below, best first; None if there are more than `size` tails to look at."""
         tables, n = self.search.encoder.tables, self.value.size - 1
-        scratch = exact.Scratch(
-            np.empty(size, exact.TAIL), np.empty(size, exact.LINK), np.empty((2, n + 1), np.int64),
+        scratch = exact_paths.Scratch(
+            np.empty(size, exact_paths.TAIL), np.empty(size, exact_paths.LINK), np.empty((2, n + 1), np.int64),
             np.full(4 * size, -1, np.int32), np.zeros(tables.scaled_idf.size, np.int32),
         )  # fmt: skip
-        m = exact.exact_tails(
+        m = exact_paths.exact_tails(
             self.bounds, self.matches, tables.scaled_idf, tables.logs, self.prices, self.value, self.over, least,
             self.search.marks, copies, _EFFORT * size, tuple(scratch),
         )  # fmt: skip
@@ -203,7 +203,7 @@ class _Priced:
         order = np.lexsort((n_tokens, -weights))
         offsets = offsets_of(n_tokens[order])
         ids = np.empty(offsets[-1], np.int32)
-        exact.read_tails(whole[order], scratch.links, offsets, ids)
+        exact_paths.read_tails(whole[order], scratch.links, offsets, ids)
         return Ragged._trusted(ids, offsets), weights[order]
 
 

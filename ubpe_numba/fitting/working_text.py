@@ -1,7 +1,6 @@
-"""The working text of a fit: cut into shards, loaded, compacted, its pairs counted and listed. Threads work on a shard each.
+"""The working text of a fit: loaded into shards, compacted, its pairs counted and listed. Threads work on a shard each (shards.py).
 
-Shards hold consecutive documents and as many symbols each; a document is cut where it is too long for that (see
-`kernels/borders.py`). The text is held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs. Cells,
+The text is held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs. Cells,
 arena and slices are drawn in `kernels/text_cells.py`.
 
 When an epoch begins the text is compact, one cell a token. Its pairs are counted and listed in one of two ways: of up to
@@ -21,6 +20,7 @@ from ubpe_numba.fitting.kernels import index
 from ubpe_numba.fitting.kernels import text_cells as s
 from ubpe_numba.fitting.kernels.borders import allocate_borders, pairs_across
 from ubpe_numba.fitting.kernels.merge import allocate_weighted
+from ubpe_numba.fitting.shards import Cut, cut
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -31,40 +31,6 @@ _POSITIONS = 1.6  # in the arena, a cell
 _LARGE = 1 << 20  # cells; less is not worth giving back
 _SHORT = 4  # a text that has become so many times shorter moves to arrays of its own size
 _ROOM = 64  # cells at the end of each of several shards, for tokens that it takes over; a compacted text leaves more
-_NEAR = 16  # a cut goes to the end of a document that is nearer than this part of a shard
-
-
-class Cut(NamedTuple):
-    """Where shards begin: `at` int64[K + 1] in symbols, `segment` int64[K + 1], `inside` bool[K + 1]: in its middle."""
-
-    at: np.ndarray
-    segment: np.ndarray
-    inside: np.ndarray
-
-
-def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
-    """Cut segments into at most `n_shards` shards of consecutive symbols.
-
-    >>> cut(np.array([0, 2, 5, 9]), 2, near=2)
-    Cut(at=array([0, 5, 9]), segment=array([0, 2, 3]), inside=array([False, False, False]))
-    >>> cut(np.array([0, 9]), 2)
-    Cut(at=array([0, 4, 9]), segment=array([0, 0, 1]), inside=array([False,  True, False]))
-    """
-    last, n = offsets.size - 1, int(offsets[-1] - offsets[0])
-    cuts = [(int(offsets[0]), 0, False)]
-    for k in range(1, n_shards):
-        target = int(offsets[0]) + n * k // n_shards
-        after = int(np.searchsorted(offsets, target))
-        nearest = after if after == 0 or offsets[after] - target <= target - offsets[after - 1] else after - 1
-        if abs(int(offsets[nearest]) - target) <= n // n_shards // (near or _NEAR):
-            found = (int(offsets[nearest]), nearest, False)
-        else:
-            found = (target, after - 1, True)
-        if cuts[-1][0] < found[0] < offsets[-1]:
-            cuts.append(found)
-    cuts.append((int(offsets[-1]), last, False))
-    at, segment, inside = zip(*cuts, strict=True)
-    return Cut(np.array(at), np.array(segment), np.array(inside))
 
 
 class Sorted(NamedTuple):
@@ -104,7 +70,10 @@ class WorkingText:
     def __init__(
         self, corpus: Corpus, alphabet: Alphabet, n_shards: int, tokens: int, slots: int, merges: int, threads: int
     ) -> None:
-        place = cut(corpus.offsets, n_shards)
+        offsets = corpus.offsets
+        place = Cut(offsets[[0, -1]], np.array([0, offsets.size - 1]), np.zeros(2, bool))
+        if n_shards > 1:
+            place = cut(offsets, n_shards)
         self.k = k = place.at.size - 1
         self.threads, self.n_symbols = threads, int(place.at[-1] - place.at[0])
         ends = place.segment[1:] + place.inside[1:]

@@ -14,7 +14,7 @@ import numpy as np
 from ubpe_numba.coding.coder import Coder, EncodeOptions
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.utf8 import utf8_documents
-from ubpe_numba.formats import samples
+from ubpe_numba.formats import export_samples
 from ubpe_numba.formats.pair_table import Table, name_ids, names, symbol_character
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice
@@ -113,7 +113,7 @@ class ExportCheck:
     def _samples(self) -> list[Any]:
         """Documents as users pass them: bytes, `str`, or arrays of integers."""
         alphabet, vocabulary, segmenter = self.model
-        docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in samples.documents(alphabet, vocabulary)]
+        docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in export_samples.documents(alphabet, vocabulary)]
         out: list[Any] = [alphabet.output(symbols) for symbols in docs]
         for word in [] if segmenter.special is None else segmenter.special.words:
             if isinstance(word, tuple):

@@ -30,8 +30,8 @@ from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import check_fields, positive
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
-from ubpe_numba.vocabulary.by_idf import keep_by_weight, renumber
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter, SpecialChoice
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens

@@ -1,9 +1,9 @@
 """The truly best paths of a short document: all tails that can still be part of one, from the end.
 
-What a tail weighs, the excess that is left for more of its tokens, and the dearest way from the start to it (prices.py) together
-bound the weight of any path that ends with it. Tails whose bound is below a weight that is known to be reached are dropped. Of
-tails that start at one position and hold the same tokens equally often only the first few are kept, since whatever is put before
-them weighs the same; sums of random numbers tell bags apart quickly, and where sums are equal the tokens are compared.
+What a tail weighs, the excess that is left for more of its tokens, and the dearest way from the start to it (token_prices.py)
+together bound the weight of any path that ends with it. Tails whose bound is below a weight that is known to be reached are
+dropped. Of tails that start at one position and hold the same tokens equally often only the first few are kept, since whatever is
+put before them weighs the same; sums of random numbers tell bags apart quickly, and where sums are equal the tokens are compared.
 """
 
 from __future__ import annotations
