@@ -1,4 +1,4 @@
-"""The working text of a fit: loaded into shards, compacted, its pairs counted and listed. Threads work on a shard each (shards.py).
+"""The working text of a fit: loaded into shards (shards.py), compacted, its pairs counted and listed; a thread has a shard each.
 
 The text is held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs. Cells,
 arena and slices are drawn in `kernels/text_cells.py`.
