@@ -56,7 +56,9 @@ def account(driver, task, shards, weighted, borders, p):
     1 - 1 = 0, (9, 3) and (9, 9) get one each.
 
     Every part adds up the neighbours of all shards, which costs a tenth of the look-ups that it is spared; the first one also
-    writes down what was learned. Eighty lines: the two sides of a merge, and the pair of its twins, share a dozen rows of arrays.
+    writes down what was learned, and whether an arena may be too short for the slices of the new pairs.
+
+    A hundred lines: the two sides of a merge, and the pair of its twins, share a dozen rows of arrays.
     """
     state, part, entries, slots, free, heap = (
         driver.state[0], driver.part[p], driver.entries[p], driver.slots[p], driver.free[p], driver.heap[p]
@@ -130,17 +132,9 @@ def account(driver, task, shards, weighted, borders, p):
             allowed = 2 * lengths[new] <= state.longest
             task.twin_slot[i] = create(state, part, p, n_parts, entries, slots, free, heap, pair, twins, allowed)
     part.root = NOT_KNOWN
-    if p == 0:
-        _write_down(driver, task, shards, weighted, borders)
-
-
-@section
-def _write_down(driver, task, shards, weighted, borders):
-    """Note what the batch learned, and whether an arena may be too short for the slices of its new pairs. O(R * K)."""
-    merged, base = shards.merged, shards.base
-    n_shards = shards.state.shape[0]
-    batch = task.batch[0]
-    for i in range(batch.n):
+    if p > 0:
+        return
+    for i in range(task.batch[0].n):
         documents = np.int64(0)
         replaced = np.int64(0)
         if borders is not None:
@@ -151,17 +145,16 @@ def _write_down(driver, task, shards, weighted, borders):
                 replaced += merged[k, i].occurrences
             else:
                 replaced += weighted.merged[k, i].occurrences
-        learned = driver.learned[batch.first_id + i]
-        learned.left = task.left[i]
-        learned.right = task.right[i]
-        learned.count = task.counts[i]
-        learned.documents = documents
-        learned.replaced = replaced
+        row = driver.learned[task.batch[0].first_id + i]
+        row.left = task.left[i]
+        row.right = task.right[i]
+        row.count = task.counts[i]
+        row.documents = documents
+        row.replaced = replaced
         task.filled_left[i] = task.left[i]
-    driver.state[0].arena_full = 0
+    state.arena_full = 0
     for k in range(n_shards):
         most = shards.state[k].arena_top
-        for i in range(batch.n):
+        for i in range(task.batch[0].n):
             most += 2 * merged[k, i].occurrences
-        if most > base[k + 1].arena - base[k].arena:
-            driver.state[0].arena_full = 1
+        state.arena_full |= most > base[k + 1].arena - base[k].arena

@@ -158,25 +158,75 @@ def choose(driver, task, shards, weighted, borders, ties):
       more frequent, or as frequent and smaller, because l < z.
     * Pairs above the greatest length are not candidates: if o is one of them, then so is (u, v), which is no shorter.
     * Pairs below the threshold are rarer than q before and after.
+
+    A hundred lines, forty of them this proof; helpers that take whole NamedTuples cost a third of a second of compiling each.
     """
-    state, candidates, part, heap = driver.state[0], driver.candidates, driver.part, driver.heap
+    state, used, candidates = driver.state[0], driver.used, driver.candidates
+    part, entries, slots, heap = driver.part, driver.entries, driver.slots, driver.heap
     single = state.candidates == 1
     room = state.limit - state.next_id
     if state.whole_rounds and not single:
         room = state.candidates
     state.round += 1
-    n = _pop_candidates(driver, task, shards, weighted, borders, ties, room, single)
+    stamp = state.round
+    wanted = min(room, np.int64(candidates.shape[0])) if single else state.candidates
+    twin_count = np.int64(0)
+    n = np.int64(0)
+    while n < wanted or (single and ties is not None):
+        p = _best(ties, part, entries, slots, heap, task, shards, weighted, borders)
+        if p < 0:
+            break
+        count, tie, order = heap[p, 0].count, heap[p, 0].tie, heap[p, 0].pair
+        if single:
+            if ties is not None and n > 1 and candidates[n - 1].count == count:  # (3)
+                n -= 1
+                _push_back(ties, borders, part, heap, candidates[n])
+                break
+            if n == wanted:
+                break
+            pair = _pair(order, ties)
+            left = pair >> 32
+            right = pair & 0xFFFFFFFF
+            if used[1, left] == stamp or used[0, right] == stamp:  # (1)
+                break
+            if 2 * count < twin_count or (ties is not None and 2 * count == twin_count):  # (2)
+                break
+            used[0, left] = stamp
+            used[1, right] = stamp
+            if left == right:
+                twin_count = max(twin_count, count)
+        candidates[n].count, candidates[n].tie, candidates[n].pair = count, tie, order
+        n += 1
+        part[p].heap_size = heap_pop(heap[p], part[p].heap_size)
+        part[p].root = NOT_KNOWN
     thin = False
-    if not single and n < state.candidates:  # rarer pairs belong among the candidates
+    if not single and n < wanted:  # rarer pairs belong among the candidates
         for p in range(part.shape[0]):
             thin |= part[p].below > 0
     kept = np.int64(0)
     for i in range(n):
-        if single or (not thin and kept < room and _goes_with(driver, task, borders, kept, candidates[i], ties)):
-            pair = _pair(candidates[i].pair, ties)
-            task.left[kept] = pair >> 32
-            task.right[kept] = pair & 0xFFFFFFFF
-            task.counts[kept] = candidates[i].count
+        count = candidates[i].count
+        pair = _pair(candidates[i].pair, ties)
+        left = pair >> 32
+        right = pair & 0xFFFFFFFF
+        good = True
+        if not single:
+            good = not thin and kept < room and used[0, left] != stamp and used[0, right] != stamp
+            j = np.int64(0)
+            while good and j < kept:
+                good = (
+                    _count_of(borders, entries, pair_of(right, task.left[j])) < count
+                    and _count_of(borders, entries, pair_of(task.right[j], left)) < count
+                )
+                j += 1
+            state.visited += 1 + j  # so that Ctrl-C does not wait for many rounds of many candidates
+            if good:
+                used[0, left] = stamp
+                used[0, right] = stamp
+        if good:
+            task.left[kept] = left
+            task.right[kept] = right
+            task.counts[kept] = count
             kept += 1
         else:
             _push_back(ties, borders, part, heap, candidates[i])
@@ -185,71 +235,6 @@ def choose(driver, task, shards, weighted, borders, ties):
     if kept > 0:
         state.round_start = state.next_id
     return kept
-
-
-@helper
-def _pop_candidates(driver, task, shards, weighted, borders, ties, room, single):
-    """Take the best pairs from the heaps; with one candidate, those that can be merged at once, by (1) to (3). How many."""
-    state, used, candidates, part = driver.state[0], driver.used, driver.candidates, driver.part
-    entries, slots, heap = driver.entries, driver.slots, driver.heap
-    wanted = min(room, np.int64(candidates.shape[0])) if single else state.candidates
-    twin_count = np.int64(0)
-    n = np.int64(0)
-    while n < wanted or (single and ties is not None):
-        p = _best(ties, part, entries, slots, heap, task, shards, weighted, borders)
-        if p < 0:
-            break
-        count = heap[p, 0].count
-        if single:
-            if ties is not None and n > 1 and candidates[n - 1].count == count:  # (3)
-                n -= 1
-                _push_back(ties, borders, part, heap, candidates[n])
-                break
-            if n == wanted:
-                break
-            pair = _pair(heap[p, 0].pair, ties)
-            left = pair >> 32
-            right = pair & 0xFFFFFFFF
-            if used[1, left] == state.round or used[0, right] == state.round:  # (1)
-                break
-            if 2 * count < twin_count or (ties is not None and 2 * count == twin_count):  # (2)
-                break
-            used[0, left] = state.round
-            used[1, right] = state.round
-            if left == right:
-                twin_count = max(twin_count, count)
-        candidates[n].count = count
-        candidates[n].tie = heap[p, 0].tie
-        candidates[n].pair = heap[p, 0].pair
-        n += 1
-        part[p].heap_size = heap_pop(heap[p], part[p].heap_size)
-        part[p].root = NOT_KNOWN
-    return n
-
-
-@helper
-def _goes_with(driver, task, borders, kept, candidate, ties):
-    """Whether one of many candidates does not get in the way of the `kept` merges in the task; then its tokens are taken.
-
-    O(kept).
-    """
-    state, used, entries = driver.state[0], driver.used, driver.entries
-    pair = _pair(candidate.pair, ties)
-    left = pair >> 32
-    right = pair & 0xFFFFFFFF
-    good = used[0, left] != state.round and used[0, right] != state.round
-    j = np.int64(0)
-    while good and j < kept:
-        good = (
-            _count_of(borders, entries, pair_of(right, task.left[j])) < candidate.count
-            and _count_of(borders, entries, pair_of(task.right[j], left)) < candidate.count
-        )
-        j += 1
-    state.visited += 1 + j  # so that Ctrl-C does not wait for many rounds of many candidates
-    if good:
-        used[0, left] = state.round
-        used[0, right] = state.round
-    return good
 
 
 @section
