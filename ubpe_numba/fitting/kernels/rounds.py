@@ -24,11 +24,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.fitting.kernels.account import account, has_room
 from ubpe_numba.fitting.kernels.borders import collect, crosses, prepare
-from ubpe_numba.fitting.kernels.choose import choose, take
+from ubpe_numba.fitting.kernels.choose_pairs import choose, take
 from ubpe_numba.fitting.kernels.merge import fill, merge, weights_of
 from ubpe_numba.fitting.kernels.text_cells import shard_of
+from ubpe_numba.fitting.kernels.update_counts import account, has_room
 from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.machine import atomics
 
