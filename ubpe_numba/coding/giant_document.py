@@ -48,7 +48,7 @@ def blocks_of(offsets: np.ndarray, n_threads: int | None, least: int = BLOCK) ->
     >>> blocks_of(np.array([0, 1, 9]), 2, least=4)
     Blocks(offsets=array([0, 1, 5, 9]), documents=array([1]), pieces=array([2]))
     """
-    total = int(offsets[-1] - offsets[0])
+    total = offsets.item(-1) - offsets.item(0)
     if total < 2 * least or (threads := thread_pool.resolve(n_threads)) == 1:
         return None
     size = max(least, total // (4 * threads))

@@ -36,8 +36,8 @@ class PathEncoder:
         A power of two above ``longest + 1``: the tails of so many positions are within reach.
     values : float64[V]
         idf in whole numbers of fixed point.
-    costs : dict of COST[V]
-        What a token costs by the objectives whose costs add up; see kernels/cheapest_path.py.
+    costs : dict of float64[2 * V]
+        What tokens cost by the objectives whose costs add up, two numbers each; see kernels/cheapest_path.py.
     weighs : bool
         Whether any token has an idf.
 
@@ -79,8 +79,8 @@ class PathEncoder:
     def _tfidf(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
         n = best_path.best_paths(
             symbols, offsets, tuple(self.tables),
-            np.empty(self.ring, best_path.TAIL), np.empty(longest_of(offsets) + 1, best_path.NODE),
-            np.zeros(self.values.size, best_path.COUNT), out, out_offsets, np.empty(offsets.size - 1),
+            np.empty(2 * self.ring), np.empty(longest_of(offsets) + 1, best_path.NODE),
+            np.zeros(2 * self.values.size, np.int64), out, out_offsets, np.empty(offsets.size - 1),
         )  # fmt: skip
         return int(n)
 
@@ -89,13 +89,12 @@ class PathEncoder:
         edges, states, costs = self.tables.edges, self.tables.states, self.costs[objective]
 
         def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-            sums = np.empty(self.ring, cheapest_path.COST)
-            tree = np.empty(longest_of(offsets) + 1, cheapest_path.NODE)
+            sums, tree = np.empty(2 * self.ring), np.empty(2 * longest_of(offsets) + 2, np.int32)
             return int(cheapest_path.cheapest_paths(symbols, offsets, edges, states, costs, sums, tree, out, out_offsets))
 
         return call
 
 
 def _costs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """COST[V] of two float64[V]."""
-    return np.stack([first, second], axis=1).view(cheapest_path.COST).ravel()
+    """The two costs of every token side by side: [1, 2] and [3, 4] -> [1, 3, 2, 4]."""
+    return np.stack([first, second], axis=1).ravel()

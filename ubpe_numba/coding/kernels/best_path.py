@@ -94,8 +94,9 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
     out_offsets int64[d + 1]; weights float64[d], fixed point. At a position the heavier tail wins, then fewer tokens, then the
     shorter first token. The caller allocates all.
 
-    Scratch: tails TAIL, a power of two of entries, two more than the longest token at least, of the positions within reach; tree
-    NODE[longest document + 1]; counts COUNT[V] of zeros. O(symbols + matches) and the short walks.
+    Scratch: tails, a TAIL each for the positions within reach, a power of two, two more than the longest token at least; tree
+    NODE[longest document + 1]; counts, a COUNT of zeros for each token. Tails and counts are given as float64 and int64, two each
+    (see cheapest_path.py). O(symbols + matches) and the short walks.
 
     Tokens 2 = [0, 1] and 3 = [0, 1, 0] of idf 1 and 0.5: [0, 1, 0, 1, 1] -> [2, 2, 1] of weight 1.693... * 2**24; the path
     [3, 1, 1] weighs 0.5 * 2**24.
@@ -103,6 +104,7 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
     A hundred lines: the state of the search is thirty variables, and a helper could return only a few of them.
     """
     edges, states, scaled_idf, logs = tables
+    tails, counts = tails.view(TAIL), counts.view(COUNT)
     ring = np.int64(tails.size - 1)
     w = np.int64(0)
     out_offsets[0] = 0

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ubpe_numba.coding.kernels.cheapest_path import COST
 from ubpe_numba.runtime.jit import kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
@@ -25,7 +26,8 @@ from ubpe_numba.runtime.tables.automaton import advance, longest_match
 def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tokens, parent, token):
     """The k cheapest paths of one document, in order; returns how many there are.
 
-    document int32[n] of alphabet ids; edges, states as automaton.py builds them; costs COST[V], sums of which are exact.
+    document int32[n] of alphabet ids; edges, states as automaton.py builds them; costs float64[2 * V], a COST each, sums of which
+    are exact.
     Ties: the longest first token, then the better tail behind it. The caller allocates all; the example is drawn above.
     Results: n_tokens int64[k], and the tree parent, token int32[(n + 1) * k], where path i starts at node i and node n * k ends
     it. `sums[0]` holds the costs of the paths.
@@ -36,6 +38,7 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
     Eighty lines: a merge within a loop over positions, which share all their variables.
     """
     n = document.size
+    costs = costs.view(COST)
     ring = np.int64(kept.size - 1)
     matched = heads[0]  # of each token that starts here: its state, -1 for the symbol,
     taken = heads[1]  # and how many tails behind it are used up
