@@ -96,6 +96,10 @@ def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progre
     offsets
         int64, where symbols of the alphabet stand for tokens: symbol i is one of `offsets[i + 1] - offsets[i]` symbols.
 
+    Returns
+    -------
+    The merges, and how often each pair occurred.
+
     Notes
     -----
     Ctrl-C is obeyed between slices of ~100 ms. The result does not depend on the number of threads. Source: UBPE tokenizers,
@@ -171,7 +175,7 @@ class _Fit:
         )
 
     def _rounds(self) -> int:
-        """Rounds in this thread, with the help of others, until there is a reason to stop; that."""
+        """Rounds in this thread, with the help of others, until there is a reason to stop; returns it (`rounds.DONE` ...)."""
         control, threads = self.control, self.threads
         control[:] = 0
         shared = self.driver, self.task, self.text.shards, self.text.weighted, self.text.borders
