@@ -85,7 +85,7 @@ def merge(shard, weighted, task):
     front of their slice, the neighbours of each, and a row of `merged`. A neighbour is counted in a dense array, so that the
     driver touches its hash table once per distinct neighbour and not once per occurrence.
 
-    A hundred lines: the loop over occurrences, and what is written down after it, share two dozen arrays and sums.
+    More than a hundred lines: the loop over occurrences, and what is written down after it, share two dozen arrays and sums.
     """
     cells, arena, width, separators = shard.cells, shard.arena, task.width, shard.separators
     neighbours, left, right, seen = shard.neighbours, shard.counters[0], shard.counters[1], shard.counters[2]
