@@ -80,7 +80,7 @@ class PathEncoder:
         n = best_path.best_paths(
             symbols, offsets, tuple(self.tables),
             np.empty(2 * self.ring), np.empty(longest_of(offsets) + 1, best_path.NODE),
-            np.zeros(2 * self.values.size, np.int64), out, out_offsets, np.empty(offsets.size - 1),
+            np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(offsets.size - 1),
         )  # fmt: skip
         return int(n)
 

@@ -46,11 +46,11 @@ NODE = np.dtype(
         ("child_xor", np.int32),  # the XOR of their positions: the only one, if there is one
     ]
 )
-COUNT = np.dtype(
+#: The answer of the last long walk for a token.
+ASKED = np.dtype(
     [
-        ("common", np.int32),  # occurrences of a token in the suffix that all live tails share
-        ("asked", np.int32),  # and in the tail of a node that took a long walk to find out,
-        ("asked_at", np.int64),  # whose position in all documents is this - 1; 0 before the first such walk
+        ("at", np.int64),  # the node that asked: its position in all documents + 1; 0 before the first such walk
+        ("count", np.int64),  # occurrences of the token in its tail
     ]
 )
 
@@ -94,9 +94,10 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
     out_offsets int64[d + 1]; weights float64[d], fixed point. At a position the heavier tail wins, then fewer tokens, then the
     shorter first token. The caller allocates all.
 
-    Scratch: tails, a TAIL each for the positions within reach, a power of two, two more than the longest token at least; tree
-    NODE[longest document + 1]; counts, a COUNT of zeros for each token. Tails and counts are given as float64 and int64, two each
-    (see cheapest_path.py). O(symbols + matches) and the short walks.
+    Scratch: tails, a TAIL each for the positions within reach, a power of two, two more than the longest token at least, given as
+    two float64 each (see cheapest_path.py); tree NODE[longest document + 1]; counts int64[3 * V] of zeros, which holds an ASKED
+    for each token, and behind these, as int32, the counts of the common suffix. These stand apart since every match looks at one
+    of them: in one record with the rest, long documents took a twentieth longer. O(symbols + matches) and the short walks.
 
     Tokens 2 = [0, 1] and 3 = [0, 1, 0] of idf 1 and 0.5: [0, 1, 0, 1, 1] -> [2, 2, 1] of weight 1.693... * 2**24; the path
     [3, 1, 1] weighs 0.5 * 2**24.
@@ -104,7 +105,9 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
     A hundred lines: the state of the search is thirty variables, and a helper could return only a few of them.
     """
     edges, states, scaled_idf, logs = tables
-    tails, counts = tails.view(TAIL), counts.view(COUNT)
+    size = scaled_idf.size
+    common = counts[2 * size :].view(np.int32)  # occurrences of a token in the suffix that all live tails share
+    tails, asked = tails.view(TAIL), counts[: 2 * size].view(ASKED)
     ring = np.int64(tails.size - 1)
     w = np.int64(0)
     out_offsets[0] = 0
@@ -136,27 +139,27 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
                 x = tail
                 count = np.int64(0)
                 if scaled_idf[t] > 0.0:
-                    count = np.int64(counts[t].common)
+                    count = np.int64(common[t])
                     # at most what it would add if the tail held it in the common part only, but for rounding
                     x += gain_of(scaled_idf[t], count, logs)
                     if x + 2.0 < best:
                         continue
                     v = e
                     steps = 0
-                    known = counts[t].asked_at - 1 - offsets[d]
+                    known = asked[t].at - 1 - offsets[d]
                     while v != root:
                         if tree[v].token == t:
                             count = np.int64(tree[v].own)
                             break
                         if v == known:
-                            count = np.int64(counts[t].asked)
+                            count = np.int64(asked[t].count)
                             break
                         v = np.int64(tree[v].following)
                         steps += 1
                     if steps > _LONG_WALK:
-                        counts[t].asked_at = e + offsets[d] + 1
-                        counts[t].asked = count
-                    if count > counts[t].common:
+                        asked[t].at = e + offsets[d] + 1
+                        asked[t].count = count
+                    if count > common[t]:
                         x = tail + gain_of(scaled_idf[t], count, logs)
                 if x > best or (x == best and (tail_n < best_n or (tail_n == best_n and e < best_end))):
                     best = x
@@ -186,7 +189,7 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
                     v = u
             while root > far and tree[root].children == 1:
                 root = np.int64(tree[root].child_xor)
-                counts[tree[root].token].common += 1
+                common[tree[root].token] += 1
         p = np.int64(0)
         while p < n:
             out[w] = tree[p].token
@@ -195,6 +198,6 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
         out_offsets[d + 1] = w
         weights[d] = tails[0].weight
         while root < n:
-            counts[tree[root].token].common = 0
+            common[tree[root].token] = 0
             root = np.int64(tree[root].following)
     return w

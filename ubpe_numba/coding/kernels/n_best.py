@@ -124,9 +124,9 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
 
     symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PathTables`, scratch, a `Scratch`, and results, `Results`, as
     plain tuples; prices float64[V], infinite for the order by weight; marks int64[V], random and odd; by_bag, whether one tail of
-    a bag is enough; n_best, how many paths of a document are written; the tree of tails.py: nodes NODE[m], free int32[m];
-    progress PROGRESS[1]. The caller allocates all. After NO_NODES there is need for a larger m; after NO_ROOM the ids of the next
-    document do not fit into `out`. O(symbols + matches) times `beam`, and the short walks.
+    a bag is enough; n_best, how many paths of a document are written; the tree of tails.py: nodes, a pair of NODE[m] and REST[m],
+    free int32[m]; progress PROGRESS[1]. The caller allocates all. After NO_NODES there is need for a larger m; after NO_ROOM the
+    ids of the next document do not fit into `out`. O(symbols + matches) times `beam`, and the short walks.
 
     Token 2 = [0, 1] of idf 1, two paths of [0, 1, 0]: bounds [0, 2], out [2, 0, 0, 1, 0], out_offsets [0, 2, 5], weights
     [2**24, 0].
@@ -134,6 +134,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
     Over a hundred lines: the state of the search is thirty variables, and a helper could return only a few of them.
     """
     edges, states, scaled_idf, logs = tables
+    nodes, rest = nodes
     tails, kept, listed, new, counts, walks, suffix = scratch
     bounds, weights, out, out_offsets = results
     ring, beam = np.int64(kept.size - 1), listed.size
@@ -147,7 +148,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
         n_free, fresh, n_suffix = np.int64(0), np.int64(1), np.int64(0)
         base = np.int64(0)
         nodes[0].link = 0
-        nodes[0].use = IN_USE
+        rest[0].use = IN_USE
         kept[n & ring] = 1
         tails[n & ring, 0].weight = 0.0
         tails[n & ring, 0].node = 0
@@ -174,7 +175,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                     count, x = least, tails[at, k].weight + gain
                     if alive:
                         walk += 1
-                        count = count_in_tail(v, t, base, least, nodes, walks, walk, marks[t])
+                        count = count_in_tail(v, t, base, least, nodes, rest, walks, walk, marks[t])
                         if count > least:
                             x = tails[at, k].weight + min(price, gain_of(idf, count, logs))
                     if n_new == beam and x < listed[beam - 1].weight:
@@ -212,9 +213,9 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                 slot = listed[i].slot
                 nodes[v].link = new[slot].link
                 nodes[v].stamp = -WALKS
-                nodes[v].own = new[slot].count
-                nodes[v].use = IN_USE
-                adopt(new[slot].link >> 32, v, nodes)
+                rest[v].own = new[slot].count
+                rest[v].use = IN_USE
+                adopt(new[slot].link >> 32, v, rest)
                 counts[new[slot].link & LOW].live += 1
                 tails[at, i].weight = listed[i].weight
                 tails[at, i].node = (listed[i].key & ~LOW) | v
@@ -223,9 +224,9 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
             far = s + np.int64(states[state].depth)
             while top > far:
                 for i in range(kept[top & ring]):
-                    n_free = release(tails[top & ring, i].node & LOW, nodes, counts, free, n_free)
+                    n_free = release(tails[top & ring, i].node & LOW, nodes, rest, counts, free, n_free)
                 top -= 1
-            child = only_child(base, nodes)
+            child = only_child(base, rest)
             while child >= 0:
                 free[n_free] = base
                 n_free += 1
@@ -235,7 +236,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                 n_suffix += 1
                 counts[t].common += 1
                 counts[t].live -= 1
-                child = only_child(base, nodes)
+                child = only_child(base, rest)
         if status == DONE:
             w, p = progress[0].ids, progress[0].paths
             least = min(kept[0], n_best)
