@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.coding.kernels import k_cheapest
-from ubpe_numba.coding.kernels.cheapest_path import COST
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import offsets_of
@@ -51,7 +50,7 @@ def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -
     if nodes > _MAX_NODES:
         raise ValueError(f"n: {k} paths of {document.size} symbols need {nodes} tails; at most {_MAX_NODES} are possible")
     ring = encoder.ring
-    sums, n_tokens = np.empty((ring, k), COST), np.empty(k, np.int64)
+    sums, n_tokens = np.empty((ring, k), k_cheapest.COST), np.empty(k, np.int64)
     parent, token = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
     found = k_cheapest.k_cheapest_paths(
         document, encoder.tables.edges, encoder.tables.states, encoder.costs[objective], k, sums, np.zeros(ring, np.int64),

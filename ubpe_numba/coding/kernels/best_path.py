@@ -95,7 +95,7 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
     shorter first token. The caller allocates all.
 
     Scratch: tails, a TAIL each for the positions within reach, a power of two, two more than the longest token at least, given as
-    two float64 each (see cheapest_path.py); tree NODE[longest document + 1]; counts int64[3 * V] of zeros, which holds an ASKED
+    two float64 each, which are typed faster; tree NODE[longest document + 1]; counts int64[3 * V] of zeros, which holds an ASKED
     for each token, and behind these, as int32, the counts of the common suffix. These stand apart since every match looks at one
     of them: in one record with the rest, long documents took a twentieth longer. O(symbols + matches) and the short walks.
 
