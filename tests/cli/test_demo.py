@@ -9,7 +9,7 @@ import sys
 ROOT = pathlib.Path(__file__).parents[2]
 
 
-def test_the_demo_is_exact_and_draws_a_picture(tmp_path: pathlib.Path) -> None:
+def test_the_demo_decodes_what_it_encoded_and_draws_a_picture(tmp_path: pathlib.Path) -> None:
     picture = tmp_path / "demo.png"
     command = [sys.executable, "-m", "ubpe_numba", "demo", "--tokens", "300", "--plot", str(picture)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
