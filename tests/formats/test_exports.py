@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import random
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from foreign import END, MIXED
 
 from ubpe_numba import BPE
+from ubpe_numba.formats import exports
 
 tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("tiktoken")
@@ -74,3 +76,11 @@ def test_unfitted_and_foreign_objects() -> None:
         BPE.from_vocab_merges("{}", "\n", end_of_word=" ")
     with pytest.raises(FileNotFoundError):
         BPE.from_huggingface("no such file.json")
+
+
+def test_a_folder_of_its_name_is_not_an_installed_package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "just_a_folder").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert not exports._installed("just_a_folder")
+    assert not exports._installed("not_even_that")
+    assert exports._installed("numpy")

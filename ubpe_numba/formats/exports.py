@@ -23,7 +23,7 @@ def to_huggingface(model: Model, encode: EncodeLists) -> str:
     text = huggingface.write(check.table(), vocab, merges, special, known)
     symbols = None if model.alphabet.kind != "int" else model.alphabet.symbols
     check.same_as_model(imports.from_huggingface(text, model.alphabet.kind, symbols))
-    if find_spec("tokenizers") is not None:
+    if _installed("tokenizers"):
         other = import_module("tokenizers").Tokenizer.from_str(text)
         check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)])
     return text
@@ -74,7 +74,7 @@ def _ranks(check: ExportCheck) -> dict[bytes, int]:
         raise ValueError("vocabulary: two tokens stand for the same bytes; tiktoken allows one")
     pattern = check.pattern()
     check.same_as_model(imports.from_tiktoken(tiktoken.write(ranks), pattern, special))
-    if find_spec("tiktoken") is not None:
+    if _installed("tiktoken"):
         make = import_module("tiktoken").Encoding
         other = make("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=ranks, special_tokens=special)
         check.same_as("tiktoken", lambda docs: other.encode_batch(docs, allowed_special="all", num_threads=1))
@@ -93,7 +93,7 @@ def to_vocab_merges(model: Model, encode: EncodeLists, end_of_word: str | None) 
         raise ValueError("special_tokens: known words, or tokens that the vocabulary has too, cannot be written")
     out = vocab_merges.write({**vocab, **special}, merges, end_of_word)
     check.same_as_model(imports.from_vocab_merges(*out, kind, check.pattern(), special, end_of_word))
-    if find_spec("tokenizers") is not None and end_of_word is None:
+    if _installed("tokenizers") and end_of_word is None:
         theirs = import_module("tokenizers")
         lines = out[1].split("\n")[1:-1]
         other = theirs.Tokenizer(theirs.models.BPE(json.loads(out[0]), [tuple(line.split(" ")) for line in lines]))
@@ -102,3 +102,9 @@ def to_vocab_merges(model: Model, encode: EncodeLists, end_of_word: str | None) 
         other.add_special_tokens(list(special))
         check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs)])
     return out
+
+
+def _installed(package: str) -> bool:
+    """Whether a package can be imported; a mere folder of its name on the path is none."""
+    spec = find_spec(package)
+    return spec is not None and spec.origin is not None
