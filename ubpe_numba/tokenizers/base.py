@@ -144,7 +144,7 @@ class Tokenizer(ABC):
 
         A model that was converted from a format without weights may encode the same and have another fingerprint.
         """
-        return self._fitted().fingerprint(f"{type(self).__name__} {self._encode_params()}")
+        return self._fitted().fingerprint(type(self).__name__, self._encode_params())
 
     def _encode_params(self) -> dict[str, Any]:
         """The constructor arguments that change how it encodes."""

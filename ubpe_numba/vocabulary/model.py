@@ -33,13 +33,12 @@ class Model(NamedTuple):
     vocabulary: Vocabulary
     segmenter: Segmenter = PLAIN
 
-    def fingerprint(self, header: str) -> str:
+    def fingerprint(self, name: str, options: dict[str, Any]) -> str:
         """A hash, 32 hexadecimal digits, of all that decides encoding and decoding, and of the weights.
 
-        `header` names the class of the tokenizer and its options. Equal for equal models on any machine.
+        `name` is the class of the tokenizer, `options` what else decides how it encodes. Equal for equal models on any machine.
         """
         state = self.alphabet.state()
-        name, _, options = header.partition(" ")
         h = hashlib.sha256(f"{name}{state['kind']}{state['size']}{options}".encode())
         if state["symbols"] is not None:
             h.update(state["symbols"].astype("<i8").tobytes())
