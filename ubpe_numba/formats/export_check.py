@@ -64,7 +64,8 @@ class ExportCheck:
 
     def table(self) -> Table:
         """A table without tokens, for writers that use only its kind and pattern."""
-        return Table(self.model.alphabet.kind, [], [], [], {}, {}, self.pattern())
+        none = np.zeros(0, np.int64)
+        return Table(self.model.alphabet.kind, [], none, none, {}, {}, self.pattern())
 
     def words(self) -> tuple[dict[str, int], dict[str, int]]:
         """Special tokens and known words as text, with their ids; ValueError for one that is not text."""

@@ -7,12 +7,13 @@ gives the ids that Hugging Face gives with ``add_special_tokens=False``.
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.model_file import parse_json
-from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_index
+from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, symbol_index, two_parts
 from ubpe_numba.text.pretokenizer import NAMED
 
 _UNUSED = {  # options of a model that must not be in use, and their values if they are not
@@ -50,16 +51,24 @@ def read(text: str | bytes, kind: str | None) -> Table:
     return from_names(vocab, _merges(model.get("merges")), kind, special, known, pattern, model.get("ignore_merges") is True)
 
 
-def _merges(merges: Any) -> list[tuple[str, str]]:
+def _merges(merges: Any) -> Pairs:
     """Pairs of names from a list of ``"a b"`` or ``["a", "b"]``."""
     if not isinstance(merges, list):
         raise ModelFormatError("model: merges: expected a list")
-    pairs: list[tuple[str, str]] = []
+    types = set(map(type, merges))
+    if types == {str} and (found := two_parts(merges)) is not None:
+        return found
+    if types == {list} and set(map(len, merges)) == {2}:
+        parts = list(itertools.chain.from_iterable(merges))
+        if set(map(type, parts)) == {str} and "" not in parts:
+            return parts[::2], parts[1::2]
+    pairs: Pairs = [], []
     for i, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
         if not isinstance(parts, list) or len(parts) != 2 or not all(isinstance(part, str) and part for part in parts):
             raise ModelFormatError(f"model: merges[{i}]: expected two tokens, got {merge!r:.60}")
-        pairs.append((parts[0], parts[1]))
+        for side, part in zip(pairs, parts, strict=True):
+            side.append(part)
     return pairs
 
 

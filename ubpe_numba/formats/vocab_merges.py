@@ -7,11 +7,12 @@ Bytes are written as the characters of GPT-2's table. In the older form (Sennric
 from __future__ import annotations
 
 import json
+import operator
 from typing import Any
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.model_file import parse_json
-from ubpe_numba.formats.pair_table import Table, from_names, read_vocab
+from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, two_parts
 
 END = "</w>"
 _HEADER = "#version: 0.2"
@@ -25,14 +26,7 @@ def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: s
     the same tokens, and characters that have no id of their own get the next free ids.
     """
     ids = read_vocab(parse_json(vocab) if isinstance(vocab, (str, bytes)) else vocab)
-    pairs: list[tuple[str, str]] = []
-    for number, line in enumerate(merges.split("\n"), 1):
-        if not line.strip("\r") or (number == 1 and line.startswith("#version")):
-            continue
-        parts = line.rstrip("\r").split(" ")
-        if len(parts) != 2 or not all(parts):
-            raise ModelFormatError(f"merges: line {number}: expected two tokens with a space between, got {line!r:.60}")
-        pairs.append((parts[0], parts[1]))
+    pairs = _pairs(merges)
     if end_of_word is not None:
         ids, pairs = _unmarked(ids, pairs, end_of_word)
     if odd := next((word for word, i in special.items() if ids.get(word, i) != i), None):
@@ -40,13 +34,31 @@ def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: s
     return from_names(ids, pairs, kind, special, {}, pattern)
 
 
-def _unmarked(ids: dict[str, int], pairs: list[tuple[str, str]], end: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
+def _pairs(merges: str) -> Pairs:
+    """The pairs of a text of merges, line by line; ModelFormatError names the first line that is not valid."""
+    lines = merges.split("\n")
+    is_headed = lines[0].startswith("#version")
+    if "\r" not in merges and (found := two_parts(list(filter(None, lines[is_headed:])))) is not None:
+        return found
+    pairs: Pairs = [], []
+    for number, line in enumerate(lines, 1):
+        if not line.strip("\r") or (number == 1 and is_headed):
+            continue
+        parts = line.rstrip("\r").split(" ")
+        if len(parts) != 2 or not all(parts):
+            raise ModelFormatError(f"merges: line {number}: expected two tokens with a space between, got {line!r:.60}")
+        for side, part in zip(pairs, parts, strict=True):
+            side.append(part)
+    return pairs
+
+
+def _unmarked(ids: dict[str, int], pairs: Pairs, end: str) -> tuple[dict[str, int], Pairs]:
     """Ids and pairs with the character `end` in place of the marker ``</w>``."""
     plain = {token.removesuffix(END) + end * token.endswith(END): i for token, i in ids.items()}
     if len(plain) < len(ids):
         raise ModelFormatError(f"end_of_word: {end!r} is a token already")
-    pairs = [(a, b.removesuffix(END) + end * b.endswith(END)) for a, b in pairs]
-    made = {a + b for a, b in pairs}
+    lefts, rights = pairs[0], [part.removesuffix(END) + end * part.endswith(END) for part in pairs[1]]
+    made = set(map(operator.add, lefts, rights))
     joined = [
         token for token in sorted(plain, key=plain.__getitem__) if len(token) == 2 and token[1] == end and token not in made
     ]
@@ -54,7 +66,7 @@ def _unmarked(ids: dict[str, int], pairs: list[tuple[str, str]], end: str) -> tu
     for letter in sorted({letter for token in joined for letter in token} - plain.keys()):
         plain[letter] = free
         free += 1
-    return plain, [(token[0], end) for token in joined] + pairs
+    return plain, ([token[0] for token in joined] + lefts, [end] * len(joined) + rights)
 
 
 def write(vocab: dict[str, int], merges: list[tuple[str, str]], end_of_word: str | None) -> tuple[str, str]:

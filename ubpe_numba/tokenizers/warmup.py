@@ -67,6 +67,9 @@ def warmup() -> None:
     uneven = [8] * 10_000
     uneven[::9] = [0] * len(uneven[::9])  # those that the size is guessed from
     BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2).decode(uneven)
+    # files of other libraries
+    BPE.from_tiktoken(b"YQ== 0\nYg== 1\nYWI= 2\n")
+    BPE.from_vocab_merges({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n", kind="str")
     # text, and so many words that their table grows
     from ubpe_numba.coding.word_encoder import WordEncoder
     from ubpe_numba.text.count_words import count_words
