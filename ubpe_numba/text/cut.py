@@ -32,7 +32,7 @@ PATTERNS = ("gpt2", "cl100k", "o200k")
 
 BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
 _COPIED = 1 << 12  # bytes: to copy a shorter text takes less time than `writable` does
-_PADDING = np.zeros(8, np.uint8)
+_PADDING = np.zeros(64, np.uint8)
 
 
 def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int | None = None) -> np.ndarray:

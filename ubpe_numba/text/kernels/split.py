@@ -9,30 +9,52 @@ A kernel fills the room it is given and is called again; `state` says where it g
 
 from __future__ import annotations
 
+import numpy as np
+
 from ubpe_numba.runtime.jit import helper
+from ubpe_numba.runtime.machine.byte_masks import WINDOW, lowest
 from ubpe_numba.runtime.machine.intrinsics import address
+from ubpe_numba.text.kernels.window import window
+
+_NONE = np.uint64(0)
+_ONE = np.uint64(1)
 
 
 @helper
-def split_documents(end_of_segment, values, offsets, table, state, ends):
+def split_documents(end_of_segment, pattern, values, offsets, table, state, ends):
     """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
 
-    `end_of_segment(text, i, end, classes)`, a helper, gives the end of the segment that starts at position i of a document that
-    ends at `end`; text and classes are the addresses of `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).
+    `end_of_segment(text, i, end, classes)`, a section, gives the end of the segment that starts at position i of a document that
+    ends at `end`: for what windows of the pattern leave open, and where no 64 bytes are left in the array. text and classes are
+    the addresses of `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).
     """
     text = address(values)
     classes = address(table)
     d = state[0]
-    i = state[1]
+    i = state[1]  # where the segment begins
+    j = i  # where the window begins
     n = 0
     while n < ends.size and d < offsets.size - 1:
         end = offsets[d + 1]
-        if i < end:
-            i = end_of_segment(text, i, end, classes)
+        if i >= end:
+            d += 1
+            continue
+        starts = _NONE
+        step = np.int64(0)
+        if j + WINDOW <= values.size:
+            starts, step = window(text, j, end, classes, pattern)
+        base = j
+        while starts != _NONE and n < ends.size:
+            i = base + lowest(starts)
+            starts &= starts - _ONE
             ends[n] = i
             n += 1
-        else:
-            d += 1
+        j = max(i, base + step)
+        if n < ends.size and (j == end or j == base):
+            i = end if j == end else end_of_segment(text, i, end, classes)
+            j = i
+            ends[n] = i
+            n += 1
     state[0] = d
     state[1] = i
     return n

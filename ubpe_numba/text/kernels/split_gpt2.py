@@ -5,7 +5,7 @@ Source: A. Radford et al., "Language models are unsupervised multitask learners"
 
 from __future__ import annotations
 
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.jit import kernel, section
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
@@ -20,9 +20,10 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     run_of_letters,
     whitespace,
 )
+from ubpe_numba.text.kernels.window import GPT2
 
 
-@helper
+@section
 def _end_of_segment(text, i, end, table):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
@@ -65,4 +66,4 @@ def split_gpt2(values, offsets, table, state, ends):
 
     values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 10], returns 4, state [1, 10]: it, 's, " ok", " 12".
     """
-    return split_documents(_end_of_segment, values, offsets, table, state, ends)
+    return split_documents(_end_of_segment, GPT2, values, offsets, table, state, ends)

@@ -11,7 +11,7 @@ Source: OpenAI, the package tiktoken.
 
 from __future__ import annotations
 
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.jit import helper, kernel, section
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
@@ -30,6 +30,7 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     three_numbers,
     whitespace,
 )
+from ubpe_numba.text.kernels.window import O200K
 
 
 @helper
@@ -65,7 +66,7 @@ def _with_contraction(text, i, end):
     return i
 
 
-@helper
+@section
 def _end_of_segment(text, i, end, table):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
@@ -108,4 +109,4 @@ def split_o200k(values, offsets, table, state, ends):
 
     values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [4, 7, 8, 10], returns 4: it's, " ok", " ", 12.
     """
-    return split_documents(_end_of_segment, values, offsets, table, state, ends)
+    return split_documents(_end_of_segment, O200K, values, offsets, table, state, ends)

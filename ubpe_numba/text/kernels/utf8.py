@@ -52,11 +52,11 @@ def class_of(text, i, end, table):
     byte = load8(text, i)
     if byte < 0x80:
         return load8(table, FLAGS + byte), np.int64(1)
-    return _class_of_many(text, i, end, table)
+    return class_of_many(text, i, end, table)
 
 
 @section
-def _class_of_many(text, i, end, table):
+def class_of_many(text, i, end, table):
     """`class_of` for a byte that is not ASCII. A call: inlined in a dozen places it would be most of the kernel."""
     first = load8(text, i)
     if first < 0xC2 or first > 0xF4 or i + 1 >= end:
