@@ -12,21 +12,22 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper
-from ubpe_numba.runtime.machine.byte_masks import WINDOW, lowest
-from ubpe_numba.runtime.machine.intrinsics import address
-from ubpe_numba.text.kernels.window import window
+from ubpe_numba.runtime.machine.byte_masks import WINDOW
+from ubpe_numba.runtime.machine.intrinsics import address, trailing_zeros
+from ubpe_numba.text.kernels.classes64 import classes_of_64
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 
 
 @helper
-def split_documents(end_of_segment, pattern, values, offsets, table, state, ends):
+def split_documents(boundaries, end_of_segment, values, offsets, table, state, ends):
     """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
 
-    `end_of_segment(text, i, end, classes)`, a section, gives the end of the segment that starts at position i of a document that
-    ends at `end`: for what windows of the pattern leave open, and where no 64 bytes are left in the array. text and classes are
-    the addresses of `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).
+    Of a pattern: `boundaries`, where segments begin among 64 bytes (window.py), and `end_of_segment(text, i, end, classes)`, a
+    section, the end of the segment that starts at position i of a document that ends at `end`: for what windows leave open, and
+    where no 64 bytes are left in the array. text and classes are the addresses of `values` and `table`. The other arguments as
+    for `split_gpt2`. O(bytes).
     """
     text = address(values)
     classes = address(table)
@@ -39,18 +40,17 @@ def split_documents(end_of_segment, pattern, values, offsets, table, state, ends
         if i >= end:
             d += 1
             continue
-        starts = _NONE
-        step = np.int64(0)
-        if j + WINDOW <= values.size:
-            starts, step = window(text, j, end, classes, pattern)
         base = j
-        while starts != _NONE and n < ends.size:
-            i = base + lowest(starts)
-            starts &= starts - _ONE
-            ends[n] = i
-            n += 1
-        j = max(i, base + step)
-        if n < ends.size and (j == end or j == base):
+        if j + WINDOW <= values.size:
+            upper, lower, letters, numbers, white, inside, known = classes_of_64(text, j, end, classes)
+            starts, step = boundaries(text, j, end - j, known, upper, lower, letters, numbers, white, inside)
+            while starts != _NONE and n < ends.size:
+                i = base + np.int64(trailing_zeros(starts))
+                starts &= starts - _ONE
+                ends[n] = i
+                n += 1
+            j = max(i, base + step)
+        if n < ends.size and (j == base or j == end):
             i = end if j == end else end_of_segment(text, i, end, classes)
             j = i
             ends[n] = i

@@ -7,7 +7,10 @@ Source: OpenAI, the package tiktoken.
 
 from __future__ import annotations
 
+from numba import types
+
 from ubpe_numba.runtime.jit import kernel, section
+from ubpe_numba.runtime.machine.byte_masks import traced
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
@@ -24,7 +27,9 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     three_numbers,
     whitespace,
 )
-from ubpe_numba.text.kernels.window import CL100K
+from ubpe_numba.text.kernels.window import CL100K, boundaries
+
+_boundaries = traced(boundaries, types.uint64, types.int64, pattern=CL100K)
 
 
 @section
@@ -68,4 +73,4 @@ def split_cl100k(values, offsets, table, state, ends):
 
     values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 8, 10], returns 5: it, 's, " ok", " ", 12.
     """
-    return split_documents(_end_of_segment, CL100K, values, offsets, table, state, ends)
+    return split_documents(_boundaries, _end_of_segment, values, offsets, table, state, ends)

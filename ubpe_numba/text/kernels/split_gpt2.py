@@ -5,7 +5,10 @@ Source: A. Radford et al., "Language models are unsupervised multitask learners"
 
 from __future__ import annotations
 
+from numba import types
+
 from ubpe_numba.runtime.jit import kernel, section
+from ubpe_numba.runtime.machine.byte_masks import traced
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
@@ -20,7 +23,9 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     run_of_letters,
     whitespace,
 )
-from ubpe_numba.text.kernels.window import GPT2
+from ubpe_numba.text.kernels.window import GPT2, boundaries
+
+_boundaries = traced(boundaries, types.uint64, types.int64, pattern=GPT2)
 
 
 @section
@@ -66,4 +71,4 @@ def split_gpt2(values, offsets, table, state, ends):
 
     values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 10], returns 4, state [1, 10]: it, 's, " ok", " 12".
     """
-    return split_documents(_end_of_segment, GPT2, values, offsets, table, state, ends)
+    return split_documents(_boundaries, _end_of_segment, values, offsets, table, state, ends)

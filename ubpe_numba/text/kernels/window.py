@@ -13,149 +13,140 @@ marks that do not follow a letter in o200k, and segments of more than 64 bytes t
 
 from __future__ import annotations
 
-import numpy as np
+from ubpe_numba.runtime.machine.byte_masks import Mask, below, equal, lowest, reach_down, reach_up, width_of
 
-from ubpe_numba.runtime.jit import helper
-from ubpe_numba.runtime.machine.byte_masks import WINDOW, below, equal, lowest, reach_down, reach_up, width_of
-from ubpe_numba.text.kernels.classes64 import classes_of_64
-from ubpe_numba.text.kernels.utf8 import contraction
-
-GPT2 = 0  # patterns are numbers, in the order in which they were published, each a change of the one before
+GPT2 = 0  # patterns are numbers in the order of their publication, each a change of the one before
 CL100K = 1
 O200K = 2
 
-_NONE = np.uint64(0)
-_ONE = np.uint64(1)
-_TWO = np.uint64(2)
-_THREE = np.uint64(3)
+
+def _contractions(text: Mask, i: Mask, apostrophes: Mask, inner: Mask, any_case: bool) -> Mask:
+    """The bytes of `'s 't 'd 'm 'll 've 're` at these apostrophes, in upper case too if asked for, with U+017F as an s."""
+
+    def letter(*chars: str) -> Mask:
+        first, *others = (char for both in chars for char in (both + both.upper() if any_case else both))
+        found = equal(text, i, first)
+        for char in others:
+            found |= equal(text, i, char)
+        return found
+
+    second = apostrophes << 1
+    two = second & letter("s", "t", "d", "m")
+    three = (second & letter("l")) << 1 & letter("l") | (second & letter("v", "r")) << 1 & letter("e")
+    if any_case:
+        three |= (second & equal(text, i, 0xC5)) << 1 & equal(text, i, 0xBF)
+    two &= inner
+    three &= inner
+    return two | two >> 1 | three | three >> 1 | three >> 2
 
 
-@helper
-def _contractions(text, i, end, apostrophes, pattern):
-    """The bytes of the contractions that begin at these apostrophes; in o200k none right behind another. O(apostrophes)."""
-    fold = 0 if pattern == GPT2 else 32
-    found = _NONE
-    while apostrophes:
-        p = lowest(apostrophes)
-        apostrophes &= apostrophes - _ONE
-        if pattern != O200K or ((found << _ONE) >> np.uint64(p)) & _ONE == _NONE:
-            found |= below(contraction(text, i + p, end, fold)) << np.uint64(p)
-    return found
+def _in_threes(numbers: Mask) -> Mask:
+    """The starts of groups of three digits: of 1234567 at 1, 4 and 7."""
+    starts = numbers & ~(numbers << 1)
+    fourth = numbers & numbers << 1
+    fourth &= fourth << 2
+
+    def more() -> Mask:
+        found, three = starts, fourth
+        for shift in (3, 6, 12, 24, 48):  # every step doubles how many groups of a number are found
+            found |= found << shift & three
+            three &= three << shift if shift < 48 else three
+        return found & ~starts
+
+    return starts | fourth.if_any(more)
 
 
-@helper
-def _in_threes(numbers):
-    """The starts of groups of three digits: 1234567 -> 1, 4 and 7. O(digits of the longest number)."""
-    starts = numbers & ~(numbers << _ONE)
-    fourth = numbers & (numbers << _ONE)
-    fourth &= fourth << _TWO
-    more = (starts << _THREE) & fourth
-    while more:
-        starts |= more
-        more = (more << _THREE) & fourth
-    return starts
+def _words_by_case(capitals: Mask, small: Mask, caseless: Mask, letters: Mask) -> Mask:
+    """Where words of o200k begin within runs of letters.
 
-
-@helper
-def _words_by_case(capitals, small, caseless, letters, known, at_end):
-    """Where words of o200k begin within runs of letters, and from where on that is not known.
-
-    A capital begins a word behind a small letter, also with letters without case in between. Behind letters without case, capitals
-    begin one if the run of letters ends with them: "aB" and "中B" are two words, "中Bc" and "中B中" are one. O(1).
+    A capital begins a word behind a small letter, also with letters without case in between. Behind letters without case,
+    capitals begin one if the run of letters ends with them: "aB" and "中B" are two words, "中Bc" and "中B中" are one.
     """
-    starts = capitals & (small << _ONE)
-    if caseless != _NONE and capitals != _NONE:
-        starts |= capitals & reach_up((small << _ONE) & caseless, caseless)
-        behind = capitals & (caseless << _ONE)
-        last = capitals & ~(letters >> _ONE)
-        starts |= behind & reach_down(last, capitals)
-        if not at_end:
-            undecided = behind & reach_down(last & ~below(known - 1), capitals)
-            known = min(known, lowest(undecided))
-    return starts, known
+    behind = capitals & caseless << 1
+    last = capitals & ~(letters >> 1)
+    starts = capitals & small << 1
+    return starts | behind.if_any(
+        lambda: capitals & reach_up(small << 1 & caseless, caseless) | behind & reach_down(last, capitals)
+    )
 
 
-@helper
-def window(text, i, end, table, pattern):
+def boundaries(
+    text: Mask, i: Mask, rest: Mask,
+    known: Mask, upper: Mask, lower: Mask, letters: Mask, numbers: Mask, white: Mask, inside: Mask,
+    pattern: int,
+) -> tuple[Mask, Mask]:  # fmt: skip
     """Starts of segments in the 64 bytes from i on, and how far the next window is: the rest of the document if it ends here.
 
-    All 64 bytes must exist, also where the document ends within them. The mask leaves out i itself, and what is not decided. If
-    there is no start, the second result says how much further the segment may be read from by another window: not at all if 0.
-    `pattern` is a constant. O(1).
+    The masks are those of `classes_of_64`, and hold for the first `known` bytes; `rest` is how long the document is from i on.
+    The mask of starts leaves out i itself, and what is not decided. The next window may begin at the last start, or further within
+    the same segment where the second result, if not 0, says: at the last letter of a word of which the rest is cut as if it began
+    there.
 
     cl100k, "it's 1234!" and the end of the document -> bits 2, 4, 5, 8 and 9, and 10.
     """
-    upper, lower, letters, numbers, white, inside, known = classes_of_64(text, i, end, table)
-    strange = _NONE
+    none = known & 0
+    strange = none
     if pattern == O200K:
         marks = upper & lower & ~letters
-        strange = marks & ~((letters | marks) << _ONE)
+        strange = marks & ~((letters | marks) << 1)
         letters |= marks
     if pattern != GPT2:
-        strange |= numbers & ~inside & (inside >> _ONE)
-    known = min(known, lowest(strange))
-    at_end = known == end - i and known < WINDOW
+        strange |= numbers & ~inside & inside >> 1
+    known = known.least(lowest(strange))
+    at_end = known.equals(rest) & ~known.equals(64)
     inner = below(known)
+    outside = ~inner
     letters &= inner
     numbers &= inner
     others = ~(letters | numbers | white) & inner
-    space = equal(text, i, ord(" "))
-    apostrophes = equal(text, i, ord("'"))
+    known = known.least(width_of(~white & inner) + 1 | at_end)  # which white space is the last of a row is not known at the end
 
+    space = equal(text, i, " ")
+    signs = others & ~((others | space) << 1)  # the first ones of punctuation, if they begin a segment
+    joins = letters << 1 if pattern == O200K else signs & letters >> 1
+    apostrophes = equal(text, i, "'") & others & joins
+    endings = apostrophes.if_any(lambda: _contractions(text, i, apostrophes, inner, any_case=pattern != GPT2))
+    letters &= ~endings
+    undecided = apostrophes & ~(inner >> 2) & ~at_end
     if pattern == O200K:
-        endings = _contractions(text, i, end, apostrophes & others & (letters << _ONE), pattern)
-        letters &= ~endings
         others &= ~endings
-    else:
-        signs = others & ~((others | space) << _ONE)
-        endings = _contractions(text, i, end, apostrophes & signs & (letters >> _ONE), pattern)
-        letters &= ~endings
+        undecided |= apostrophes & endings << 1  # of two contractions in a row the second is none
+        signs = others & ~((others | space) << 1)
+    known = known.least(lowest(undecided))
 
-    if not at_end:
-        known = min(known, width_of(~white & inner) + 1)
-    white |= ~inner  # of white space at the end of a document no last character is split off
     blank = white
-    starts = white & ~(white << _ONE)
+    starts = white & ~(white << 1)
     if pattern != GPT2:
-        newline = (equal(text, i, ord("\n")) | equal(text, i, ord("\r"))) & inner
-        taken = newline  # by the punctuation before it
+        newline = (equal(text, i, "\n") | equal(text, i, "\r")) & inner
+        tail = newline | equal(text, i, "/") & inner if pattern == O200K else newline
+        taken = reach_up(newline & others << 1, tail) & tail  # by the punctuation before it
         if pattern == O200K:
-            taken |= equal(text, i, ord("/")) & inner
-        taken &= reach_up(newline & (others << _ONE), taken)
-        others &= ~taken
+            others &= ~taken
+            signs = others & ~((others | space) << 1)
         if pattern == CL100K:
-            newline |= ~inner  # white space at the end of a document is one segment
+            newline |= outside  # white space at the end of a document is one segment
         blank = white & ~newline
-        starts = (starts & ~taken) | (blank & (taken << _ONE))
-        line = blank & (newline << _ONE) & ~(taken << _ONE)  # the first blank of a line
-        if newline & (blank << _ONE):  # a line of blanks alone, or blanks at the end of one
-            line &= ~reach_down((newline >> _ONE) & blank, blank)
-        starts |= line
-    last = blank & ~(white >> _ONE)
-    if inside:
-        last |= (last & inside) >> _ONE
-        last |= (last & inside) >> _ONE
-        last &= ~inside
-    signs = others & ~((others | space) << _ONE)
-    starts |= last | signs
+        line = blank & newline << 1 & ~(taken << 1)  # the first blank of a line, unless the line is blank
+        swallowed = (newline & blank << 1).if_any(lambda: reach_down(newline >> 1 & blank, blank))
+        starts = starts & ~taken | blank & taken << 1 | line & ~swallowed
+    last = blank & ~((white | outside) >> 1)  # of the last blank of a row the last byte
+    last |= (last & inside) >> 1
+    last |= (last & inside) >> 1
+    starts |= last & ~inside | signs
 
     if pattern == GPT2:
-        starts |= letters & ~((letters | space) << _ONE)
-        starts |= numbers & ~((numbers | space) << _ONE)
+        starts |= letters & ~((letters | space) << 1) | numbers & ~((numbers | space) << 1)
     else:  # a blank, or a sign that begins a segment, goes with the letters behind it
-        starts |= letters & ~((letters | blank) << _ONE) & ~((signs << _ONE) + inside)
-        starts |= _in_threes(numbers)
-    mixed = False
+        starts |= letters & ~((letters | blank) << 1) & ~((signs << 1) + inside) | _in_threes(numbers)
+    mixed = none
     if pattern == O200K:
-        caseless = upper & lower & letters
-        capitals = upper & ~lower & letters
-        small = lower & ~upper & letters
-        by_case, known = _words_by_case(capitals, small, caseless, letters, known, at_end)
-        starts |= by_case
-        mixed = caseless != _NONE and (capitals | small) != _NONE
-    starts &= below(known) & ~_ONE
-    if at_end:
-        return starts, known
-    if mixed or (letters >> np.uint64(known - 1)) & _ONE == _NONE:
-        return starts, np.int64(0)
-    return starts, width_of(letters & ~inside & below(known)) - 1
+        caseless, capitals, small = upper & lower & letters, upper & ~lower & letters, lower & ~upper & letters
+        starts |= _words_by_case(capitals, small, caseless, letters)
+        open_end = capitals & ~(inner >> 1) & ~at_end
+        undecided = open_end.if_any(lambda: capitals & caseless << 1 & reach_down(open_end, capitals))
+        known = known.least(lowest(undecided))
+        mixed = ~caseless.equals(0) & ~(capitals | small).equals(0)
+    inner = below(known)
+    at_end &= known.equals(rest)
+    glide = ~(letters & (inner ^ inner >> 1)).equals(0) & ~mixed & ~at_end
+    return starts & inner & (none - 2), known & at_end | (width_of(letters & inner & ~inside) - 1) & glide
