@@ -20,7 +20,7 @@ from numba import types
 from ubpe_numba.runtime.jit import helper
 from ubpe_numba.runtime.machine.byte_masks import WINDOW, Mask, below, equal, in_range, traced
 from ubpe_numba.runtime.machine.intrinsics import trailing_zeros
-from ubpe_numba.text.kernels.utf8 import LETTER, LOWER, NUMBER, SPACE, UPPER, class_of_many
+from ubpe_numba.text.kernels.utf8 import LETTER, LOWER, NUMBER, SPACE, UPPER, class_of
 
 _NONE = np.uint64(0)
 
@@ -87,7 +87,7 @@ def classes_of_64(text, i, end, table):
     character does not end within them. All 64 must exist, whether they are before `end` or not. O(1), and O(1) for every
     character that has to be looked up.
     """
-    n = min(np.int64(WINDOW), end - i)
+    n = end - i if end - i < WINDOW else np.int64(WINDOW)
     upper, lower, numbers, white, wide = _ascii_masks(text, i, n)
     letters = upper | lower
     inside = _NONE
@@ -99,7 +99,7 @@ def classes_of_64(text, i, end, table):
         wide &= ~(capital | small)
         while wide != _NONE:
             p = np.int64(trailing_zeros(wide))
-            flags, width = class_of_many(text, i + p, end, table)
+            flags, width = class_of(text, i + p, end, table)
             if p + width > WINDOW:
                 n = p
                 break

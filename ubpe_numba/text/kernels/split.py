@@ -49,12 +49,16 @@ def split_documents(boundaries, end_of_segment, values, offsets, table, state, e
                 starts &= starts - _ONE
                 ends[n] = i
                 n += 1
-            j = max(i, base + step)
-        if n < ends.size and (j == base or j == end):
-            i = end if j == end else end_of_segment(text, i, end, classes)
-            j = i
-            ends[n] = i
-            n += 1
+            j = i if i > base + step else base + step
+        if n == ends.size:
+            break
+        if j == base:  # nothing is decided
+            j = end_of_segment(text, i, end, classes)
+        elif j < end:
+            continue
+        i = j
+        ends[n] = i
+        n += 1
     state[0] = d
     state[1] = i
     return n

@@ -78,9 +78,8 @@ def boundaries(
     """Starts of segments in the 64 bytes from i on, and how far the next window is: the rest of the document if it ends here.
 
     The masks are those of `classes_of_64`, and hold for the first `known` bytes; `rest` is how long the document is from i on.
-    The mask of starts leaves out i itself, and what is not decided. The next window may begin at the last start, or further within
-    the same segment where the second result, if not 0, says: at the last letter of a word of which the rest is cut as if it began
-    there.
+    The mask of starts leaves out i itself, and what is not decided. The next window may begin at the last start, or further on
+    where the second result says, if it is not 0: at the last letter of a word, the rest of which is cut as if it began there.
 
     cl100k, "it's 1234!" and the end of the document -> bits 2, 4, 5, 8 and 9, and 10.
     """
