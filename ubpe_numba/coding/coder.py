@@ -73,15 +73,13 @@ class Coder:
         """The encoder by merge rank of text in segments; None where there is no fast way: pairs out of order, bytes unknown."""
         if self._word_encoder is None:
             alphabet, pairs = self.model.alphabet, self.pair_encoder()
-            if alphabet.kind != "bytes" or not pairs.linear:
+            if alphabet.kind != "bytes" or alphabet.size != 256 or not pairs.linear:
                 return None
-            byte_ids = None
-            if alphabet.size != 256 or not alphabet.is_identity:
-                byte_ids = alphabet.lookup(np.arange(256, dtype=np.uint8))
-                if byte_ids.min() < 0:
-                    return None
             from ubpe_numba.coding.word_encoder import WordEncoder  # here only: integers need not wait for it
 
+            if not WordEncoder.takes(pairs):
+                return None
+            byte_ids = None if alphabet.is_identity else alphabet.lookup(np.arange(256, dtype=np.uint8))
             self._word_encoder = WordEncoder(pairs, byte_ids)
         return self._word_encoder
 

@@ -40,7 +40,7 @@ from ubpe_numba.runtime.tables.edges import find_edge
 from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
 from ubpe_numba.runtime.tables.trie import NONE, enter_tokens, step
 
-_NEVER = np.int64(1) << 40
+NEVER = np.int64(1) << 40  # more than any id
 
 
 class RankTables(NamedTuple):
@@ -60,10 +60,17 @@ class RankTables(NamedTuple):
 
 
 @helper
-def fits(entries, left, right, n_alphabet, s, t):
+def id_in_entries(pairs, left, right):
+    """The id of a pair in the table `pairs` of `RankTables`, or NEVER: what `find_stable` and `fits` look up. O(1) expected."""
+    i = find(pairs, pair_of(left, right))
+    return pairs[2 * i + 1] if i >= 0 else NEVER
+
+
+@helper
+def fits(id_in, pairs, left, right, n_alphabet, s, t):
     """Whether E(s t) = (s, t), for two tokens that encode to themselves. O(depth of the two spines).
 
-    entries, left, right, n_alphabet: the fields pairs, left, ... of `RankTables`. Merges 2 = (0, 1), 3 = (1, 0): 0 and 1 do not
+    pairs, left, right, n_alphabet: fields of `RankTables`; `id_in(pairs, u, v)`, a helper, looks a pair up. Merges 2 = (0, 1), 3 = (1, 0): 0 and 1 do not
     fit, since 2 joins them; 2 and 0 fit; 0 and 3 do not, since 2 takes the 1 of 3 before 3 is made.
 
     Just before id k is made, the boundary lies between the part u of s's right spine and v of t's left spine that exist then.
@@ -72,14 +79,12 @@ def fits(entries, left, right, n_alphabet, s, t):
     """
     u = np.int64(s)
     v = np.int64(t)
-    parent_u = _NEVER
-    parent_v = _NEVER
+    parent_u = NEVER
+    parent_v = NEVER
     while True:
-        i = find(entries, pair_of(u, v))
-        if i >= 0:
-            k = entries[2 * i + 1]
-            if k < parent_u and k <= parent_v:
-                return False
+        k = id_in(pairs, u, v)
+        if k < parent_u and k <= parent_v:
+            return False
         if u < n_alphabet and v < n_alphabet:
             return True
         if u >= v:
@@ -90,9 +95,11 @@ def fits(entries, left, right, n_alphabet, s, t):
             v = np.int64(left[v - n_alphabet])
 
 
-@section
-def _find_stable(entries, left, right, n_alphabet, stable):
+@helper
+def find_stable(id_in, pairs, left, right, n_alphabet, stable):
     """Which tokens encode to themselves: fills `stable` uint8[V]. The others never occur. O(m * depth).
+
+    The arguments as for `fits`.
 
     A token (a, b) -> z does if a and b do and nothing but z itself joins them. Merges 2 = (0, 1), 3 = (1, 1), 4 = (0, 3):
     stable = [1, 1, 1, 1, 0], since [0, 1, 1] encodes to [2, 1].
@@ -116,8 +123,8 @@ def _find_stable(entries, left, right, n_alphabet, stable):
                 else:
                     parent_v = v
                     v = np.int64(left[v - n_alphabet])
-                j = find(entries, pair_of(u, v))
-                if j >= 0 and entries[2 * j + 1] < parent_u and entries[2 * j + 1] <= parent_v:
+                k = id_in(pairs, u, v)
+                if k < parent_u and k <= parent_v:
                     ok = False
                     break
         stable[z] = ok
@@ -177,7 +184,7 @@ def build_tables(arena, tables):
     pairs, left, right, n_alphabet, trie, stable, prefixes, lengths = tables
     enter(left, right, n_alphabet, pairs)
     enter_tokens(n_alphabet, arena, lengths, trie)
-    _find_stable(pairs, left, right, n_alphabet, stable)
+    find_stable(id_in_entries, pairs, left, right, n_alphabet, stable)
     _prefer_stable(arena, trie, n_alphabet, stable, lengths)
     _find_prefixes(arena, trie, n_alphabet, stable, lengths, prefixes)
 
@@ -221,7 +228,7 @@ def encode_document(document, tables, dead, out, w):
     while p < n:
         while token >= 0:
             e = p + lengths[token]
-            if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (w == first or fits(pairs, left, right, n_alphabet, out[w - 1], token)):
+            if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (w == first or fits(id_in_entries, pairs, left, right, n_alphabet, out[w - 1], token)):
                 break
             token = prefixes[token]
         if token >= 0:
