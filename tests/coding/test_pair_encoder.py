@@ -29,9 +29,9 @@ def test_rank_and_batch_equal_the_reference(data: st.DataObject, table: Table, r
     encoder = PairEncoder(Vocabulary.from_merges(size, pairs), batch=False)
     assert encoder.linear
     assert encoder.encode(ragged, 1).to_lists() == by_rank
+    empty = encoder.merges._replace(pairs=np.full_like(encoder.merges.pairs, -1))
     encoder.linear = False
     encoder.conflicts = np.empty(len(pairs), np.int32)
-    empty = encoder.merges._replace(pairs=np.full_like(encoder.merges.pairs, -1))
     pair_encode.build_tables(tuple(empty), np.full(size + len(pairs), len(pairs), np.int32), encoder.conflicts)
     assert encoder.encode(ragged, 1).to_lists() == by_rank
     batched = PairEncoder(Vocabulary.from_merges(size, pairs), batch=True)

@@ -98,11 +98,11 @@ def test_blocks_that_are_full(n: int) -> None:
 
 
 def test_symbols_in_another_order() -> None:
-    """As published vocabularies have them: byte 255 - i is symbol i + 1, and symbol 0 is none."""
-    byte_ids = 256 - np.arange(256)
-    merges = np.array([[byte_ids[97], byte_ids[98]], [257, 257], [byte_ids[32], 258]])
-    encoder = encoder_of(Vocabulary.from_merges(257, merges), byte_ids)
-    assert encoder.encode(*text_of(b"abab abab ba"), "gpt2").to_lists() == [[258, 259, byte_ids[32], byte_ids[98], byte_ids[97]]]
+    """As published vocabularies have them: byte 255 - i is symbol i."""
+    byte_ids = 255 - np.arange(256)
+    merges = np.array([[byte_ids[97], byte_ids[98]], [256, 256], [byte_ids[32], 257]])
+    encoder = encoder_of(Vocabulary.from_merges(256, merges), byte_ids)
+    assert encoder.encode(*text_of(b"abab abab ba"), "gpt2").to_lists() == [[257, 258, byte_ids[32], byte_ids[98], byte_ids[97]]]
 
 
 def test_long_words() -> None:

@@ -33,13 +33,12 @@ def tables_of(vocabulary: Vocabulary, byte_ids: np.ndarray) -> tuple[TextTables,
     byte_of[byte_ids] = np.arange(256)
     arena = byte_of[vocabulary.arena]
     n_edges = _most_edges(vocabulary)
-    square = [np.empty(1 << 16, np.int32) for _ in range(4)]
+    two_bytes, solid, behind, ahead = (np.empty(1 << 16, np.int32) for _ in range(4))
     left, right = vocabulary.merges[:, 0].copy(), vocabulary.merges[:, 1].copy()
     token_of, prefixes = np.empty(256 + n_edges, np.int32), np.empty(256 + m, np.int32)
     lengths = np.diff(vocabulary.offsets).astype(np.int32)
-    tables = TextTables(
-        byte_ids, square[0], pair_buckets(m), *square[1:], byte_trie(n_edges), token_of, left, right, prefixes, lengths
-    )
+    pairs, trie = pair_buckets(m), byte_trie(n_edges)
+    tables = TextTables(byte_ids, two_bytes, pairs, solid, behind, ahead, trie, token_of, left, right, prefixes, lengths)
     stable, node_of, parents = np.empty(256 + m, np.uint8), np.empty(256 + m, np.int32), np.empty_like(token_of)
     n = kernels.build(arena, tuple(tables), stable, node_of, parents)
     return tables._replace(token_of=token_of[:n].copy()), stable, arena

@@ -32,10 +32,8 @@ class WordEncoder:
     byte_ids : int32[256] or None
         The alphabet id of every byte, a permutation. None: the byte itself.
 
-    Notes
-    -----
-    Segments recur: up to 262,144 short ones and 8,192 long ones are kept encoded from call to call, 9 MB for each thread that calls,
-    and with them the vocabulary from the start. Threads may share an encoder.
+    Notes ----- Segments recur: up to 262,144 short ones and 8,192 long ones are kept encoded from call to call, 9 MB for each
+    thread that calls, and with them the vocabulary from the start. Threads may share an encoder.
 
     Examples
     --------
@@ -48,9 +46,8 @@ class WordEncoder:
 
     def __init__(self, pairs: PairEncoder, byte_ids: np.ndarray | None = None) -> None:
         assert self.takes(pairs)
-        self.pairs = pairs
-        self.byte_ids = np.arange(256, dtype=np.int32) if byte_ids is None else byte_ids.astype(np.int32)
-        tables, self._stable, self._arena = tables_of(pairs.vocabulary, self.byte_ids)
+        ids = np.arange(256, dtype=np.int32) if byte_ids is None else byte_ids.astype(np.int32)
+        tables, self._stable, self._arena = tables_of(pairs.vocabulary, ids)
         self.tables = tuple(tables)
         self._lengths = tables.lengths
         self._local = threading.local()
@@ -106,9 +103,11 @@ class WordEncoder:
         state = np.zeros(3, np.int64)
         for block in in_blocks(values, offsets, cut):
             state[2] = 0
-            while encode_words(values, offsets, block, self.tables, caches, scratch, dead, state, out, out_offsets) < block.size - 1:
+            while (
+                encode_words(values, offsets, block, self.tables, caches, scratch, dead, state, out, out_offsets) < block.size - 1
+            ):
                 dead = np.zeros(int(np.diff(block).max()) // 8 + 2, np.uint8)  # for a segment that is longer than any before
-        documents, n, _ = state.tolist()
+        documents, n = state[:2].tolist()
         out_offsets[documents:] = n
         return Ragged._trusted(out[:n].copy(), out_offsets)
 

@@ -99,16 +99,16 @@ def encode_words(values, offsets, segments, tables, caches, scratch, dead, state
     """Encode the segments of documents; returns how many of `segments` are done, fewer than there are if one is too long.
 
     Text: values uint8[n], at least 8; offsets int64[d + 1]; segments int64[s + 1], the next of those of all documents, which may
-    be given in any number of calls. tables, a `TextTables` as a plain tuple. caches: short and long, uint64[8 * a power of two] and
-    uint64[16 * a power of two], kept from call to call (word_cache.py). scratch uint64[SCRATCH], uninitialised. dead uint8 of zeros,
-    which is left so, a bit for each byte of the longest segment and 8 more: a call ends before a segment that is longer, so that
-    the caller can make more room. state int64[3], zeros at first: documents begun, ids written, segments of this call that are
-    done; the caller sets the last to 0 when it gives the next segments. Output: out int32, room for all bytes and SPARE more;
-    out_offsets int64[d + 1], written as far as documents have begun. The caller allocates all of them. O(bytes), and for segments
-    that are not in a cache as `merge_words`.
+    be given in any number of calls. tables, a `TextTables` as a plain tuple. caches: short and long, uint64[8 * a power of two]
+    and uint64[16 * a power of two], kept from call to call (word_cache.py). scratch uint64[SCRATCH], uninitialised. dead uint8 of
+    zeros, which is left so, a bit for each byte of the longest segment and 8 more: a call ends before a segment that is longer,
+    so that the caller can make more room. state int64[3], zeros at first: documents begun, ids written, segments of this call
+    that are done; the caller sets the last to 0 when it gives the next segments. Output: out int32, room for all bytes and SPARE
+    more; out_offsets int64[d + 1], written as far as documents have begun. The caller allocates all of them. O(bytes), and for
+    segments that are not in a cache as `merge_words`.
 
-    Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments [0, 2, 3, 7]:
-    out [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The caller sets the offsets of documents behind the
+    Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments [0, 2, 3, 7]: out
+    [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The caller sets the offsets of documents behind the
     last segment: [0, 2, 4].
     """
     text = address(values)

@@ -1,8 +1,9 @@
 """Encoding many short words of text by merge rank: pair by pair, all of them side by side.
 
-A merge waits for memory: the ids of the two new pairs come out of a large table. So ROWS words are merged in turns, one merge each;
-what a word looks up in its next turn has been fetched meanwhile. A word is a row of ROW bytes. Ranks are ids, for tables in order of
-creation, so the rank of the pair at i is the id that it makes, or NO_PAIR; the least of 16 is found by one instruction or a few::
+A merge waits for memory: the ids of the two new pairs come out of a large table. So ROWS words are merged in turns, one merge
+each; what a word looks up in its next turn has been fetched meanwhile. A word is a row of ROW bytes. Ranks are ids, for tables in
+order of creation, so the rank of the pair at i is the id that it makes, or NO_PAIR; the least of 16 is found by one instruction
+or a few::
 
     byte   0                    RANKS                STATE
            symbols, int32       ranks, int32         number of symbols, place of the last merge
@@ -34,7 +35,9 @@ ROW = STATE + 64
 ALL = -1  # as the place of the last merge: all pairs are to be looked up
 NONE = -2  # none
 
-SLOT = 32  # bytes of a word of a batch: its key (word_cache.py), the address of its bucket, its place among the ids that are found;
+SLOT = (
+    32  # bytes of a word of a batch: its key (word_cache.py), the address of its bucket, its place among the ids that are found;
+)
 # of a word of more than SHORT bytes the first half of the key is the address of its line
 MISS = 16  # bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many
 
@@ -117,9 +120,9 @@ def copy_ids(target, source, n):
 def merge_words(text, segments, s, slots, misses, m, rows, found, tables):
     """Encode the m words that were not found, of the batch that begins at segment s, and enter them into the caches.
 
-    Addresses: text, slots, misses, rows with room for ROWS + 1 and found, where the ids go, with room for all bytes and 16 more. Of
-    a word that is in the cache of long words the ids are copied; one of more than MOST bytes gets the number of ids -1. tables, a
-    `TextTables` as a plain tuple. O(bytes * symbols / 16 of a word).
+    Addresses: text, slots, misses, rows with room for ROWS + 1 and found, where the ids go, with room for all bytes and 16 more.
+    Of a word that is in the cache of long words the ids are copied; one of more than MOST bytes gets the number of ids -1.
+    tables, a `TextTables` as a plain tuple. O(bytes * symbols / 16 of a word).
     """
     byte_ids = address(tables[0])
     two_bytes = address(tables[1])

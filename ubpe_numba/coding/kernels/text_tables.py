@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.by_rank import NEVER, find_stable
+from ubpe_numba.coding.kernels.by_rank import NEVER, find_prefixes, find_stable
 from ubpe_numba.coding.kernels.whole_characters import find_whole_characters
 from ubpe_numba.runtime.jit import helper, kernel, section
 from ubpe_numba.runtime.machine.intrinsics import address
@@ -75,20 +75,6 @@ def _enter_tokens(arena, lengths, left, right, stable, byte_ids, trie, token_of,
     return n
 
 
-@section
-def _find_prefixes(token_of, parents, n_nodes, node_of, stable, prefixes):
-    """The longest stable token that is a proper prefix of each stable token: fills `prefixes` int32[V]. O(nodes + V).
-
-    A node was made after its parent, so the parents' answers are there already; they replace `parents`.
-    """
-    for node in range(256, n_nodes):
-        above = parents[node]
-        token = token_of[above]
-        parents[node] = token if token >= 0 else parents[above]
-    for t in range(prefixes.size):
-        prefixes[t] = -1 if t < 256 or not stable[t] else parents[node_of[t]]
-
-
 @kernel
 def build(arena, tables, stable, node_of, parents):
     """Fill the tables; returns the number of nodes of the trie. O(bytes of the right parts + m * depth).
@@ -97,8 +83,8 @@ def build(arena, tables, stable, node_of, parents):
     byte_ids, left, right and lengths are given, pairs and trie are empty tables with room enough, the others uninitialised.
     Output: stable uint8[V], whether a token encodes to itself. Scratch: node_of int32[V]; parents int32, as long as token_of.
 
-    Merge ("a", "b") -> 256, bytes their own ids: two_bytes["a" << 8 | "b"] = 256, the trie has the edge from 97 by 98 to node 256,
-    token_of[256] = 256, prefixes[256] = 97, stable is full of 1; returns 257.
+    Merge ("a", "b") -> 256, bytes their own ids: two_bytes["a" << 8 | "b"] = 256, the trie has the edge from 97 by 98 to node
+    256, token_of[256] = 256, prefixes[256] = 97, stable is full of 1; returns 257.
     """
     byte_ids, two_bytes, pairs, solid, behind, ahead, trie, token_of, left, right, prefixes, lengths = tables
     two_bytes[:] = NO_PAIR
@@ -110,6 +96,6 @@ def build(arena, tables, stable, node_of, parents):
     enter_pairs(left, right, 256, pairs)
     find_stable(id_in_buckets, pairs, left, right, 256, stable)
     n = _enter_tokens(arena, lengths, left, right, stable, byte_ids, trie, token_of, node_of, parents)
-    _find_prefixes(token_of, parents, n, node_of, stable, prefixes)
+    find_prefixes(256, n, node_of, parents, token_of, stable, prefixes)
     find_whole_characters(arena, lengths, stable, solid, behind, ahead)
     return n

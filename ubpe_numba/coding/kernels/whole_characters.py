@@ -10,9 +10,9 @@ lie, the character is taken whole, and the merges inside it are never performed.
                     400             350 begins with the last byte, has "y" behind it, and comes before 400: the bytes one by one
     text      x  E4 B8 AD  z        no token that is askew has AD "z" in it: 400
 
-For each pair of neighbouring bytes, `behind` and `ahead` hold the lowest id of the askew tokens in which the pair lies at the end of
-the character: `behind` at the first byte of a character that the token has not all of, `ahead` behind the last. That is more than
-needed, which costs time but never a wrong id.
+For each pair of neighbouring bytes, `behind` and `ahead` hold the lowest id of the askew tokens in which the pair lies at the end
+of the character: `behind` at the first byte of a character that the token has not all of, `ahead` behind the last. That is more
+than needed, which costs time but never a wrong id.
 """
 
 from __future__ import annotations

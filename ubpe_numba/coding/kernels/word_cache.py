@@ -11,8 +11,8 @@ which one bucket may hold it. The ids are in place, up to SHORT_IDS; a new word 
 
     " baba" that encodes to [257, 256]:   " bab" "a" 0 ... 5  |  257  256  .  2
 
-The first 16 bytes are the key of a word, two uint64; an empty place has the length 0. Longer words, up to LONG bytes, have lines of
-128 bytes, one word each, LONG_IDS ids; the word of a line that is needed is lost::
+The first 16 bytes are the key of a word, two uint64; an empty place has the length 0. Longer words, up to LONG bytes, have lines
+of 128 bytes, one word each, LONG_IDS ids; the word of a line that is needed is lost::
 
     byte   0         4                8                           64 ...
            +---------+----------------+---------------------------+-------------------------+

@@ -1,13 +1,13 @@
 """A compact trie of tokens that are bytes: 8 bytes an edge.
 
-Nodes 0..255 are the bytes themselves, further ones are numbered as they are made, up to 2**24. `edges` is uint64[capacity], an open
-addressing hash table with linear probing; an entry is FREE or
+Nodes 0..255 are the bytes themselves, further ones are numbered as they are made, up to 2**24. `edges` is uint64[capacity], an
+open addressing hash table with linear probing; an entry is FREE or
 
     bits   63 ... 40   39 ... 32   31 ... 0
            node        byte        child
 
-The edges of a node start to be looked for side by side: the hash of the node, plus the byte. `token_of`, int32[nodes], is the token
-that a node stands for, -1 if it is none. With the tokens 256 = "ab" and 257 = "abc":
+The edges of a node start to be looked for side by side: the hash of the node, plus the byte. `token_of`, int32[nodes], is the
+token that a node stands for, -1 if it is none. With the tokens 256 = "ab" and 257 = "abc":
 
     97 --b--> 256 --c--> 257        token_of[256] = 256, token_of[257] = 257; no other node has children
 """

@@ -1,6 +1,7 @@
 """A read-only hash table of pairs of small ids, packed: pair -> id, one cache line a look-up.
 
-Ids are below NOBODY, 2**21 - 1. An entry is one uint64, FREE where there is none; eight are a bucket, a cache line of the processor:
+Ids are below NOBODY, 2**21 - 1. An entry is one uint64, FREE where there is none; eight are a bucket, a cache line of the
+processor:
 
     bits   63 ... 43   42 ... 22   21 ... 0
            left        right       id of the pair
