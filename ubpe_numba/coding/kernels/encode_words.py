@@ -10,7 +10,7 @@ in one pass and used in the next::
     3  the others, merged side by side (merge_words.py) and entered into the cache    found [257, 256, 257, 98]
     4  ids of both into the output, in the order of the words                         out [256, 257, 256, 257, 98]
 
-Words of more than MOST bytes are encoded in pass 4, by long_words.py.
+Words of more than MOST symbols are encoded in pass 4, by long_words.py.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ SPARE = 16  # ids that may be written behind the last
 _MISSES = SLOT * BATCH
 _IDS = _MISSES + MISS * (BATCH + 1)
 _FOUND = _IDS + 4 * (3 * BATCH + SPARE)
-_ROWS = _FOUND + 4 * (MOST * BATCH + SPARE)
-SCRATCH = (_ROWS + 64 + ROW * (ROWS + 1) + 16 * ROWS) // 8  # uint64
+_ROWS = (_FOUND + 4 * (MOST * BATCH + SPARE) + 63) // 64 * 64
+SCRATCH = (_ROWS + ROW * ROWS + 16 * ROWS) // 8  # uint64
 
 
 @helper

@@ -70,6 +70,16 @@ def trailing_zeros(typingctx, word):
 
 
 @intrinsic
+def leading_zeros(typingctx, word):
+    """Number of zero bits above the highest set bit of a uint64, uint64: 0b1100 -> 60, 0 -> 64. One instruction or a few."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctlz(args[0], ir.IntType(1)(0))
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
 def address(typingctx, array):
     """Where the items of an array begin, int64. The caller of the kernel keeps the array alive.
 

@@ -1,4 +1,4 @@
-"""Vectors of 16 and 64 bytes at addresses: copies, the least of 16 ranks, a bucket of 8 pairs compared at once.
+"""Vectors of 16 and 64 bytes at addresses: copies, 16 ranks and their least, a bucket of 8 pairs compared at once.
 
 Generic LLVM vectors, no instructions of one processor: the compiler splits them up where registers are narrower.
 """
@@ -43,19 +43,35 @@ def _reduced(builder, operation, vector):
     return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [vector])
 
 
-@intrinsic
-def least_of_16(typingctx, address):
-    """The least of 16 int32 at an address, with its index: `value << 4 | index`, int64; of equal ones the first.
+def _splat(builder, word, kind):
+    """A vector of equal items."""
+    undefined = ir.Constant(kind, ir.Undefined)
+    one = builder.insert_element(undefined, word, _I32(0))
+    return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(_I32, kind.count), [0] * kind.count))
 
-    All are from 0 on and below 2**27. [9, 7, 8, 7, 9, 9, ...] -> 7 << 4 | 1.
+
+@intrinsic
+def put_in_16(typingctx, address, i, x, j, y, k, z):
+    """Write x at i, y at j and z at k of 16 int32 at an address, and find the least of all with its index: `value << 4 | index`.
+
+    Values are from 0 on and below 2**27; what is to be written at an index that is not in 0..15 is not. Of equal ones the first
+    counts. All is int64. [9, 7, 8, 7, 9, ...], 5 at 2, 9 at 1, 3 at -1 -> [9, 9, 5, 7, 9, ...], returns 5 << 4 | 2.
+
+    Single items written to memory and then loaded as a vector would make the processor wait; vectors written and loaded do not.
     """
 
     def codegen(context, builder, signature, args):
-        v = builder.shl(_vector_at(builder, args[0], _SIXTEEN), ir.Constant(_SIXTEEN, [4] * 16))
-        v = builder.or_(v, ir.Constant(_SIXTEEN, list(range(16))))
+        v = _vector_at(builder, args[0], _SIXTEEN)
+        index = ir.Constant(_SIXTEEN, list(range(16)))
+        for at, value in (args[1:3], args[3:5], args[5:7]):
+            here = builder.icmp_signed("==", index, _splat(builder, builder.trunc(at, _I32), _SIXTEEN))
+            v = builder.select(here, _splat(builder, builder.trunc(value, _I32), _SIXTEEN), v)
+        builder.store(v, builder.inttoptr(args[0], _SIXTEEN.as_pointer()), align=1)
+        v = builder.or_(builder.shl(v, ir.Constant(_SIXTEEN, [4] * 16)), index)
         return builder.zext(_reduced(builder, "umin", v), _I64)
 
-    return types.int64(types.int64), codegen
+    word = types.int64
+    return word(word, word, word, word, word, word, word), codegen
 
 
 @intrinsic
@@ -66,9 +82,7 @@ def value_of_8(typingctx, address, key):
     """
 
     def codegen(context, builder, signature, args):
-        undefined = ir.Constant(_EIGHT, ir.Undefined)
-        one = builder.insert_element(undefined, args[1], _I32(0))
-        keys = builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
+        keys = _splat(builder, args[1], _EIGHT)
         entries = _vector_at(builder, args[0], _EIGHT, 8)
         same = builder.icmp_unsigned("==", builder.lshr(entries, ir.Constant(_EIGHT, [22] * 8)), keys)
         values = builder.and_(entries, ir.Constant(_EIGHT, [(1 << 22) - 1] * 8))

@@ -41,7 +41,7 @@ def id_in(table, mask, bucket, left, right):
     """The id of the pair whose bucket is known, or NO_PAIR. O(1) expected; of (3, 1) above: 7."""
     key = np.uint64(left) << np.uint64(21) | np.uint64(right)
     found = value_of_8(bucket, key)
-    while found == 0 and load64(bucket, BUCKET - 8) != FREE:
+    while (found == 0) & (load64(bucket, BUCKET - 8) != FREE):  # one branch, hardly ever taken
         bucket = table + ((bucket + BUCKET - table) & (BUCKET * mask + BUCKET - 1))
         found = value_of_8(bucket, key)
     return found if found else np.int64(NO_PAIR)
