@@ -19,6 +19,7 @@ from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _SAMPLE = 8192  # ids that the size is estimated from
+_ERROR = 0.03  # of the estimate, relative, from where on it is not used
 _MARGIN = 1.0625  # the buffer is so many times the estimate
 _SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel needs free at the end
 
@@ -165,6 +166,16 @@ class Decoder:
         """The bytes of the ids first to last, which are in range."""
         return int(decode.decoded_size(values, first, last, 1, self.sizes)[0])
 
+    def _estimate(self, values: np.ndarray, first: int, last: int) -> int:
+        """About the bytes of the ids first to last, and rarely less; of few ids, or where sizes differ much, all are counted."""
+        step = max(1, (last - first) // _SAMPLE)
+        size, squares, sampled = decode.decoded_size(values, first, last, step, self.sizes)
+        if step == 1:
+            return int(size)
+        if squares > size * size * (1 / sampled + _ERROR**2):
+            return self._size(values, first, last)
+        return int(size / sampled * (last - first) * _MARGIN)
+
     def _check(self, values: np.ndarray, offsets: np.ndarray) -> None:
         """UnknownTokenError for an id outside the vocabulary, naming document and position."""
         given = values[offsets[0] : offsets[-1]]
@@ -180,10 +191,7 @@ class Decoder:
         """The bytes of documents begin to end; `all_ends[1:]` gets where each ends in them. UnknownTokenError as `decode`."""
         offsets, ends = all_offsets[begin : end + 1], all_ends[begin + 1 : end + 1]
         first, last = int(offsets[0]), int(offsets[-1])
-        step = max(1, (last - first) // _SAMPLE)
-        sample, sampled = decode.decoded_size(values, first, last, step, self.sizes)
-        guess = sample if step == 1 else int(sample / sampled * (last - first) * _MARGIN)
-        out = np.empty(guess + _SPARE, np.uint8)
+        out = np.empty(self._estimate(values, first, last) + _SPARE, np.uint8)
         tables = (self.slots, self.starts, self.arena)
         done, size = decode.decode(values, offsets, first, *tables, out, 0, ends)
         if done < last:

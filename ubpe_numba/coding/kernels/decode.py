@@ -47,14 +47,18 @@ def find_outside(ids, n_tokens):
 
 @kernel
 def decoded_size(ids, first, last, step, sizes):
-    """Sum of `sizes` int32[V] over every `step`-th of the ids first to last, int32, and how many those are. O(ids / step).
+    """Sum of `sizes` int32[V] over every `step`-th of the ids first to last, int32, that of their squares, and how many those are.
 
-    Sizes as above: of [2, 3, 0] -> 43, 3; with the step 2 -> 3, 2. An id outside counts as the last one.
+    Sizes as above: of [2, 3, 0] -> 43, 1605, 3; with the step 2 -> 3, 5, 2. An id outside counts as the last one. The sum of
+    squares may overflow where there are more than 2**15 ids. O(ids / step).
     """
-    n = np.int64(0)
+    n, squares = np.int64(0), np.int64(0)
     for i in range(first, last, step):
-        n += sizes[min(np.uint32(ids[i]), np.uint32(sizes.size - 1))]
-    return n, (last - first + step - 1) // step
+        size = np.int64(sizes[min(np.uint32(ids[i]), np.uint32(sizes.size - 1))])
+        n += size
+        size = min(size, np.int64(1 << 24))
+        squares += size * size
+    return n, squares, (last - first + step - 1) // step
 
 
 @helper
