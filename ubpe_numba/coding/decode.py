@@ -2,7 +2,7 @@
 
 One pass into a buffer of about the right size. A pass over the lengths first, to know the size, would take a third of the time;
 instead the size is estimated from some of the ids, and where the estimate was too small the rest is measured and the buffer
-replaced, once.
+replaced, once. Likewise ids are not checked first: the pass stops at one that is outside the vocabulary.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Decoder:
         """
         values, offsets = writable(ids.values), writable(ids.offsets)
         if self.gaps is not None:
-            self._check(values, offsets)
+            self._check(values, offsets, int(offsets[0]))
         ends = np.zeros(len(ids) + 1, np.int64)
         chunks = thread_pool.chunks_of(offsets, n_threads)
 
@@ -117,10 +117,11 @@ class Decoder:
         if not out.flags.writeable:
             raise ValueError("out: expected an array that can be written to, got a read-only one")
         values, offsets = writable(ids.values), writable(ids.offsets)
-        self._check(values, offsets)
+        chunks = thread_pool.chunks_of(offsets, n_threads)
+        if self.gaps is not None or len(chunks) > 1:
+            self._check(values, offsets, int(offsets[0]))
         ends = np.zeros(len(ids) + 1, np.int64)
         room = np.asarray(out).view(np.uint8)
-        chunks = thread_pool.chunks_of(offsets, n_threads)
         starts = dict.fromkeys(chunks, 0)
         if len(chunks) > 1:  # each writes to its own part of `out`, so sizes are found first: a third more work, nothing to join
 
@@ -147,12 +148,13 @@ class Decoder:
             raise ValueError(f"out: expected room for {size // width} symbols, got {room // width}")
 
     def _decode_here(self, values: np.ndarray, offsets: np.ndarray, room: np.ndarray, ends: np.ndarray) -> None:
-        """Decode some documents into bytes that need not have any to spare; ids in range."""
+        """Decode documents into bytes that need not have any to spare; ids in range, or UnknownTokenError if these are all."""
         first, last = int(offsets[0]), int(offsets[-1])
         tables = (self.slots, self.starts, self.arena)
         done, size = decode.decode(values, offsets, first, *tables, room, 0, ends)
         if done == last:
             return
+        self._check(values, offsets, done)
         # the kernel needs some bytes free behind the last id, so it writes the rest to a buffer, which is copied
         needed = self._size(values, done, last)
         self._check_room(size + needed, room.size)
@@ -176,14 +178,14 @@ class Decoder:
             return self._size(values, first, last)
         return int(size / sampled * (last - first) * _MARGIN)
 
-    def _check(self, values: np.ndarray, offsets: np.ndarray) -> None:
-        """UnknownTokenError for an id outside the vocabulary, naming document and position."""
-        given = values[offsets[0] : offsets[-1]]
+    def _check(self, values: np.ndarray, offsets: np.ndarray, first: int) -> None:
+        """UnknownTokenError for an id outside the vocabulary, the `first` or later, naming document and position."""
+        given = values[first : offsets[-1]]
         bad = int(decode.find_outside(given, self.sizes.size))
         if bad < 0 and self.gaps is not None and self.gaps[given].any():
             bad = int(np.argmax(self.gaps[given]))
         if bad >= 0:
-            at = int(offsets[0]) + bad
+            at = first + bad
             document = int(np.searchsorted(offsets, at, side="right")) - 1
             raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size)
 
@@ -195,7 +197,7 @@ class Decoder:
         tables = (self.slots, self.starts, self.arena)
         done, size = decode.decode(values, offsets, first, *tables, out, 0, ends)
         if done < last:
-            self._check(values, all_offsets)
+            self._check(values, all_offsets, done)
             larger = np.empty(size + self._size(values, done, last) + _SPARE, np.uint8)
             larger[:size] = out[:size]
             out = larger
