@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import gain_of
-from ubpe_numba.coding.kernels.tails import IN_USE, LOW, WALKS, adopt, count_in_tail, only_child, path_of, release
+from ubpe_numba.coding.kernels.tails import IN_USE, LOW, MOST_WALKS, UNSEEN, adopt, count_in_tail, only_child, path_of, release
 from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
@@ -58,7 +58,7 @@ class Scratch(NamedTuple):
     listed: np.ndarray  #: ENTRY[beam]
     new: np.ndarray  #: NEW[beam]
     counts: np.ndarray  #: COUNT[V], zeros
-    walks: np.ndarray  #: WALK[WALKS]
+    walks: np.ndarray  #: int64[WALKS]
     suffix: np.ndarray  #: int32[longest document], the tokens that all tails share, the last first
 
 
@@ -72,46 +72,44 @@ class Results(NamedTuple):
 
 
 @helper
-def rank_of(x, key, bag, by_bag, listed, new, n_new):
-    """Where a tail enters the list of `n_new` entries, whose last it may push out; -1 if its bag is there already, and better.
+def is_behind(i, x, key, listed):
+    """Whether a tail enters the list before entry i: among equals of weight and key, since matches come longest first. O(1).
 
-    Among equals of weight and key this one goes first: matches come longest first. In the list drawn above 7.5 with the key
-    3 << 32 | 0 enters at 2, before the equal one. O(tails listed).
+    In the list drawn above 7.5 with the key 3 << 32 | 0 enters before entry 2, not before entry 1.
     """
-    i = n_new
-    while i > 0 and (listed[i - 1].weight < x or (listed[i - 1].weight == x and listed[i - 1].key >= key)):
-        i -= 1
-    if by_bag:
-        j = i - 1
-        while j >= 0 and listed[j].weight == x:
-            if new[listed[j].slot].bag == bag and listed[j].key >> 32 == key >> 32:
-                return np.int64(-1)
-            j -= 1
-    return np.int64(i)
+    return listed[i].weight < x or (listed[i].weight == x and listed[i].key >= key)
 
 
 @helper
-def twin_of(i, x, key, bag, listed, new, n_new):
-    """The entry at i or behind of a tail of the same bag, which a better one replaces, or -1. O(tails listed)."""
-    j = i
-    while j < n_new and listed[j].weight == x:
-        if new[listed[j].slot].bag == bag and listed[j].key >> 32 == key >> 32:
+def is_twin(i, x, key, bag, listed, new):
+    """Whether entry i is a tail of the same bag: of this weight, as many tokens, and the same sum of their marks. O(1)."""
+    return listed[i].weight == x and new[listed[i].slot].bag == bag and listed[i].key >> 32 == key >> 32
+
+
+@helper
+def twin_of(x, key, bag, listed, new, n_new):
+    """The entry of a tail of the same bag, or -1. O(tails of that weight or less)."""
+    j = n_new - 1
+    while j >= 0 and listed[j].weight <= x:
+        if is_twin(j, x, key, bag, listed, new):
             return np.int64(j)
-        j += 1
+        j -= 1
     return np.int64(-1)
 
 
 @helper
-def insert(i, last, x, key, listed):
-    """Shift the entries from i up to `last` and write a new one at i; returns its slot, that of the entry which is gone.
+def insert(last, x, key, listed):
+    """Shift the entries that belong behind a new one, up to `last`, and write it; returns its slot, that of the entry at `last`.
 
     O(entries shifted).
     """
     slot = listed[last].slot
-    for j in range(last, i, -1):
-        listed[j].weight = listed[j - 1].weight
-        listed[j].key = listed[j - 1].key
-        listed[j].slot = listed[j - 1].slot
+    i = last
+    while i > 0 and is_behind(i - 1, x, key, listed):
+        listed[i].weight = listed[i - 1].weight
+        listed[i].key = listed[i - 1].key
+        listed[i].slot = listed[i - 1].slot
+        i -= 1
     listed[i].weight = x
     listed[i].key = key
     listed[i].slot = slot
@@ -157,6 +155,10 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
         state = np.int64(-1)
         for s in range(n - 1, -1, -1):
             state = advance(edges, states, state, document[s])
+            if walk + beam * states[state].depth > MOST_WALKS:  # numbers of walks begin anew
+                walk = np.int64(0)
+                for v in range(fresh):
+                    nodes[v].stamp = UNSEEN
             match = longest_match(states, state)
             n_new = np.int64(0)
             while True:
@@ -178,20 +180,19 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                         count = count_in_tail(v, t, base, least, nodes, rest, walks, walk, marks[t])
                         if count > least:
                             x = tails[at, k].weight + min(price, gain_of(idf, count, logs))
-                    if n_new == beam and x < listed[beam - 1].weight:
-                        continue
                     key = (tail - v + (1 << 32)) | k
-                    bag = tails[at, k].bag + marks[t]
-                    i = rank_of(x, key, bag, by_bag, listed, new, n_new)
-                    if i < 0 or i == beam:
+                    if n_new == beam and not is_behind(beam - 1, x, key, listed):
                         continue
-                    last = twin_of(i, x, key, bag, listed, new, n_new) if by_bag else np.int64(-1)
+                    bag = tails[at, k].bag + marks[t]
+                    last = twin_of(x, key, bag, listed, new, n_new) if by_bag else np.int64(-1)
                     if last < 0:
                         if n_new < beam:
                             listed[n_new].slot = n_new
                             n_new += 1
                         last = n_new - 1
-                    slot = insert(i, last, x, key, listed)
+                    elif not is_behind(last, x, key, listed):
+                        continue
+                    slot = insert(last, x, key, listed)
                     new[slot].link = (v << 32) | t
                     new[slot].bag = bag
                     new[slot].count = count + 1
@@ -212,7 +213,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                     fresh += 1
                 slot = listed[i].slot
                 nodes[v].link = new[slot].link
-                nodes[v].stamp = -WALKS
+                nodes[v].stamp = UNSEEN
                 rest[v].own = new[slot].count
                 rest[v].use = IN_USE
                 adopt(new[slot].link >> 32, v, rest)

@@ -22,9 +22,9 @@ an only child can be read off; IN_USE is added while the position of the node is
 Node 2 has the children 4 and 6: 2 << 32 | 4 ^ 6.
 
 Tails of one position share most of their nodes, and periodic text (`ababab...`) has no base but the end. Therefore a walk leaves
-its number on the nodes it passes, and ends where a walk for the same token has been: the tail of a node, and with it its counts,
-never changes. After the first nodes it leaves its number on one node in 16 only, chosen by token and node, where walks for other
-tokens do not overwrite it.
+its number and its token on the nodes it passes, and ends where a walk for the same token has been: the tail of a node, and with
+it its counts, never changes. After the first nodes it leaves them on one node in 16 only, chosen by token and node, where walks
+for other tokens do not overwrite them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ubpe_numba.runtime.jit import helper
 NODE = np.dtype(
     [
         ("link", np.int64),  # the parent << 32 | the token
-        ("stamp", np.int64),  # the number of the last walk that passed
+        ("stamp", np.int64),  # of the last walk that passed: its number << 32 | its token
     ]
 )
 REST = np.dtype(
@@ -46,23 +46,25 @@ REST = np.dtype(
         ("use", np.int64),  # who needs the node << 32 | its children by XOR
     ]
 )
-WALK = np.dtype([("token", np.int32), ("count", np.int32)])  # what a walk was for, and what it found
 IN_USE = 1 << 62  # part of `use` while the position of a node is within reach
 LOW = (1 << 32) - 1  # the lower half of such a pair
 _ONE = 1 << 32  # in `use`: one child
 _NEAR = 32  # steps of a walk that leave its number everywhere
 _SAMPLE = 60  # bits of 64 shifted out: of the nodes further on one in 16 bears the numbers of walks for a token
-WALKS = 1 << 12  # how many walks are remembered
+WALKS = 1 << 12  # of how many walks what they found is remembered
+MOST_WALKS = (1 << 31) - 1  # the highest number of a walk
+UNSEEN = -WALKS << 32  # stamp of a node that no walk has passed
 
 
 @helper
 def count_in_tail(v, t, base, common, nodes, rest, walks, walk, multiplier):
     """How often the tail of node v holds token t; `common` is how often what lies behind the base does.
 
-    nodes NODE[m], rest REST[m]; walks WALK[WALKS], of the last walks; walk, the number of this one; multiplier, odd, any of the
-    token's own. Above: of node 6, token 2 -> 2; of node 5, token 2 -> 0. Amortised O(1) for a given number of tokens.
+    nodes NODE[m], rest REST[m]; walks int64[WALKS], what the last walks found; walk, the number of this one; multiplier, odd, any
+    of the token's own. Above: of node 6, token 2 -> 2; of node 5, token 2 -> 0. Amortised O(1) for a given number of tokens.
     """
     count = np.int64(common)
+    stamp = (walk << 32) | t
     steps = 0
     while v != base:
         up = nodes[v].link
@@ -72,13 +74,12 @@ def count_in_tail(v, t, base, common, nodes, rest, walks, walk, multiplier):
         steps += 1
         if steps < _NEAR or (v * multiplier) >> _SAMPLE == 0:
             last = nodes[v].stamp
-            if last > walk - WALKS and walks[last & (WALKS - 1)].token == t:
-                count = np.int64(walks[last & (WALKS - 1)].count)
+            if (last & LOW) == t and last >> 32 > walk - WALKS:
+                count = walks[(last >> 32) & (WALKS - 1)]
                 break
-            nodes[v].stamp = walk
+            nodes[v].stamp = stamp
         v = up >> 32
-    walks[walk & (WALKS - 1)].token = t
-    walks[walk & (WALKS - 1)].count = count
+    walks[walk & (WALKS - 1)] = count
     return count
 
 
