@@ -7,7 +7,6 @@ the folder UBPE_BENCH_RANKS with `o200k_base.json` and `cl100k_base.json` as the
 
 from __future__ import annotations
 
-import base64
 import functools
 import gzip
 import json
@@ -110,9 +109,3 @@ def vocabulary(name: str, n_threads: int = 1) -> Vocabulary:
         ubpe_numba.BPE.from_tiktoken(str(ranks), pretokenizer=name).save(model)
     label = name if real else f"{name}'s pattern, 32,768 tokens of our own (stand-in)"
     return Vocabulary(name, label, real, str(ranks), str(model), pattern)
-
-
-def token_bytes(ranks: str) -> dict[bytes, int]:
-    """The ranks of a file of tiktoken's form."""
-    lines = (line.split() for line in pathlib.Path(ranks).read_bytes().splitlines())
-    return {base64.b64decode(token): int(rank) for token, rank in lines}

@@ -26,6 +26,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from adapters import Arrays, Job, memory, ragged
 
+#: The spellings of patterns with which tiktoken is fastest, as it has them itself.
+_FASTEST = {
+    "cl100k": r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+}
+
 
 class Encoder(NamedTuple):
     """How a package encodes and decodes."""
@@ -54,7 +60,8 @@ def _tiktoken(job: Job) -> Encoder:
     import tiktoken.load
 
     ranks = tiktoken.load.load_tiktoken_bpe(os.path.abspath(job["ranks"]))
-    known = tiktoken.Encoding(job["name"], pat_str=job["pattern"], mergeable_ranks=ranks, special_tokens={})
+    pattern = _FASTEST.get(job["name"], job["pattern"])
+    known = tiktoken.Encoding(job["name"], pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
     return Encoder(
         lambda docs: known.encode_ordinary_batch(docs, num_threads=job["n_threads"]),
         ragged, known.encode_ordinary, known.decode, np.ndarray.tolist,

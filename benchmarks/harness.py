@@ -139,13 +139,15 @@ class Bench:
         python = self.native_python if job["peer"] == "ubpe-native" else sys.executable
         command = [python, str(pathlib.Path(__file__).with_name(script)), "job.json"]
         print(f"  {job['action']} {job['peer']} {job.get('data', job.get('name', ''))}", file=sys.stderr, flush=True)
+        # ours may have to compile kernels first, and `encoders.py` loads a vocabulary many times
+        timeout = self.timeout if script == "peers.py" and job["peer"] != OURS else 600
         environment = os.environ | _ENVIRONMENT | dict.fromkeys(_THREADS, str(n_threads))
         try:
-            done = subprocess.run(command, env=environment, timeout=self.timeout, capture_output=True)
+            done = subprocess.run(command, env=environment, timeout=timeout, capture_output=True)
         except FileNotFoundError:
             return {"error": "not installed"}
         except subprocess.TimeoutExpired:
-            return {"error": f"more than {self.timeout} s"}
+            return {"error": f"more than {timeout} s"}
         if done.returncode:
             print(done.stderr.decode(errors="replace")[-2000:], file=sys.stderr)
             return {"error": f"failed ({done.returncode})"}
