@@ -43,7 +43,7 @@ def main() -> None:
     """Run the rows that are asked for, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", default=",".join(ROWS), help="some of %(default)s")
-    parser.add_argument("--quick", action="store_true", help="smaller data, for a first look: two to three minutes")
+    parser.add_argument("--quick", action="store_true", help="smaller data, for a first look: three to five minutes")
     native = "a Python that has ubpe-native, 3.12 or later"
     parser.add_argument("--native-python", default=sys.executable, metavar="PATH", help=native)
     options = parser.parse_args()

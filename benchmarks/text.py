@@ -39,17 +39,21 @@ def _n_tokens(b: Bench) -> int:
 
 
 def training(b: Bench) -> None:
-    """Training from text to vocabulary with GPT-2's pattern; gigabpe takes lines for documents, so that ours gets lines, too."""
+    """Training from text to vocabulary with GPT-2's pattern.
+
+    gigabpe reads a file, and its lines are documents: of its rows, one gives ours the documents that the other packages get, the
+    other one the bytes of the text with the starts of its lines, from which both learn the same.
+    """
     options: dict[str, Any] = {"text": True, "unit": "B/s", "n_tokens": _n_tokens(b), "pattern": NAMED["gpt2"]}
     for i, (name, corpus) in enumerate(_corpora(b)):
         ends = np.flatnonzero(corpus.values == ord("\n")) + 1
         lines = corpus._replace(offsets=np.unique([0, *ends, corpus.values.size]))
         parts = b.put(f"train-{i}", corpus, name), b.put(f"lines-{i}", lines, f"{name} by lines")
         goals = {"rustbpe": (4.0, 10.0), "tokenizers": (8.0, NONE), "sentencepiece": (NONE, NONE), "gigabpe": (2.5, 4.0)}
-        for peer, goal in goals.items():
-            data = parts[peer == "gigabpe"]
+        for peer, data in [*((peer, parts[0]) for peer in goals), ("gigabpe", parts[1])]:
+            form = "bytes" if data is parts[1] else "str"
             what = f"BPE training, {_n_tokens(b)} tokens, gpt2"
-            runs = b.compare(what, "fit", [data], {peer: goal}, **options)
+            runs = b.compare(what, "fit", [data], {peer: goals[peer]}, form=form, **options)
             if all(run.seconds for run in runs) and peer != "sentencepiece":
                 ours, other = ({token for _, token in _merges(who)} for who in (OURS, peer))
                 counts = f"{len(ours)}, of {peer} {len(other)}, {len(ours & other)} of them the same"

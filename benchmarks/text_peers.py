@@ -45,14 +45,19 @@ def ours(job: Job) -> Adapter:
 
     if job["action"] == "fit":
 
-        def fit(docs: list[str]) -> Any:
-            return ubpe_numba.BPE.for_text(job["n_tokens"], pretokenizer="gpt2", n_threads=1).fit(docs, progress=False)
+        def fit(docs: dict[str, Any]) -> Any:
+            return ubpe_numba.BPE.for_text(job["n_tokens"], pretokenizer="gpt2", n_threads=1).fit(**docs, progress=False)
+
+        def convert(values: np.ndarray, offsets: np.ndarray) -> dict[str, Any]:
+            if job["form"] == "bytes":
+                return {"docs": values.tobytes(), "offsets": offsets}
+            return {"docs": strings(values, offsets)}
 
         def text_merges(tokenizer: Any) -> Arrays:
             tokens = [tokenizer.decode_bytes([token]) for token in range(len(tokenizer.vocabulary))]
             return merges((tokens[a], tokens[b]) for a, b in tokenizer.vocabulary.merges.tolist())
 
-        return Adapter(strings, fit, text_merges)
+        return Adapter(convert, fit, text_merges)
     if job["action"] == "words":
         letter = letters()
         order = bytes(sorted(range(256), key=letter.__getitem__))
