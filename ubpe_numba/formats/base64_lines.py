@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.arrays import offsets_of
-
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _SPACE, _NEWLINE, _PAD, _ZERO = b" \n=0"
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 def _table() -> np.ndarray:
@@ -25,8 +22,8 @@ def _table() -> np.ndarray:
 def read(data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     r"""The bytes of all tokens, uint8, their lengths, int64[V], and their numbers, int64[V].
 
-    None if a line is anything but one token, a space and a number of at most ten digits, or if two tokens may be equal; empty
-    lines only at the end. O(bytes).
+    None if a line is anything but one token, a space and a number of at most ten digits; empty lines only at the end. Two tokens
+    may be equal. O(bytes).
 
     >>> values, lengths, numbers = read(b"YQ== 0\nYWI= 12\n")
     >>> values.tobytes(), lengths.tolist(), numbers.tolist()
@@ -44,9 +41,7 @@ def read(data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     numbers = _numbers(text, starts[1::2], digits)
     is_token = np.repeat(np.tile([True, False], digits.size), np.stack([widths, digits + 2], axis=1).ravel())
     tokens = _bytes(text[is_token], widths)
-    if numbers is None or tokens is None or _may_repeat(*tokens):
-        return None
-    return *tokens, numbers
+    return None if numbers is None or tokens is None else (*tokens, numbers)
 
 
 def _numbers(text: np.ndarray, starts: np.ndarray, digits: np.ndarray) -> np.ndarray | None:
@@ -75,12 +70,3 @@ def _bytes(letters: np.ndarray, widths: np.ndarray) -> tuple[np.ndarray, np.ndar
     stops = stops // 4 * 3
     keep[stops[padding > 0] - 1] = keep[stops[padding > 1] - 2] = False
     return out[keep], widths // 4 * 3 - padding
-
-
-def _may_repeat(values: np.ndarray, lengths: np.ndarray) -> bool:
-    """False if all tokens differ; True if two are equal, or have the same hash, a sum over bytes modulo 2**64."""
-    starts = offsets_of(lengths)[:-1]
-    factors = np.cumprod(np.full(int(lengths.max()), _FACTOR))
-    terms = (values + np.uint64(1)) * factors[np.arange(values.size) - np.repeat(starts, lengths)]
-    sums = np.sort(np.add.reduceat(terms, starts))
-    return bool((sums[1:] == sums[:-1]).any())

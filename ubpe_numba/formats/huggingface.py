@@ -16,6 +16,7 @@ from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, symbol_index, two_parts
 from ubpe_numba.text.pretokenizer import NAMED
 
+_quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 _UNUSED = {  # options of a model that must not be in use, and their values if they are not
     "continuing_subword_prefix": (None, ""), "end_of_word_suffix": (None, ""), "byte_fallback": (None, False),
     "dropout": (None, 0, 0.0),
@@ -115,9 +116,7 @@ def _added(tokens: Any, vocab: dict[str, int]) -> tuple[dict[str, int], dict[str
     return found
 
 
-def write(
-    table: Table, vocab: dict[str, int], merges: list[tuple[str, str]], special: dict[str, int], known: dict[str, int]
-) -> str:
+def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str, int], known: dict[str, int]) -> str:
     """The content of a tokenizer.json: ids of names, pairs of names by rank, special tokens, known words.
 
     Of `table` only `kind` and `pattern` are used.
@@ -132,7 +131,7 @@ def write(
         steps.append(level)
     words = sorted([(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()])
     flags = dict.fromkeys((*_UNSUPPORTED_FLAGS, "normalized"), False)
-    file = {
+    file: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
@@ -150,8 +149,15 @@ def write(
             "fuse_unk": False,
             "byte_fallback": False,
             "ignore_merges": False,
-            "vocab": dict(sorted({**vocab, **special, **known}.items(), key=lambda item: item[1])),
-            "merges": [list(pair) for pair in merges],
+            "vocab": {},
+            "merges": [],
         },
     }
-    return json.dumps(file, ensure_ascii=False, indent=1)
+    # json would write the two large parts by a loop in Python, since they are indented
+    text, ids = json.dumps(file, ensure_ascii=False, indent=1), {**vocab, **special, **known}
+    by_id = sorted(ids, key=ids.__getitem__)
+    names = map("\n   %s: %d".__mod__, zip(map(_quoted, by_id), map(ids.__getitem__, by_id), strict=True))
+    pairs = map("\n   [\n    %s,\n    %s\n   ]".__mod__, zip(map(_quoted, merges[0]), map(_quoted, merges[1]), strict=True))
+    parts = ",".join(names) + "\n  " * bool(ids), ",".join(pairs) + "\n  " * bool(merges[0])
+    before, end = text.rsplit('"vocab": {},\n  "merges": []', 1)
+    return f'{before}"vocab": {{{parts[0]}}},\n  "merges": [{parts[1]}]{end}'

@@ -38,10 +38,9 @@ def from_tiktoken(source: Any, pretokenizer: Any, special_tokens: dict[str, int]
         ranks, special_tokens = tiktoken.Ranks.of(source._mergeable_ranks), special_tokens or dict(source._special_tokens)
         pretokenizer = pretokenizer or tiktoken.uncovered(source._pat_str)
         size = ranks.values.size + 8 * ranks.ranks.size
-    else:
-        data = source if isinstance(source, bytes) else _read(source)
-        ranks, size = tiktoken.parse(data), len(data)
-    return _model_of(tiktoken.read(ranks, special_tokens or {}, _pattern_of(pretokenizer)), size)
+        return _model_of(tiktoken.read(ranks, special_tokens, _pattern_of(pretokenizer)), size)
+    data = source if isinstance(source, bytes) else _read(source)
+    return _model_of(tiktoken.read_file(data, special_tokens or {}, _pattern_of(pretokenizer)), len(data))
 
 
 def from_vocab_merges(

@@ -232,7 +232,9 @@ def names(alphabet: Alphabet, vocabulary: Vocabulary) -> list[str]:
 
 def name_ids(names: list[str], ids: list[int]) -> dict[str, int]:
     """A dict of names and ids in order of ids; ValueError if two tokens of different ids have the same name."""
-    out: dict[str, int] = {}
+    if (np.diff(ids) > 0).all() and len(out := dict(zip(names, ids, strict=True))) == len(ids):
+        return out
+    out = {}
     for i, name in sorted(zip(ids, names, strict=True)):
         if out.setdefault(name, i) != i:
             raise ValueError(f"vocabulary: the tokens {out[name]} and {i} stand for the same symbols; other libraries allow one")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import itertools
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -60,14 +61,18 @@ class Ranks(NamedTuple):
         return cls(np.frombuffer(b"".join(ranks), np.uint8), lengths[lengths > 0], numbers[lengths > 0])
 
 
-def parse(data: bytes) -> Ranks:
-    """The tokens of a file and their ranks; ModelFormatError names the first line that is not valid."""
-    found = base64_lines.read(data)
-    return Ranks.of(_parse_lines(data)) if found is None else Ranks(*found)
+def read_file(data: bytes, special: dict[str, int], pattern: str | None) -> Table:
+    """The table of a file, as `read`; ModelFormatError names the first line that is not valid."""
+    if (found := base64_lines.read(data)) is not None:
+        try:
+            return read(Ranks(*found), special, pattern)
+        except ModelFormatError:
+            pass  # a token may be there twice, which is to be said first
+    return read(Ranks.of(_parse_lines(data)), special, pattern)
 
 
 def _parse_lines(data: bytes) -> dict[bytes, int]:
-    """The same line by line, for files that are written in an unusual way or not valid."""
+    """The tokens of a file and their ranks, line by line: for files that are written in an unusual way or not valid."""
     ranks: dict[bytes, int] = {}
     for number, line in enumerate(data.split(b"\n"), 1):
         parts = line.split()
@@ -91,14 +96,15 @@ def write(ranks: dict[bytes, int]) -> bytes:
     >>> write({b"a": 0})
     b'YQ== 0\n'
     """
-    by_rank = sorted(ranks.items(), key=lambda item: item[1])
-    return b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in by_rank)
+    by_rank = sorted(ranks, key=ranks.__getitem__)
+    encoded = map(functools.partial(binascii.b2a_base64, newline=False), by_rank)
+    return b"".join(map(b"%b %d\n".__mod__, zip(encoded, map(ranks.__getitem__, by_rank), strict=True)))
 
 
 def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
     """The table of tokens with ranks; `special` tokens with their ids.
 
-    ModelFormatError if a rank is there twice, a token cannot be made of others of lower rank, or tokens are too long.
+    ModelFormatError if a rank or a token is there twice, a token cannot be made of others of lower rank, or tokens are too long.
 
     >>> read(Ranks.of({b"a": 0, b"b": 1, b"ab": 2}), {}, None)[:4]
     ('bytes', [97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]))

@@ -6,6 +6,7 @@ Bytes are written as the characters of GPT-2's table. In the older form (Sennric
 
 from __future__ import annotations
 
+import itertools
 import json
 import operator
 from typing import Any
@@ -69,16 +70,20 @@ def _unmarked(ids: dict[str, int], pairs: Pairs, end: str) -> tuple[dict[str, in
     return plain, ([token[0] for token in joined] + lefts, [end] * len(joined) + rights)
 
 
-def write(vocab: dict[str, int], merges: list[tuple[str, str]], end_of_word: str | None) -> tuple[str, str]:
+def write(vocab: dict[str, int], merges: Pairs, end_of_word: str | None) -> tuple[str, str]:
     """The contents of both files; ValueError for tokens that could not be read again: with white space, or with the marker."""
-    mark = {name: name for name in vocab}
+    lefts, rights = merges
     if end_of_word is not None:
+        mark = {}
         for name in vocab:
             if END in name or end_of_word in name[:-1]:
                 raise ValueError(f"end_of_word: the token {name!r} goes on behind the end of a word, or holds {END!r}")
             mark[name] = name.removesuffix(end_of_word) + END * name.endswith(end_of_word)
-    for name in {part for pair in merges for part in pair}:
-        if any(c.isspace() for c in mark[name]):
-            raise ValueError(f"merges: the token {name!r} holds white space, which merges.txt cannot keep")
-    lines = [_HEADER, *(f"{mark[left]} {mark[right]}" for left, right in merges)]
-    return json.dumps({mark[name]: i for name, i in vocab.items()}, ensure_ascii=False), "\n".join(lines) + "\n"
+        vocab = {mark[name]: i for name, i in vocab.items()}
+        lefts, rights = ([mark[name] for name in side] for side in merges)
+    if any(map(str.isspace, set("".join([*lefts, *rights])))):
+        pairs = itertools.chain(zip(merges[0], lefts, strict=True), zip(merges[1], rights, strict=True))
+        name = next(name for name, written in pairs if any(map(str.isspace, written)))
+        raise ValueError(f"merges: the token {name!r} holds white space, which merges.txt cannot keep")
+    lines = [_HEADER, *map("%s %s".__mod__, zip(lefts, rights, strict=True))]
+    return json.dumps(vocab, ensure_ascii=False), "\n".join(lines) + "\n"

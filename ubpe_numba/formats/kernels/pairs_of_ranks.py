@@ -41,7 +41,8 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
     then by rank. one int32[256], two int32[65536], filled with NONE, and table int64 of a power of two of at least 2 * V entries,
     filled with -1, get the tokens. ends, ranks, parts int32: scratch of the longest token (parts.py; `parts` are the numbers of
     the parts). pairs int32[V - n_symbols, 2] gets the numbers of the two. The caller allocates all of it. Returns -1, or the
-    number of the first token that its parts are not merged to. O(length**2) a token, in all O(bytes) for real vocabularies.
+    number of a token that is there twice, or of the first that its parts are not merged to. O(length**2) a token, in all O(bytes)
+    for real vocabularies.
 
     The tokens a, b, c, ab, bc, abc, n_symbols 3: abc is a b c, then ab c, since ab has the lower rank, so that pairs are
     [[0, 1], [1, 2], [3, 2]]; -1. Without ab and bc it returns 3, the number of abc.
@@ -53,10 +54,17 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
         begin = starts[t]
         n = starts[t + 1] - begin
         if n == 1:
+            if one[values[begin]] != NONE:
+                return t
             one[values[begin]] = t
         elif n == 2:
-            two[(np.int64(values[begin]) << 8) | values[begin + 1]] = t
+            at = np.uint64((np.int64(values[begin]) << 8) | values[begin + 1])
+            if two[at] != NONE:
+                return t
+            two[at] = t
         else:
+            if _number(text, begin, n, last, starts, table) != NONE:
+                return t
             h = mixed(key_of(text, begin, n, last) ^ np.uint64(n << 56))
             at = h & mask
             while table[at] >= 0:
