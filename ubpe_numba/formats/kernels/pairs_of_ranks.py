@@ -18,8 +18,11 @@ from ubpe_numba.runtime.machine.intrinsics import address
 
 
 @section
-def _number(text, i, n, last, starts, table):
-    """The number of the token of at least three bytes that the n bytes at i are, int32, NONE if they are none. O(n) expected."""
+def _number(text, i, n, last, starts, table, new):
+    """The number of the token of at least three bytes that the n bytes at i are, int32, NONE if they are none. O(n) expected.
+
+    Bytes that are no token become token number `new` unless that is -1.
+    """
     h = mixed(key_of(text, i, n, last) ^ np.uint64(n << 56))
     tag = np.int64(h >> np.uint64(33))
     mask = np.uint64(table.size - 1)
@@ -30,6 +33,8 @@ def _number(text, i, n, last, starts, table):
             if starts[t + 1] - starts[t] == n and same_bytes(text, starts[t], i, n, last):
                 return np.int32(t)
         at = (at + np.uint64(1)) & mask
+    if new >= 0:
+        table[at] = (tag << 32) | new
     return np.int32(NONE)
 
 
@@ -49,27 +54,21 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
     """
     text = address(values)
     last = values.size - 8
-    mask = np.uint64(table.size - 1)
     for t in range(starts.size - 1):
         begin = starts[t]
         n = starts[t + 1] - begin
+        found = np.int32(NONE)
         if n == 1:
-            if one[values[begin]] != NONE:
-                return t
+            found = one[values[begin]]
             one[values[begin]] = t
         elif n == 2:
-            at = np.uint64((np.int64(values[begin]) << 8) | values[begin + 1])
-            if two[at] != NONE:
-                return t
-            two[at] = t
+            pair = (np.int64(values[begin]) << 8) | values[begin + 1]
+            found = two[pair]
+            two[pair] = t
         else:
-            if _number(text, begin, n, last, starts, table) != NONE:
-                return t
-            h = mixed(key_of(text, begin, n, last) ^ np.uint64(n << 56))
-            at = h & mask
-            while table[at] >= 0:
-                at = (at + np.uint64(1)) & mask
-            table[at] = (np.int64(h >> np.uint64(33)) << 32) | t
+            found = _number(text, begin, n, last, starts, table, t)
+        if found != NONE:
+            return np.int64(t)
     for t in range(n_symbols, starts.size - 1):
         begin = starts[t]
         n = starts[t + 1] - begin
@@ -88,9 +87,9 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
             ends[at] = end
             ranks[at] = NONE
             if end < n:
-                ranks[at] = _number(text, begin + at, np.int64(ends[end]) - at, last, starts, table)
+                ranks[at] = _number(text, begin + at, np.int64(ends[end]) - at, last, starts, table, np.int64(-1))
             if before >= 0:
-                ranks[before] = _number(text, begin + before, end - before, last, starts, table)
+                ranks[before] = _number(text, begin + before, end - before, last, starts, table, np.int64(-1))
         right = parts[ends[0]]
         if parts[0] == NONE or right == NONE:
             return np.int64(t)
