@@ -27,7 +27,7 @@ from ubpe_numba.runtime.jit import helper, section
 from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip
     address, leading_zeros, load8, load32, load64, prefetch_at, store32, store64, trailing_zeros,
 )
-from ubpe_numba.runtime.machine.vectors import copy_64_bytes, put_in_16
+from ubpe_numba.runtime.machine.vectors import copy_64_bytes, fill_16, put_in_16
 from ubpe_numba.runtime.tables.pair_buckets import NO_PAIR, NOBODY, bucket_of, id_in
 
 _ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -55,6 +55,8 @@ def _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, behind, ahead, pai
     symbols = row + SYMBOLS
     ranks = row + RANKS
     dead = np.int64(-1)
+    for i in range(0, min(n, np.int64(MOST)), 16):
+        fill_16(ranks + 4 * i, np.int64(NO_PAIR))
     if n <= MOST:
         byte = load8(text, begin)
         store32(symbols, 0, load32(byte_ids, 4 * byte))
@@ -74,8 +76,6 @@ def _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, behind, ahead, pai
         for i in range(n - 1):
             prefetch_at(bucket_of(pairs, mask, load32(symbols, 4 * i), load32(symbols, 4 * i + 4)))
         dead = np.int64(ALL)
-    for i in range(n - 1, ((n + 15) & ~15)):
-        store32(ranks, 4 * i, np.int64(NO_PAIR))
     store32(symbols, -4, np.int64(NOBODY))
     store32(symbols, 4 * n, np.int64(NOBODY))
     store64(row, 0, (np.uint64(2) << np.uint64(n)) - np.uint64(1))

@@ -51,6 +51,18 @@ def _splat(builder, word, kind):
 
 
 @intrinsic
+def fill_16(typingctx, address, value):
+    """Write an int64 that fits int32 to an address, 16 times as int32."""
+
+    def codegen(context, builder, signature, args):
+        vector = _splat(builder, builder.trunc(args[1], _I32), _SIXTEEN)
+        builder.store(vector, builder.inttoptr(args[0], _SIXTEEN.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+@intrinsic
 def put_in_16(typingctx, address, i, x, j, y, k, z):
     """Write x at i, y at j and z at k of 16 int32 at an address, and find the least of all with its index: `value << 4 | index`.
 
