@@ -19,6 +19,7 @@ __all__ = ["WordEncoder"]
 
 _BUCKETS = 1 << 17  # of the cache of short segments, 64 bytes each: 8 MB a thread
 _LINES = 1 << 13  # of that of long ones, 128 bytes each: 1 MB
+_CHUNK = 1 << 20  # bytes of text whose ids go to memory that a thread keeps: new memory for each call does not scale with threads
 _DEAD = 1 << 12  # bytes of scratch memory for long segments, at first
 
 
@@ -89,16 +90,15 @@ class WordEncoder:
         def one(begin: int, end: int) -> Ragged:
             return self._encode(values, offsets[begin : end + 1], segments)
 
-        parts = thread_pool.run(one, thread_pool.chunks_of(offsets, n_threads), n_threads)
-        if len(parts) == 1:
-            return parts[0]
-        lengths = np.concatenate([part.lengths for part in parts])
-        return Ragged._trusted(np.concatenate([part.values for part in parts]), offsets_of(lengths))
+        per_thread = max(4, int(offsets[-1] - offsets[0]) // (_CHUNK // 2) // thread_pool.resolve(n_threads))
+        parts = thread_pool.run(one, thread_pool.chunks_of(offsets, n_threads, per_thread), n_threads)
+        return parts[0] if len(parts) == 1 else _joined(parts, n_threads)
 
     def _encode(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Ragged:
         """Encode in one thread."""
         caches, scratch, dead = self.scratch()
-        out = np.empty(int(offsets[-1] - offsets[0]) + SPARE, np.int32)
+        size = int(offsets[-1] - offsets[0])
+        out = self._room() if size <= _CHUNK else np.empty(size + SPARE, np.int32)
         out_offsets = np.empty(offsets.size, np.int64)
         state = np.zeros(3, np.int64)
         for block in in_blocks(values, offsets, cut):
@@ -111,6 +111,13 @@ class WordEncoder:
         out_offsets[documents:] = n
         return Ragged._trusted(out[:n].copy(), out_offsets)
 
+    def _room(self) -> np.ndarray:
+        """The calling thread's own room for the ids of _CHUNK bytes, made when it first asks; the system gives what is used."""
+        made: np.ndarray | None = getattr(self._local, "out", None)
+        if made is None:
+            made = self._local.out = np.empty(_CHUNK + SPARE, np.int32)
+        return made
+
     def scratch(self) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
         """The calling thread's own arguments `caches`, `scratch` and `dead` of `encode_words`, made when it first asks."""
         made: tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray] | None = getattr(self._local, "scratch", None)
@@ -119,6 +126,20 @@ class WordEncoder:
             word_cache.enter_tokens(self._arena, self._lengths, self._stable, short, np.empty(4, np.int32))
             made = self._local.scratch = (short, long), _aligned(SCRATCH), np.zeros(_DEAD, np.uint8)
         return made
+
+
+def _joined(parts: list[Ragged], n_threads: int | None) -> Ragged:
+    """The documents of all parts, copied on threads: to copy takes a tenth of the time to encode."""
+    first = offsets_of(np.array([part.values.size for part in parts]))
+    values = np.empty(int(first[-1]), np.int32)
+
+    def copy(i: int, end: int) -> None:
+        for part, begin in zip(parts[i:end], first[i:end].tolist(), strict=True):
+            values[begin : begin + part.values.size] = part.values
+
+    thread_pool.run(copy, [(i, i + 1) for i in range(len(parts))], n_threads)
+    offsets = [part.offsets[:-1] + begin for part, begin in zip(parts, first[:-1], strict=True)]
+    return Ragged._trusted(values, np.concatenate([*offsets, first[-1:]]))
 
 
 def _aligned(n: int) -> np.ndarray:

@@ -1,9 +1,9 @@
 """Encoding many short words of text by merge rank: pair by pair, all of them side by side.
 
 A merge waits for memory: the ids of the two new pairs come out of a large table. So ROWS words are merged in turns, one merge
-each; what a word looks up in its next turn has been fetched meanwhile. A word is a row of ROW bytes: up to MOST symbols, each at a
-place of its own, and the rank of the pair of each symbol and the next. Ranks are ids, for tables in order of creation: a rank is the
-id that the pair makes, or NO_PAIR. `alive` has a bit for each place that has a symbol, and one for the end::
+each; what a word looks up in its next turn has been fetched meanwhile. A word is a row of ROW bytes: up to MOST symbols, each at
+a place of its own, and the rank of the pair of each symbol and the next. Ranks are ids, for tables in order of creation: a rank
+is the id that the pair makes, or NO_PAIR. `alive` has a bit for each place that has a symbol, and one for the end::
 
     byte   0       8        12     SYMBOLS              RANKS
            alive   place    dead   symbols, int32       ranks, int32
@@ -42,8 +42,8 @@ RANKS = SYMBOLS + 4 * (MOST_BYTES + 2)
 ROW = RANKS + 4 * (MOST + 1)
 ALL = -2  # as the place that has died: all pairs are to be looked up
 
-SLOT = 32  # bytes of a word of a batch: key (word_cache.py), or address of its line; address of its bucket; place among the ids found
-MISS = 16  # bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many
+SLOT = 32  # bytes of a word of a batch: key (word_cache.py), or address of its line; address of its bucket; place among the ids
+found MISS = 16  # bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many
 
 
 @helper
@@ -165,9 +165,9 @@ def copy_ids(target, source, n):
 def merge_words(text, segments, s, slots, misses, m, rows, found, tables):
     """Encode the m words that were not found, of the batch that begins at segment s, and enter them into the caches.
 
-    Addresses: text, slots, misses, rows with room for ROWS, and 16 bytes more for each, and found, where the ids go, with room for all bytes and 16 more.
-    Of a word that is in the cache of long words the ids are copied; one of more than MOST symbols gets the number of ids -1.
-    tables, a `TextTables` as a plain tuple. O(bytes * symbols / 16 of a word).
+    Addresses: text, slots, misses, rows with room for ROWS, and 16 bytes more for each, and found, where the ids go, with room
+    for all bytes and 16 more. Of a word that is in the cache of long words the ids are copied; one of more than MOST symbols gets
+    the number of ids -1. tables, a `TextTables` as a plain tuple. O(bytes * symbols / 16 of a word).
     """
     byte_ids = address(tables[0])
     two_bytes = address(tables[1])
