@@ -224,7 +224,8 @@ class _Beam:
 
     def _grow(self, n: int) -> None:
         n = min(n, self.most_nodes)
-        self.nodes, self.free = (np.empty(n, tails.NODE), np.empty(n, tails.REST)), np.empty(n, np.int32)
+        self.nodes = np.empty(n, tails.NODE), np.empty(n, np.int64), np.empty(n, tails.REST)
+        self.free = np.empty(n, np.int32)
 
     def run(self, prices: np.ndarray) -> NBest:
         """The best paths where a token adds at most its price to what tails are ordered by: float64[V], infinite for none."""

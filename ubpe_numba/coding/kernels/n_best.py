@@ -17,10 +17,10 @@ later as well does not count. Source: UBPE tokenizers, part 2; the prices are ou
 While the tails of a position are looked for, the best so far are in `listed`, in order; what is not compared stays where it was
 written, in `new`, at the slot of the entry, since entries are shifted:
 
-    listed   weight   key (tokens << 32 | rank of the tail behind)   slot        new   link   bag   count
+    listed   weight   key (tokens << 32 | rank of the tail behind)   slot        new   parent, token, bag, count
     0        9.0      3 << 32 | 0                                    2           0     ...
     1        7.5      2 << 32 | 1                                    0           1     ...
-    2        7.5      3 << 32 | 0                                    1           2     link, bag and count of entry 0
+    2        7.5      3 << 32 | 0                                    1           2     those of entry 0
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from ubpe_numba.runtime.tables.automaton import advance, longest_match
 #: A kept tail of a position; `node` is its tokens << 32 | its node in the tree.
 TAIL = np.dtype([("weight", np.float64), ("node", np.int64), ("bag", np.int64)])
 ENTRY = np.dtype([("weight", np.float64), ("key", np.int64), ("slot", np.int64)])
-#: `link` is the node behind the first token << 32 | that token, `count` how often the tail holds it.
-NEW = np.dtype([("link", np.int64), ("bag", np.int64), ("count", np.int64)])
+#: `parent` is the node behind the first token, `count` how often the tail holds that token.
+NEW = np.dtype([("parent", np.int32), ("token", np.int32), ("bag", np.int64), ("count", np.int64)])
 COUNT = np.dtype(
     [
         ("common", np.int32),  # occurrences of a token in the part that all tails share
@@ -122,9 +122,9 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
 
     symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PathTables`, scratch, a `Scratch`, and results, `Results`, as
     plain tuples; prices float64[V], infinite for the order by weight; marks int64[V], random and odd; by_bag, whether one tail of
-    a bag is enough; n_best, how many paths of a document are written; the tree of tails.py: nodes, a pair of NODE[m] and REST[m],
-    free int32[m]; progress PROGRESS[1]. The caller allocates all. After NO_NODES there is need for a larger m; after NO_ROOM the
-    ids of the next document do not fit into `out`. O(symbols + matches) times `beam`, and the short walks.
+    a bag is enough; n_best, how many paths of a document are written; the tree of tails.py: nodes, a tuple of NODE[m], stamps
+    int64[m] and REST[m], free int32[m]; progress PROGRESS[1]. The caller allocates all. After NO_NODES there is need for a larger
+    m; after NO_ROOM the ids of the next document do not fit into `out`. O(symbols + matches) times `beam`, and the short walks.
 
     Token 2 = [0, 1] of idf 1, two paths of [0, 1, 0]: bounds [0, 2], out [2, 0, 0, 1, 0], out_offsets [0, 2, 5], weights
     [2**24, 0].
@@ -132,7 +132,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
     Over a hundred lines: the state of the search is thirty variables, and a helper could return only a few of them.
     """
     edges, states, scaled_idf, logs = tables
-    nodes, rest = nodes
+    nodes, stamps, rest = nodes
     tails, kept, listed, new, counts, walks, suffix = scratch
     bounds, weights, out, out_offsets = results
     ring, beam = np.int64(kept.size - 1), listed.size
@@ -145,7 +145,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
         # nodes from `fresh` on were never used
         n_free, fresh, n_suffix = np.int64(0), np.int64(1), np.int64(0)
         base = np.int64(0)
-        nodes[0].link = 0
+        nodes[0].token = 0
         rest[0].use = IN_USE
         kept[n & ring] = 1
         tails[n & ring, 0].weight = 0.0
@@ -158,7 +158,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
             if walk + beam * states[state].depth > MOST_WALKS:  # numbers of walks begin anew
                 walk = np.int64(0)
                 for v in range(fresh):
-                    nodes[v].stamp = UNSEEN
+                    stamps[v] = UNSEEN
             match = longest_match(states, state)
             n_new = np.int64(0)
             while True:
@@ -177,7 +177,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                     count, x = least, tails[at, k].weight + gain
                     if alive:
                         walk += 1
-                        count = count_in_tail(v, t, base, least, nodes, rest, walks, walk, marks[t])
+                        count = count_in_tail(v, t, base, least, nodes, stamps, rest, walks, walk, marks[t])
                         if count > least:
                             x = tails[at, k].weight + min(price, gain_of(idf, count, logs))
                     key = (tail - v + (1 << 32)) | k
@@ -193,7 +193,8 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                     elif not is_behind(last, x, key, listed):
                         continue
                     slot = insert(last, x, key, listed)
-                    new[slot].link = (v << 32) | t
+                    new[slot].parent = v
+                    new[slot].token = t
                     new[slot].bag = bag
                     new[slot].count = count + 1
                 if match < 0:
@@ -212,12 +213,13 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                     v = fresh
                     fresh += 1
                 slot = listed[i].slot
-                nodes[v].link = new[slot].link
-                nodes[v].stamp = UNSEEN
+                nodes[v].parent = new[slot].parent
+                nodes[v].token = new[slot].token
+                stamps[v] = UNSEEN
                 rest[v].own = new[slot].count
                 rest[v].use = IN_USE
-                adopt(new[slot].link >> 32, v, rest)
-                counts[new[slot].link & LOW].live += 1
+                adopt(new[slot].parent, v, rest)
+                counts[new[slot].token].live += 1
                 tails[at, i].weight = listed[i].weight
                 tails[at, i].node = (listed[i].key & ~LOW) | v
                 tails[at, i].bag = new[slot].bag
@@ -232,7 +234,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                 free[n_free] = base
                 n_free += 1
                 base = child
-                t = nodes[base].link & LOW
+                t = nodes[base].token
                 suffix[n_suffix] = t
                 n_suffix += 1
                 counts[t].common += 1
@@ -259,7 +261,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                 progress[0].ids = w
         # for the next document
         for v in range(fresh):
-            counts[nodes[v].link & LOW].live = 0
+            counts[nodes[v].token].live = 0
         for i in range(n_suffix):
             counts[suffix[i]].common = 0
         progress[0].walk = walk
