@@ -171,9 +171,10 @@ class Decoder:
     def _estimate(self, values: np.ndarray, first: int, last: int) -> int:
         """About the bytes of the ids first to last, and rarely less; of few ids, or where sizes differ much, all are counted."""
         step = max(1, (last - first) // _SAMPLE)
-        size, squares, sampled = decode.decoded_size(values, first, last, step, self.sizes)
+        size, squares = decode.decoded_size(values, first, last, step, self.sizes)
         if step == 1:
             return int(size)
+        sampled = -(-(last - first) // step)
         if squares > size * size * (1 / sampled + _ERROR**2):
             return self._size(values, first, last)
         return int(size / sampled * (last - first) * _MARGIN)
