@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.coding.chunks import Bound
 from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import PathSearch
+from ubpe_numba.coding.short_document import ShortDecoder, ShortEncode, short_symbols
 from ubpe_numba.coding.token_starts import starts_of
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches
@@ -59,6 +62,8 @@ class Coder:
         self._path_search: PathSearch | None = None
         self._word_encoder: WordEncoder | None = None
         self._decoder: Decoder | None = None
+        self._short_encoders: dict[Any, ShortEncode | None] = {}
+        self._short_decoder: ShortDecoder | None = None
 
     # ---------------------------------------------------------------------------------------------- tables
 
@@ -89,6 +94,7 @@ class Coder:
             vocabulary = self.model.vocabulary
             added = None if weights is None else token_weights(vocabulary, weights)
             self._path_encoder = weights, PathEncoder(vocabulary, added)
+            self._short_encoders.clear()
         return self._path_encoder[1]
 
     def path_search(self, encoder: PathEncoder) -> PathSearch:
@@ -103,6 +109,47 @@ class Coder:
         if self._decoder is None:
             self._decoder = Decoder(self.model.vocabulary, self.model.alphabet, self.model.segmenter)
         return self._decoder
+
+    # ---------------------------------------------------------------------------------------------- short documents
+
+    # These are made when the general path has been used, which has reported what is wrong with the arguments or the environment:
+    # until then, and where there is no short way, they are None.
+
+    def short_by_pairs(self, batch: bool) -> ShortEncode | None:
+        """What encodes one short document as `pair_encoder` and `word_encoder` do."""
+        if batch not in self._short_encoders:
+            pairs = self._pair_encoders.get(batch)
+            if pairs is None or not thread_pool.is_valid_environment():
+                return None
+            words = None if batch else self._word_encoder
+            self._short_encoders[batch] = self._short_encoder(pairs.bound, words)
+        return self._short_encoders[batch]
+
+    def short_by_path(self, weights: Any, objective: str) -> ShortEncode | None:
+        """What encodes one short document as `path_encoder` does."""
+        if self._path_encoder is None or self._path_encoder[0] is not weights:
+            return None
+        key = encoder, objective = self._path_encoder[1], objective
+        if key not in self._short_encoders:
+            if not thread_pool.is_valid_environment():
+                return None
+            self._short_encoders[key] = self._short_encoder(encoder.bound(encoder.effective(objective)), None)
+        return self._short_encoders[key]
+
+    def _short_encoder(self, bound: Bound, words: WordEncoder | None) -> ShortEncode | None:
+        if self.is_plain:
+            return short_symbols(self.model, bound)
+        if words is None:
+            return None
+        from ubpe_numba.coding.short_text import short_text  # here only, as the word encoder
+
+        return short_text(self.model, words)
+
+    def short_decoder(self) -> ShortDecoder | None:
+        """What decodes one short document as `decoder` does."""
+        if self._short_decoder is None and self._decoder is not None and thread_pool.is_valid_environment():
+            self._short_decoder = ShortDecoder(self._decoder, self.model.alphabet, self.model.segmenter.encoding)
+        return self._short_decoder
 
     # ---------------------------------------------------------------------------------------------- documents
 

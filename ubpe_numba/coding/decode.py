@@ -21,7 +21,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 _SAMPLE = 8192  # ids that the size is estimated from
 _ERROR = 0.03  # of the estimate, relative, from where on it is not used
 _MARGIN = 1.0625  # the buffer is so many times the estimate
-_SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel needs free at the end
+SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel needs free at the end
 
 
 class Decoder:
@@ -40,6 +40,8 @@ class Decoder:
         Which ids stand for no token; None if all stand for one.
     sizes, starts, arena, slots
         The tables that kernels/decode.py draws.
+    tables : tuple
+        These, in the order in which the kernel takes them.
 
     Raises
     ------
@@ -65,6 +67,7 @@ class Decoder:
         slots = np.lib.stride_tricks.sliding_window_view(self.arena, decode.SLOT)[self.starts[:-1]]
         slots[:, -1] = np.where(sizes < decode.SLOT, sizes, decode.LONG)
         self.slots = slots.reshape(-1)
+        self.tables = (self.slots, self.starts, self.arena)
 
     def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """The symbols of all documents, and int64 offsets of the documents in them. O(ids + symbols).
@@ -150,17 +153,16 @@ class Decoder:
     def _decode_here(self, values: np.ndarray, offsets: np.ndarray, room: np.ndarray, ends: np.ndarray) -> None:
         """Decode documents into bytes that need not have any to spare; ids in range, or UnknownTokenError if these are all."""
         first, last = int(offsets[0]), int(offsets[-1])
-        tables = (self.slots, self.starts, self.arena)
-        done, size = decode.decode(values, offsets, first, *tables, room, 0, ends)
+        done, size = decode.decode(values, offsets, first, *self.tables, room, 0, ends)
         if done == last:
             return
         self._check(values, offsets, done)
         # the kernel needs some bytes free behind the last id, so it writes the rest to a buffer, which is copied
         needed = self._size(values, done, last)
         self._check_room(size + needed, room.size)
-        rest = np.empty(needed + _SPARE, np.uint8)
+        rest = np.empty(needed + SPARE, np.uint8)
         document = int(np.searchsorted(offsets, done, side="right")) - 1
-        decode.decode(values, offsets[document:], done, *tables, rest, 0, ends[document:])
+        decode.decode(values, offsets[document:], done, *self.tables, rest, 0, ends[document:])
         ends[document:] += size
         room[size : size + needed] = rest[:needed]
 
@@ -194,16 +196,15 @@ class Decoder:
         """The bytes of documents begin to end; `all_ends[1:]` gets where each ends in them. UnknownTokenError as `decode`."""
         offsets, ends = all_offsets[begin : end + 1], all_ends[begin + 1 : end + 1]
         first, last = int(offsets[0]), int(offsets[-1])
-        out = np.empty(self._estimate(values, first, last) + _SPARE, np.uint8)
-        tables = (self.slots, self.starts, self.arena)
-        done, size = decode.decode(values, offsets, first, *tables, out, 0, ends)
+        out = np.empty(self._estimate(values, first, last) + SPARE, np.uint8)
+        done, size = decode.decode(values, offsets, first, *self.tables, out, 0, ends)
         if done < last:
             self._check(values, all_offsets, done)
-            larger = np.empty(size + self._size(values, done, last) + _SPARE, np.uint8)
+            larger = np.empty(size + self._size(values, done, last) + SPARE, np.uint8)
             larger[:size] = out[:size]
             out = larger
             document = int(np.searchsorted(offsets, done, side="right")) - 1  # decoding stopped within this one
-            _, size = decode.decode(values, offsets[document:], done, *tables, out, size, ends[document:])
+            _, size = decode.decode(values, offsets[document:], done, *self.tables, out, size, ends[document:])
         # a view keeps the whole buffer alive, most of which is spare room if the document is short
         return out[:size] if out.size - size <= size // 8 else out[:size].copy()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -86,16 +88,14 @@ class PairEncoder:
 
         One giant document is cut into blocks for the threads where the search is linear; see giant_document.py.
         """
-        if not self.linear:
-            return over_documents(self._by_pairs, documents, n_threads)
-        blocks = giant_document.blocks_of(documents.offsets, n_threads)
+        blocks = giant_document.blocks_of(documents.offsets, n_threads) if self.linear else None
         if blocks is None:
-            return over_documents(self._linear, documents, n_threads)
+            return over_documents(self._kernel, documents, n_threads)
 
         def encode(text: np.ndarray) -> np.ndarray:
-            return over_documents(self._linear, Ragged._trusted(text, np.array([0, text.size])), 1).values
+            return over_documents(self._kernel, Ragged._trusted(text, np.array([0, text.size])), 1).values
 
-        parts = over_documents(self._linear, Ragged._trusted(documents.values, blocks.offsets), n_threads)
+        parts = over_documents(self._kernel, Ragged._trusted(documents.values, blocks.offsets), n_threads)
         return giant_document.join(encode, documents, blocks, parts, self.lengths)
 
     def encode_dropout(self, documents: Ragged, dropout: float, seed: int, n_threads: int | None) -> Ragged:
@@ -126,12 +126,15 @@ class PairEncoder:
         final_prefix.last_tokens(document, before, tuple(self.tables), last)
         return last
 
-    def _linear(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-        dead = np.empty((out.size >> 3) + 1, np.uint8)  # no document is longer than all together
-        return int(by_rank.encode_rank(symbols, offsets, tuple(self.tables), dead, out, out_offsets))
+    def bound(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        """The kernel and its arguments; a `chunks.Bound`."""
+        if self.linear:
+            return by_rank.encode_rank, (tuple(self.tables), np.empty((longest >> 3) + 1, np.uint8), out, out_offsets)
+        return by_pairs.encode_pairs, (tuple(self.merges), self.conflicts, self.batch, out, out_offsets)
 
-    def _by_pairs(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-        return int(by_pairs.encode_pairs(symbols, offsets, tuple(self.merges), self.conflicts, self.batch, out, out_offsets))
+    def _kernel(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
+        kernel, rest = self.bound(out.size, out, out_offsets)  # no document is longer than all together
+        return int(kernel(symbols, offsets, *rest))
 
 
 def _parts(vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.chunks import Kernel, longest_of, over_documents
+from ubpe_numba.coding.chunks import Bound, longest_of, over_documents
 from ubpe_numba.coding.kernels import best_path, cheapest_path
 from ubpe_numba.coding.kernels.best_path import PathTables
 from ubpe_numba.documents.ragged import Ragged
@@ -74,25 +77,33 @@ class PathEncoder:
         n_threads : int or None
             The result is the same for any number of threads.
         """
-        return over_documents(self._tfidf if objective == "tfidf" else self._cheapest(objective), documents, n_threads)
+        bound = self.bound(objective)
 
-    def _tfidf(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-        n = best_path.best_paths(
-            symbols, offsets, tuple(self.tables),
-            np.empty(2 * self.ring), np.empty(longest_of(offsets) + 1, best_path.NODE),
-            np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(offsets.size - 1),
+        def kernel(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
+            call, rest = bound(longest_of(offsets), out, out_offsets)
+            return int(call(symbols, offsets, *rest))
+
+        return over_documents(kernel, documents, n_threads)
+
+    def effective(self, objective: str) -> str:
+        """The objective that is searched by: by tf-idf there have to be tokens with an idf."""
+        return "shortest" if objective == "tfidf" and not self.weighs else objective
+
+    def bound(self, objective: str) -> Bound:
+        """The kernel of an objective and its arguments."""
+        return self._tfidf if objective == "tfidf" else partial(self._cheapest, self.costs[objective])
+
+    def _tfidf(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        return best_path.best_paths, (
+            tuple(self.tables), np.empty(2 * self.ring), np.empty(longest + 1, best_path.NODE),
+            np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
         )  # fmt: skip
-        return int(n)
 
-    def _cheapest(self, objective: str) -> Kernel:
-        """The kernel of an objective whose costs add up."""
-        edges, states, costs = self.tables.edges, self.tables.states, self.costs[objective]
-
-        def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-            sums, tree = np.empty(2 * self.ring), np.empty(2 * longest_of(offsets) + 2, np.int32)
-            return int(cheapest_path.cheapest_paths(symbols, offsets, edges, states, costs, sums, tree, out, out_offsets))
-
-        return call
+    def _cheapest(
+        self, costs: np.ndarray, longest: int, out: np.ndarray, out_offsets: np.ndarray
+    ) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        sums, tree = np.empty(2 * self.ring), np.empty(2 * longest + 2, np.int32)
+        return cheapest_path.cheapest_paths, (self.tables.edges, self.tables.states, costs, sums, tree, out, out_offsets)
 
 
 def _costs(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -33,8 +33,10 @@ class WordEncoder:
     byte_ids : int32[256] or None
         The alphabet id of every byte, a permutation. None: the byte itself.
 
-    Notes ----- Segments recur: up to 262,144 short ones and 8,192 long ones are kept encoded from call to call, 9 MB for each
-    thread that calls, and with them the vocabulary from the start. Threads may share an encoder.
+    Notes
+    -----
+    Segments recur: up to 262,144 short ones and 8,192 long ones are kept encoded from call to call, 9 MB for each thread that
+    calls, and with them the vocabulary from the start. Threads may share an encoder.
 
     Examples
     --------
@@ -98,7 +100,11 @@ class WordEncoder:
         """Encode in one thread."""
         caches, scratch, dead = self.scratch()
         size = int(offsets[-1] - offsets[0])
-        out = self._room() if size <= _CHUNK else np.empty(size + SPARE, np.int32)
+        kept = self._local.__dict__  # the room is taken out of it: the handler of a signal may encode meanwhile, in this thread
+        room = kept.pop("room", None)
+        if room is None:
+            room = np.empty(_CHUNK + SPARE, np.int32)
+        out = room if size <= _CHUNK else np.empty(size + SPARE, np.int32)
         out_offsets = np.empty(offsets.size, np.int64)
         state = np.zeros(3, np.int64)
         for block in in_blocks(values, offsets, cut):
@@ -109,14 +115,9 @@ class WordEncoder:
                 dead = np.zeros(int(np.diff(block).max()) // 8 + 2, np.uint8)  # for a segment that is longer than any before
         documents, n = state[:2].tolist()
         out_offsets[documents:] = n
-        return Ragged._trusted(out[:n].copy(), out_offsets)
-
-    def _room(self) -> np.ndarray:
-        """The calling thread's own room for the ids of _CHUNK bytes, made when it first asks; the system gives what is used."""
-        made: np.ndarray | None = getattr(self._local, "out", None)
-        if made is None:
-            made = self._local.out = np.empty(_CHUNK + SPARE, np.int32)
-        return made
+        ids = out[:n].copy()
+        kept["room"] = room
+        return Ragged._trusted(ids, out_offsets)
 
     def scratch(self) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
         """The calling thread's own arguments `caches`, `scratch` and `dead` of `encode_words`, made when it first asks."""

@@ -13,7 +13,17 @@ import numpy as np
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents, text_of
 from ubpe_numba.runtime.arrays import describe, offsets_of
 
-__all__ = ["as_utf8", "utf8_document", "utf8_documents"]
+__all__ = ["as_utf8", "read_document", "read_documents", "utf8_document", "utf8_documents"]
+
+
+def read_document(doc: Any, encoding: str | None) -> Documents:
+    """One document as `encode` takes it, where an encoding is given as UTF-8; errors as for `as_document`."""
+    return as_document(doc) if encoding is None else utf8_document(doc)
+
+
+def read_documents(docs: Any, offsets: Any, encoding: str | None) -> Documents:
+    """Documents as `fit` and `encode_batch` take them, likewise; errors as for `as_documents`."""
+    return as_documents(docs, offsets) if encoding is None else utf8_documents(docs, offsets)
 
 
 def utf8_document(doc: Any, name: str = "doc") -> Documents:

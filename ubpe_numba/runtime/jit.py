@@ -17,7 +17,7 @@ import gc
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from numba import njit, types
+from numba import njit, typeof, types
 from numba.core import ir
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
@@ -134,6 +134,15 @@ def kernel_with_scratch(function: F) -> F:
 def _compiled(function: F, **options: Any) -> F:
     dispatcher = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=_Compiler, **options)(function)
     return attach(dispatcher)  # type: ignore[no-any-return]
+
+
+def direct(kernel: Callable[..., Any], *args: Any) -> Callable[..., Any]:
+    """The machine code of a kernel for arguments of the types of these, to be called by position with no others.
+
+    Numba does not look at their types then: eighteen arrays take 0.3 us instead of 2.7. It does not notice a wrong one either,
+    such as a strided or a read-only array. Without the compiler (NUMBA_DISABLE_JIT) it is the kernel itself.
+    """
+    return kernel.compile(tuple(map(typeof, args))) if hasattr(kernel, "compile") else kernel
 
 
 def helper(function: F) -> F:

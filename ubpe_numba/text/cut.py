@@ -122,7 +122,7 @@ def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) ->
     if not isinstance(cut, str):
         first, last = np.searchsorted(cut, offsets[[0, -1]]).tolist()
         return (cut[i : min(i + BLOCK, last) + 1] for i in range(first, last, BLOCK))
-    kernel, classes = _kernel_of(cut)
+    kernel, classes = kernel_of(cut)
     state = np.array([0, offsets[0]])
     block = np.empty(min(BLOCK, int(offsets[-1] - offsets[0]) + 1) + 1, np.int64)
     block[0] = offsets[0]
@@ -141,7 +141,7 @@ def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) ->
 
 
 @functools.cache
-def _kernel_of(pattern: str) -> tuple[Callable[..., int], np.ndarray]:
+def kernel_of(pattern: str) -> tuple[Callable[..., int], np.ndarray]:
     """The kernel of a pattern and its table of classes, imported when first used: who encodes integers need not wait for them."""
     kernel = getattr(import_module(f"ubpe_numba.text.kernels.split_{pattern}"), f"split_{pattern}")
     return kernel, import_module("ubpe_numba.text.unicode_classes").class_table()

@@ -13,10 +13,11 @@ from ubpe_numba.coding.coder import Coder
 from ubpe_numba.coding.k_cheapest import k_best
 from ubpe_numba.coding.nbest import NBest
 from ubpe_numba.coding.path_search import Options
+from ubpe_numba.coding.short_document import ShortEncode
 from ubpe_numba.documents.corpus import as_corpus
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents
+from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.utf8 import utf8_document, utf8_documents
+from ubpe_numba.documents.utf8 import read_document, read_documents
 from ubpe_numba.fitting.loop import learn
 from ubpe_numba.fitting.refine import MORE, refined
 from ubpe_numba.runtime.arrays import positive
@@ -232,8 +233,10 @@ class UBPE(Tokenizer):
     def _encode_ids(self, documents: Ragged) -> Ragged:
         self._check_objective()
         encoder = self._coder.path_encoder(self.token_weights)
-        objective = self.objective if encoder.weighs or self.objective == "additive" else "shortest"
-        return encoder.encode(documents, objective, self.n_threads)
+        return encoder.encode(documents, encoder.effective(self.objective), self.n_threads)
+
+    def _short(self) -> ShortEncode | None:
+        return self._coder.short_by_path(self.token_weights, self.objective) if self.objective in _OBJECTIVES else None
 
     @overload
     def encode_nbest(
@@ -403,6 +406,5 @@ class UBPE(Tokenizer):
         """Documents as they are searched; ValueError if this tokenizer cuts them first."""
         if not coder.is_plain:
             raise ValueError("encode_nbest: the segmentations of a document that is cut, or has special tokens, are not ranked")
-        if coder.model.segmenter.encoding is not None:
-            return utf8_documents(docs, offsets) if many else utf8_document(docs)
-        return as_documents(docs, offsets) if many else as_document(docs)
+        encoding = coder.model.segmenter.encoding
+        return read_documents(docs, offsets, encoding) if many else read_document(docs, encoding)

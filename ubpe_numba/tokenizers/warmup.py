@@ -40,6 +40,8 @@ def warmup() -> None:
         ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
         ranked.encode(docs[0], dropout=0.5)
         ranked.decode(ranked.encode(docs[0]), out=np.empty(docs[0].size, np.int32))
+        for _ in range(2):  # the second time as a short document
+            ranked.decode(ranked.encode(docs[0]))
         list(ranked.encode_stream([np.tile(docs[0], 5)]))
         universal = UBPE(size + 20, alphabet=size)
         with warnings.catch_warnings():

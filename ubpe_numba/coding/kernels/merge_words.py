@@ -25,7 +25,15 @@ from ubpe_numba.coding.kernels.whole_characters import characters
 from ubpe_numba.coding.kernels.word_cache import LONG, LONG_IDS, SHORT, SHORT_IDS, enter_long, enter_short, is_in_line
 from ubpe_numba.runtime.jit import helper, section
 from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip
-    address, leading_zeros, load8, load32, load64, prefetch_at, store32, store64, trailing_zeros,
+    address,
+    leading_zeros,
+    load8,
+    load32,
+    load64,
+    prefetch_at,
+    store32,
+    store64,
+    trailing_zeros,
 )
 from ubpe_numba.runtime.machine.vectors import copy_64_bytes, fill_16, put_in_16
 from ubpe_numba.runtime.tables.pair_buckets import NO_PAIR, NOBODY, bucket_of, id_in
@@ -42,8 +50,8 @@ RANKS = SYMBOLS + 4 * (MOST_BYTES + 2)
 ROW = RANKS + 4 * (MOST + 1)
 ALL = -2  # as the place that has died: all pairs are to be looked up
 
-SLOT = 32  # bytes of a word of a batch: key (word_cache.py), or address of its line; address of its bucket; place among the ids
-found MISS = 16  # bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many
+SLOT = 32  # bytes of a word of a batch: key (word_cache.py), or address of its line; address of its bucket; place among the ids found
+MISS = 16  # bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many
 
 
 @helper
