@@ -43,13 +43,18 @@ def read(text: str | bytes, kind: str | None) -> Table:
     vocab = read_vocab(model.get("vocab"), "model: vocab")
     special, known = _added(file.get("added_tokens"), vocab)
     if kind is None:
-        letters = [token for token in vocab if len(token) == 1 and token not in special and token not in known]
-        kind = "bytes" if bytewise else "int" if letters and all(symbol_index(c) is not None for c in letters) else "str"
+        kind = "bytes" if bytewise else "int" if _names_integers([*vocab.keys() - special.keys() - known.keys()]) else "str"
     if kind not in ("bytes", "str", "int") or bytewise is not (kind == "bytes"):
         raise ModelFormatError(f"kind: {kind!r}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
     if kind == "int" and pattern is not None:
         raise ModelFormatError("pre_tokenizer: integers are not cut")
     return from_names(vocab, _merges(model.get("merges")), kind, special, known, pattern, model.get("ignore_merges") is True)
+
+
+def _names_integers(tokens: list[str]) -> bool:
+    """Whether there are tokens of one character, and every such character names an integer."""
+    letters = [token for token in tokens if len(token) == 1]
+    return bool(letters) and all(symbol_index(letter) is not None for letter in letters)
 
 
 def _merges(merges: Any) -> Pairs:

@@ -130,7 +130,8 @@ def from_names(
     used[left] = used[right] = used[made] = True
     added = {**special, **known}
     value = {letter: byte for byte, letter in enumerate(byte_characters())} if kind == "bytes" else {}
-    letters = sorted((i, token) for token, i in vocab.items() if len(token) == 1 and (token not in added or used[i]))
+    single = [token for token in vocab if len(token) == 1]
+    letters = sorted((vocab[token], token) for token in single if token not in added or used[vocab[token]])
     symbols, values = _symbols([token for _, token in letters], kind, value)
     chosen = _pairs_that_occur(merges, left, right, made, letters)
     token_ids = np.concatenate([np.fromiter(map(vocab.__getitem__, symbols), np.int64, len(symbols)), made[chosen]])
@@ -176,10 +177,11 @@ def _pairs_that_occur(
     occur in a text: the merges inside a stretch of text, as long as none crosses its ends, are those of the stretch alone.
     `left`, `right`, `made` int64[m] are the ids of the parts and of what they make, `letters` the ids of symbols and these.
     """
-    key = left << 32 | right
-    order = np.argsort(key, kind="stable")
-    if (again := np.flatnonzero(np.diff(key[order]) == 0)).size:
-        i = order[again].min()
+    keys = left << 32 | right
+    ordered = np.sort(keys)
+    if (ordered[1:] == ordered[:-1]).any():
+        order = np.argsort(keys, kind="stable")
+        i = order[np.flatnonzero(np.diff(keys[order]) == 0)].min()
         raise ModelFormatError(f"merges: the pair {(merges[0][i], merges[1][i])!r} is there twice")
     alone = np.bincount(made)[made] == 1
     if alone.all():
