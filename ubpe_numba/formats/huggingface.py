@@ -161,8 +161,9 @@ def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str,
     # json would write the two large parts by a loop in Python, since they are indented
     text, ids = json.dumps(file, ensure_ascii=False, indent=1), {**vocab, **special, **known}
     by_id = sorted(ids, key=ids.__getitem__)
-    names = map("\n   %s: %d".__mod__, zip(map(_quoted, by_id), map(ids.__getitem__, by_id), strict=True))
-    pairs = map("\n   [\n    %s,\n    %s\n   ]".__mod__, zip(map(_quoted, merges[0]), map(_quoted, merges[1]), strict=True))
-    parts = ",".join(names) + "\n  " * bool(ids), ",".join(pairs) + "\n  " * bool(merges[0])
+    names = ",\n   ".join(map(": ".join, zip(map(_quoted, by_id), map(str, map(ids.__getitem__, by_id)), strict=True)))
+    sides = zip(map(_quoted, merges[0]), map(_quoted, merges[1]), strict=True)
+    pairs = "\n   ],\n   [\n    ".join(map(",\n    ".join, sides))
+    parts = f"\n   {names}\n  " if ids else "", f"\n   [\n    {pairs}\n   ]\n  " if merges[0] else ""
     before, end = text.rsplit('"vocab": {},\n  "merges": []', 1)
     return f'{before}"vocab": {{{parts[0]}}},\n  "merges": [{parts[1]}]{end}'

@@ -85,5 +85,5 @@ def write(vocab: dict[str, int], merges: Pairs, end_of_word: str | None) -> tupl
         pairs = itertools.chain(zip(merges[0], lefts, strict=True), zip(merges[1], rights, strict=True))
         name = next(name for name, written in pairs if any(map(str.isspace, written)))
         raise ValueError(f"merges: the token {name!r} holds white space, which merges.txt cannot keep")
-    lines = [_HEADER, *map("%s %s".__mod__, zip(lefts, rights, strict=True))]
+    lines = [_HEADER, *map(" ".join, zip(lefts, rights, strict=True))]
     return json.dumps(vocab, ensure_ascii=False), "\n".join(lines) + "\n"
