@@ -9,10 +9,10 @@ from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.text.cut import BLOCK, as_text, checked_cut, checked_text, in_blocks
-from ubpe_numba.text.kernels.count_words import ENTRY, spread, tally
+from ubpe_numba.text.kernels.count_words import ENTRY, ROOM, spread, tally
 
 _FIRST_TABLE = 1 << 14  # entries of a new table
-_LARGE_TABLE = 1 << 18  # entries from which on a table doubles; below, it grows by four
+_LARGE_TABLE = 1 << 16  # entries from which on a table doubles; below, it grows by four
 
 
 def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Counts:
@@ -71,18 +71,21 @@ class _Words:
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
         self.n = np.zeros(1, np.int64)
+        self.batch = np.empty(ROOM, np.int64)
         self._make(_FIRST_TABLE)
 
     def _make(self, capacity: int) -> None:
-        self.table = np.zeros(ENTRY * capacity, np.int64)
+        room = np.zeros(ENTRY * (capacity + 1), np.int64)
+        skip = -room.ctypes.data // room.itemsize % ENTRY  # no entry lies across two cache lines
+        self.table = room[skip : skip + ENTRY * capacity]
         self.words = np.empty(capacity, np.int64)
 
     def add(self, segments: np.ndarray, weights: np.ndarray) -> None:
         """Add segments, int64[s + 1], of these weights, int64[s]."""
-        done = tally(self.values, segments, weights, self.table, self.words, self.n)
+        done = tally(self.values, segments, weights, self.table, self.words, self.n, self.batch)
         while done < weights.size:
             self._grow()
-            done += tally(self.values, segments[done:], weights[done:], self.table, self.words, self.n)
+            done += tally(self.values, segments[done:], weights[done:], self.table, self.words, self.n, self.batch)
 
     def _grow(self) -> None:
         table, words = self.table, self.words
@@ -97,8 +100,8 @@ class _Words:
         offsets = offsets_of(ends - begins)
         source = np.repeat(begins - offsets[:-1], ends - begins)
         source += np.arange(source.size)
-        _, numbers, weights, _ = self.table.reshape(-1, ENTRY).T
+        _, _, weights, numbers = self.table.reshape(-1, ENTRY).T
         used = np.flatnonzero(numbers)
         totals = np.empty(n, np.int64)
-        totals[(numbers[used] & 0xFFFFFFFF) - 1] = weights[used]
+        totals[numbers[used] - 1] = weights[used]
         return Counts(Documents(self.values[source], offsets, "bytes"), totals)
