@@ -75,9 +75,7 @@ class _Words:
         self._make(_FIRST_TABLE)
 
     def _make(self, capacity: int) -> None:
-        room = np.zeros(ENTRY * (capacity + 1), np.int64)
-        skip = -room.ctypes.data // room.itemsize % ENTRY  # no entry lies across two cache lines
-        self.table = room[skip : skip + ENTRY * capacity]
+        self.table = np.zeros(ENTRY * capacity, np.int64)
         self.words = np.empty(capacity, np.int64)
 
     def add(self, segments: np.ndarray, weights: np.ndarray) -> None:
