@@ -36,7 +36,8 @@ class WordEncoder:
     Notes
     -----
     Segments recur: up to 262,144 short ones and 8,192 long ones are kept encoded from call to call, 9 MB for each thread that
-    calls, and with them the vocabulary from the start. Threads may share an encoder.
+    calls, and with them the vocabulary from the start. A thread also keeps room for the ids of a megabyte of text, at most 4 MB.
+    Threads may share an encoder.
 
     Examples
     --------
