@@ -50,8 +50,8 @@ RANKS = SYMBOLS + 4 * (MOST_BYTES + 2)
 ROW = RANKS + 4 * (MOST + 1)
 ALL = -2  # as the place that has died: all pairs are to be looked up
 
-# bytes of a word of a batch: its key (word_cache.py), or the address of its line; the address of its bucket; its place among the ids
-# that are found
+# bytes of a word of a batch: its key (word_cache.py), or the address of its line; the address of its bucket; where its ids are
+# among those that are found
 SLOT = 32
 MISS = 16  # bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many
 
