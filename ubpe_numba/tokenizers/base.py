@@ -824,7 +824,7 @@ class Tokenizer(ABC):
         else:
             symbols, ends = self._coder.decoder.decode(checked, self.n_threads)
         if symbols.dtype == np.int32:
-            return Ragged(symbols, ends)
+            return Ragged._trusted(symbols, ends)
         places = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
         if out is not None:
             return [symbols[a:b] for a, b in places]
