@@ -12,6 +12,7 @@ from pair_tables import Table, tables
 from reference import decode as reference_decode
 
 from ubpe_numba import BPE, Ragged, UnknownTokenError
+from ubpe_numba.coding.decode import Decoder
 
 
 @given(tables(), st.data())
@@ -27,16 +28,25 @@ def test_decode_equals_the_reference(table: Table, data: st.DataObject) -> None:
         tok.decode_batch(bad)
 
 
-def test_decode_when_the_size_was_guessed_too_small() -> None:
+def test_decode_when_the_size_was_guessed_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The size is guessed from a sample, here one without the long tokens; the ends of documents are right all the same."""
+    rest: list[int] = []
+    size_of = Decoder._size
+
+    def size(self: Decoder, values: np.ndarray, first: int, last: int) -> int:
+        rest.append(last - first)
+        return size_of(self, values, first, last)
+
+    monkeypatch.setattr(Decoder, "_size", size)
     tok = BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2)
     ids = np.full(20_000, 8, np.int32)
-    ids[:: ids.size // 1024] = 1
+    ids[:: ids.size // 8192] = 1
     offsets = np.array([0, 0, 5, 9_000, 9_000, 9_000, 9_001, 20_000, 20_000])
     lengths = np.where(ids == 8, 128, 1)
     got = tok.decode_batch(ids, offsets)
     assert got.offsets.tolist() == np.concatenate([[0], np.cumsum(lengths)])[offsets].tolist()
     assert np.array_equal(got.values, np.repeat(np.where(ids == 8, 0, 1), lengths))
+    assert len(rest) == 1 and 0 < rest[0] < ids.size
 
 
 MERGES = [[0, 1], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]]
