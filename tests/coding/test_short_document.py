@@ -15,29 +15,33 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic
+from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.coding import short_document
 from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
+from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.short_document import LONGEST
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 TEXT = "the cat sat on the mat, the <|end|> 中日本 🙂🙂 éé hello hello  world\n\n 12345 don't"
 PARTS = [
-    "a", "B", " ", "  ", "\n", "\r\n", "'s", "'LL", "1", "2345", "é", "ß", "中", "日本", "Ω", "🙂", "\ud800", "\u0301", "ſ", "<", "<|",
-    "<|end|>", "<end>", "\x00", "_", "!!", "\u3000", "hello", " the cat", "x" * 300,
+    "a", "B", " ", "  ", "\n", "\r\n", "'s", "'LL", "1", "2345", "é", "ß", "中", "日本", "Ω", "🙂", "\ud800", "\u0301", "<", "<|",
+    "\u017f",    "<|end|>", "<end>", "\x00", "_", "!!", "\u3000", "hello", " the cat", "x" * 300,
 ]  # fmt: skip
 NO_INTEGERS = [True, 1.0, "a", None, np.bool_(True), np.float64(1), np.array(1), 2**31, 2**32 + 1, 2**63, -1, -(2**63), 2**70]
 
 
 class Text(str):
-    pass
+    """Not quite a `str`."""
 
 
 class Items(list):  # type: ignore[type-arg]
-    pass
+    """Not quite a list."""
 
 
 class Array(np.ndarray):
-    pass
+    """Not quite an array."""
 
 
 @functools.cache
@@ -78,7 +82,8 @@ def texts() -> list[Any]:
     for special in (
         ["<|end|>"],
         {"<|end|>": 500, "<end>": 400},
-        {f"<{i}>": 300 + i for i in range(short_document._MOST_WORDS + 1)},
+        {f"<{i}>": 300 + i for i in range(40)},
+        [f"{i}>" for i in range(40)],
     ):
         made.append(BPE.for_text(300, pretokenizer="o200k", special_tokens=special).fit(docs))
     made += [
@@ -281,6 +286,14 @@ def test_after_a_fork(texts: list[Any]) -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
+def test_what_is_called_first_decides_nothing() -> None:
+    """Dropout needs no encoder of words; text is encoded by them all the same."""
+    tok = BPE.for_text(300).fit([TEXT])
+    tok.encode(TEXT, dropout=0.5)
+    tok.encode(TEXT)
+    assert isinstance(tok._coder.short_by_pairs(False), short_document.ShortText)
+
+
 def test_results_are_not_shared() -> None:
     """A result belongs to the user: no later call writes to it."""
     tok = ready(BPE(6).fit([[0, 1, 0, 1]]), [0, 1])
@@ -308,3 +321,24 @@ def test_known_ids() -> None:
         assert known_ids(np.array(given), len(given), 5, 3, table, out, offsets) == UNKNOWN
         assert known_ids(np.array(given), len(given), 0, 4, none, out, np.zeros(2, np.int64)) == UNKNOWN
     assert known_ids(np.zeros(0, np.int64), 0, 0, 4, none, out, offsets) == offsets[0]
+
+
+def test_what_a_search_remembers_is_of_one_document() -> None:
+    """The search by tf-idf remembers the answers of long walks by position: those of an earlier document do not count."""
+    long = [70, 71, 70, *range(60)]  # of little weight, so that tails of many short tokens stay alive over its length
+    words = [long, *([i, i + 1] for i in range(0, 60, 2)), [70, 71], [71, 70]]
+    weights = [0.001, *([0.2] * 30), 1.0, 0.9]
+    flat = [symbol for word in words for symbol in word]
+    vocabulary = Vocabulary.from_sequences(80, flat, [len(word) for word in words], weights)
+    encoder = PathEncoder(vocabulary)
+    short = short_document.short_symbols(Model(Alphabet.dense(80), vocabulary), encoder.bound("tfidf"))
+    assert short is not None
+    rng = random.Random(1)
+    remembered = False
+    for _ in range(100):
+        doc = [*long, *rng.choice([[], [70, 71], [71, 70], [70, 71, *long, 71, 70]])]
+        expected = encoder.encode(Ragged.from_lists([doc]), "tfidf", None).values
+        assert short(doc).tolist() == expected.tolist()  # type: ignore[union-attr]
+        _, rest, _ = short.free[-1]
+        remembered |= bool(rest[3][: 2 * len(vocabulary)].any())
+    assert remembered

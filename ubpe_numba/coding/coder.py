@@ -117,33 +117,35 @@ class Coder:
 
     def short_by_pairs(self, batch: bool) -> ShortEncode | None:
         """What encodes one short document as `pair_encoder` and `word_encoder` do."""
-        if batch not in self._short_encoders:
+        try:
+            return self._short_encoders[batch]
+        except KeyError:
             pairs = self._pair_encoders.get(batch)
-            if pairs is None or not thread_pool.is_valid_environment():
-                return None
-            words = None if batch else self._word_encoder
-            self._short_encoders[batch] = self._short_encoder(pairs.bound, words)
-        return self._short_encoders[batch]
+            return None if pairs is None else self._short_encoder(batch, pairs.bound, by_words=not batch)
 
     def short_by_path(self, weights: Any, objective: str) -> ShortEncode | None:
         """What encodes one short document as `path_encoder` does."""
         if self._path_encoder is None or self._path_encoder[0] is not weights:
             return None
-        key = encoder, objective = self._path_encoder[1], objective
-        if key not in self._short_encoders:
-            if not thread_pool.is_valid_environment():
-                return None
-            self._short_encoders[key] = self._short_encoder(encoder.bound(encoder.effective(objective)), None)
-        return self._short_encoders[key]
+        key = encoder, _ = self._path_encoder[1], objective
+        try:
+            return self._short_encoders[key]
+        except KeyError:
+            return self._short_encoder(key, encoder.bound(encoder.effective(objective)), by_words=False)
 
-    def _short_encoder(self, bound: Bound, words: WordEncoder | None) -> ShortEncode | None:
-        if self.is_plain:
-            return short_symbols(self.model, bound)
-        if words is None:
+    def _short_encoder(self, key: Any, bound: Bound, by_words: bool) -> ShortEncode | None:
+        """Make what encodes short documents by a kernel, or text by words, and keep it by its key."""
+        if not thread_pool.is_valid_environment():
             return None
-        from ubpe_numba.coding.short_text import short_text  # here only, as the word encoder
+        made: ShortEncode | None = None
+        if self.is_plain:
+            made = short_symbols(self.model, bound)
+        elif by_words and (words := self.word_encoder()) is not None:
+            from ubpe_numba.coding.short_text import short_text  # here only, as the word encoder
 
-        return short_text(self.model, words)
+            made = short_text(self.model, words)
+        self._short_encoders[key] = made
+        return made
 
     def short_decoder(self) -> ShortDecoder | None:
         """What decodes one short document as `decoder` does."""

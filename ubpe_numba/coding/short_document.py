@@ -37,7 +37,6 @@ from ubpe_numba.vocabulary.model import Model
 
 LONGEST = 4096  # symbols, bytes or ids of a short document: for longer ones the general path costs little in comparison
 _ROOM = 16 * LONGEST  # symbols or ids that a desk can take, of one document behind the other
-_MOST_WORDS = 256  # special tokens and known words that a short text is searched for
 _INT64 = np.dtype(np.int64)
 _INTEGERS = "bBhHiIlq"  # the dtypes that int64 holds, by their characters
 #: Encodes one document to int32 ids; None for what is unusual.
@@ -98,7 +97,7 @@ class _Reader:
         if encoding is not None:
             arrays[str] = _utf8
         elif alphabet.kind == "str":
-            arrays = {str: code_points}
+            arrays = {str: _points}
         low, table = 0, np.zeros(0, np.int32)
         if not alphabet.is_identity:
             low, table, *_ = alphabet.finder
@@ -141,8 +140,12 @@ def _bytes(doc: bytes) -> np.ndarray:
     return np.frombuffer(doc, np.uint8)
 
 
-def _utf8(doc: str) -> np.ndarray:
-    return utf8_document(doc).values
+def _utf8(doc: str) -> np.ndarray | None:
+    return utf8_document(doc).values if len(doc) <= LONGEST else None
+
+
+def _points(doc: str) -> np.ndarray | None:
+    return code_points(doc) if len(doc) <= LONGEST else None
 
 
 class ShortSymbols(Desks):

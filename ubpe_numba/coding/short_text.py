@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable
 from itertools import pairwise
@@ -32,16 +31,18 @@ class ShortText(Desks):
         Its tables are shared, and the caches that it keeps for the calling thread.
     segmenter : Segmenter
         With a pretokenizer of `cut.PATTERNS`.
+    holds_special : callable or None
+        Whether a text holds special tokens or known words; None where there are none.
     """
 
-    def __init__(self, words: WordEncoder, segmenter: Segmenter) -> None:
+    def __init__(self, words: WordEncoder, segmenter: Segmenter, holds_special: Callable[[bytes], bool] | None) -> None:
         super().__init__()
         self.tables, self.scratch = words.tables, words.scratch
         self.token_ids, self.encoding = segmenter.token_ids, segmenter.encoding
         assert segmenter.pretokenizer is not None
         assert segmenter.pretokenizer.name is not None
         split, self.classes = cut.kernel_of(segmenter.pretokenizer.name)
-        self.holds_special = None if segmenter.special is None else _search(segmenter.special)
+        self.holds_special = holds_special
         _, _, splitting, text, segments, rest, _ = self._new()
         self.split = direct(split, *splitting)
         self.encode = direct(encode_words, *text, segments, self.tables, *self.scratch(), *rest)
@@ -79,15 +80,20 @@ class ShortText(Desks):
         return ids
 
 
-def _search(special: SpecialTokens) -> Callable[[bytes], object]:
-    """Whether bytes hold one of the words, allowed or not."""
+def _search(special: SpecialTokens) -> Callable[[bytes], bool] | None:
+    """What says whether bytes hold one of the words, allowed or not; None where that would take long."""
     words = [special.values[a:b].tobytes() for a, b in pairwise(special.offsets.tolist())]
-    return re.compile(b"|".join(map(re.escape, words))).search
+    least, most = min(words), max(words)  # what these two begin with alike, all do
+    prefix = least[: next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))]
+    if len(words) > _MOST_WORDS and not prefix:
+        return None
+    return lambda data: prefix in data and any(word in data for word in words)
 
 
 def short_text(model: Model, words: WordEncoder) -> ShortText | None:
     """What encodes short documents of a model that cuts text; None if there is no such way."""
     cutter, special = model.segmenter.pretokenizer, model.segmenter.special
-    if cutter is None or cutter.name not in cut.PATTERNS or (special is not None and len(special.words) > _MOST_WORDS):
+    holds_special = None if special is None else _search(special)
+    if cutter is None or cutter.name not in cut.PATTERNS or (special is not None and holds_special is None):
         return None
-    return ShortText(words, model.segmenter)
+    return ShortText(words, model.segmenter, holds_special)

@@ -676,7 +676,7 @@ class Tokenizer(ABC):
         disallowed_special: Any,
         encode: Encode | None = None,
     ) -> _Ids:
-        """One document through the coder, by `encode` instead of `_encode_ids` if given."""
+        """One document through the coder, by `encode` instead of `_encode_ids` if given; a short one without options directly."""
         if (
             encode is None and unknown is _RAISE and return_offsets is False and allowed_special is _NONE
             and disallowed_special is _ALL and thread_pool.is_valid(self.n_threads) and (short := self._short()) is not None
