@@ -13,108 +13,15 @@ known. With `NUMBA_BOUNDSCHECK=1` a negative index is then out of bounds like an
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from numba import njit, typeof, types
-from numba.core import ir
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import FunctionPass, register_pass
-from numba.core.typed_passes import NativeLowering, NopythonTypeInference
+from numba import njit, typeof
 
 from ubpe_numba.runtime.kernel_cache import attach
+from ubpe_numba.runtime.pipeline import KernelCompiler, PartCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _unsigned(index: types.Type) -> types.Type:
-    """The type of an index, its integers made unsigned."""
-    if isinstance(index, types.Integer):
-        return types.uintp
-    if isinstance(index, types.BaseTuple):
-        return types.Tuple([_unsigned(t) for t in index])
-    return index
-
-
-@register_pass(mutates_CFG=False, analysis_only=False)
-class _UnsignedIndices(FunctionPass):  # type: ignore[misc]
-    """Make `a[i]` and `a[i] = x` of arrays take the index as unsigned; index values are cast, their bits unchanged."""
-
-    _name = "ubpe_unsigned_indices"
-
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
-
-    def run_pass(self, state: Any) -> bool:
-        for node, signature in list(state.calltypes.items()):
-            is_get = isinstance(node, ir.Expr) and node.op == "getitem"
-            if (is_get or isinstance(node, ir.SetItem)) and isinstance(signature.args[0], types.Array):
-                args = (signature.args[0], _unsigned(signature.args[1]), *signature.args[2:])
-                del state.calltypes[node]  # numba allows an entry to be set only once
-                state.calltypes[node] = signature.replace(args=args)
-        return True
-
-
-class _Compiler(CompilerBase):  # type: ignore[misc]
-    """Numba's usual pipeline with the pass above after type inference."""
-
-    def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(_UnsignedIndices, NopythonTypeInference)
-        passes.finalize()
-        return [passes]
-
-    def compile_extra(self, func: Any) -> Any:
-        """Compile with garbage collection off: scanning millions of live objects takes an eighth of the compile time."""
-        if not gc.isenabled():  # a helper compiled during the compilation of its kernel
-            return super().compile_extra(func)
-        gc.disable()
-        try:
-            return super().compile_extra(func)
-        finally:
-            gc.enable()
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _LowerToLink(NativeLowering):  # type: ignore[misc]
-    """Lower a function that is linked into kernels and never run by itself.
-
-    Numba would optimise it and generate its machine code here, and again in every kernel that it is part of. Only the latter is
-    used, and leaving out the former saves a seventh of the compile time.
-    """
-
-    _name = "ubpe_lower_to_link"
-
-    def run_pass(self, state: Any) -> bool:
-        library = state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
-
-        def finalize() -> None:
-            library._finalize_dynamic_globals()
-            library._finalized = True
-
-        library._optimize_final_module = lambda: None
-        library._finalize_final_module = finalize
-        state.flags.no_compile = True
-        super().run_pass(state)
-
-        def function() -> None:
-            """Key by which kernels find the library; the function has no machine code of its own."""
-
-        lowered = state["cr"]
-        state.targetctx.insert_user_function(function, lowered.fndesc, [library])
-        state["cr"] = lowered._replace(cfunc=function)
-        return True
-
-
-class _InnerCompiler(_Compiler):
-    """The same pipeline for functions that are not called from Python."""
-
-    def define_pipelines(self) -> list[Any]:
-        (passes,) = super().define_pipelines()
-        passes.passes = [(_LowerToLink if step is NativeLowering else step, name) for step, name in passes.passes]
-        passes.finalize()
-        return [passes]
 
 
 def kernel(function: F) -> F:
@@ -132,7 +39,7 @@ def kernel_with_scratch(function: F) -> F:
 
 
 def _compiled(function: F, **options: Any) -> F:
-    dispatcher = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=_Compiler, **options)(function)
+    dispatcher = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=KernelCompiler, **options)(function)
     return attach(dispatcher)  # type: ignore[no-any-return]
 
 
@@ -160,7 +67,7 @@ def section(function: F) -> F:
 
 def _inner(function: F, **options: Any) -> F:
     dispatcher = njit(
-        nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_InnerCompiler, **options
+        nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler, **options
     )(function)
 
     def refuse(*args: object, **kwargs: object) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 
 import llvmlite
 import numba
+from llvmlite import binding as llvm
 from numba.core import caching, config
 
 _PACKAGE = pathlib.Path(__file__).parents[1]
@@ -37,7 +38,10 @@ def kernel_sources() -> list[pathlib.Path]:
     runtime = _PACKAGE / "runtime"
     folders = [runtime / "machine", runtime / "tables", *_PACKAGE.glob("*/kernels")]
     return sorted(
-        [runtime / "jit.py", runtime / "kernel_cache.py", *(file for folder in folders for file in folder.glob("*.py"))]
+        [
+            *(runtime / f"{name}.py" for name in ("jit", "kernel_cache", "lowering", "pipeline")),
+            *(file for folder in folders for file in folder.glob("*.py")),
+        ]
     )
 
 
@@ -86,6 +90,8 @@ def _warn(what: str, error: BaseException) -> None:
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
     """Tells numba in which directory a kernel is cached, and the hash of the sources."""
+
+    _py_file = __file__  # numba names it where it refuses to cache
 
     def ensure_cache_path(self) -> None:
         _make_private(directory())
@@ -154,19 +160,32 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
         self._cache_file = _EntryFiles(f"{module}.{py_func.__name__}", self._impl.locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """A compiled kernel of the cache, or None.
+
+        Numba would set up all that it knows of Python and NumPy before it reads a kernel, a quarter of a second. Machine code
+        needs of it the addresses of functions that it calls, and few kernels call what is not known from the start.
+        """
         try:
-            if not self._cache_file.has(self._index_key(sig, target_context.codegen())):
-                # Numba would set up its context for running before that for compiling; in this order everything compiled later
-                # takes a sixth longer.
+            key = self._index_key(sig, target_context.codegen())
+            if not self._cache_file.has(key):
                 return None
-            return super().load_overload(sig, target_context)
+            symbols, payload = self._cache_file.load(key)
+            if any(llvm.address_of_symbol(name) is None for name in symbols):
+                target_context.refresh()
+            return self._impl.rebuild(target_context, payload)
         except Exception as e:
             _warn("a compiled kernel could not be read", e)
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled kernel, with the names of the functions that it calls."""
         try:
-            super().save_overload(sig, data)
+            if self._impl.check_cachable(data):
+                _make_private(directory())
+                functions = data.library._final_module.functions
+                symbols = [f.name for f in functions if f.is_declaration and not f.name.startswith("llvm.")]
+                key = self._index_key(sig, data.codegen)
+                self._cache_file.save(key, (symbols, self._impl.reduce(data)))
         except Exception as e:
             _warn(f"a compiled kernel could not be kept in {directory()}; set UBPE_CACHE_DIR", e)
 
