@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reference import words as reference
 from text_samples import SAMPLES, known, spoken, text_of
 
-from ubpe_numba.text.cut import PATTERNS, _kernel_of, scan
+from ubpe_numba.text.cut import PATTERNS, kernel_of, scan
 
 
 def segments_of(documents: list[bytes], pattern: str, n_threads: int = 1) -> list[bytes]:
@@ -33,7 +33,7 @@ def check(documents: list[bytes]) -> None:
 
 def cut_by_kernel(documents: list[bytes], pattern: str, behind: int, room: int) -> list[int]:
     """The ends of segments as the kernel writes them, `room` at a call, with so many more bytes behind the text."""
-    kernel, classes = _kernel_of(pattern)
+    kernel, classes = kernel_of(pattern)
     values, offsets = text_of(*documents)
     values = np.concatenate([values, np.full(max(behind, 8 - values.size), ord("x"), np.uint8)])
     state, ends = np.zeros(2, np.int64), np.empty(room, np.int64)
