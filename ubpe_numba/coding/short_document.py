@@ -39,6 +39,7 @@ LONGEST = 4096  # symbols, bytes or ids of a short document: for longer ones the
 _ROOM = 16 * LONGEST  # symbols or ids that a desk can take, of one document behind the other
 _INT64 = np.dtype(np.int64)
 _INTEGERS = "bBhHiIlq"  # the dtypes that int64 holds, by their characters
+_INTEGER_TYPES = frozenset([int, *(np.dtype(char).type for char in _INTEGERS)])  # the types of items of lists
 #: Encodes one document to int32 ids; None for what is unusual.
 ShortEncode = Callable[[Any], "np.ndarray | None"]
 _pack_into = struct.pack_into
@@ -75,7 +76,7 @@ class _Reader:
     arrays : dict
         What makes an integer array of a document, by the type of the document, or None if it cannot.
     lists : bool
-        Whether documents may be lists and tuples of `int`.
+        Whether documents may be lists and tuples of integers.
     """
 
     def __init__(self, low: int, size: int, table: np.ndarray, arrays: dict[type, Callable[[Any], Any]], lists: bool) -> None:
@@ -117,8 +118,8 @@ class _Reader:
         kind = type(doc)
         if kind in self.lists:
             n = len(doc)
-            if n > LONGEST or countOf(map(type, doc), int) != n:  # `bool` is another type
-                return UNKNOWN
+            if n > LONGEST or (countOf(map(type, doc), int) != n and not _INTEGER_TYPES.issuperset(map(type, doc))):
+                return UNKNOWN  # such as `bool`
             try:
                 _pack_into(f"{n}q", memory, 0, *doc)
             except struct.error:  # beyond int64
