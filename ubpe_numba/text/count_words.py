@@ -9,7 +9,7 @@ from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.text.cut import BLOCK, as_text, checked_cut, checked_text, in_blocks
-from ubpe_numba.text.kernels.count_words import ENTRY, ROOM, spread, tally
+from ubpe_numba.text.kernels.count_words import ENTRY, ROOM, collect, spread, tally
 
 _FIRST_TABLE = 1 << 14  # entries of a new table
 _LARGE_TABLE = 1 << 16  # entries from which on a table doubles; below, it grows by four
@@ -96,10 +96,6 @@ class _Words:
         n = int(self.n[0])
         begins, ends = self.words[: 2 * n].reshape(n, 2).T
         offsets = offsets_of(ends - begins)
-        source = np.repeat(begins - offsets[:-1], ends - begins)
-        source += np.arange(source.size)
-        _, _, weights, numbers = self.table.reshape(-1, ENTRY).T
-        used = np.flatnonzero(numbers)
-        totals = np.empty(n, np.int64)
-        totals[numbers[used] - 1] = weights[used]
-        return Counts(Documents(self.values[source], offsets, "bytes"), totals)
+        spelled, weights = np.empty(int(offsets[-1]), np.uint8), np.empty(n, np.int64)
+        collect(self.values, self.table, self.words, offsets, spelled, weights)
+        return Counts(Documents(spelled, offsets, "bytes"), weights)

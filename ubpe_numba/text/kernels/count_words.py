@@ -135,3 +135,21 @@ def spread(table, larger):
                 i = np.int64(np.uint64(i + 1) & mask)
             for k in range(ENTRY):
                 larger[ENTRY * i + k] = table[j + k]
+
+
+@kernel
+def collect(values, table, words, offsets, spelled, weights):
+    """Copy the bytes of all distinct segments, and their weights, in the order of their numbers. O(bytes + capacity).
+
+    values uint8[n]; table and words as `tally` leaves them; offsets int64[w + 1], where each segment goes in spelled uint8;
+    weights int64[w]. The caller allocates all of them.
+
+    After "no, no, no": offsets [0, 2, 3, 6] -> spelled "no, no", weights [1, 2, 2].
+    """
+    for j in range(0, table.size, ENTRY):
+        if table[j + 3]:
+            weights[table[j + 3] - 1] = table[j + 2]
+    for k in range(weights.size):
+        begin = words[2 * k]
+        for x in range(offsets[k], offsets[k + 1]):
+            spelled[x] = values[begin + x - offsets[k]]
