@@ -579,8 +579,8 @@ CHANGES = {
         ("2", "0"),
     ),
     "text/kernels": Change(
-        "utf8.py",
-        "@helper\ndef contraction(*_): return 0",  # there is none
+        "window.py",
+        "def _contractions(text, *_, any_case): return text & 0",  # there is none
         "print(*Pretokenizer('gpt2').split(np.frombuffer(b\"it's so late\", np.uint8), np.array([0, 12])))",
         ("0 2 4 7 12", "0 2 3 4 7 12"),
     ),
