@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
-from ubpe_numba.coding import short_document
+from ubpe_numba.coding import short_document, short_text
 from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.short_document import LONGEST
@@ -291,7 +291,7 @@ def test_what_is_called_first_decides_nothing() -> None:
     tok = BPE.for_text(300).fit([TEXT])
     tok.encode(TEXT, dropout=0.5)
     tok.encode(TEXT)
-    assert isinstance(tok._coder.short_by_pairs(False), short_document.ShortText)
+    assert isinstance(tok._coder.short_by_pairs(False), short_text.ShortText)
 
 
 def test_results_are_not_shared() -> None:

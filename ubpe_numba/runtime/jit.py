@@ -7,8 +7,8 @@ uses `parallel=True`: a thread pool runs `nogil` kernels at the same speed, with
 failures (OpenMP kills forked children, workqueue aborts on concurrent calls).
 
 Indices are unsigned: in a kernel `a[-1]` is not the last item but an error. Python's rule for negative indices costs a test per
-access, 10 to 20 % of a whole fit and of encoding, so a compiler pass declares integer indices of arrays unsigned once types are
-known. With `NUMBA_BOUNDSCHECK=1` a negative index is then out of bounds like any other.
+access, 10 to 20 % of a whole fit and of encoding, so a pass of the pipeline (`pipeline.py`) declares integer indices of arrays
+unsigned once types are known. With `NUMBA_BOUNDSCHECK=1` a negative index is then out of bounds like any other.
 """
 
 from __future__ import annotations
