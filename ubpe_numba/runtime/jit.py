@@ -40,6 +40,8 @@ def kernel_with_scratch(function: F) -> F:
 
 def _compiled(function: F, **options: Any) -> F:
     dispatcher = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=KernelCompiler, **options)(function)
+    # extensions of numba that other packages have registered are not imported (0.4 s of one): kernels take arrays and numbers
+    dispatcher._compilation_chain_init_hook = lambda: None
     return attach(dispatcher)  # type: ignore[no-any-return]
 
 
