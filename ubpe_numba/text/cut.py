@@ -76,12 +76,12 @@ def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int |
 
 
 def as_text(values: np.ndarray) -> np.ndarray:
-    """Bytes as kernels take them: at least 8, since they read 8 at a time, and of the type of an array that may be written to.
+    """Bytes as kernels take them: 64 and more, which they read at a time, and of the type of an array that may be written to.
 
     `values` uint8[n], contiguous; the copy of a short text has more bytes behind it, of a long one there is no copy.
 
     >>> as_text(np.frombuffer(b"abc", np.uint8)).size
-    11
+    67
     """
     return np.concatenate([values, _PADDING]) if values.size < _COPIED else writable(values)
 
