@@ -2,7 +2,8 @@
 
 One pass into a buffer of about the right size. A pass over the lengths first, to know the size, would take a third of the time;
 instead the size is estimated from some of the ids, and where the estimate was too small the rest is measured and the buffer
-replaced, once. Likewise ids are not checked first: the pass stops at one that is outside the vocabulary.
+replaced, once. Likewise ids are not checked first: the pass stops at one that is outside the vocabulary. Only where a user gives
+the buffer they are, so that it is left as it was.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class Decoder:
         Raises
         ------
         UnknownTokenError
-            As `decode`.
+            As `decode`; nothing is written to `out`.
         TypeError
             If `out` is no array of the symbols' dtype.
         ValueError
@@ -120,9 +121,8 @@ class Decoder:
         if not out.flags.writeable:
             raise ValueError("out: expected an array that can be written to, got a read-only one")
         values, offsets = writable(ids.values), writable(ids.offsets)
+        self._check(values, offsets, int(offsets[0]))  # before anything is written to `out`
         chunks = thread_pool.chunks_of(offsets, n_threads)
-        if self.gaps is not None or len(chunks) > 1:
-            self._check(values, offsets, int(offsets[0]))
         ends = np.zeros(len(ids) + 1, np.int64)
         room = np.asarray(out).view(np.uint8)
         starts = dict.fromkeys(chunks, 0)
@@ -151,12 +151,11 @@ class Decoder:
             raise ValueError(f"out: expected room for {size // width} symbols, got {room // width}")
 
     def _decode_here(self, values: np.ndarray, offsets: np.ndarray, room: np.ndarray, ends: np.ndarray) -> None:
-        """Decode documents into bytes that need not have any to spare; ids in range, or UnknownTokenError if these are all."""
+        """Decode documents into bytes that need not have any to spare; ids in range."""
         first, last = int(offsets[0]), int(offsets[-1])
         done, size = decode.decode(values, offsets, first, *self.tables, room, 0, ends)
         if done == last:
             return
-        self._check(values, offsets, done)
         # the kernel needs some bytes free behind the last id, so it writes the rest to a buffer, which is copied
         needed = self._size(values, done, last)
         self._check_room(size + needed, room.size)
