@@ -111,6 +111,20 @@ def test_an_overlong_character_is_not_the_character() -> None:
     assert encoder.encode(*text_of(text), np.array([0, 4, 6])).to_lists() == [[257, 32, 0xC3, 0xA9]]
 
 
+@pytest.mark.parametrize("buckets", [1, 1 << 10])
+def test_words_that_recur_before_they_are_encoded(buckets: int) -> None:
+    """Words of a batch that no cache holds, many of them equal: with all in one bucket, and of more ids than it takes."""
+    tokenizer = fitted([b"abcabc bcabca cabb" * 9], 20)
+    rng = np.random.default_rng(7)
+    kinds = [rng.choice([97, 98, 99, 122], n).astype(np.uint8).tobytes() for n in rng.integers(1, 18, 60)]
+    words = [kinds[i] for i in rng.integers(0, 60, 2000)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_encoder, "_BUCKETS", buckets)
+        encoder = encoder_of(tokenizer.vocabulary)
+        cuts = np.cumsum([0, *map(len, words)])
+        assert encoder.encode(np.frombuffer(b"".join(words), np.uint8), cuts, cuts) == tokenizer.encode_batch(words)
+
+
 def test_words_of_every_length() -> None:
     """Words that a cache holds, those it does not, and those too long to be merged side by side; alone and together."""
     tokenizer = fitted([b"abcabc bcabca cabb" * 9], 40)

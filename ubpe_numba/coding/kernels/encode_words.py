@@ -7,7 +7,7 @@ in one pass and used in the next::
 
     1  key of each word, its bucket of the cache (word_cache.py), prefetch
     2  look-up: ids of the words that are found, in a row; numbers of the others      ids [256, ...]  misses [1, 2]
-    3  the others, merged side by side (merge_words.py) and entered into the cache    found [257, 256, 257, 98]
+    3  the others, once each, merged side by side (merge_words.py), and entered       found [257, 256, 257, 98]
     4  ids of both into the output, in the order of the words                         out [256, 257, 256, 257, 98]
 
 Words of more than MOST symbols are encoded in pass 4, by long_words.py.
@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.coding.kernels.long_words import encode_long_word
-from ubpe_numba.coding.kernels.merge_words import MISS, MOST, ROW, ROWS, SLOT, copy_ids, merge_words
+from ubpe_numba.coding.kernels.merge_words import AGAIN, FIRSTS, MISS, MOST, NOT_HERE, ROW, ROWS, SLOT, copy_ids, merge_words
 from ubpe_numba.coding.kernels.word_cache import LONG, SHORT, bucket_of_short, key_of_short, line_of_long
 from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.machine.intrinsics import address, load32, load64, prefetch_at, store32, store64
@@ -32,7 +32,8 @@ _MISSES = SLOT * BATCH
 _IDS = _MISSES + MISS * (BATCH + 1)
 _FOUND = _IDS + 4 * (3 * BATCH + SPARE)
 _ROWS = (_FOUND + 4 * (MOST * BATCH + SPARE) + 63) // 64 * 64
-SCRATCH = (_ROWS + ROW * ROWS + 16 * ROWS) // 8  # uint64
+_FIRSTS = _ROWS + ROW * ROWS + 16 * ROWS
+SCRATCH = (_FIRSTS + FIRSTS) // 8  # uint64
 
 
 @helper
@@ -134,7 +135,7 @@ def encode_words(values, offsets, segments, tables, caches, scratch, dead, state
             break
         m = _look_up(n, slots, ids, misses)
         if m:
-            merge_words(text, segments, s, slots, misses, m, rows, found, tables)
+            merge_words(text, segments, s, slots, misses, m, rows, slots + _FIRSTS, found, tables)
         first = w
         done = np.int64(0)
         for j in range(m + 1):
@@ -146,7 +147,12 @@ def encode_words(values, offsets, segments, tables, caches, scratch, dead, state
             done = until
             if j < m:
                 count = load32(miss, 8)
-                if count < 0:
+                if count == AGAIN:
+                    equal = misses + MISS * load32(miss, 4)
+                    count = load32(equal, 8)
+                    store32(miss, 4, load32(equal, 4))
+                    store32(miss, 8, count)
+                if count == NOT_HERE:
                     before = w
                     w = encode_long_word(text, segments[s + k], segments[s + k + 1], tables, dead, out, w)
                     store32(miss, 8, w - before)

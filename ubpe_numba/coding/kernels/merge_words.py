@@ -31,6 +31,7 @@ from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip
     load32,
     load64,
     prefetch_at,
+    store8,
     store32,
     store64,
     trailing_zeros,
@@ -53,7 +54,12 @@ ALL = -2  # as the place that has died: all pairs are to be looked up
 # bytes of a word of a batch: its key (word_cache.py), or the address of its line; the address of its bucket; where its ids are
 # among those that are found
 SLOT = 32
-MISS = 16  # bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many
+# bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many; or NOT_HERE instead; or
+# AGAIN, and where its ids begin the number of an equal word among those before it that were not found
+MISS = 16
+NOT_HERE = -1
+AGAIN = -2
+FIRSTS = 512  # words of a batch that were not found, by a hash: uint8, the number of one among those
 
 
 @helper
@@ -171,13 +177,31 @@ def copy_ids(target, source, n):
         copy_64_bytes(target + x, source + x)
 
 
-@section
-def merge_words(text, segments, s, slots, misses, m, rows, found, tables):
-    """Encode the m words that were not found, of the batch that begins at segment s, and enter them into the caches.
+@helper
+def _earlier(misses, j, slots, slot, firsts):
+    """The number of a word of up to SHORT bytes before word j, both not found, that is equal to it, or j. O(1).
 
-    Addresses: text, slots, misses, rows with room for ROWS, and 16 bytes more for each, and found, where the ids go, with room
-    for all bytes and 16 more. Of a word that is in the cache of long words the ids are copied; one of more than MOST symbols gets
-    the number of ids -1. tables, a `TextTables` as a plain tuple. O(bytes * symbols / 16 of a word).
+    Addresses: misses, slots, slot (that of word j), and firsts, FIRSTS bytes of any content: an entry that is not of this batch
+    names another word, or none before j. Words recur soon: of those of source code that are not found, a third are found here.
+    """
+    entry = firsts + (np.int64(load64(slot, 16)) >> 6 & FIRSTS - 1)
+    i = load8(entry, 0)
+    if i < j:
+        other = slots + SLOT * load32(misses, MISS * i)
+        if load64(other, 0) == load64(slot, 0) and load64(other, 8) == load64(slot, 8):
+            return i
+    store8(entry, 0, j)
+    return j
+
+
+@section
+def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables):
+    """Encode the m <= 256 words that were not found, of the batch that begins at segment s, and enter them into the caches.
+
+    Addresses: text, slots, misses, rows with room for ROWS, and 16 bytes more for each, firsts, FIRSTS bytes of any content, and
+    found, where the ids go, with room for all bytes and 16 more. Of a word that is in the cache of long words the ids are copied;
+    one of more than MOST symbols is NOT_HERE, one that is not the first of its kind is there AGAIN. tables, a `TextTables` as a
+    plain tuple. O(bytes * symbols / 16 of a word).
     """
     byte_ids = address(tables[0])
     two_bytes = address(tables[1])
@@ -200,7 +224,11 @@ def merge_words(text, segments, s, slots, misses, m, rows, found, tables):
             n = segments[s + k + 1] - begin
             line = np.int64(load64(slots, SLOT * k))
             row = np.int64(load64(active, 16 * n_active))
-            if SHORT < n <= LONG and is_in_line(line, text, begin, n):
+            first = _earlier(misses, begun, slots, slots + SLOT * k, firsts) if n <= SHORT else begun
+            if first < begun:
+                store32(miss, 4, first)
+                store32(miss, 8, np.int64(AGAIN))
+            elif SHORT < n <= LONG and is_in_line(line, text, begin, n):
                 copy_64_bytes(found + 4 * w, line + 64)
                 store32(miss, 4, w)
                 store32(miss, 8, load32(line, 4))
@@ -209,7 +237,7 @@ def merge_words(text, segments, s, slots, misses, m, rows, found, tables):
                 store64(active, 16 * n_active + 8, np.uint64(miss))
                 n_active += 1
             else:
-                store32(miss, 8, np.int64(-1))
+                store32(miss, 8, np.int64(NOT_HERE))
             begun += 1
         x = np.int64(0)
         while x < n_active:

@@ -121,6 +121,17 @@ load64 = _load(64, types.uint64)
 
 
 @intrinsic
+def store8(typingctx, base, offset, word):
+    """Write the lower 8 bits of an int64 at `base + offset`, in bytes."""
+
+    def codegen(context, builder, signature, args):
+        builder.store(builder.trunc(args[2], ir.IntType(8)), _pointer(builder, args[0], args[1], 8), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
 def store32(typingctx, base, offset, word):
     """Write the lower 32 bits of an int64 at `base + offset`, in bytes, of any alignment."""
 
