@@ -37,7 +37,9 @@ LONG_IDS = 16
 LINE = 128
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
 _SECOND = np.uint64(0xD6E8FEB86659FD93)
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+# the bits that the first 8 bytes of a word of n bytes have, and the other 7: to look them up is faster than to compute them
+_FIRST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(SHORT + 1)], np.uint64)
+_LAST_BYTES = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(SHORT + 1)], np.uint64)
 
 
 @helper
@@ -47,8 +49,8 @@ def key_of_short(text, i, n, last):
     "ba" -> 0x6162, 2 << 56.
     """
     if i + 8 <= last:
-        lo = load64(text, i) & (_ALL >> np.uint64(8 * max(8 - n, 0)))
-        hi = load64(text, i + 8) & ((np.uint64(1) << np.uint64(8 * max(n - 8, 0))) - np.uint64(1))
+        lo = load64(text, i) & _FIRST_BYTES[n]
+        hi = load64(text, i + 8) & _LAST_BYTES[n]
     else:
         lo = eight_bytes(text, i, n, last)
         hi = eight_bytes(text, i + 8, n - 8, last)

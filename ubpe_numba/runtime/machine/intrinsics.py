@@ -61,7 +61,7 @@ def copy32(typingctx, target, to, source, start):
 
 @intrinsic
 def trailing_zeros(typingctx, word):
-    """Number of zero bits below the lowest set bit of a uint64 that is not 0, uint64: 0b1100 -> 2. One instruction."""
+    """Number of zero bits below the lowest set bit of a uint64, uint64: 0b1100 -> 2, 0 -> 64. One instruction."""
 
     def codegen(context, builder, signature, args):
         return builder.cttz(args[0], ir.IntType(1)(0))
@@ -77,6 +77,16 @@ def leading_zeros(typingctx, word):
         return builder.ctlz(args[0], ir.IntType(1)(0))
 
     return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def count_of_bits(typingctx, word):
+    """Number of set bits of a uint64, int64: 0b1101 -> 3. One instruction or a few."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
 
 
 @intrinsic

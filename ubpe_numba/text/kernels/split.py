@@ -13,16 +13,19 @@ import numpy as np
 
 from ubpe_numba.runtime.jit import helper
 from ubpe_numba.runtime.machine.byte_masks import WINDOW
-from ubpe_numba.runtime.machine.intrinsics import address, trailing_zeros
+from ubpe_numba.runtime.machine.intrinsics import address, count_of_bits, leading_zeros, trailing_zeros
 from ubpe_numba.text.kernels.classes64 import classes_of_64
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
+_AT_ONCE = 8  # ends that are written without a test in between; divides WINDOW
 
 
 @helper
 def split_documents(boundaries, end_of_segment, values, offsets, table, state, ends):
     """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
+
+    The rest of the room may be written to as well.
 
     Of a pattern: `boundaries`, where segments begin among 64 bytes (window.py), and `end_of_segment(text, i, end, classes)`, a
     section, the end of the segment that starts at position i of a document that ends at `end`: for what windows leave open, and
@@ -44,6 +47,16 @@ def split_documents(boundaries, end_of_segment, values, offsets, table, state, e
         if j + WINDOW <= values.size:
             upper, lower, letters, numbers, white, inside, known = classes_of_64(text, j, end, classes)
             starts, step = boundaries(text, j, end - j, known, upper, lower, letters, numbers, white, inside)
+            if starts != _NONE and n + WINDOW <= ends.size:  # room for all of them, and those that are written over
+                i = base + 63 - np.int64(leading_zeros(starts))
+                k = n
+                n += count_of_bits(starts)
+                while k < n:
+                    for x in range(_AT_ONCE):
+                        ends[k + x] = base + np.int64(trailing_zeros(starts))
+                        starts &= starts - _ONE
+                    k += _AT_ONCE
+                starts = _NONE
             while starts != _NONE and n < ends.size:
                 i = base + np.int64(trailing_zeros(starts))
                 starts &= starts - _ONE
