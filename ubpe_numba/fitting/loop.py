@@ -128,7 +128,7 @@ class _Fit:
             settings = settings._replace(n_threads=1)
         self.threads, n_shards = _plan(cells, settings)
         merges = self.n_candidates if self.n_candidates > 1 else min(_ROUND, max(1, settings.n_tokens - n))
-        ready = min(_MOST_READY, max(1 << 10, n_symbols // 4))
+        ready = max(1 << 10, min(_MOST_READY, n_symbols // 4) // n_shards)
         slots = 1 << (ready - 1).bit_length()
         tokens = n + merges + min(ready, max(0, settings.n_tokens - n))
         self.text = WorkingText(corpus, alphabet, n_shards, tokens, slots, merges, self.threads)
