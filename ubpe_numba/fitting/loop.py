@@ -42,9 +42,9 @@ _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their 
 _STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
 _FEW_PAIRS = 1 << 16  # most pairs to keep of a small text
 _PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150 bytes
-_ONE_EPOCH = 1 << 17  # symbols; of a text so small as many pairs are listed at once as there may be merges
-_ONE_EPOCH_WEIGHTED = 1 << 21  # the same of documents with weights, which tend to be short, as words are
-_MOST_READY = 1 << 15  # pairs and tokens that there is room for at first, a quarter of the symbols; more only when a round asks
+_ONE_EPOCH = 1 << 18  # symbols; of a text so small all pairs are listed at once if there may be as many merges
+_ONE_EPOCH_WEIGHTED = 1 << 21  # and of one with weights as many pairs as merges: its documents tend to be short, as words are
+_MOST_READY = 1 << 15  # most pairs and tokens that there is room for at first; a round that needs more asks for it
 _ENDLESS = 2**63 - 1
 
 
@@ -128,9 +128,10 @@ class _Fit:
             settings = settings._replace(n_threads=1)
         self.threads, n_shards = _plan(cells, settings)
         merges = self.n_candidates if self.n_candidates > 1 else min(_ROUND, max(1, settings.n_tokens - n))
-        ready = max(1 << 10, min(_MOST_READY, n_symbols // 4) // n_shards)
+        wanted = max(0, settings.n_tokens - n)
+        ready = max(1 << 10, min(_MOST_READY, n_symbols // 4, 4 * wanted) // n_shards)
         slots = 1 << (ready - 1).bit_length()
-        tokens = n + merges + min(ready, max(0, settings.n_tokens - n))
+        tokens = n + merges + min(ready, wanted)
         self.text = WorkingText(corpus, alphabet, n_shards, tokens, slots, merges, self.threads)
         self.ties = None if settings.rules.ties == "smallest" else _TIES[settings.rules.ties]
         # other ties are decided by a look at the text, for which the driver has to be alone
@@ -138,9 +139,10 @@ class _Fit:
         self.driver.lengths[:n] = 1 if offsets is None else np.diff(offsets)[:n]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * self.text.k, np.int64)
         self.threshold, self.min_count, self.longest = 0, settings.rules.min_count, settings.longest
+        # beginning an epoch costs a small text more than its rounds: all of its pairs are listed at once if there may be as many merges
         small = n_symbols <= (_ONE_EPOCH if corpus.weights is None else _ONE_EPOCH_WEIGHTED) and settings.memory_limit is None
-        # beginning an epoch costs a small text more than its rounds: as many pairs as there may be merges are listed at once
-        self.wanted = settings.n_tokens - n if small else 0
+        self.wanted = wanted if small else 0
+        self.enough = max(2 * self.n_candidates, 0 if corpus.weights is None else self.wanted)
         self.state = state = self.driver.state[0]
         state["next_id"] = state["round_start"] = n
         state["limit"] = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
@@ -232,7 +234,7 @@ class _Fit:
         existing = int(np.count_nonzero(mergeable >= self.min_count))
         # halved, and not divided by _STEP: where the text is at its longest, 1.2 bytes a symbol less
         first = self.min_count if existing <= self.wanted else int(mergeable.max()) // _STEP
-        enough = min(existing, max(2 * self.n_candidates, self.wanted))
+        enough = min(existing, self.enough)
         self._lower_threshold(first, 2, enough, lambda t: int(np.count_nonzero(mergeable >= t)))
         n = self._not_too_many(mergeable, mergeable, 0)
         frequent = np.flatnonzero((counts if self.n_candidates > 1 else mergeable) >= self.threshold)
@@ -259,7 +261,7 @@ class _Fit:
             return n
 
         weight = found.n_pairs if text.weighted is None else max(found.n_pairs, self.by_weight)
-        n = self._lower_threshold(weight // 1000, _STEP, max(2 * self.n_candidates, self.wanted), count)
+        n = self._lower_threshold(weight // 1000, _STEP, self.enough, count)
         if single:
             rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], found.n_pairs)
             pairs = pairs[counts >= self.threshold]
