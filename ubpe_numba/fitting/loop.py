@@ -139,7 +139,7 @@ class _Fit:
         self.driver.lengths[:n] = 1 if offsets is None else np.diff(offsets)[:n]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * self.text.k, np.int64)
         self.threshold, self.min_count, self.longest = 0, settings.rules.min_count, settings.longest
-        # beginning an epoch costs a small text more than its rounds: all of its pairs are listed at once if there may be as many merges
+        # beginning an epoch costs a small text more than its rounds: if there may be as many merges, all pairs are listed
         small = n_symbols <= (_ONE_EPOCH if corpus.weights is None else _ONE_EPOCH_WEIGHTED) and settings.memory_limit is None
         self.wanted = wanted if small else 0
         self.enough = max(2 * self.n_candidates, 0 if corpus.weights is None else self.wanted)
