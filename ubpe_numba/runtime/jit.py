@@ -9,19 +9,41 @@ failures (OpenMP kills forked children, workqueue aborts on concurrent calls).
 Indices are unsigned: in a kernel `a[-1]` is not the last item but an error. Python's rule for negative indices costs a test per
 access, 10 to 20 % of a whole fit and of encoding, so a pass of the pipeline (`pipeline.py`) declares integer indices of arrays
 unsigned once types are known. With `NUMBA_BOUNDSCHECK=1` a negative index is then out of bounds like any other.
+
+The pipeline and its lowering rely on what is inside numba. With versions that they are not tested with, numba's own are used: the
+results are the same, kernels are a little slower, and compiling takes several times as long.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numba
 from numba import njit, typeof
 
 from ubpe_numba.runtime.kernel_cache import attach
-from ubpe_numba.runtime.pipeline import KernelCompiler, PartCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_TESTED = (0, 61), (0, 68)  # the first and the last version of numba that the pipeline is tested with
+
+
+def _is_tested(version: str) -> bool:
+    found = re.match(r"(\d+)\.(\d+)", version)
+    return found is not None and _TESTED[0] <= (int(found[1]), int(found[2])) <= _TESTED[1]
+
+
+_KERNEL: dict[str, Any] = {"nogil": True}
+_INNER: dict[str, Any] = {"nogil": True}
+_UNCOUNTED: dict[str, Any] = {}
+if _OWN := _is_tested(numba.__version__):
+    from ubpe_numba.runtime.pipeline import KernelCompiler, PartCompiler
+
+    _UNCOUNTED = {"_nrt": False}
+    _KERNEL |= {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
+    _INNER |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler, **_UNCOUNTED}
 
 
 def kernel(function: F) -> F:
@@ -30,7 +52,7 @@ def kernel(function: F) -> F:
     Reference counting is therefore off: a fit of many small rounds takes a quarter less time, one with ties by first occurrence
     half, and compiling an eighth less. Numba refuses to compile `np.empty` in it.
     """
-    return _compiled(function, _nrt=False)
+    return _compiled(function, **_UNCOUNTED)
 
 
 def kernel_with_scratch(function: F) -> F:
@@ -39,7 +61,7 @@ def kernel_with_scratch(function: F) -> F:
 
 
 def _compiled(function: F, **options: Any) -> F:
-    dispatcher = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=KernelCompiler, **options)(function)
+    dispatcher = njit(**_KERNEL, **options)(function)
     # extensions of numba that other packages have registered are not imported (0.4 s of one): kernels take arrays and numbers
     dispatcher._compilation_chain_init_hook = lambda: None
     return attach(dispatcher)  # type: ignore[no-any-return]
@@ -68,9 +90,9 @@ def section(function: F) -> F:
 
 
 def _inner(function: F, **options: Any) -> F:
-    dispatcher = njit(
-        nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler, **options
-    )(function)
+    dispatcher = njit(**_INNER, **options)(function)
+    if not _OWN:
+        return dispatcher  # type: ignore[no-any-return]
 
     def refuse(*args: object, **kwargs: object) -> None:
         raise TypeError(f"{function.__name__} is called by kernels only; {function.__name__}.py_func is the Python function")
