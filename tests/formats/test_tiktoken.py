@@ -130,3 +130,12 @@ def test_lines_that_are_written_in_another_way(text: bytes) -> None:
 def test_hostile_ranks(data: bytes, match: str) -> None:
     with pytest.raises(ModelFormatError, match=match):
         BPE.from_tiktoken(data)
+
+
+def test_a_file_that_fails_is_read_again_only_to_find_a_token_that_is_there_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = BYTES + line(b"abab", 256)
+    with pytest.raises(ModelFormatError, match="is there twice"):
+        BPE.from_tiktoken(wrong + line(b"abab", 257))
+    monkeypatch.setattr(tiktoken, "_parse_lines", lambda data: pytest.fail("read again"))
+    with pytest.raises(ModelFormatError, match="is not made of others"):
+        BPE.from_tiktoken(wrong)

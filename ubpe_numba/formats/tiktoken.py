@@ -67,8 +67,15 @@ def read_file(data: bytes, special: dict[str, int], pattern: str | None) -> Tabl
         try:
             return read(Ranks(*found), special, pattern)
         except ModelFormatError:
-            pass  # a token may be there twice, which is to be said first
+            if not _is_any_twice(*found[:2]):  # which is to be said first
+                raise
     return read(Ranks.of(_parse_lines(data)), special, pattern)
+
+
+def _is_any_twice(values: np.ndarray, lengths: np.ndarray) -> bool:
+    """Whether two tokens are equal."""
+    data, bounds = values.tobytes(), offsets_of(lengths).tolist()
+    return len({data[a:b] for a, b in itertools.pairwise(bounds)}) < lengths.size
 
 
 def _parse_lines(data: bytes) -> dict[bytes, int]:
