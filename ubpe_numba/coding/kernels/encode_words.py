@@ -24,7 +24,7 @@ from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.machine.intrinsics import address, load32, load64, prefetch_at, store32, store64
 from ubpe_numba.runtime.machine.vectors import copy_16_bytes
 
-BATCH = 256
+BATCH = 512  # many words, so that many that are not found are merged side by side; few, so that all stay in the fastest cache
 SPARE = 16  # ids that may be written behind the last
 
 # where the parts of the scratch memory begin, in bytes
@@ -33,7 +33,7 @@ _IDS = _MISSES + MISS * (BATCH + 1)
 _FOUND = _IDS + 4 * (3 * BATCH + SPARE)
 _ROWS = (_FOUND + 4 * (MOST * BATCH + SPARE) + 63) // 64 * 64
 _FIRSTS = _ROWS + ROW * ROWS + 16 * ROWS
-SCRATCH = (_FIRSTS + FIRSTS) // 8  # uint64
+SCRATCH = (_FIRSTS + 2 * FIRSTS) // 8  # uint64
 
 
 @helper

@@ -28,10 +28,11 @@ from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip
     address,
     leading_zeros,
     load8,
+    load16,
     load32,
     load64,
     prefetch_at,
-    store8,
+    store16,
     store32,
     store64,
     trailing_zeros,
@@ -59,7 +60,7 @@ SLOT = 32
 MISS = 16
 NOT_HERE = -1
 AGAIN = -2
-FIRSTS = 512  # words of a batch that were not found, by a hash: uint8, the number of one among those
+FIRSTS = 512  # words of a batch that were not found, by a hash: uint16, the number of one among those
 
 
 @helper
@@ -181,24 +182,24 @@ def copy_ids(target, source, n):
 def _earlier(misses, j, slots, slot, firsts):
     """The number of a word of up to SHORT bytes before word j, both not found, that is equal to it, or j. O(1).
 
-    Addresses: misses, slots, slot (that of word j), and firsts, FIRSTS bytes of any content: an entry that is not of this batch
-    names another word, or none before j. Words recur soon: of those of source code that are not found, a third are found here.
+    Addresses: misses, slots, slot (that of word j), and firsts, FIRSTS uint16 of any content: an entry that is not of this
+    batch names another word, or none before j. Of the words of source code that are not in the cache, a third are found here.
     """
-    entry = firsts + (np.int64(load64(slot, 16)) >> 6 & FIRSTS - 1)
-    i = load8(entry, 0)
+    entry = firsts + 2 * (np.int64(load64(slot, 16)) >> 6 & FIRSTS - 1)
+    i = load16(entry, 0)
     if i < j:
         other = slots + SLOT * load32(misses, MISS * i)
         if load64(other, 0) == load64(slot, 0) and load64(other, 8) == load64(slot, 8):
             return i
-    store8(entry, 0, j)
+    store16(entry, 0, j)
     return j
 
 
 @section
 def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables):
-    """Encode the m <= 256 words that were not found, of the batch that begins at segment s, and enter them into the caches.
+    """Encode the m words that were not found, of the batch that begins at segment s, and enter them into the caches.
 
-    Addresses: text, slots, misses, rows with room for ROWS, and 16 bytes more for each, firsts, FIRSTS bytes of any content, and
+    Addresses: text, slots, misses, rows with room for ROWS, and 16 bytes more for each, firsts, FIRSTS uint16 of any content, and
     found, where the ids go, with room for all bytes and 16 more. Of a word that is in the cache of long words the ids are copied;
     one of more than MOST symbols is NOT_HERE, one that is not the first of its kind is there AGAIN. tables, a `TextTables` as a
     plain tuple. O(bytes * symbols / 16 of a word).

@@ -131,11 +131,11 @@ load64 = _load(64, types.uint64)
 
 
 @intrinsic
-def store8(typingctx, base, offset, word):
-    """Write the lower 8 bits of an int64 at `base + offset`, in bytes."""
+def store16(typingctx, base, offset, word):
+    """Write the lower 16 bits of an int64 at `base + offset`, in bytes, of any alignment."""
 
     def codegen(context, builder, signature, args):
-        builder.store(builder.trunc(args[2], ir.IntType(8)), _pointer(builder, args[0], args[1], 8), align=1)
+        builder.store(builder.trunc(args[2], ir.IntType(16)), _pointer(builder, args[0], args[1], 16), align=1)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), codegen
