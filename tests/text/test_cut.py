@@ -54,6 +54,22 @@ def check_windows(documents: list[bytes], room: int = 1 << 12) -> None:
         assert cut_by_kernel(documents, pattern, 0, room) == want, pattern
 
 
+@pytest.mark.parametrize("room", [1, 7, 63, 64, 65, 71, 72, 100, 127, 128, 130])
+def test_the_room_for_ends_is_not_left(room: int) -> None:
+    """As many segments in a window as there can be, and fewer; nothing is written behind the room."""
+    documents = [b"a1" * 100, b"the end of it " * 30, b"1a" * 31 + b"!"]
+    for pattern in PATTERNS:
+        kernel, classes = kernel_of(pattern)
+        values, offsets = text_of(*documents, bytes(64))
+        state, around = np.zeros(2, np.int64), np.full(room + 80, -1, np.int64)
+        found: list[int] = []
+        while (n := kernel(values, offsets[:-1], classes, state, around[:room])) == room:
+            found += around[:n].tolist()
+        found += around[:n].tolist()
+        assert found == np.cumsum([len(x) for d in documents for x in reference.split(d, pattern)]).tolist()
+        assert (around[room:] == -1).all()
+
+
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_every_code_point(pattern: str) -> None:
     """Between letters of both cases, behind a space and an apostrophe, before a contraction and a number."""
