@@ -20,6 +20,7 @@ from ubpe_numba.coding import word_encoder
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.runtime import thread_pool
+from ubpe_numba.text import cut
 from ubpe_numba.text.count_words import count_words
 from ubpe_numba.text.cut import BLOCK, PATTERNS, scan
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -238,3 +239,16 @@ def test_nothing(pattern: str) -> None:
         assert len(count_words(*text, pattern)) == 0
         assert encoder.encode(*text, pattern).to_lists() == [[] for _ in documents]
         assert encoder.encode(*text, np.array([0])).to_lists() == [[] for _ in documents]
+
+
+def test_a_long_document_is_shared_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cut, "_PART", 1000)
+    monkeypatch.setattr(thread_pool, "SERIAL_BELOW", 100)
+    encoder = encoder_of(Vocabulary.from_merges(256, [[98, 97], [32, 256], [97, 10], [10, 97]]))
+    text = np.frombuffer(b"".join(b"ba baba\nab %d baa\n" % i for i in range(2000)), np.uint8)
+    offsets = np.array([0, 0, 9000, 9000, 9000, text.size, text.size])
+    for pattern in PATTERNS:
+        for way in (pattern, scan(text, offsets, pattern)):
+            assert cut.places_between_parts(text, offsets, way).size > 20
+            one, three = (encoder.encode(text, offsets, way, n) for n in (1, 3))
+            assert one.values.tolist() == three.values.tolist() and one.offsets.tolist() == three.offsets.tolist()

@@ -6,6 +6,7 @@ import codecs
 import pathlib
 import sys
 import sysconfig
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from hypothesis import strategies as st
 from reference import words as reference
 from text_samples import SAMPLES, known, spoken, text_of
 
-from ubpe_numba.text.cut import PATTERNS, kernel_of, scan
+from ubpe_numba.text import cut
+from ubpe_numba.text.cut import PATTERNS, kernel_of, places_between_parts, scan
 
 
 def segments_of(documents: list[bytes], pattern: str, n_threads: int = 1) -> list[bytes]:
@@ -220,3 +222,35 @@ def test_windows_equal_the_reference_on_random_text() -> None:
         flat = b"".join(pieces)
         cuts = [0, *sorted(rng.integers(0, len(flat) + 1, case % 7).tolist()), len(flat)]
         check_windows([flat[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)], room=[1 << 12, 1, 3, 64][case % 4])
+
+
+# ------------------------------------------------------------------------------------------------- parts of long documents
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("seed", range(20))
+def test_parts_of_documents_are_cut_as_the_whole(monkeypatch: pytest.MonkeyPatch, pattern: str, seed: int) -> None:
+    """At every place that may be chosen: parts are as short as can be."""
+    monkeypatch.setattr(cut, "_PART", 1)
+    monkeypatch.setattr(cut, "_REACH", 7)
+    pieces = ["\n", "\n", "\n", "a", "B", "ab", " ", "  ", "\r", "\t", "1", "12345", "!", "/", "'s", "'S", "'", "é", "中"]
+    pieces += ["\u3000", "\x85", "\x1f"]
+    text = np.frombuffer("".join(Random(seed).choices(pieces, k=3000)).encode(), np.uint8)
+    offsets = np.array([0, 0, 5, 700, 700, text.size])
+    whole = scan(text, offsets, pattern)
+    places = places_between_parts(text, offsets, pattern)
+    assert places.size > 4 and not set(places.tolist()) & set(offsets.tolist())
+    starts = np.insert(offsets, np.searchsorted(offsets, places), places)
+    assert scan(text, starts, pattern).tolist() == whole.tolist()
+    given = places_between_parts(text, offsets, whole)
+    assert given.size > 200 and set(given.tolist()) <= set(whole.tolist())
+
+
+def test_documents_without_a_place_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cut, "_PART", 10)
+    monkeypatch.setattr(cut, "_REACH", 20)
+    for text in (b"no end of a line " * 20, b"white space before it \n" * 20, b"\n1" * 100, b"a\n" * 10):
+        values = np.frombuffer(text, np.uint8)
+        assert places_between_parts(values, np.array([0, values.size]), "gpt2").tolist() == []
+    values = np.frombuffer(b"a\n" * 12, np.uint8)
+    assert places_between_parts(values, np.array([0, values.size]), "gpt2").tolist() == [12]

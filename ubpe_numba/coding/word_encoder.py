@@ -13,7 +13,7 @@ from ubpe_numba.coding.text_tables import is_small, tables_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.text.cut import as_text, in_blocks
+from ubpe_numba.text.cut import as_text, in_blocks, places_between_parts
 
 __all__ = ["WordEncoder"]
 
@@ -90,12 +90,17 @@ class WordEncoder:
             thread_pool.asked_for(n_threads)  # raises for a bad n_threads
             return self._encode(values, offsets, segments)
 
-        def one(begin: int, end: int) -> Ragged:
-            return self._encode(values, offsets[begin : end + 1], segments)
+        workers = thread_pool.resolve(n_threads)
+        places = places_between_parts(values, offsets, segments) if workers > 1 else np.empty(0, np.int64)
+        starts = np.insert(offsets, np.searchsorted(offsets, places), places)
 
-        per_thread = max(4, int(offsets[-1] - offsets[0]) // (_CHUNK // 2) // thread_pool.resolve(n_threads))
-        parts = thread_pool.run(one, thread_pool.chunks_of(offsets, n_threads, per_thread), n_threads)
-        return parts[0] if len(parts) == 1 else _joined(parts, n_threads)
+        def one(begin: int, end: int) -> Ragged:
+            return self._encode(values, starts[begin : end + 1], segments)
+
+        per_thread = max(4, int(offsets[-1] - offsets[0]) // (_CHUNK // 2) // workers)
+        parts = thread_pool.run(one, thread_pool.chunks_of(starts, n_threads, per_thread), n_threads)
+        found = parts[0] if len(parts) == 1 else _joined(parts, n_threads)
+        return Ragged._trusted(found.values, found.offsets[np.arange(offsets.size) + np.searchsorted(places, offsets)])
 
     def _encode(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Ragged:
         """Encode in one thread."""

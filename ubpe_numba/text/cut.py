@@ -16,6 +16,7 @@ fails: the three bytes of a surrogate are one code point, any other stray byte i
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
@@ -31,6 +32,11 @@ __all__ = ["PATTERNS", "scan"]
 PATTERNS = ("gpt2", "cl100k", "o200k")
 
 BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
+_PART = 1 << 19  # bytes of a part of a long document
+_REACH = 1 << 16  # bytes that are searched for the place where one may begin
+#: Here every pattern ends a segment, whatever stands around: no segment holds a newline and a letter behind it, and with no white
+#: space before the newline it does not matter that a document ends behind it.
+_END_OF_LINE = re.compile(rb"[!-~]\n(?=[A-Za-z])")
 _COPIED = 1 << 12  # bytes: to copy a shorter text takes less time than `writable` does
 _PADDING = np.zeros(64, np.uint8)
 
@@ -73,6 +79,33 @@ def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int |
 
     parts = thread_pool.run(one, thread_pool.chunks_of(offsets, n_threads), n_threads)
     return np.concatenate([offsets[:1], *(block for part in parts for block in part)])
+
+
+def places_between_parts(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> np.ndarray:
+    r"""Places within long documents, int64[p], where they may be taken apart: the parts are cut as the whole is.
+
+    Arguments as for `in_blocks`. Parts have half a megabyte and more; a document without such places stays whole. O(documents),
+    and the search around each place.
+
+    >>> text = np.frombuffer(b"one line\n" * 200_000, np.uint8)
+    >>> places_between_parts(text, np.array([0, 1_800_000]), "gpt2").tolist()
+    [524295, 1048590]
+    """
+    places = []
+    for document in np.flatnonzero(offsets[1:] - offsets[:-1] >= 2 * _PART).tolist():
+        at, end = int(offsets[document]) + _PART, int(offsets[document + 1]) - _PART
+        while at <= end:
+            if isinstance(cut, str):
+                found = _END_OF_LINE.search(values.data, at, min(at + _REACH, end))
+                place = None if found is None else found.end()
+            else:
+                place = int(cut[np.searchsorted(cut, at)])
+            if place is not None and place <= end:
+                places.append(place)
+                at = place + _PART
+            else:
+                at += _REACH
+    return np.array(places, np.int64)
 
 
 def as_text(values: np.ndarray) -> np.ndarray:
