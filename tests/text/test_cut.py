@@ -63,6 +63,7 @@ def test_the_room_for_ends_is_not_left(room: int) -> None:
     for pattern in PATTERNS:
         kernel, classes = kernel_of(pattern)
         values, offsets = text_of(*documents, bytes(64))
+        values = values.copy()  # kernels are compiled for arrays that can be written to
         state, around = np.zeros(2, np.int64), np.full(room + 80, -1, np.int64)
         found: list[int] = []
         while (n := kernel(values, offsets[:-1], classes, state, around[:room])) == room:
