@@ -21,7 +21,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _SAMPLE = 8192  # ids that the size is estimated from
 _ERROR = 0.03  # of the estimate, relative, from where on it is not used
-_MARGIN = 1.0625  # the buffer is so many times the estimate
+_MARGIN = 1.125  # the buffer is so many times the estimate
 SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel needs free at the end
 
 
@@ -205,7 +205,7 @@ class Decoder:
             document = int(np.searchsorted(offsets, done, side="right")) - 1  # decoding stopped within this one
             _, size = decode.decode(values, offsets[document:], done, *self.tables, out, size, ends[document:])
         # a view keeps the whole buffer alive, most of which is spare room if the document is short
-        return out[:size] if out.size - size <= size // 8 else out[:size].copy()
+        return out[:size] if out.size - size <= size // 4 else out[:size].copy()
 
 
 def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
