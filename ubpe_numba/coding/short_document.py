@@ -12,7 +12,9 @@ copies the result::
 
 A desk is the set of arrays that one call works with. Desks that are free lie in a list, whose `pop` and `append` are atomic: each
 call takes one or makes one, whether it comes from another thread, from the handler of a signal, or after a fork. One that is not
-given back, after an exception or since it is full, is garbage like any other.
+given back, after an exception or since it is full, is garbage like any other. Documents that are not cut are read one behind the
+other until a desk is full: the search for the best path remembers of each token where it was seen last, and that place must not
+lie in a document to come.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class WordEncoder:
 
         workers = thread_pool.resolve(n_threads)
         places = places_between_parts(values, offsets, segments) if workers > 1 else np.empty(0, np.int64)
-        starts = np.insert(offsets, np.searchsorted(offsets, places), places)
+        starts = np.insert(offsets, np.searchsorted(offsets, places), places) if places.size else offsets
 
         def one(begin: int, end: int) -> Ragged:
             return self._encode(values, starts[begin : end + 1], segments)
@@ -100,6 +100,8 @@ class WordEncoder:
         per_thread = max(4, int(offsets[-1] - offsets[0]) // (_CHUNK // 2) // workers)
         parts = thread_pool.run(one, thread_pool.chunks_of(starts, n_threads, per_thread), n_threads)
         found = parts[0] if len(parts) == 1 else _joined(parts, n_threads)
+        if not places.size:
+            return found
         return Ragged._trusted(found.values, found.offsets[np.arange(offsets.size) + np.searchsorted(places, offsets)])
 
     def _encode(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Ragged:

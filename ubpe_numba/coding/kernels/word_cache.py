@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.machine.byte_words import eight_bytes
+from ubpe_numba.runtime.machine.byte_words import eight_bytes, mixed_two
 from ubpe_numba.runtime.machine.intrinsics import address, load64, store32, store64
 from ubpe_numba.runtime.machine.vectors import copy_16_bytes, copy_64_bytes
 
@@ -60,9 +60,7 @@ def key_of_short(text, i, n, last):
 @helper
 def bucket_of_short(buckets, mask, lo, hi):
     """The address of the bucket of a key; buckets: address, mask: number of buckets - 1. O(1)."""
-    h = (lo ^ (hi * _SECOND)) * _FIRST
-    h ^= h >> np.uint64(32)
-    return buckets + BUCKET * np.int64(h & np.uint64(mask))
+    return buckets + BUCKET * np.int64(mixed_two(lo, hi) & np.uint64(mask))
 
 
 @helper

@@ -130,34 +130,21 @@ load32 = _load(32, types.int64, signed=True)
 load64 = _load(64, types.uint64)
 
 
-@intrinsic
-def store16(typingctx, base, offset, word):
-    """Write the lower 16 bits of an int64 at `base + offset`, in bytes, of any alignment."""
+def _store(bits, word_type):
+    """An intrinsic: write the lower bits of an integer, so many, at `base + offset`, in bytes, of any alignment."""
 
-    def codegen(context, builder, signature, args):
-        builder.store(builder.trunc(args[2], ir.IntType(16)), _pointer(builder, args[0], args[1], 16), align=1)
-        return context.get_dummy_value()
+    @intrinsic
+    def store(typingctx, base, offset, word):
+        def codegen(context, builder, signature, args):
+            word = args[2] if bits == 64 else builder.trunc(args[2], ir.IntType(bits))
+            builder.store(word, _pointer(builder, args[0], args[1], bits), align=1)
+            return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, types.int64), codegen
+        return types.void(types.int64, types.int64, word_type), codegen
 
-
-@intrinsic
-def store32(typingctx, base, offset, word):
-    """Write the lower 32 bits of an int64 at `base + offset`, in bytes, of any alignment."""
-
-    def codegen(context, builder, signature, args):
-        builder.store(builder.trunc(args[2], ir.IntType(32)), _pointer(builder, args[0], args[1], 32), align=1)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), codegen
+    return store
 
 
-@intrinsic
-def store64(typingctx, base, offset, word):
-    """Write a uint64 at `base + offset`, in bytes, of any alignment."""
-
-    def codegen(context, builder, signature, args):
-        builder.store(args[2], _pointer(builder, args[0], args[1], 64), align=1)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.uint64), codegen
+store16 = _store(16, types.int64)
+store32 = _store(32, types.int64)
+store64 = _store(64, types.uint64)
