@@ -22,8 +22,9 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.coding.kernels.whole_characters import characters
-from ubpe_numba.coding.kernels.word_cache import LONG, LONG_IDS, SHORT, SHORT_IDS, enter_long, enter_short, is_in_line
+from ubpe_numba.coding.kernels.word_cache import LONG, LONG_IDS, SHORT_IDS, enter_long, enter_short, is_in_line
 from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.machine.byte_words import SHORT
 from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip
     address,
     leading_zeros,

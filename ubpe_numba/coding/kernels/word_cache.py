@@ -25,11 +25,10 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.machine.byte_words import eight_bytes, mixed_two
+from ubpe_numba.runtime.machine.byte_words import SHORT, key_of_short, mixed_two
 from ubpe_numba.runtime.machine.intrinsics import address, load64, store32, store64
 from ubpe_numba.runtime.machine.vectors import copy_16_bytes, copy_64_bytes
 
-SHORT = 15
 SHORT_IDS = 3
 BUCKET = 64
 LONG = 48
@@ -37,24 +36,6 @@ LONG_IDS = 16
 LINE = 128
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
 _SECOND = np.uint64(0xD6E8FEB86659FD93)
-# the bits that the first 8 bytes of a word of n bytes have, and the other 7: to look them up is faster than to compute them
-_FIRST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(SHORT + 1)], np.uint64)
-_LAST_BYTES = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(SHORT + 1)], np.uint64)
-
-
-@helper
-def key_of_short(text, i, n, last):
-    """The key of the n bytes at i, 1..SHORT: two uint64. `last`: the last position where 8 bytes can be read. O(1).
-
-    "ba" -> 0x6162, 2 << 56.
-    """
-    if i + 8 <= last:
-        lo = load64(text, i) & _FIRST_BYTES[n]
-        hi = load64(text, i + 8) & _LAST_BYTES[n]
-    else:
-        lo = eight_bytes(text, i, n, last)
-        hi = eight_bytes(text, i + 8, n - 8, last)
-    return lo, hi | np.uint64(n) << np.uint64(56)
 
 
 @helper

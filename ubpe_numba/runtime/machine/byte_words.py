@@ -11,6 +11,11 @@ _FIRST = np.uint64(0x9E3779B97F4A7C15)
 _SECOND = np.uint64(0xD6E8FEB86659FD93)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
+SHORT = 15  # bytes of the longest string that a key of two words holds, with its length
+# the bits that the first 8 bytes of a word of n bytes have, and the other 7: to look them up is faster than to compute them
+_FIRST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(SHORT + 1)], np.uint64)
+_LAST_BYTES = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(SHORT + 1)], np.uint64)
+
 
 @helper
 def eight_bytes(text, i, n, last):
@@ -24,6 +29,21 @@ def eight_bytes(text, i, n, last):
     word = load64(text, start) >> np.uint64(8 * min(i - start, np.int64(7)))
     half = np.uint64(32 - 4 * n)  # twice half of the shift: a shift by 64 is undefined
     return word & (_ALL >> half >> half)
+
+
+@helper
+def key_of_short(text, i, n, last):
+    """The key of the n bytes at i, 1..SHORT: two uint64. `last`: the last position where 8 bytes can be read. O(1).
+
+    "ba" -> 0x6162, 2 << 56.
+    """
+    if i + 8 <= last:
+        lo = load64(text, i) & _FIRST_BYTES[n]
+        hi = load64(text, i + 8) & _LAST_BYTES[n]
+    else:
+        lo = eight_bytes(text, i, n, last)
+        hi = eight_bytes(text, i + 8, n - 8, last)
+    return lo, hi | np.uint64(n) << np.uint64(56)
 
 
 @helper

@@ -26,27 +26,13 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.machine.byte_words import eight_bytes, key_of, mixed_two, same_bytes
-from ubpe_numba.runtime.machine.intrinsics import address, load64, prefetch
+from ubpe_numba.runtime.machine.byte_words import SHORT, key_of, key_of_short, mixed_two, same_bytes
+from ubpe_numba.runtime.machine.intrinsics import address, prefetch
 
 ENTRY = 4  # int64 of an entry
 BATCH = 128  # segments whose entries are asked for before they are looked at
 ROOM = 3 * BATCH  # int64 of the scratch for a batch: of each segment two keys, and where its search begins
-_SHORT = 15  # bytes of the longest segment that an entry holds
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _LONG = 1 << 62  # beside the length of all others
-
-
-@helper
-def _short_keys(text, begin, length, last):
-    """The two keys of a segment of up to _SHORT bytes: its bytes, and its length in the highest byte. O(1)."""
-    if begin > last - 8:  # 16 bytes cannot be read
-        first = np.int64(eight_bytes(text, begin, length, last))
-        return first, np.int64(eight_bytes(text, begin + 8, length - 8, last)) | length << 56
-    bits = np.uint64(8 * length)
-    if length < 8:
-        return np.int64(load64(text, begin) & ~(_ALL << bits)), length << 56
-    return np.int64(load64(text, begin)), np.int64(load64(text, begin + 8) & ~(_ALL << (bits - np.uint64(64)))) | length << 56
 
 
 @helper
@@ -84,8 +70,10 @@ def tally(values, segments, weights, table, words, n_words, batch):
         for k in range(size):
             begin = segments[s + k]
             length = segments[s + k + 1] - begin
-            if length <= _SHORT:
-                first, second = _short_keys(text, begin, length, last)
+            if length <= SHORT:
+                low, high = key_of_short(text, begin, length, last)
+                first = np.int64(low)
+                second = np.int64(high)
             else:
                 first = np.int64(key_of(text, begin, length, last))
                 second = _LONG | length
