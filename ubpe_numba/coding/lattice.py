@@ -15,6 +15,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
 
 _BLOCK = 1 << 18  # symbols that are summed up at a time: 5 MB of scratch
+_MOST_LOG = 66
 _FINEST = 40  # binary digits of expected counts behind the point, at most
 
 
@@ -44,6 +45,19 @@ class Lattice:
         self.reach = encoder.longest + 1
         self.block = max(block, 4 * self.reach)
         self.ring = 1 << self.reach.bit_length()
+
+    @classmethod
+    def of(cls, encoder: PathEncoder, alpha: float) -> Lattice:
+        """The lattice in which a token weighs exp(alpha * its weight by the objective ``"additive"``).
+
+        ValueError if such a weight is not in e**-66..e**66, which is beyond 2**-96..2**96.
+        """
+        logs = alpha * encoder.added
+        if (bad := np.flatnonzero(~(np.abs(logs) <= _MOST_LOG))).size:
+            raise ValueError(
+                f"alpha: expected weights times alpha in -{_MOST_LOG}..{_MOST_LOG}, got {logs[bad[0]]:.6g} of the token {bad[0]}"
+            )
+        return cls(encoder, np.array([math.exp(log) for log in logs.tolist()]))
 
     def _scratch(self, longest: int) -> tuple[int, tuple[Any, ...]]:
         """The size of a block and the scratch for documents of up to `longest` symbols."""

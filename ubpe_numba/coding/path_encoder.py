@@ -36,6 +36,8 @@ class PathEncoder:
         A power of two above ``longest + 1``: the tails of so many positions are within reach.
     values : float64[V]
         idf in whole numbers of fixed point.
+    added : float64[V]
+        What tokens weigh by the objective ``"additive"``.
     costs : dict of float64[2 * V]
         What tokens cost by the objectives whose costs add up, two numbers each; see kernels/cheapest_path.py.
     weighs : bool
@@ -58,8 +60,8 @@ class PathEncoder:
         self.ring = 1 << (self.longest + 1).bit_length()
         self.values = np.rint(self.tables.scaled_idf)
         ones = np.ones(self.values.size)
-        added = vocabulary.weights if weights is None else weights
-        self.costs = {"shortest": _costs(ones, -self.values), "additive": _costs(-np.rint(added * SCALE), ones)}
+        self.added = vocabulary.weights if weights is None else weights
+        self.costs = {"shortest": _costs(ones, -self.values), "additive": _costs(-np.rint(self.added * SCALE), ones)}
         self.weighs = bool(vocabulary.weights.any())
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:

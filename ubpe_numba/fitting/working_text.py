@@ -63,6 +63,8 @@ class WorkingText:
     ----------
     k
         Number of shards.
+    symbol_counts
+        int64[alphabet], how often each symbol occurred in the corpus, by weight.
     shards, weighted, borders
         Their arrays; the weights, None where all documents weigh 1 and none has boundaries; the borders, None of a single shard.
     """
@@ -88,20 +90,25 @@ class WorkingText:
             self.weighted = allocate_weighted(self.shards.base, segments, *given, corpus.offsets.size - 1, tokens, merges)
         if k > 1:
             self.borders = allocate_borders(place.segment, place.inside, *given, merges)
-        self._each(lambda k: self._load(k, corpus, alphabet, place.at[k : k + 2], segments[k]))
+        counts = self._each(lambda k: self._load(k, corpus, alphabet, place.at[k : k + 2], segments[k]))
+        self.symbol_counts = np.sum(counts, axis=0)
 
-    def _load(self, k: int, corpus: Corpus, alphabet: Alphabet, at: np.ndarray, segments: tuple[int, int]) -> None:
-        """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice."""
+    def _load(self, k: int, corpus: Corpus, alphabet: Alphabet, at: np.ndarray, segments: tuple[int, int]) -> np.ndarray:
+        """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice; returns their counts."""
         begin, end = at.tolist()
         shard = self._shard(k)
         offsets = np.clip(corpus.offsets[segments[0] : segments[1] + 1], begin, end)
         s.lay_out(offsets, shard.state, shard.cells, shard.separators, shard.segment_of_block)
         segment = 0
+        counts = np.zeros(alphabet.size, np.int64)
         for first in range(begin, end, _CHUNK):
             ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
             if ids.min() < 0:
                 alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol
             segment = s.load(ids, first, offsets, segment, shard.state, shard.cells, shard.separators)
+            found = _counted(ids, first, corpus)
+            counts[: found.size] += found
+        return counts
 
     # ---------------------------------------------------------------------------------------------- counting and listing pairs
 
@@ -298,3 +305,15 @@ class WorkingText:
         if self.borders is not None:
             n = pairs_across(self.shards, self.borders, left, right, weight)
         return left[:n], right[:n], weight[:n]
+
+
+def _counted(ids: np.ndarray, first: int, corpus: Corpus) -> np.ndarray:
+    """How often each id occurs, int64, by weight: ids of the symbols of a corpus from `first` on."""
+    if corpus.weights is None:
+        return np.bincount(ids)
+    last = first + ids.size
+    a, b = np.searchsorted(corpus.offsets, first, "right") - 1, np.searchsorted(corpus.offsets, last)
+    lengths = np.diff(np.clip(corpus.offsets[a : b + 1], first, last))
+    weights = np.repeat(corpus.weights[a:b], lengths)
+    low = np.bincount(ids, weights & (1 << 26) - 1)  # sums of floats, exact below 2**53
+    return low.astype(np.int64) + (np.bincount(ids, weights >> 26).astype(np.int64) << 26)

@@ -130,7 +130,8 @@ def sum_block(document, b, size, tables, scratch):
 def sum_tails(document, size, tables, scratch):
     """Sum up the tails of a document; returns the number of blocks, of which the first is left in `tails`.
 
-    Arguments as for `sum_block`. At least one block. Blocks of 2 symbols: the example above has 2; [1/4, 1] is kept of the second. O(symbols + matches).
+    Arguments as for `sum_block`; at least one block. In blocks of 2 symbols the example above has 2, and [1/4, 1] is kept of the
+    second. O(symbols + matches).
     """
     blocks = max(1, (document.size + size - 1) // size)
     for b in range(blocks - 1, -1, -1):
