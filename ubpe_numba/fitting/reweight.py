@@ -122,7 +122,7 @@ def by_own_idf(
     n = vocabulary.n_alphabet
     for _ in range(n_rounds):
         usage = own_usage(encode(vocabulary), corpus, len(vocabulary), n_threads)
-        weights = np.concatenate([np.zeros(n), idf(usage.n_documents, usage.document_frequencies[n:])])
+        weights = np.concatenate([np.zeros(n), idf(corpus.n_documents, usage.document_frequencies[n:])])
         done = np.array_equal(weights, vocabulary.weights)
         vocabulary = vocabulary.with_statistics(weights=weights, occurrences=usage.counts)
         if done:

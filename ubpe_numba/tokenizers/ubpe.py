@@ -247,6 +247,7 @@ class UBPE(Tokenizer):
         weights
             ``"likelihood"``: probabilities of independent tokens, by rounds of EM over all segmentations; the new tokenizer has
             the objective ``"likelihood"``. ``"idf"``: idf of the documents in whose encoding a token occurs; the objective stays.
+            Of text that is cut, segments are the documents, as in a fit.
         n_rounds
             How many rounds of EM; of ``"idf"``, how often documents are encoded with the weights of the round before, unless
             nothing changes any more.
