@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from ubpe_numba.coding.chunks import Kernel, longest_of, over_documents
-from ubpe_numba.coding.kernels import best_path, cheapest_path
+from ubpe_numba.coding.kernels import best_path, cheapest_path, forward_path, token_prices
 from ubpe_numba.coding.kernels.best_path import PathTables
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.tables import automaton
+from ubpe_numba.runtime.arrays import writable
+from ubpe_numba.runtime.tables import automaton, trie
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 SCALE = 2.0**24  # fixed point of path weights
@@ -63,6 +64,7 @@ class PathEncoder:
         self.added = vocabulary.weights if weights is None else weights
         self.costs = {"shortest": _costs(ones, -self.values), "additive": _costs(-np.rint(self.added * SCALE), ones)}
         self.weighs = bool(vocabulary.weights.any())
+        self._trie: np.ndarray | None = None
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids.
@@ -72,11 +74,30 @@ class PathEncoder:
         documents : Ragged
             Alphabet ids.
         objective : str
-            ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest sum of weights.
+            ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest sum of weights;
+            ``"sentencepiece"``: the same in float32 from the beginning (kernels/forward_path.py).
         n_threads : int or None
             The result is the same for any number of threads.
         """
+        if objective == "sentencepiece":
+            return over_documents(self._forward(), documents, n_threads)
         return over_documents(self._tfidf if objective == "tfidf" else self._cheapest(objective), documents, n_threads)
+
+    def weigh(self, paths: Ragged, objective: str) -> np.ndarray:
+        """What paths weigh, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point.
+
+        >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]], [1.0, 0.25]))
+        >>> encoder.weigh(Ragged.from_lists([[2, 2], [3, 1]]), "tfidf").tolist() == [1.0 + math.log(2.0), 0.25]
+        True
+        """
+        paths = paths.compact()
+        if objective == "additive":
+            rows = np.repeat(np.arange(len(paths)), paths.lengths)
+            return np.bincount(rows, self.added[paths.values], minlength=len(paths))
+        weights, counts = np.empty(len(paths)), np.zeros(self.values.size, np.int32)
+        idf = self.vocabulary.weights.copy()
+        token_prices.path_weights(writable(paths.values), paths.offsets, idf, self.tables.logs, counts, weights)
+        return weights
 
     def _tfidf(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
         n = best_path.best_paths(
@@ -85,6 +106,20 @@ class PathEncoder:
             np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(offsets.size - 1),
         )  # fmt: skip
         return int(n)
+
+    def _forward(self) -> Kernel:
+        """The kernel of the objective ``"sentencepiece"``."""
+        if self._trie is None:
+            v = self.vocabulary
+            self._trie = trie.trie_of(v.n_alphabet, writable(v.arena), np.diff(v.offsets))
+        table, scores = self._trie, self.added.astype(np.float32)
+
+        def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
+            size = longest_of(offsets) + 1
+            best, tree = np.empty(size, np.float32), np.empty((2, size), np.int32)
+            return int(forward_path.forward_paths(symbols, offsets, table, scores, best, tree, out, out_offsets))
+
+        return call
 
     def _cheapest(self, objective: str) -> Kernel:
         """The kernel of an objective whose costs add up."""
