@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.nbest import NBest
+    from ubpe_numba.coding.usage import Usage
     from ubpe_numba.documents.counts import Counts, count_documents
+    from ubpe_numba.documents.mixing import language_weights
     from ubpe_numba.documents.ragged import Ragged
     from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
     from ubpe_numba.text.pretokenizer import Pretokenizer
@@ -43,8 +45,10 @@ _HOMES = {
     "UBPEClassic": "tokenizers.bpe",
     "UnknownSymbolError": "errors",
     "UnknownTokenError": "errors",
+    "Usage": "coding.usage",
     "Vocabulary": "vocabulary.vocabulary",
     "count_documents": "documents.counts",
+    "language_weights": "documents.mixing",
     "warmup": "tokenizers.warmup",
 }
 
@@ -67,8 +71,10 @@ __all__ = [
     "UBPEClassic",
     "UnknownSymbolError",
     "UnknownTokenError",
+    "Usage",
     "Vocabulary",
     "count_documents",
+    "language_weights",
     "warmup",
 ]
 

@@ -49,6 +49,11 @@ def warmup() -> None:
         universal.encode_nbest(docs[0][:20], 2, exact=True)
         universal.refine(docs, progress=False)
         universal.set_params(objective="shortest").encode(docs[0])
+        likely = universal.refine(docs, objective="likelihood", progress=False)
+        likely.encode(docs[0], sample=True)
+        likely.boundary_probabilities(docs[0])
+        likely.usage(docs)
+        likely.set_params(objective="sentencepiece").encode(docs[0])
         universal.set_params(objective="additive").encode_nbest(docs[0][:20], 2)
     # what only fits of many threads, of weighted documents, or on counts come to
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
