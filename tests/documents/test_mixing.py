@@ -27,7 +27,10 @@ def test_sizes_and_alpha_out_of_range() -> None:
 
 
 def test_they_are_sample_weights() -> None:
-    docs = ["aab"] * 40 + ["xyz"] * 3
-    weights = language_weights([120, 9], 0.0)
-    tok = BPE(6).fit(docs, sample_weight=[weights[0]] * 40 + [weights[1]] * 3, progress=False)
-    assert tok.encode("xyz").size < 3
+    docs = ["aab"] * 40 + ["xyz"] * 30
+    weights = language_weights([120, 90, 1], 0.0)
+    assert BPE(6).fit(docs, progress=False).encode("xyz").size == 3
+    tok = BPE(7).fit([*docs, "pq"], sample_weight=[weights[0]] * 40 + [weights[1]] * 30 + [weights[2]], progress=False)
+    assert tok.encode("pq").size == 2  # seven symbols and no room for a token
+    tok = BPE(8).fit([*docs, "pq"], sample_weight=[weights[0]] * 40 + [weights[1]] * 30 + [weights[2]], progress=False)
+    assert tok.encode("pq").size == 1
