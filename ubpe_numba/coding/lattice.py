@@ -41,7 +41,7 @@ class Lattice:
     """
 
     def __init__(self, encoder: PathEncoder, weights: np.ndarray, block: int = _BLOCK) -> None:
-        self.tables = encoder.tables.edges, encoder.tables.states, np.clip(weights, LEAST, MOST)
+        self.encoder, self.weights = encoder, np.clip(weights, LEAST, MOST)
         self.reach = encoder.longest + 1
         self.block = max(block, 4 * self.reach)
         self.ring = 1 << self.reach.bit_length()
@@ -58,6 +58,10 @@ class Lattice:
                 f"alpha: expected weights times alpha in -{_MOST_LOG}..{_MOST_LOG}, got {logs[bad[0]]:.6g} of the token {bad[0]}"
             )
         return cls(encoder, np.array([math.exp(log) for log in logs.tolist()]))
+
+    def _tables(self, documents: Ragged) -> tuple[np.ndarray, ...]:
+        """What kernels look up."""
+        return self.encoder.tables.edges, self.encoder.tables.states, self.encoder.following(documents), self.weights
 
     def _scratch(self, longest: int) -> tuple[int, tuple[Any, ...]]:
         """The size of a block and the scratch for documents of up to `longest` symbols."""
@@ -88,17 +92,18 @@ class Lattice:
         offsets = documents.offsets
         copies = np.ones(len(documents), np.int64) if n_copies is None else n_copies
         total = int((np.diff(offsets) * copies).sum())
+        tables = self._tables(documents)
         one = 2.0 ** min(_FINEST, 62 - total.bit_length())
 
         def chunk(begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
             part = offsets[begin : end + 1]
             size, scratch = self._scratch(longest_of(part))
-            counts, totals = np.zeros(self.tables[2].size, np.int64), np.empty(end - begin, SUM)
+            counts, totals = np.zeros(self.weights.size, np.int64), np.empty(end - begin, SUM)
             expected_counts.expected_counts(
                 documents.values,
                 part,
                 copies[begin:end],
-                self.tables,
+                tables,
                 one,
                 size,
                 scratch,
@@ -126,13 +131,12 @@ class Lattice:
         n_threads : int or None
             The result is the same for any number of threads.
         """
+        tables = self._tables(documents)
 
         def kernel_of(first: int) -> Kernel:
             def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
                 size, scratch = self._scratch(longest_of(offsets))
-                n = sample_paths.sample_paths(
-                    symbols, offsets, first, self.tables, np.uint64(seed), size, scratch, out, out_offsets
-                )
+                n = sample_paths.sample_paths(symbols, offsets, first, tables, np.uint64(seed), size, scratch, out, out_offsets)
                 return int(n)
 
             return call
@@ -149,7 +153,8 @@ class Lattice:
         >>> (lattice.boundaries(np.array([0, 1, 0], np.int32)) * 17).round(6).tolist()
         [17.0, 1.0, 17.0]
         """
+        tables = self._tables(Ragged._trusted(document, np.array([0, document.size])))
         size, scratch = self._scratch(document.size)
         probabilities = np.empty(document.size)
-        expected_counts.boundary_probabilities(document, self.tables, size, scratch, np.empty(self.ring, SUM), probabilities)
+        expected_counts.boundary_probabilities(document, tables, size, scratch, np.empty(self.ring, SUM), probabilities)
         return probabilities

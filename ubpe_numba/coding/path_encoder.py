@@ -15,6 +15,7 @@ from ubpe_numba.runtime.tables import automaton, trie
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 SCALE = 2.0**24  # fixed point of path weights
+_MOST_FOLLOWING = 1 << 21  # states times symbols: 8 MB, beyond which the list of what follows is no faster
 
 
 class PathEncoder:
@@ -65,6 +66,8 @@ class PathEncoder:
         self.costs = {"shortest": _costs(ones, -self.values), "additive": _costs(-np.rint(self.added * SCALE), ones)}
         self.weighs = bool(vocabulary.weights.any())
         self._trie: np.ndarray | None = None
+        self._following, size = np.empty(0, np.int32), (states.size + 1) * vocabulary.n_alphabet
+        self._encoded, self._pays_from = 0, size >> 1 if size <= _MOST_FOLLOWING else 1 << 62  # symbols
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids.
@@ -81,7 +84,18 @@ class PathEncoder:
         """
         if objective == "sentencepiece":
             return over_documents(self._forward(), documents, n_threads)
-        return over_documents(self._tfidf if objective == "tfidf" else self._cheapest(objective), documents, n_threads)
+        if objective == "tfidf":
+            return over_documents(self._tfidf, documents, n_threads)
+        return over_documents(self._cheapest(objective, self.following(documents)), documents, n_threads)
+
+    def following(self, documents: Ragged) -> np.ndarray:
+        """The list of states that follow (runtime/tables/automaton.py), once many symbols were encoded; else an empty one."""
+        if self._following.size == 0:
+            self._encoded += documents.total
+            if self._encoded >= self._pays_from:
+                tables = self.tables
+                self._following = automaton.following_of(self.vocabulary.n_alphabet, tables.edges, tables.states)
+        return self._following
 
     def weigh(self, paths: Ragged, objective: str) -> np.ndarray:
         """What paths weigh, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point.
@@ -121,13 +135,14 @@ class PathEncoder:
 
         return call
 
-    def _cheapest(self, objective: str) -> Kernel:
+    def _cheapest(self, objective: str, following: np.ndarray) -> Kernel:
         """The kernel of an objective whose costs add up."""
         edges, states, costs = self.tables.edges, self.tables.states, self.costs[objective]
 
         def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
             sums, tree = np.empty(2 * self.ring), np.empty(2 * longest_of(offsets) + 2, np.int32)
-            return int(cheapest_path.cheapest_paths(symbols, offsets, edges, states, costs, sums, tree, out, out_offsets))
+            n = cheapest_path.cheapest_paths(symbols, offsets, edges, states, following, costs, sums, tree, out, out_offsets)
+            return int(n)
 
         return call
 

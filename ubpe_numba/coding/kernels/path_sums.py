@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper, section
-from ubpe_numba.runtime.tables.automaton import advance, longest_match
+from ubpe_numba.runtime.tables.automaton import longest_match, next_state
 
 #: A number, mantissa * 2**(-256 * exponent).
 SUM = np.dtype([("mantissa", np.float64), ("exponent", np.int64)])
@@ -82,14 +82,15 @@ def scaled(x, j):
 def sum_block(document, b, size, tables, scratch):
     """Sum up the tails of the positions of block b, from its end; returns how many positions it has.
 
-    document int32[n], alphabet ids; size, of a block; tables: edges and states as automaton.py builds them, weights float64[V];
-    scratch, of the caller: state_at int32[size], the states at the positions of the block; tails SUM[size + reach], from its
-    first position on; kept SUM[blocks, reach] and kept_states int64[blocks]: of the first `reach` positions of the block behind
-    it, unless that is the end. The block's own are entered there. A token has fewer than `reach` symbols. O(symbols + matches).
+    document int32[n], alphabet ids; size, of a block; tables: edges, states and following as automaton.py builds them, weights
+    float64[V]; scratch, of the caller: state_at int32[size], the states at the positions of the block; tails SUM[size + reach],
+    from its first position on; kept SUM[blocks, reach] and kept_states int64[blocks]: of the first `reach` positions of the block
+    behind it, unless that is the end. The block's own are entered there. A token has fewer than `reach` symbols. O(symbols +
+    matches).
 
     The example above in one block: tails 17/128, 1/32, 1/4, 1, of exponent 0.
     """
-    edges, states, weights = tables
+    edges, states, following, weights = tables
     state_at, tails, kept, kept_states = scratch
     n = document.size
     reach = kept.shape[1]
@@ -106,7 +107,7 @@ def sum_block(document, b, size, tables, scratch):
             tails[length + i].exponent = kept[b + 1, i].exponent
     for i in range(length - 1, -1, -1):
         symbol = np.int64(document[begin + i])
-        state = advance(edges, states, state, symbol)
+        state = next_state(following, edges, states, state, symbol)
         state_at[i] = state
         m = tails[i + 1].mantissa * weights[symbol]
         k = tails[i + 1].exponent
