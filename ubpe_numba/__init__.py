@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
     from ubpe_numba.tokenizers.ubpe import UBPE
     from ubpe_numba.tokenizers.warmup import warmup
+    from ubpe_numba.tokenizers.wordpiece import WordPiece
     from ubpe_numba.vocabulary.alphabet import Alphabet
     from ubpe_numba.vocabulary.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
     from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -47,6 +48,7 @@ _HOMES = {
     "UnknownTokenError": "errors",
     "Usage": "coding.usage",
     "Vocabulary": "vocabulary.vocabulary",
+    "WordPiece": "tokenizers.wordpiece",
     "count_documents": "documents.counts",
     "language_weights": "documents.mixing",
     "warmup": "tokenizers.warmup",
@@ -73,6 +75,7 @@ __all__ = [
     "UnknownTokenError",
     "Usage",
     "Vocabulary",
+    "WordPiece",
     "count_documents",
     "language_weights",
     "warmup",

@@ -14,6 +14,7 @@ from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
+from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -72,6 +73,7 @@ def warmup() -> None:
     uneven = [8] * 10_000
     uneven[::9] = [0] * len(uneven[::9])  # those that the size is guessed from
     BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2).decode(uneven)
+    WordPiece(["[UNK]", "a"]).encode(["a"])
     # text, and so many words that their table grows
     from ubpe_numba.coding.word_encoder import WordEncoder
     from ubpe_numba.text.count_words import count_words
