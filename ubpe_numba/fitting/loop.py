@@ -174,6 +174,8 @@ class _Fit:
                     self._begin_epoch()
                 elif reason == rounds.GROW:
                     self._grow(int(state["need"]), int(state["need"]))
+        elif self.n_alphabet <= index.DENSE:
+            self.text.count_dense(self.n_alphabet)  # no pairs are asked for, but how often symbols occur
         progress.finish(int(state["next_id"]))
         learned = self.driver.learned[self.n_alphabet : state["next_id"]]
         return Merges(
