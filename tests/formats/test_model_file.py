@@ -299,6 +299,15 @@ PAIRS = [
     ("vocabulary.counts.0", "2", "counts: expected integers"),
     ("vocabulary.document_frequencies", [1] * 6, "document_frequencies: expected 5 values"),
     ("vocabulary.counts.0", None, "counts: expected integers"),
+    ("vocabulary.occurrences", [1] * 7, "occurrences: expected 8 values"),
+    ("vocabulary.occurrences.0", -1, r"occurrences\[0\]: expected at least 0"),
+    ("vocabulary.occurrences.7", 2**63, "occurrences: expected"),
+    ("vocabulary.occurrences.7", 1.0, "occurrences: expected integers"),
+    ("vocabulary.log_probabilities", [0.0] * 7, "log_probabilities: expected 8 values"),
+    ("vocabulary.log_probabilities", [0.0] * 7 + [-2e6], r"log_probabilities\[7\]: expected a number in -1e6..1e6"),
+    ("vocabulary.log_probabilities", [[0.0] * 8], "log_probabilities: expected"),
+    ("vocabulary.log_probabilities", [True] * 8, "log_probabilities: expected numbers"),
+    ("vocabulary.log_probabilities", 5, "log_probabilities: expected numbers"),
     ("vocabulary.document_frequencies.0", -5, r"document_frequencies\[0\]: expected at least 0"),
 ]  # fmt: skip
 SEQUENCES = [

@@ -286,6 +286,11 @@ class UBPE(Tokenizer):
         250 of 300 documents. `vocabulary_.occurrences` of the new tokenizer are those in the encodings of `docs`; `counts` and
         `document_frequencies` stay those of the fit.
 
+        For bags of tokens weighted by idf the encoding matters more than where the idf comes from. Of 200 documents of text the
+        first half finds the second as the nearest of all: by ``"tfidf"`` in 39 % (King James Bible, 1024 tokens; 53 % of Python
+        sources), with idf of its own encodings in 21 % (33 %), since rare tokens become rarer still; by ``"shortest"`` in 46 %
+        (51 %) and 43 % (51 %), at 4096 tokens in 50 % (55 %) and 51 % (57 %).
+
         Examples
         --------
         >>> docs = [[0, 1, 2, 0, 1, 2, 2] * 3, [2, 0, 1, 1, 2] * 4]
