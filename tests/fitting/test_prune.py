@@ -83,3 +83,19 @@ def test_refining_nothing_and_for_another_objective() -> None:
         assert tok.refine(nothing, objective="likelihood", progress=False).vocabulary.n_learned == 0
     with pytest.raises(ValueError, match="objective: expected 'shortest' or 'likelihood', got 'tfidf'"):
         tok.refine(["ab"], objective="tfidf")
+
+
+def test_text_that_is_cut_is_pruned_by_its_segments() -> None:
+    docs = ["low lower lowest", "slow slower slowest", "newest widest lowest new", "<end>low new"] * 5
+    tok = UBPE.for_text(285, pretokenizer="gpt2", special_tokens=["<end>"], objective="shortest").fit(docs, progress=False)
+    likely = tok.refine(docs, objective="likelihood", progress=False)
+    size = min(285, 256 + likely.vocabulary.n_learned)
+    assert likely.vocabulary.merges is None and len(likely.vocabulary) == size <= len(tok.vocabulary)
+    assert likely.special_ids == {"<end>": size}
+    ids = likely.encode("slowest <end>newer", allowed_special="all")
+    assert size in ids.tolist() and likely.decode(ids) == "slowest <end>newer"
+    batch = likely.encode_batch(docs, allowed_special="all")
+    used = np.bincount(batch.compact().values, minlength=size + 1)
+    assert likely.vocabulary.occurrences.tolist() == used[:size].tolist()  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match="refine: a vocabulary for documents that are cut"):
+        tok.refine(docs)

@@ -15,7 +15,7 @@ from ubpe_numba.coding.k_cheapest import k_best
 from ubpe_numba.coding.nbest import NBest
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import Options
-from ubpe_numba.documents.corpus import Corpus, as_corpus
+from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import utf8_document, utf8_documents
@@ -196,7 +196,8 @@ class UBPE(Tokenizer):
         NotFittedError
             Without a vocabulary.
         UnknownSymbolError, TypeError, ValueError
-            As `fit`; ValueError also if documents are cut, or have special tokens, or for another objective.
+            As `fit`; ValueError also if documents are cut, or have special tokens, and the objective is ``"shortest"``, or for
+            another objective.
 
         Notes
         -----
@@ -232,13 +233,15 @@ class UBPE(Tokenizer):
             raise ValueError(f"objective: expected {' or '.join(map(repr, MORE))}, got {objective!r}")
         settings = self._settings()._replace(n_tokens=min(MAX_SIZE, n_alphabet + MORE[objective] * n))
         bar = Progress(progress, "refine")
-        if not self._coder.is_plain:
+        if not self._coder.is_plain and objective == "shortest":
             raise ValueError("refine: a vocabulary for documents that are cut, or have special tokens, cannot be refined")
-        corpus = as_corpus(docs, offsets, None, None, self._read)
-        ids = alphabet.to_ids(corpus.given)
-        larger, _ = learn(corpus, alphabet, settings, bar)
+        corpus = self._corpus(docs, offsets, None, None)
+        ids = _segments(corpus, alphabet)
+        fewer, _ = learn(corpus, alphabet, settings, bar)
         other = UBPE(**{**self.get_params(), "objective": objective, "token_weights": None})
-        fewer = refined(ids, Ragged(larger.arena, larger.offsets), n_alphabet, int(SPARE[objective] * n), self.n_threads)
+        if self._coder.is_plain:
+            wanted = int(SPARE[objective] * n)
+            fewer = refined(ids, Ragged(fewer.arena, fewer.offsets), n_alphabet, wanted, self.n_threads)
         if objective == "likelihood":
             from ubpe_numba.fitting.prune import pruned  # here only: other objectives need not wait for it
 
