@@ -91,7 +91,7 @@ class PathEncoder:
     def following(self, documents: Ragged) -> np.ndarray:
         """The list of states that follow (runtime/tables/automaton.py), once many symbols were encoded; else an empty one."""
         if self._following.size == 0:
-            self._encoded += documents.total
+            self._encoded += documents.values.size
             if self._encoded >= self._pays_from:
                 tables = self.tables
                 self._following = automaton.following_of(self.vocabulary.n_alphabet, tables.edges, tables.states)

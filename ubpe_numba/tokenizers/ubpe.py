@@ -426,7 +426,7 @@ class UBPE(Tokenizer):
         [[2, 0, 1], [2, 2], [2, 2], [0, 1, 2]]
         """
         options = EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
-        return self._encode_one(doc, options, self._sampled(sample, alpha, seed))
+        return self._encode_one(doc, options, None if sample is False else self._sampled(sample, alpha, seed))
 
     @overload
     def encode_batch(
@@ -485,7 +485,7 @@ class UBPE(Tokenizer):
         [[0, 3, 1], [2, 0, 1], [2, 2]]
         """
         options = EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
-        return self._encode_many(docs, offsets, options, self._sampled(sample, alpha, seed))
+        return self._encode_many(docs, offsets, options, None if sample is False else self._sampled(sample, alpha, seed))
 
     def boundary_probabilities(self, doc: Any, *, alpha: float = 1.0, unknown: str | int = "raise") -> NDArray[np.float64]:
         """The probability that a token begins at each position of a document, over all of its segmentations.
@@ -517,12 +517,10 @@ class UBPE(Tokenizer):
         ids = coder.model.alphabet.to_ids(self._whole(coder, doc, name="boundary_probabilities"), unknown, name="doc")
         return self._lattice(alpha).boundaries(ids.values)
 
-    def _sampled(self, sample: bool, alpha: float, seed: int) -> Encode | None:
-        """What draws segmentations; None without."""
-        if type(sample) is not bool:
+    def _sampled(self, sample: bool, alpha: float, seed: int) -> Encode:
+        """What draws segmentations; `sample` is to be True."""
+        if sample is not True:
             raise TypeError(f"sample: expected a bool, got {sample!r}")
-        if not sample:
-            return None
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
             raise TypeError(f"seed: expected an int, got {seed!r}")
         if not 0 <= seed < 2**64:
@@ -539,13 +537,13 @@ class UBPE(Tokenizer):
         return self._coder.lattice(self.token_weights if self.objective == "additive" else LIKELIHOOD, float(alpha))
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
-        objective, weights = self._search()
-        encoder = self._coder.path_encoder(weights)
-        if self.objective == "sentencepiece":
-            objective = self.objective
-        elif not encoder.weighs and objective != "additive":
-            objective = "shortest"
-        return encoder.encode(documents, objective, self.n_threads)
+        objective = self.objective
+        if objective in _BY_PROBABILITY:
+            encoder = self._coder.path_encoder(LIKELIHOOD)
+            return encoder.encode(documents, "additive" if objective == "likelihood" else objective, self.n_threads)
+        self._check_objective()
+        encoder = self._coder.path_encoder(self.token_weights)
+        return encoder.encode(documents, objective if encoder.weighs or objective == "additive" else "shortest", self.n_threads)
 
     @overload
     def encode_nbest(
