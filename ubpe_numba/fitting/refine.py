@@ -24,7 +24,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
 #: Learned tokens, of those wanted, that a vocabulary is refined from, and to how many of those wanted, by its objective.
 MORE = {"shortest": 2, "likelihood": 4}
-SPARE = {"shortest": 1.0, "likelihood": 1.3}
+SPARE = {"shortest": 1.0, "likelihood": 1.15}
 _ROUNDS = 8  # of exchange
 _DROPPED = 0.1  # of the tokens, in a step
 _DROPPED_AGAIN = 0.05  # and in a round: two new ones that can replace each other should not leave together
