@@ -13,6 +13,7 @@ from ubpe_numba.coding.kernels.path_sums import LEAST, MOST, SUM
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import writable
 
 _BLOCK = 1 << 18  # symbols that are summed up at a time: 5 MB of scratch
 _MOST_LOG = 66
@@ -90,7 +91,7 @@ class Lattice:
             The sum over all documents of the natural logarithm of the weight of all segmentations.
         """
         offsets = documents.offsets
-        copies = np.ones(len(documents), np.int64) if n_copies is None else n_copies
+        copies = np.ones(len(documents), np.int64) if n_copies is None else writable(n_copies)
         total = int((np.diff(offsets) * copies).sum())
         tables = self._tables(documents)
         one = 2.0 ** min(_FINEST, 62 - total.bit_length())

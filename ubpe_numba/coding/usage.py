@@ -57,7 +57,7 @@ def usage_of(encoded: Ragged, size: int, n_copies: np.ndarray | None = None, n_t
     n_threads : int or None
         The result is the same for any number of threads.
     """
-    copies = np.ones(len(encoded), np.int64) if n_copies is None else n_copies
+    copies = np.ones(len(encoded), np.int64) if n_copies is None else writable(n_copies)
     ids, offsets = writable(np.asarray(encoded.values, np.int32)), encoded.offsets
 
     def chunk(begin: int, end: int) -> np.ndarray:
