@@ -1,4 +1,4 @@
-"""What the adapters of `peers.py` and `text_peers.py` share: the form of an adapter, and documents in other forms.
+"""What the adapters of `peers.py`, `text_peers.py` and `encoders.py` share: their form, documents in other forms, memory.
 
 Documents go from process to process as values and offsets: document i is `values[offsets[i]:offsets[i + 1]]`.
 """
@@ -6,6 +6,7 @@ Documents go from process to process as values and offsets: document i is `value
 from __future__ import annotations
 
 import itertools
+import pathlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -37,3 +38,13 @@ def ragged(documents: Iterable[Any]) -> Arrays:
     """Documents of integers, or bytes, as values and offsets."""
     documents = [np.asarray(list(document), np.int64) for document in documents]
     return np.concatenate(documents), np.cumsum([0] + [document.size for document in documents])
+
+
+def memory(field: str) -> int:
+    """VmRSS or VmHWM of this process in bytes; 0 where there is no /proc.
+
+    Not ru_maxrss: it inherits the parent's memory through fork and exec.
+    """
+    status = pathlib.Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))

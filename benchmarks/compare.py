@@ -11,7 +11,6 @@ import argparse
 import os
 import pathlib
 import platform
-import statistics
 import sys
 import tempfile
 
@@ -19,39 +18,23 @@ import coding
 import fitting
 import numba
 import numpy as np
+import rounds
 import shapes
+import short
+import start
 import text
 from harness import Bench
 from honesty import honesty
-from suite import common
-from suite.common import fresh_process
 
 import ubpe_numba
-
-
-def start(b: Bench) -> None:
-    """Seconds from the start of a new process to its first result."""
-    common.write_ecg()
-    cold = fresh_process("cache", "UBPE")[0]
-    cached, alone, imported = [], [], []
-    for _ in range(7):
-        cached.append(fresh_process("cache", "UBPE")[0])
-        imported.append(fresh_process("cache")[1])
-        alone.append(common.numba_alone())
-    warm, base = statistics.median(cached), statistics.median(alone)
-    what = "start, {}: a process that fits (4096 tokens), encodes and decodes the ECG with UBPE"
-    b.row(what.format("cached"), f"{warm:.2f} s", f"`import numba` alone: {base:.2f} s", warm, 0.6, 0.4, "s")
-    b.row("the same beyond `import numba`", f"{warm - base:.2f} s", "-", warm - base, 0.6, 0.4, "s")
-    b.note(f"`import ubpe_numba`: {1000 * statistics.median(imported):.0f} ms")
-    b.row(what.format("cold"), f"{cold:.1f} s", "-", cold, 15, 8, "s")
-
 
 ROWS = {
     row.__name__: row
     for row in (
         fitting.fit, fitting.fit1, fitting.bpe, fitting.growth, fitting.table, fitting.threads, fitting.memory, coding.encode,
-        shapes.shapes, coding.nbest, honesty, fitting.refine, coding.rank, coding.blocks, coding.decode, text.text, text.words,
-        start,
+        shapes.shapes, coding.nbest, honesty, fitting.refine, coding.rank, coding.blocks, coding.decode,
+        text.training, text.words, text.decoding,
+        rounds.batches, short.short, short.integers, start.start, start.cold, start.loading,
     )
 }  # fmt: skip
 
@@ -60,7 +43,7 @@ def main() -> None:
     """Run the rows that are asked for, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", default=",".join(ROWS), help="some of %(default)s")
-    parser.add_argument("--quick", action="store_true", help="smaller data, for a first look: two to three minutes")
+    parser.add_argument("--quick", action="store_true", help="smaller data, for a first look: three to five minutes")
     native = "a Python that has ubpe-native, 3.12 or later"
     parser.add_argument("--native-python", default=sys.executable, metavar="PATH", help=native)
     options = parser.parse_args()
@@ -80,6 +63,8 @@ def main() -> None:
     print("| what | ours | peer | value | first goal | moonshot | met |\n|" + " --- |" * 7)
     print("\n".join("| " + " | ".join(row) + " |" for row in bench.rows), end="\n\n")
     print("\n".join("- " + note for note in bench.notes))
+    if bench.wrong:
+        sys.exit(f"{len(bench.wrong)} results are wrong")
 
 
 def _processor() -> str:

@@ -10,6 +10,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,8 @@ import ubpe_numba
 OURS = "ubpe-numba"
 NONE = math.nan
 Goals = dict[str, tuple[float, float]]  # peer: first goal, moonshot
+_THREADS = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "UBPE_NUM_THREADS", "NUMBA_NUM_THREADS")
 _ENVIRONMENT = {
-    **dict.fromkeys(("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"),
     "TOKENIZERS_PARALLELISM": "false",
     "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1]),
 }
@@ -66,6 +67,24 @@ class Result:
         return f"{self.rate / scale:.3g} {prefix}{unit}"
 
 
+class Found(NamedTuple):
+    """What the processes of each package gave, in the order in which they ran."""
+
+    found: dict[str, list[dict[str, Any]]]
+    versions: dict[str, str]
+    missing: list[str]  # packages without a result, and why
+
+    def label(self, peer: str) -> str:
+        return f"{peer} {self.versions[peer]}".strip()
+
+    def compare(self, b: Bench, what: str, ids: Callable[[dict[str, Any]], str]) -> None:
+        """Every result must have the ids of the others."""
+        digests = {peer: {ids(run) for run in runs} for peer, runs in self.found.items()}
+        expected = digests.get("tiktoken", digests[OURS])
+        if other := [peer for peer, given in digests.items() if len(given) != 1 or given != expected]:
+            b.error(f"{what}: other ids than tiktoken's: {', '.join(other)}")
+
+
 class Bench:
     """The rows and notes so far. Writes its files in the current directory, which is temporary."""
 
@@ -74,6 +93,7 @@ class Bench:
         self.timeout = 60 if quick else 300
         self.rows: list[tuple[str, ...]] = []
         self.notes: dict[str, None] = {}
+        self.wrong: list[str] = []  # results that are not what they must be; the command then fails
         self._corpora: dict[str, Corpus] = {}
 
     def corpus(self, name: str) -> Corpus:
@@ -103,24 +123,51 @@ class Bench:
         self.notes[text] = None
         print("  " + text, file=sys.stderr, flush=True)
 
+    def error(self, text: str) -> None:
+        """Note a result that is wrong."""
+        self.wrong.append(text)
+        self.note("ERROR: " + text)
+
     def run(self, peer: str, action: str, data: Data, **options: Any) -> Result:
         """Run a job in a process of its own; if that fails, the result's `error` says how."""
         job = _JOB | options | {"peer": peer, "action": action, "data": data.stem}
+        return Result(data.n_symbols, **self.process("peers.py", job))
+
+    def process(self, script: str, job: dict[str, Any], n_threads: int = 1) -> dict[str, Any]:
+        """The line of JSON that `script` prints about a job, or {"error": what went wrong}."""
         pathlib.Path("job.json").write_text(json.dumps(job))
-        python = self.native_python if peer == "ubpe-native" else sys.executable
-        command = [python, str(pathlib.Path(__file__).with_name("peers.py")), "job.json"]
-        print(f"  {action} {peer} {data.stem}", file=sys.stderr, flush=True)
-        environment = os.environ | _ENVIRONMENT
+        python = self.native_python if job["peer"] == "ubpe-native" else sys.executable
+        command = [python, str(pathlib.Path(__file__).with_name(script)), "job.json"]
+        print(f"  {job['action']} {job['peer']} {job.get('data', job.get('name', ''))}", file=sys.stderr, flush=True)
+        # ours may have to compile kernels first, and `encoders.py` loads a vocabulary many times
+        timeout = self.timeout if script == "peers.py" and job["peer"] != OURS else 600
+        environment = os.environ | _ENVIRONMENT | dict.fromkeys(_THREADS, str(n_threads))
         try:
-            done = subprocess.run(command, env=environment, timeout=self.timeout, capture_output=True)
+            done = subprocess.run(command, env=environment, timeout=timeout, capture_output=True)
         except FileNotFoundError:
-            return Result(data.n_symbols, error="not installed")
+            return {"error": "not installed"}
         except subprocess.TimeoutExpired:
-            return Result(data.n_symbols, error=f"more than {self.timeout} s")
+            return {"error": f"more than {timeout} s"}
         if done.returncode:
             print(done.stderr.decode(errors="replace")[-2000:], file=sys.stderr)
-            return Result(data.n_symbols, error=f"failed ({done.returncode})")
-        return Result(data.n_symbols, **json.loads(done.stdout.splitlines()[-1]))
+            return {"error": f"failed ({done.returncode})"}
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def together(self, known: Any, job: dict[str, Any], peers: Iterable[str], repeat: int) -> Found:
+        """Run a job of `encoders.py` about a vocabulary with each package, in turn, `repeat` times."""
+        shared = {**known._asdict(), "source": "model", "n_threads": 1, "clock": "process_time", "small": "", **job}
+        results = Found({}, {}, [])
+        for i in range(repeat):
+            for peer in peers if i == 0 else list(results.found):
+                given = self.process("encoders.py", shared | {"peer": peer}, shared["n_threads"])
+                if "error" not in given:
+                    results.found.setdefault(peer, []).append(given["found"])
+                    results.versions[peer] = given["version"]
+                elif i == 0:
+                    results.missing.append(f"{peer}: {given['error']}")
+        if OURS not in results.found:
+            raise RuntimeError(f"{job['action']} failed with ours")
+        return results
 
     def duel(self, peer: str, action: str, data: Data, **options: Any) -> list[Result]:
         """Run our job and that of the peer in turn, three times if the peer takes less than two seconds."""

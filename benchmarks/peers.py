@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import text_peers
-from adapters import Adapter, Arrays, Job, cut, lists, ragged
+from adapters import Adapter, Arrays, Job, cut, lists, memory, ragged
 
 
 def strings(first: int) -> Callable[[np.ndarray, np.ndarray], list[str]]:
@@ -177,16 +177,6 @@ def _version(name: str) -> str:
         return ""
 
 
-def _memory(field: str) -> int:
-    """VmRSS or VmHWM of this process in bytes; 0 where there is no /proc.
-
-    Not ru_maxrss: it inherits the parent's memory through fork and exec.
-    """
-    status = pathlib.Path("/proc/self/status")
-    lines = status.read_text().splitlines() if status.exists() else []
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
-
-
 def _reset_peak() -> None:
     # where this fails, VmHWM includes earlier peaks: the figure is too high
     with contextlib.suppress(OSError):
@@ -210,9 +200,9 @@ def measure(job: Job) -> dict[str, Any]:
         adapter.run(adapter.convert(values[:head], np.array([0, head])))
     gc.collect()
     _reset_peak()
-    before = _memory("VmRSS")
+    before = memory("VmRSS")
     result, first = _timed(adapter, docs)
-    grown = _memory("VmHWM") - before
+    grown = memory("VmHWM") - before
     if job["out"]:
         for part, array in zip(("values", "offsets"), adapter.unpack(result), strict=True):
             np.save(f"{job['out']}.{part}.npy", array)

@@ -8,8 +8,7 @@ import io
 import itertools
 import json
 import pathlib
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -46,10 +45,19 @@ def ours(job: Job) -> Adapter:
 
     if job["action"] == "fit":
 
-        def fit(docs: list[str]) -> Any:
-            return ubpe_numba.BPE.for_text(job["n_tokens"], pretokenizer="gpt2", n_threads=1).fit(docs, progress=False)
+        def fit(docs: dict[str, Any]) -> Any:
+            return ubpe_numba.BPE.for_text(job["n_tokens"], pretokenizer="gpt2", n_threads=1).fit(**docs, progress=False)
 
-        return Adapter(strings, fit, nothing)
+        def convert(values: np.ndarray, offsets: np.ndarray) -> dict[str, Any]:
+            if job["form"] == "bytes":
+                return {"docs": values.tobytes(), "offsets": offsets}
+            return {"docs": strings(values, offsets)}
+
+        def text_merges(tokenizer: Any) -> Arrays:
+            tokens = [tokenizer.decode_bytes([token]) for token in range(len(tokenizer.vocabulary))]
+            return merges((tokens[a], tokens[b]) for a, b in tokenizer.vocabulary.merges.tolist())
+
+        return Adapter(convert, fit, text_merges)
     if job["action"] == "words":
         letter = letters()
         order = bytes(sorted(range(256), key=letter.__getitem__))
@@ -72,9 +80,7 @@ def ours(job: Job) -> Adapter:
     tokenizer = ubpe_numba.BPE.load(job["model"] + ".npz", n_threads=1)
     if job["action"] == "decode" and job["form"] == "bytes":
         return Adapter(ubpe_numba.Ragged, lambda docs: [tokenizer.decode_bytes(ids) for ids in docs], ragged)
-    if job["action"] == "decode":
-        return Adapter(ubpe_numba.Ragged, tokenizer.decode_batch, lambda out: ragged(doc.encode() for doc in out))
-    return Adapter(strings, tokenizer.encode_batch, lambda out: (out.values, out.offsets))
+    return Adapter(ubpe_numba.Ragged, tokenizer.decode_batch, lambda out: ragged(doc.encode() for doc in out))
 
 
 def rustbpe(job: Job) -> Adapter:
@@ -86,7 +92,7 @@ def rustbpe(job: Job) -> Adapter:
         new.train_from_iterator(iter(docs), job["n_tokens"], pattern=job["pattern"])
         return new
 
-    return Adapter(strings, fit, nothing)
+    return Adapter(strings, fit, lambda new: merges((b"", token) for token, rank in new.get_mergeable_ranks() if rank > 255))
 
 
 def tokenizers(job: Job) -> Adapter:
@@ -127,8 +133,29 @@ def sentencepiece(job: Job) -> Adapter:
     return Adapter(strings, fit, nothing)
 
 
+def gigabpe(job: Job) -> Adapter:
+    """Package gigabpe: it reads files, and counts the bytes of the text that it finds as its alphabet, where ours has all 256."""
+    import gigabpe
+
+    def convert(values: np.ndarray, offsets: np.ndarray) -> tuple[str, int]:
+        pathlib.Path("gigabpe.txt").write_bytes(values.tobytes())
+        return "gigabpe.txt", job["n_tokens"] - 256 + np.unique(values).size
+
+    def fit(given: tuple[str, int]) -> Any:
+        path, size = given
+        options = {"special_tokens": [], "min_frequency": 2, "pretokenizer": "bytelevel", "threads": 1}
+        return gigabpe.train_bpe([path], size, **options)[1]
+
+    byte = {letter: i for i, letter in letters().items()}
+
+    def learned(pairs: list[tuple[str, str]]) -> Arrays:
+        return merges((bytes(map(byte.__getitem__, a)), bytes(map(byte.__getitem__, b))) for a, b in pairs)
+
+    return Adapter(convert, fit, learned)
+
+
 def tiktoken(job: Job) -> Adapter:
-    """Package tiktoken with our tokens as its ranks, by that of its encode functions that is the fastest on these documents."""
+    """Package tiktoken with our tokens as its ranks."""
     import tiktoken
 
     lines = pathlib.Path(job["model"] + ".tiktoken").read_bytes().splitlines()
@@ -136,39 +163,13 @@ def tiktoken(job: Job) -> Adapter:
     encoding = tiktoken.Encoding("ours", pat_str=job["pattern"], mergeable_ranks=ranks, special_tokens={})
     if job["action"] == "decode" and job["form"] == "bytes":
         return Adapter(lists, lambda docs: [encoding.decode_bytes(ids) for ids in docs], ragged)
-    if job["action"] == "decode":
-        return Adapter(
-            lists, lambda docs: [encoding.decode(ids) for ids in docs], lambda out: ragged(doc.encode() for doc in out)
-        )  # fmt: skip
-    forms: list[Callable[[list[str]], Any]] = [
-        lambda docs: [encoding.encode_ordinary(doc) for doc in docs],
-        lambda docs: encoding.encode_ordinary_batch(docs, num_threads=1),
-    ]
-    if hasattr(encoding, "encode_to_numpy"):
-        forms.append(lambda docs: [encoding.encode_to_numpy(doc, disallowed_special=()) for doc in docs])
-
-    fastest = forms[:1]
-
-    def convert(values: np.ndarray, offsets: np.ndarray) -> list[str]:
-        """The documents; finds the fastest function meanwhile, which is not timed."""
-        docs = strings(values, offsets)
-        seconds = []
-        for form in forms:
-            taken = []
-            for _ in range(2):
-                began = time.perf_counter()
-                form(docs)
-                taken.append(time.perf_counter() - began)
-            seconds.append(min(taken))
-        fastest[:] = [forms[seconds.index(min(seconds))]]
-        return docs
-
-    return Adapter(convert, lambda docs: fastest[0](docs), ragged)
+    return Adapter(lists, lambda docs: [encoding.decode(ids) for ids in docs], lambda out: ragged(doc.encode() for doc in out))
 
 
 ADAPTERS = {
     "ubpe-numba": ours,
     "rustbpe": rustbpe,
+    "gigabpe": gigabpe,
     "tokenizers": tokenizers,
     "sentencepiece": sentencepiece,
     "tiktoken": tiktoken,

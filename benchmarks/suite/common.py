@@ -211,3 +211,34 @@ def write_ecg() -> None:
     ecg = load("ecg")
     np.save("ecg-values.npy", ecg.values)
     np.save("ecg-offsets.npy", ecg.offsets)
+
+
+@functools.cache
+def text_model() -> Any:
+    """A BPE for text of 32,768 tokens with o200k's pattern, fitted on the standard library's sources, on one thread."""
+    new = ubpe_numba.BPE.for_text(32_768, pretokenizer="o200k", n_threads=1)
+    return new.fit(lines_of(stdlib_text(4_000_000)), progress=False)
+
+
+def lines_of(text: bytes) -> list[str]:
+    """The lines of a text, with their ends."""
+    return text.decode().splitlines(keepends=True)
+
+
+FIRST_IDS = """
+import sys, time
+import numba
+began = time.perf_counter()
+import ubpe_numba
+assert ubpe_numba.BPE.load(sys.argv[1], n_threads=1).encode("the first text").size
+print(time.perf_counter() - began)
+"""
+
+
+def first_ids(cache: str, model: str) -> float:
+    """Seconds that a new process takes to import the package, load a model and encode a text, once numba is imported."""
+    env = {**os.environ, "UBPE_CACHE_DIR": cache, "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1])}
+    env.pop("UBPE_CACHE", None)
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    code = [sys.executable, "-c", FIRST_IDS, model]
+    return float(subprocess.run(code, env=env, check=True, capture_output=True, text=True).stdout)

@@ -12,6 +12,7 @@ from pair_tables import Table, tables
 from reference import decode as reference_decode
 
 from ubpe_numba import BPE, Ragged, UnknownTokenError
+from ubpe_numba.coding.decode import Decoder
 
 
 @given(tables(), st.data())
@@ -27,16 +28,25 @@ def test_decode_equals_the_reference(table: Table, data: st.DataObject) -> None:
         tok.decode_batch(bad)
 
 
-def test_decode_when_the_size_was_guessed_too_small() -> None:
+def test_decode_when_the_size_was_guessed_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The size is guessed from a sample, here one without the long tokens; the ends of documents are right all the same."""
+    rest: list[int] = []
+    size_of = Decoder._size
+
+    def size(self: Decoder, values: np.ndarray, first: int, last: int) -> int:
+        rest.append(last - first)
+        return size_of(self, values, first, last)
+
+    monkeypatch.setattr(Decoder, "_size", size)
     tok = BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2)
     ids = np.full(20_000, 8, np.int32)
-    ids[:: ids.size // 1024] = 1
+    ids[:: ids.size // 8192] = 1
     offsets = np.array([0, 0, 5, 9_000, 9_000, 9_000, 9_001, 20_000, 20_000])
     lengths = np.where(ids == 8, 128, 1)
     got = tok.decode_batch(ids, offsets)
     assert got.offsets.tolist() == np.concatenate([[0], np.cumsum(lengths)])[offsets].tolist()
     assert np.array_equal(got.values, np.repeat(np.where(ids == 8, 0, 1), lengths))
+    assert len(rest) == 1 and 0 < rest[0] < ids.size
 
 
 MERGES = [[0, 1], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]]
@@ -84,6 +94,51 @@ def test_buffers_of_every_dtype_on_one_thread_and_on_three(dtype: str, n_threads
         assert all(np.shares_memory(doc, out) for doc in got if len(doc))
     with pytest.raises(ValueError, match=f"out: expected room for {n} symbols, got {n - 1}"):
         tok.decode_batch(ids, out=buffer[:-1])
+
+
+@pytest.mark.parametrize("dtype", ALPHABETS)
+def test_tokens_about_as_long_as_a_slot(dtype: str) -> None:
+    """Tokens of every length up to 70 symbols, which a slot of 32 bytes holds or not, by themselves and one behind the other."""
+    alphabet = ALPHABETS[dtype]
+    tok = BPE.from_merges([[1, 0], *([k, k % 2] for k in range(2, 70))], alphabet=alphabet)
+    flat = reference_decode.expand(tok.vocabulary.merges.tolist(), 2)
+    assert [len(token) for token in flat] == [1, 1, *range(2, 71)]
+    docs = [[t] for t in range(len(flat))] + [[t, 0, t, 1, t, t] for t in range(len(flat))]
+    got = tok.decode_batch(docs)
+    for doc, symbols in zip(docs, got, strict=True):
+        want = [alphabet[s] for s in reference_decode.decode(doc, flat)]
+        assert list(symbols) == want
+        assert tok.decode(doc, out=np.zeros(len(want), dtype)).tolist() == [ord(s) if isinstance(s, str) else s for s in want]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("bad", [-1, -(2**31), 9, 2**31 - 1])
+def test_the_first_unknown_id_is_named(bad: int, n_threads: int) -> None:
+    """Wherever it stands, in one chunk or several; a buffer is left as it was, also one without room for all symbols."""
+    tok = BPE.from_merges(MERGES, alphabet=2, n_threads=n_threads)
+    ids = np.random.default_rng(2).integers(0, 9, 250_000).astype(np.int32)
+    offsets = np.array([0, 0, 1, 600, 100_000, 200_000, 250_000])
+    n = int(np.diff(tok.vocabulary.offsets)[ids].sum())
+    for at in (0, 1, 599, 600, 1111, 199_999, 200_000, 249_999):
+        wrong = ids.copy()
+        wrong[at] = bad
+        wrong[at + 1 :: 1000] = -7
+        document = int(np.searchsorted(offsets, at, side="right")) - 1
+        match = f"document {document}, position {at - offsets[document]}: token id {bad} is outside"
+        for out in (None, np.full(n, 7, np.int32), np.full(10, 7, np.int32)):
+            with pytest.raises(UnknownTokenError, match=match):
+                tok.decode_batch(wrong, offsets, out=out)
+            assert out is None or (out == 7).all()
+
+
+def test_sizes_that_differ_much_are_all_counted() -> None:
+    """One id in 5000 is nine tenths of the result: a sample would be wrong by much."""
+    merges = [[0, 0], *([k, k] for k in range(2, 16))]
+    tok = BPE.from_merges(merges, alphabet=2)
+    ids = np.ones(100_000, np.int32)
+    ids[777::5000] = 16
+    lengths = np.where(ids == 16, 2**15, 1)
+    assert np.array_equal(tok.decode(ids), np.repeat(np.where(ids == 16, 0, 1), lengths))
 
 
 def test_what_is_no_buffer_is_refused() -> None:

@@ -29,9 +29,9 @@ def test_rank_and_batch_equal_the_reference(data: st.DataObject, table: Table, r
     encoder = PairEncoder(Vocabulary.from_merges(size, pairs), batch=False)
     assert encoder.linear
     assert encoder.encode(ragged, 1).to_lists() == by_rank
+    empty = encoder.merges._replace(pairs=np.full_like(encoder.merges.pairs, -1))
     encoder.linear = False
     encoder.conflicts = np.empty(len(pairs), np.int32)
-    empty = encoder.merges._replace(pairs=np.full_like(encoder.merges.pairs, -1))
     pair_encode.build_tables(tuple(empty), np.full(size + len(pairs), len(pairs), np.int32), encoder.conflicts)
     assert encoder.encode(ragged, 1).to_lists() == by_rank
     batched = PairEncoder(Vocabulary.from_merges(size, pairs), batch=True)
@@ -53,16 +53,16 @@ def test_one_long_document_is_encoded_aside(monkeypatch):
     monkeypatch.setattr(thread_pool, "LONG", 100)
     tok = BPE(20, alphabet=4, n_threads=1).fit([np.arange(40) % 4], progress=False)
     encoder = tok._coder.pair_encoder()
-    kernel, in_main = encoder._linear, []
+    kernel, in_main = encoder._kernel, []
 
     def noted(*args):
         in_main.append(threading.current_thread() is threading.main_thread())
         return kernel(*args)
 
-    monkeypatch.setattr(encoder, "_linear", noted)
+    monkeypatch.setattr(encoder, "_kernel", noted)
     long = np.arange(400) % 4
-    assert tok.decode(tok.encode(long)).tolist() == long.tolist()
-    tok.encode(long[:99])
+    assert tok.decode(tok.encode_batch([long])[0]).tolist() == long.tolist()  # short documents go another way
+    tok.encode_batch([long[:99]])
     assert in_main == [False, True]
 
 

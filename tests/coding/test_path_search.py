@@ -67,6 +67,32 @@ def test_a_beam_equals_the_reference(data: st.DataObject, table: Table, by_bag: 
             assert as_found(one) == search_paths.beam_search(doc, tokens, idf, beam, by_bag)[:n]
 
 
+@pytest.mark.parametrize("by_bag", [False, True])
+@pytest.mark.parametrize("left", [0, 40, 41, 60, 150, 400, 1000])
+def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many walks are left before the highest number: in periodic and in random documents, of which walks pass many nodes."""
+    kernel = module.n_best.n_best_paths
+    highest: list[int] = []
+
+    def late(*args: object) -> int:
+        progress = next(a for a in args if isinstance(a, np.ndarray) and a.dtype == module.n_best.PROGRESS)
+        if progress[0]["documents"] == 0:
+            progress[0]["walk"] = module.tails.MOST_WALKS - left
+        status = kernel(*args)
+        highest.append(int(progress[0]["walk"]))
+        return int(status)
+
+    table = (2, [(0, 1), (2, 2), (1, 1), (2, 0), (3, 2)], [1.0, 0.5, 0.75, 1.5, 0.25])
+    search, tokens, idf = made(table)
+    random = np.random.default_rng(3).integers(0, 2, 50).tolist()
+    monkeypatch.setattr(module.n_best, "n_best_paths", late)
+    for doc in ([0, 1] * 20, random, [1] * 30):
+        found = search.n_best(Ragged.from_lists([doc, doc]), Options(5, 5, by_bag), 1)
+        want = search_paths.beam_search(doc, tokens, idf, 5, by_bag)
+        assert [as_found(one) for one in found] == [want, want]
+    assert max(highest) <= module.tails.MOST_WALKS and (left > 40 or min(highest) < 10_000)
+
+
 @given(st.data(), tables(), st.booleans())
 @settings(max_examples=100)
 def test_a_beam_with_prices_equals_the_reference(data: st.DataObject, table: Table, by_bag: bool) -> None:

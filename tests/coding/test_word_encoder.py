@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from random import Random
 
+import byte_vocabularies
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from reference import encode_pairs
 from reference import words as reference
 from text_samples import SAMPLES, text_of
 
 from ubpe_numba import BPE, FitRules, Ragged, UnknownSymbolError
+from ubpe_numba.coding import word_encoder
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.runtime import thread_pool
@@ -75,6 +80,78 @@ def test_encoding(documents: list[bytes], n_learned: int, pattern: str, n_thread
     assert ids.to_lists() == want == joined(tokenizer, documents, pattern)
 
 
+@pytest.mark.parametrize("seed", range(150))
+def test_characters_that_tokens_break_up(seed: int) -> None:
+    """Tokens of parts of characters, unstable tokens, bytes in any order, ill-formed bytes; words of all sizes."""
+    rng = Random(seed)
+    byte_ids = list(range(256))
+    if seed % 3 == 0:
+        rng.shuffle(byte_ids)
+    pairs = byte_vocabularies.vocabulary(rng, byte_ids)
+    with pytest.MonkeyPatch.context() as patch:  # words must push each other out
+        patch.setattr(word_encoder, "_BUCKETS", 64)
+        patch.setattr(word_encoder, "_LINES", 16)
+        encoder = encoder_of(Vocabulary.from_merges(256, pairs), np.array(byte_ids))
+        words = byte_vocabularies.segments(rng)
+        cuts = np.cumsum([0, *map(len, words)])
+        begins = sorted([0, len(words), *(rng.randrange(len(words) + 1) for _ in range(rng.choice([0, 3, 9])))])
+        text = np.frombuffer(b"".join(words), np.uint8)
+        ids = [encoder.encode(text, cuts[begins], cuts, 1) for _ in range(2)]
+    ranked = {pair: (i, 256 + i) for i, pair in enumerate(pairs)}
+    of_words = [encode_pairs.encode_rank([byte_ids[b] for b in word], ranked) for word in words]
+    want = [[t for ids in of_words[a:b] for t in ids] for a, b in pairwise(begins)]
+    assert ids[0].to_lists() == want == ids[1].to_lists()
+
+
+def test_an_overlong_character_is_not_the_character() -> None:
+    """E0 83 A9 has the code point of é, but is no UTF-8: a token of its own."""
+    pairs = [(0xE0, 0x83), (256, 0xA9)]
+    encoder = encoder_of(Vocabulary.from_merges(256, pairs))
+    text = b"\xe0\x83\xa9 " + "é".encode()
+    assert encoder.encode(*text_of(text), np.array([0, 4, 6])).to_lists() == [[257, 32, 0xC3, 0xA9]]
+
+
+@pytest.mark.parametrize("buckets", [1, 1 << 10])
+def test_words_that_recur_before_they_are_encoded(buckets: int) -> None:
+    """Words of a batch that no cache holds, many of them equal: with all in one bucket, and of more ids than it takes."""
+    tokenizer = fitted([b"abcabc bcabca cabb" * 9], 20)
+    rng = np.random.default_rng(7)
+    kinds = [rng.choice([97, 98, 99, 122], n).astype(np.uint8).tobytes() for n in rng.integers(1, 18, 60)]
+    words = [kinds[i] for i in rng.integers(0, 60, 2000)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_encoder, "_BUCKETS", buckets)
+        encoder = encoder_of(tokenizer.vocabulary)
+        cuts = np.cumsum([0, *map(len, words)])
+        assert encoder.encode(np.frombuffer(b"".join(words), np.uint8), cuts, cuts) == tokenizer.encode_batch(words)
+
+
+def test_words_of_every_length() -> None:
+    """Words that a cache holds, those it does not, and those too long to be merged side by side; alone and together."""
+    tokenizer = fitted([b"abcabc bcabca cabb" * 9], 40)
+    encoder = encoder_of(tokenizer.vocabulary)
+    rng = np.random.default_rng(5)
+    words = [rng.choice([97, 98, 99], n).astype(np.uint8).tobytes() for n in [*range(1, 70), *range(120, 135), 300, 5000]]
+    want = tokenizer.encode_batch(words)
+    for _ in range(2):
+        for word, ids in zip(words, want, strict=True):
+            assert np.array_equal(encoder.encode(*text_of(word), np.array([0, len(word)])).values, ids)
+        cuts = np.cumsum([0, *map(len, words)])
+        assert encoder.encode(np.frombuffer(b"".join(words), np.uint8), cuts, cuts) == want
+
+
+def test_documents_of_str_and_bytes_and_threads() -> None:
+    """Many parts are joined as one part would be."""
+    documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)] * 40
+    encoder = encoder_of(fitted(documents[:200], 80).vocabulary)
+    text = text_of(*documents)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thread_pool, "SERIAL_BELOW", 0)
+        patch.setattr(word_encoder, "_CHUNK", 1 << 12)
+        many = encoder.encode(*text, "o200k", 2)
+    assert many == encoder.encode(*text, "o200k", 1)
+    assert len(many) == len(documents)
+
+
 @pytest.mark.parametrize("rules", [FitRules(order="idf"), FitRules(encode="batch")])
 def test_encoding_of_other_tables(rules: FitRules) -> None:
     """Those that are not in order of creation, and the batch rule, go without a `WordEncoder`."""
@@ -98,11 +175,11 @@ def test_blocks_that_are_full(n: int) -> None:
 
 
 def test_symbols_in_another_order() -> None:
-    """As published vocabularies have them: byte 255 - i is symbol i + 1, and symbol 0 is none."""
-    byte_ids = 256 - np.arange(256)
-    merges = np.array([[byte_ids[97], byte_ids[98]], [257, 257], [byte_ids[32], 258]])
-    encoder = encoder_of(Vocabulary.from_merges(257, merges), byte_ids)
-    assert encoder.encode(*text_of(b"abab abab ba"), "gpt2").to_lists() == [[258, 259, byte_ids[32], byte_ids[98], byte_ids[97]]]
+    """As published vocabularies have them: byte 255 - i is symbol i."""
+    byte_ids = 255 - np.arange(256)
+    merges = np.array([[byte_ids[97], byte_ids[98]], [256, 256], [byte_ids[32], 257]])
+    encoder = encoder_of(Vocabulary.from_merges(256, merges), byte_ids)
+    assert encoder.encode(*text_of(b"abab abab ba"), "gpt2").to_lists() == [[257, 258, byte_ids[32], byte_ids[98], byte_ids[97]]]
 
 
 def test_long_words() -> None:

@@ -64,8 +64,10 @@ def test_large_corpora_with_many_epochs_equal_the_reference(
     size = int(values.max()) + 1
     more = 150 if n_candidates == 1 else 500
     want, _ = reference.fit(docs, size, size + more, n_candidates, ties)
-    usual = fitting._SMALL
-    for dense, batch, positions in ((shard_index.DENSE, usual, 1.6), (0, usual, 1.6), (0, 0, 1.0), (1024, 0, 1.03)):
+    usual, small = fitting._SMALL, fitting._ONE_EPOCH
+    ways = ((1024, usual, 1.6, small), (1024, usual, 1.6, 0), (0, usual, 1.6, 0), (0, 0, 1.0, 0), (1024, 0, 1.03, 0))
+    for dense, batch, positions, one_epoch in (*ways, (1024, 0, 1.03, small)):
+        monkeypatch.setattr(fitting, "_ONE_EPOCH", one_epoch)
         monkeypatch.setattr(shard_index, "DENSE", dense)
         monkeypatch.setattr(fitting, "_SMALL", batch)
         monkeypatch.setattr(shards, "_POSITIONS", positions)
@@ -176,6 +178,20 @@ def test_weighted_documents_equal_reference(
     if n_candidates == 1 and docs:
         weighing = [doc for doc, weight in zip(docs, weights, strict=True) if weight]
         assert tok.encode_batch(weighing).to_lists() == final
+
+
+@pytest.mark.parametrize("one_epoch", [0, fitting._ONE_EPOCH_WEIGHTED])
+@pytest.mark.parametrize("more", [30, 400])
+def test_weighted_words_in_one_epoch_or_many(one_epoch: int, more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer merges than pairs, and more: some pairs are listed at once, or all of them."""
+    monkeypatch.setattr(fitting, "_ONE_EPOCH_WEIGHTED", one_epoch)
+    rng = np.random.default_rng(12)
+    words = [np.minimum(rng.zipf(1.3, n), 30).tolist() for n in rng.integers(0, 12, 300)]
+    weights = np.minimum(rng.zipf(1.5, 300), 40)
+    repeated = [word for word, weight in zip(words, weights.tolist(), strict=True) for _ in range(weight)]
+    want, _ = reference.fit(repeated, 31, 31 + more, 1, "smallest", 2)
+    tok = BPE(31 + more, alphabet=31).fit(words, sample_weight=weights, progress=False)
+    assert merges(tok) == [tuple(m) for m in want]
 
 
 @given(weighted(largest=5), st.sampled_from(CLASSES), st.sampled_from([1, 5]), st.sampled_from(TIES), st.integers(0, 30))

@@ -7,8 +7,10 @@ import pytest
 from foreign import line
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.token_pairs import pairs_of_ranks
 
 from ubpe_numba import BPE, ModelFormatError
+from ubpe_numba.formats import base64_lines, tiktoken
 
 
 @settings(max_examples=60)
@@ -44,7 +46,96 @@ RANKS: list[tuple[bytes, str]] = [
 ]
 
 
+@st.composite
+def tokens_of_ranks(draw: st.DrawFn) -> dict[bytes, int]:
+    """Tokens with ranks: alphabets in any order with bytes left out, and tokens of which some are not made of others."""
+    letters = draw(st.permutations(b"abcd"))[: draw(st.integers(1, 4))]
+    names = [bytes([letter]) for letter in letters]
+    for _ in range(draw(st.integers(0, 14))):
+        new = draw(st.sampled_from(names)) + draw(st.sampled_from(names))
+        names += [new] if new not in names and len(new) < 60 else []
+    if draw(st.booleans()):
+        names = draw(st.permutations(names))
+    names += [name for name in draw(st.lists(st.sampled_from([b"zz", b"abc", b"az", b"bb"]), max_size=1)) if name not in names]
+    ranks = sorted(draw(st.lists(st.integers(0, 99), min_size=len(names), max_size=len(names), unique=True)))
+    return dict(draw(st.permutations(list(zip(names, ranks, strict=True)))))
+
+
+def check(ranks: dict[bytes, int]) -> None:
+    """The pairs found, or the error, are those of the reference."""
+    found: tuple[list[bytes], list[tuple[bytes, bytes]]] | str
+    try:
+        table = tiktoken.read(tiktoken.Ranks.of(ranks), {}, None)
+    except ModelFormatError as error:
+        found = str(error)
+    else:
+        by_rank = {rank: token for token, rank in ranks.items()}
+        tokens = [by_rank[rank] for rank in table.token_ids.tolist()]
+        assert bytes(table.symbols) == b"".join(tokens[: len(table.symbols)])
+        found = tokens, [(tokens[a], tokens[b]) for a, b in table.merges.tolist()]
+    try:
+        want: object = pairs_of_ranks(ranks)
+    except ValueError as error:
+        want = str(error)
+    assert found == want
+
+
+@settings(max_examples=400)
+@given(tokens_of_ranks())
+def test_pairs_of_ranks_are_those_of_the_reference(ranks: dict[bytes, int]) -> None:
+    check(ranks)
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [b"a", *(b"a" * n for n in range(2, 60))],
+        [b"a", *(b"a" * 2**n for n in range(1, 10)), b"a" * 200],
+        [b"a", b"b", *(b"ab" * n for n in range(1, 20)), b"bab", b"baba"],
+        [bytes([i]) for i in range(255, -1, -1)] + [bytes([i, j]) for i in range(0, 256, 9) for j in range(256)],
+        [b"b", b"a", b"bc", b"ab", b"abc", b"c"],
+        [b"a", b"b", b"c", b"ab", b"bc", b"abc", b"abcabcab", b"abcabc", b"ababab"],
+        [b"x"],
+    ],
+    ids=["prefixes", "powers", "periods", "two bytes", "symbols late", "unstable", "one"],
+)
+def test_pairs_of_special_tables(tokens: list[bytes]) -> None:
+    check({token: rank for rank, token in enumerate(tokens)})
+    check({token: 3 * rank for rank, token in enumerate(reversed(tokens))})
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(st.binary(min_size=1, max_size=9), st.integers(0, 10**9)), unique_by=lambda item: item[0]), st.data())
+def test_lines_read_at_once_are_those_read_one_by_one(tokens: list[tuple[bytes, int]], data: st.DataObject) -> None:
+    text = tiktoken.write(dict(tokens))
+    whole = base64_lines.read(text)
+    assert (whole is None) == (not tokens)
+    at = data.draw(st.integers(0, len(text)))
+    broken = text[:at] + data.draw(st.binary(max_size=3)) + text[at + data.draw(st.integers(0, 3)) :]
+    for lines in (text, broken, text.replace(b"\n", b"\r\n"), text.replace(b"=", b"A", 1)):
+        found = base64_lines.read(lines)
+        if found is not None and len({line.split()[0] for line in lines.split(b"\n") if line}) == found[2].size:
+            for a, b in zip(found, tiktoken.Ranks.of(tiktoken._parse_lines(lines)), strict=True):
+                assert a.dtype == b.dtype and np.array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    "text", [b"YQ==\n0 YWI= 1\n", b"YQ== 0\n\nYWI= 1\n", b"Y=Q= 0\n", b"Y=== 0\n", b"YQ=A 0\n", b"=YQ= 0\n", b"YQ 0\n"]
+)
+def test_lines_that_are_written_in_another_way(text: bytes) -> None:
+    assert base64_lines.read(text) is None
+
+
 @pytest.mark.parametrize("data, match", RANKS, ids=range(len(RANKS)))
 def test_hostile_ranks(data: bytes, match: str) -> None:
     with pytest.raises(ModelFormatError, match=match):
         BPE.from_tiktoken(data)
+
+
+def test_a_file_that_fails_is_read_again_only_to_find_a_token_that_is_there_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = BYTES + line(b"abab", 256)
+    with pytest.raises(ModelFormatError, match="is there twice"):
+        BPE.from_tiktoken(wrong + line(b"abab", 257))
+    monkeypatch.setattr(tiktoken, "_parse_lines", lambda data: pytest.fail("read again"))
+    with pytest.raises(ModelFormatError, match="is not made of others"):
+        BPE.from_tiktoken(wrong)

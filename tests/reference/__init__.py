@@ -11,5 +11,6 @@ ids below `alphabet_size` are symbols, learned ids follow from `alphabet_size` o
 - `search_paths.py`: the n best paths: a beam by path, by bag or with prices, and trying everything; bounds.
 - `words.py`: cutting text by the published patterns, counting and encoding the segments; needs the package `regex`.
 - `atoms.py`: finding words that are kept whole.
+- `token_pairs.py`: the pair that makes each token, of a table of ranks, or of several pairs for a token.
 - `decode.py`: flat sequences of a pair table, and decoding with them.
 """

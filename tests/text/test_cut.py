@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reference import words as reference
 from text_samples import SAMPLES, known, spoken, text_of
 
-from ubpe_numba.text.cut import PATTERNS, scan
+from ubpe_numba.text.cut import PATTERNS, kernel_of, scan
 
 
 def segments_of(documents: list[bytes], pattern: str, n_threads: int = 1) -> list[bytes]:
@@ -29,6 +29,45 @@ def check(documents: list[bytes]) -> None:
     for pattern in PATTERNS:
         want = [segment for document in documents for segment in reference.split(document, pattern)]
         assert segments_of(documents, pattern) == want, pattern
+
+
+def cut_by_kernel(documents: list[bytes], pattern: str, behind: int, room: int) -> list[int]:
+    """The ends of segments as the kernel writes them, `room` at a call, with so many more bytes behind the text."""
+    kernel, classes = kernel_of(pattern)
+    values, offsets = text_of(*documents)
+    values = np.concatenate([values, np.full(max(behind, 8 - values.size), ord("x"), np.uint8)])
+    state, ends = np.zeros(2, np.int64), np.empty(room, np.int64)
+    found: list[int] = []
+    while True:
+        n = kernel(values, offsets, classes, state, ends)
+        found += ends[:n].tolist()
+        if n < room:
+            return found
+
+
+def check_windows(documents: list[bytes], room: int = 1 << 12) -> None:
+    """With windows of 64 bytes up to the last document's end (64 bytes behind it), and without any in its last 63 bytes."""
+    for pattern in PATTERNS:
+        lengths = [len(segment) for document in documents for segment in reference.split(document, pattern)]
+        want = np.cumsum(lengths).tolist()
+        assert cut_by_kernel(documents, pattern, 64, room) == want, pattern
+        assert cut_by_kernel(documents, pattern, 0, room) == want, pattern
+
+
+@pytest.mark.parametrize("room", [1, 7, 63, 64, 65, 71, 72, 100, 127, 128, 130])
+def test_the_room_for_ends_is_not_left(room: int) -> None:
+    """As many segments in a window as there can be, and fewer; nothing is written behind the room."""
+    documents = [b"a1" * 100, b"the end of it " * 30, b"1a" * 31 + b"!"]
+    for pattern in PATTERNS:
+        kernel, classes = kernel_of(pattern)
+        values, offsets = text_of(*documents, bytes(64))
+        state, around = np.zeros(2, np.int64), np.full(room + 80, -1, np.int64)
+        found: list[int] = []
+        while (n := kernel(values, offsets[:-1], classes, state, around[:room])) == room:
+            found += around[:n].tolist()
+        found += around[:n].tolist()
+        assert found == np.cumsum([len(x) for d in documents for x in reference.split(d, pattern)]).tolist()
+        assert (around[room:] == -1).all()
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -129,3 +168,55 @@ def test_bytes_past_the_last_code_point():
                 raw,
                 pattern,
             )
+
+
+#: What may lie across the end of a window: contractions, what punctuation takes, white space, threes of digits, words by case,
+#: characters of two to four bytes, surrogates, stray bytes.
+ACROSS = [
+    "it's we'll I'VE 'SBLOOD x'ſ a's's's'sb 'sabc 'lx we'l",
+    "a.\n\n b !/\n/\n/x */\n//y .\r\n\r\n  \n\n\tz --\n",
+    "a  b \n  \n   \n\n c\t\td \r\n  e\n    \n",
+    "1234567890123 12 1234 x123456 ١٢٣٤ 12３４ ½",
+    "iPhone HTTPServer aBC ABc 中Ab中AB中A. a中A it's中Ab 中'sǅa",
+    "!\u0301a \u0301b e\u0301e !!\u0301c \u0301",
+    "КАТЮША и Маша ёЁѣЇ",
+    "か\u3099ー・ア 한국。中文，あ",
+    "\u3000\u3000中\xa0a \u3000b\u2003\n\u3000\u3000\n\u3000c",
+    "\U0001f600\U0001f468\u200d \ud800\udc80a",
+]
+STRAY = [b"\xe4\xb8", b"\xd0", b"\xd0 \x90", b"\xf0\x9f\x98a", b"\xe3\x82\x80\x80", b"\xed\xa0\x80\xed\xb0\x80", b"\xff\xfe \xc3"]
+
+
+@pytest.mark.parametrize("unit", [*(text.encode("utf-8", "surrogatepass") for text in ACROSS), *STRAY])
+def test_windows_begin_and_end_anywhere(unit: bytes) -> None:
+    """Words of one to 67 letters in front move everything through all places of a window; documents end at each byte of it."""
+    fronts = [b"a" * n for n in range(67)]
+    check_windows([front + unit for front in fronts])
+    check_windows([front + b" " + unit + b" " + unit for front in fronts[::3]], room=5)
+    check_windows([(b"a" * 61 + unit)[:n] for n in range(58, 75)])
+    check_windows([unit[n:] + unit * 9 for n in range(len(unit))])
+
+
+def test_segments_longer_than_windows() -> None:
+    for piece in ("a", "A", "я", "Я", "中", "あ", "é", "中\u0301", "1", "١", "-", "。", " ", "\n", "\u3000"):
+        for n in (21, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200):
+            run = (piece * n).encode()
+            check_windows([run, b"'" + run, b" " + run + b"x", run + b"'s", run + b"B"])
+            check_windows([run + "中B.".encode(), run + b"\n\n", b"z" + run])
+
+
+NASTY = [*"aAsSlL1 \n'/.-\t\r", "  ", "'s", "'LL", "ab", "AB", *"бБё中か・한。，éÉʰǅ١１½ſ", "'ſ"]
+NASTY += ["\u3000", "\xa0", "\u0301", "\U0001f600", "\ud800"]
+
+
+def test_windows_equal_the_reference_on_random_text() -> None:
+    rng = np.random.default_rng(12)
+    alphabet = [piece.encode("utf-8", "surrogatepass") for piece in NASTY] + [b"\xff", b"\x80", *STRAY]
+    for case in range(300):
+        few = [alphabet[k] for k in rng.choice(len(alphabet), rng.integers(2, 12), replace=False)]
+        pieces = [
+            few[k] * (rng.integers(1, 25) if rng.random() < 0.1 else 1) for k in rng.integers(0, len(few), rng.integers(1, 300))
+        ]
+        flat = b"".join(pieces)
+        cuts = [0, *sorted(rng.integers(0, len(flat) + 1, case % 7).tolist()), len(flat)]
+        check_windows([flat[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)], room=[1 << 12, 1, 3, 64][case % 4])

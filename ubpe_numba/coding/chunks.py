@@ -7,6 +7,7 @@ returns how many ids there are; see `by_rank.encode_rank`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
 
 Kernel = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
+#: Gives a compiled kernel and its arguments behind symbols and offsets, scratch for documents of up to so many symbols and the
+#: arrays `out` and `out_offsets` among them.
+Bound = Callable[[int, np.ndarray, np.ndarray], tuple[Callable[..., int], tuple[Any, ...]]]
 
 
 def longest_of(offsets: np.ndarray) -> int:

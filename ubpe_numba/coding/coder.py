@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.coding.chunks import Bound
 from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import PathSearch
+from ubpe_numba.coding.short_document import ShortDecoder, ShortEncode, short_symbols
 from ubpe_numba.coding.token_starts import starts_of
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches
@@ -63,6 +66,8 @@ class Coder:
         self._lattice: tuple[PathEncoder, float, Lattice] | None = None
         self._word_encoder: WordEncoder | None = None
         self._decoder: Decoder | None = None
+        self._short_encoders: dict[Any, ShortEncode | None] = {}
+        self._short_decoder: ShortDecoder | None = None
 
     # ---------------------------------------------------------------------------------------------- tables
 
@@ -77,15 +82,13 @@ class Coder:
         """The encoder by merge rank of text in segments; None where there is no fast way: pairs out of order, bytes unknown."""
         if self._word_encoder is None:
             alphabet, pairs = self.model.alphabet, self.pair_encoder()
-            if alphabet.kind != "bytes" or not pairs.linear:
+            if alphabet.kind != "bytes" or alphabet.size != 256 or not pairs.linear:
                 return None
-            byte_ids = None
-            if alphabet.size != 256 or not alphabet.is_identity:
-                byte_ids = alphabet.lookup(np.arange(256, dtype=np.uint8))
-                if byte_ids.min() < 0:
-                    return None
             from ubpe_numba.coding.word_encoder import WordEncoder  # here only: integers need not wait for it
 
+            if not WordEncoder.takes(pairs):
+                return None
+            byte_ids = None if alphabet.is_identity else alphabet.lookup(np.arange(256, dtype=np.uint8))
             self._word_encoder = WordEncoder(pairs, byte_ids)
         return self._word_encoder
 
@@ -98,6 +101,7 @@ class Coder:
             else:
                 added = None if weights is None else token_weights(vocabulary, weights)
             self._path_encoder = weights, PathEncoder(vocabulary, added)
+            self._short_encoders.clear()
         return self._path_encoder[1]
 
     def path_search(self, encoder: PathEncoder) -> PathSearch:
@@ -124,6 +128,49 @@ class Coder:
         if self._decoder is None:
             self._decoder = Decoder(self.model.vocabulary, self.model.alphabet, self.model.segmenter)
         return self._decoder
+
+    # ---------------------------------------------------------------------------------------------- short documents
+
+    # These are made when the general path has been used, which has reported what is wrong with the arguments or the environment:
+    # until then, and where there is no short way, they are None.
+
+    def short_by_pairs(self, batch: bool) -> ShortEncode | None:
+        """What encodes one short document as `pair_encoder` and `word_encoder` do."""
+        try:
+            return self._short_encoders[batch]
+        except KeyError:
+            pairs = self._pair_encoders.get(batch)
+            return None if pairs is None else self._short_encoder(batch, pairs.bound, by_words=not batch)
+
+    def short_by_path(self, weights: Any, objective: str) -> ShortEncode | None:
+        """What encodes one short document as `path_encoder` does."""
+        if self._path_encoder is None or self._path_encoder[0] is not weights:
+            return None
+        key = encoder, _ = self._path_encoder[1], objective
+        try:
+            return self._short_encoders[key]
+        except KeyError:
+            return self._short_encoder(key, encoder.bound(encoder.effective(objective)), by_words=False)
+
+    def _short_encoder(self, key: Any, bound: Bound, by_words: bool) -> ShortEncode | None:
+        """Make what encodes short documents by a kernel, or text by words, and keep it by its key."""
+        if not thread_pool.is_valid_environment():
+            return None
+        made: ShortEncode | None = None
+        if self.is_plain:
+            made = short_symbols(self.model, bound)
+        elif by_words and (words := self.word_encoder()) is not None:
+            from ubpe_numba.coding.short_text import short_text  # here only, as the word encoder
+
+            made = short_text(self.model, words)
+        self._short_encoders[key] = made
+        return made
+
+    def short_decoder(self) -> ShortDecoder | None:
+        """What decodes one short document as `decoder` does."""
+        if self._short_decoder is None and self._decoder is not None and thread_pool.is_valid_environment():
+            self._short_decoder = ShortDecoder(self._decoder, self.model.alphabet, self.model.segmenter.encoding)
+        return self._short_decoder
 
     # ---------------------------------------------------------------------------------------------- documents
 

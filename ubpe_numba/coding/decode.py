@@ -2,7 +2,8 @@
 
 One pass into a buffer of about the right size. A pass over the lengths first, to know the size, would take a third of the time;
 instead the size is estimated from some of the ids, and where the estimate was too small the rest is measured and the buffer
-replaced, once.
+replaced, once. Likewise ids are not checked first: the pass stops at one that is outside the vocabulary. Only where a user gives
+the buffer they are, so that it is left as it was.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-_SAMPLE = 1024  # ids that the size is estimated from
+_SAMPLE = 8192  # ids that the size is estimated from
+_ERROR = 0.03  # of the estimate, relative, from where on it is not used
 _MARGIN = 1.0625  # the buffer is so many times the estimate
-_SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel needs free at the end
+SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel needs free at the end
 
 
 class Decoder:
@@ -39,6 +41,8 @@ class Decoder:
         Which ids stand for no token; None if all stand for one.
     sizes, starts, arena, slots
         The tables that kernels/decode.py draws.
+    tables : tuple
+        These, in the order in which the kernel takes them.
 
     Raises
     ------
@@ -61,8 +65,10 @@ class Decoder:
         self.sizes = sizes.astype(np.int32)
         self.arena = np.zeros(symbols.nbytes + decode.SLACK, np.uint8)
         self.arena[: symbols.nbytes] = symbols.view(np.uint8)
-        self.slots = np.zeros(self.sizes.size * decode.SLOT, np.uint8)
-        decode.fill_slots(self.starts, self.arena, self.slots)
+        slots = np.lib.stride_tricks.sliding_window_view(self.arena, decode.SLOT)[self.starts[:-1]]
+        slots[:, -1] = np.where(sizes < decode.SLOT, sizes, decode.LONG)
+        self.slots = slots.reshape(-1)
+        self.tables = (self.slots, self.starts, self.arena)
 
     def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """The symbols of all documents, and int64 offsets of the documents in them. O(ids + symbols).
@@ -72,12 +78,14 @@ class Decoder:
         UnknownTokenError
             For an id outside the vocabulary, naming document and position.
         """
-        values, offsets = self._checked(ids)
+        values, offsets = writable(ids.values), writable(ids.offsets)
+        if self.gaps is not None:
+            self._check(values, offsets, int(offsets[0]))
         ends = np.zeros(len(ids) + 1, np.int64)
         chunks = thread_pool.chunks_of(offsets, n_threads)
 
         def one(begin: int, end: int) -> np.ndarray:
-            return self._decode(values, offsets[begin : end + 1], ends[begin + 1 : end + 1])
+            return self._decode(values, offsets, begin, end, ends)
 
         parts = thread_pool.run(one, chunks, n_threads, values.size)
         out = parts[0]
@@ -100,7 +108,7 @@ class Decoder:
         Raises
         ------
         UnknownTokenError
-            As `decode`.
+            As `decode`; nothing is written to `out`.
         TypeError
             If `out` is no array of the symbols' dtype.
         ValueError
@@ -112,15 +120,16 @@ class Decoder:
             raise ValueError(f"out: expected a 1-D, contiguous and aligned array, got {describe(out)}")
         if not out.flags.writeable:
             raise ValueError("out: expected an array that can be written to, got a read-only one")
-        values, offsets = self._checked(ids)
+        values, offsets = writable(ids.values), writable(ids.offsets)
+        self._check(values, offsets, int(offsets[0]))  # before anything is written to `out`
+        chunks = thread_pool.chunks_of(offsets, n_threads)
         ends = np.zeros(len(ids) + 1, np.int64)
         room = np.asarray(out).view(np.uint8)
-        chunks = thread_pool.chunks_of(offsets, n_threads)
         starts = dict.fromkeys(chunks, 0)
         if len(chunks) > 1:  # each writes to its own part of `out`, so sizes are found first: a third more work, nothing to join
 
             def size(begin: int, end: int) -> int:
-                return int(decode.decoded_size(values[offsets[begin] : offsets[end]], self.sizes))
+                return self._size(values, int(offsets[begin]), int(offsets[end]))
 
             sizes = thread_pool.run(size, chunks, n_threads)
             self._check_room(sum(sizes), room.size)
@@ -142,48 +151,59 @@ class Decoder:
             raise ValueError(f"out: expected room for {size // width} symbols, got {room // width}")
 
     def _decode_here(self, values: np.ndarray, offsets: np.ndarray, room: np.ndarray, ends: np.ndarray) -> None:
-        """Decode some documents into bytes that need not have any to spare; ids in range."""
+        """Decode documents into bytes that need not have any to spare; ids in range."""
         first, last = int(offsets[0]), int(offsets[-1])
-        tables = (self.sizes, self.slots, self.starts, self.arena)
-        done, size = decode.decode(values, offsets, first, *tables, room, 0, ends)
+        done, size = decode.decode(values, offsets, first, *self.tables, room, 0, ends)
         if done == last:
             return
         # the kernel needs some bytes free behind the last id, so it writes the rest to a buffer, which is copied
-        needed = int(decode.decoded_size(values[done:last], self.sizes))
+        needed = self._size(values, done, last)
         self._check_room(size + needed, room.size)
-        rest = np.empty(needed + _SPARE, np.uint8)
+        rest = np.empty(needed + SPARE, np.uint8)
         document = int(np.searchsorted(offsets, done, side="right")) - 1
-        decode.decode(values, offsets[document:], done, *tables, rest, 0, ends[document:])
+        decode.decode(values, offsets[document:], done, *self.tables, rest, 0, ends[document:])
         ends[document:] += size
         room[size : size + needed] = rest[:needed]
 
-    def _checked(self, ids: Ragged) -> tuple[np.ndarray, np.ndarray]:
-        """Values and offsets; UnknownTokenError for an id outside the vocabulary, naming document and position."""
-        values, offsets = writable(ids.values), writable(ids.offsets)
-        given = values[offsets[0] : offsets[-1]]
+    def _size(self, values: np.ndarray, first: int, last: int) -> int:
+        """The bytes of the ids first to last, which are in range."""
+        return int(decode.decoded_size(values, first, last, 1, self.sizes)[0])
+
+    def _estimate(self, values: np.ndarray, first: int, last: int) -> int:
+        """About the bytes of the ids first to last, and rarely less; of few ids, or where sizes differ much, all are counted."""
+        step = max(1, (last - first) // _SAMPLE)
+        size, squares = decode.decoded_size(values, first, last, step, self.sizes)
+        if step == 1:
+            return int(size)
+        sampled = -(-(last - first) // step)
+        if squares > size * size * (1 / sampled + _ERROR**2):
+            return self._size(values, first, last)
+        return int(size / sampled * (last - first) * _MARGIN)
+
+    def _check(self, values: np.ndarray, offsets: np.ndarray, first: int) -> None:
+        """UnknownTokenError for an id outside the vocabulary, the `first` or later, naming document and position."""
+        given = values[first : offsets[-1]]
         bad = int(decode.find_outside(given, self.sizes.size))
         if bad < 0 and self.gaps is not None and self.gaps[given].any():
             bad = int(np.argmax(self.gaps[given]))
         if bad >= 0:
-            at = int(offsets[0]) + bad
+            at = first + bad
             document = int(np.searchsorted(offsets, at, side="right")) - 1
             raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size)
-        return values, offsets
 
-    def _decode(self, values: np.ndarray, offsets: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """The bytes of some documents; `ends` gets where each ends. Ids in range."""
+    def _decode(self, values: np.ndarray, all_offsets: np.ndarray, begin: int, end: int, all_ends: np.ndarray) -> np.ndarray:
+        """The bytes of documents begin to end; `all_ends[1:]` gets where each ends in them. UnknownTokenError as `decode`."""
+        offsets, ends = all_offsets[begin : end + 1], all_ends[begin + 1 : end + 1]
         first, last = int(offsets[0]), int(offsets[-1])
-        some = values[first : last : max(1, (last - first) // _SAMPLE)]
-        guess = float(self.sizes[some].mean()) * (last - first) * _MARGIN if last > first else 0.0
-        out = np.empty(int(guess) + _SPARE, np.uint8)
-        tables = (self.sizes, self.slots, self.starts, self.arena)
-        done, size = decode.decode(values, offsets, first, *tables, out, 0, ends)
+        out = np.empty(self._estimate(values, first, last) + SPARE, np.uint8)
+        done, size = decode.decode(values, offsets, first, *self.tables, out, 0, ends)
         if done < last:
-            larger = np.empty(size + int(decode.decoded_size(values[done:last], self.sizes)) + _SPARE, np.uint8)
+            self._check(values, all_offsets, done)
+            larger = np.empty(size + self._size(values, done, last) + SPARE, np.uint8)
             larger[:size] = out[:size]
             out = larger
             document = int(np.searchsorted(offsets, done, side="right")) - 1  # decoding stopped within this one
-            _, size = decode.decode(values, offsets[document:], done, *tables, out, size, ends[document:])
+            _, size = decode.decode(values, offsets[document:], done, *self.tables, out, size, ends[document:])
         # a view keeps the whole buffer alive, most of which is spare room if the document is short
         return out[:size] if out.size - size <= size // 8 else out[:size].copy()
 

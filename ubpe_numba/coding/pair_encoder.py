@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from ubpe_numba.coding import giant_document
@@ -11,6 +15,7 @@ from ubpe_numba.coding.kernels import dropout as dropout_kernel
 from ubpe_numba.coding.kernels.by_pairs import PairTables
 from ubpe_numba.coding.kernels.by_rank import RankTables
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.runtime.arrays import writable
 from ubpe_numba.runtime.tables.edges import EDGE
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -19,8 +24,8 @@ class PairEncoder:
     """Encoding by substitution of pairs, in order of rank or by the articles' batch rule.
 
     In order of creation and by rank there is a linear search without any merging (kernels/by_rank.py); every other case goes
-    through linked lists of pairs (kernels/by_pairs.py). Tables are built once and only read afterwards: threads may share an
-    encoder.
+    through linked lists of pairs (kernels/by_pairs.py). Tables are built when they are first needed, since text has tables of its
+    own (word_encoder.py), and only read afterwards: threads may share an encoder.
 
     Parameters
     ----------
@@ -33,12 +38,6 @@ class PairEncoder:
     ----------
     linear : bool
         Whether it is the linear search.
-    merges : PairTables
-        The pairs, and the ids that they make.
-    tables : RankTables
-        What the linear search looks up; there are none without it.
-    lengths : int64[V]
-        Symbols of every token; of a linear search only.
     conflicts : int32[m]
         What the batch rule looks up; see `by_pairs.build_tables`. Not of a linear search.
 
@@ -53,34 +52,50 @@ class PairEncoder:
         assert vocabulary.merges is not None  # the caller has checked that
         n, m = vocabulary.n_alphabet, vocabulary.n_learned
         self.vocabulary, self.batch = vocabulary, batch
-        self.merges = PairTables(_empty(m), vocabulary.merges[:, 0].copy(), vocabulary.merges[:, 1].copy(), n)
         self.linear = vocabulary.in_order_of_creation and not batch
-        if self.linear:
-            self.lengths = np.diff(vocabulary.offsets)
-            trie = _empty(vocabulary.arena.size - n).view(EDGE)
-            stable, prefixes = np.empty(n + m, np.uint8), np.empty(n + m, np.int32)
-            self.tables = RankTables(*self.merges, trie, stable, prefixes, self.lengths)
-            # a copy: kernels are compiled for arrays that can be written to
-            by_rank.build_tables(vocabulary.arena.copy(), tuple(self.tables))
-        else:
+        if not self.linear:
             self.conflicts = np.empty(m, np.int32)
             by_pairs.build_tables(tuple(self.merges), np.full(n + m, m, np.int32), self.conflicts)
+
+    @functools.cached_property
+    def merges(self) -> PairTables:
+        """The pairs, and the ids that they make."""
+        if self.linear:
+            return PairTables(*self.tables[:4])
+        vocabulary = self.vocabulary
+        return PairTables(_empty(vocabulary.n_learned), *_parts(vocabulary), vocabulary.n_alphabet)
+
+    @functools.cached_property
+    def tables(self) -> RankTables:
+        """What the linear search looks up."""
+        vocabulary = self.vocabulary
+        n, size = vocabulary.n_alphabet, len(vocabulary)
+        left, right = _parts(vocabulary)
+        edges = int(self.lengths[right].sum())
+        prefixes = np.empty(size, np.int32)
+        tables = RankTables(_empty(size - n), left, right, n, _empty(edges).view(EDGE), prefixes, self.lengths)
+        scratch = np.empty(size, np.uint8), np.empty(size, np.int64), np.empty(n + edges, np.int64), np.empty(n + edges, np.int32)
+        by_rank.build_tables(writable(vocabulary.arena), tuple(tables), *scratch)
+        return tables
+
+    @functools.cached_property
+    def lengths(self) -> np.ndarray:
+        """Symbols of every token, int64[V]."""
+        return np.diff(self.vocabulary.offsets)
 
     def encode(self, documents: Ragged, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads.
 
         One giant document is cut into blocks for the threads where the search is linear; see giant_document.py.
         """
-        if not self.linear:
-            return over_documents(self._by_pairs, documents, n_threads)
-        blocks = giant_document.blocks_of(documents.offsets, n_threads)
+        blocks = giant_document.blocks_of(documents.offsets, n_threads) if self.linear else None
         if blocks is None:
-            return over_documents(self._linear, documents, n_threads)
+            return over_documents(self._kernel, documents, n_threads)
 
         def encode(text: np.ndarray) -> np.ndarray:
-            return over_documents(self._linear, Ragged._trusted(text, np.array([0, text.size])), 1).values
+            return over_documents(self._kernel, Ragged._trusted(text, np.array([0, text.size])), 1).values
 
-        parts = over_documents(self._linear, Ragged._trusted(documents.values, blocks.offsets), n_threads)
+        parts = over_documents(self._kernel, Ragged._trusted(documents.values, blocks.offsets), n_threads)
         return giant_document.join(encode, documents, blocks, parts, self.lengths)
 
     def encode_dropout(self, documents: Ragged, dropout: float, seed: int, n_threads: int | None) -> Ragged:
@@ -111,12 +126,21 @@ class PairEncoder:
         final_prefix.last_tokens(document, before, tuple(self.tables), last)
         return last
 
-    def _linear(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-        dead = np.empty((out.size >> 3) + 1, np.uint8)  # no document is longer than all together
-        return int(by_rank.encode_rank(symbols, offsets, tuple(self.tables), dead, out, out_offsets))
+    def bound(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        """The kernel and its arguments; a `chunks.Bound`."""
+        if self.linear:
+            return by_rank.encode_rank, (tuple(self.tables), np.empty((longest >> 3) + 1, np.uint8), out, out_offsets)
+        return by_pairs.encode_pairs, (tuple(self.merges), self.conflicts, self.batch, out, out_offsets)
 
-    def _by_pairs(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-        return int(by_pairs.encode_pairs(symbols, offsets, tuple(self.merges), self.conflicts, self.batch, out, out_offsets))
+    def _kernel(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
+        kernel, rest = self.bound(out.size, out, out_offsets)  # no document is longer than all together
+        return int(kernel(symbols, offsets, *rest))
+
+
+def _parts(vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
+    """The two ids that make up each learned token: int32[m] each."""
+    assert vocabulary.merges is not None
+    return vocabulary.merges[:, 0].copy(), vocabulary.merges[:, 1].copy()
 
 
 def _empty(n: int) -> np.ndarray:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.chunks import Kernel, longest_of, over_documents
+from ubpe_numba.coding.chunks import Bound, longest_of, over_documents
 from ubpe_numba.coding.kernels import best_path, cheapest_path, forward_path, token_prices
 from ubpe_numba.coding.kernels.best_path import PathTables
 from ubpe_numba.documents.ragged import Ragged
@@ -82,11 +85,15 @@ class PathEncoder:
         n_threads : int or None
             The result is the same for any number of threads.
         """
-        if objective == "sentencepiece":
-            return over_documents(self._forward(), documents, n_threads)
-        if objective == "tfidf":
-            return over_documents(self._tfidf, documents, n_threads)
-        return over_documents(self._cheapest(objective, self.following(documents)), documents, n_threads)
+        if objective in self.costs:
+            self.following(documents)
+        bound = self.bound(objective)
+
+        def kernel(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
+            call, rest = bound(longest_of(offsets), out, out_offsets)
+            return int(call(symbols, offsets, *rest))
+
+        return over_documents(kernel, documents, n_threads)
 
     def following(self, documents: Ragged) -> np.ndarray:
         """The list of states that follow (runtime/tables/automaton.py), once many symbols were encoded; else an empty one."""
@@ -113,38 +120,35 @@ class PathEncoder:
         token_prices.path_weights(writable(paths.values), paths.offsets, idf, self.tables.logs, counts, weights)
         return weights
 
-    def _tfidf(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-        n = best_path.best_paths(
-            symbols, offsets, tuple(self.tables),
-            np.empty(2 * self.ring), np.empty(longest_of(offsets) + 1, best_path.NODE),
-            np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(offsets.size - 1),
-        )  # fmt: skip
-        return int(n)
+    def effective(self, objective: str) -> str:
+        """The objective that is searched by: by tf-idf there have to be tokens with an idf."""
+        return "shortest" if objective == "tfidf" and not self.weighs else objective
 
-    def _forward(self) -> Kernel:
-        """The kernel of the objective ``"sentencepiece"``."""
+    def bound(self, objective: str) -> Bound:
+        """The kernel of an objective and its arguments."""
+        if objective == "sentencepiece":
+            return self._forward
+        return self._tfidf if objective == "tfidf" else partial(self._cheapest, self.costs[objective])
+
+    def _tfidf(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        return best_path.best_paths, (
+            tuple(self.tables), np.empty(2 * self.ring), np.empty(longest + 1, best_path.NODE),
+            np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
+        )  # fmt: skip
+
+    def _forward(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
         if self._trie is None:
             v = self.vocabulary
             self._trie = trie.trie_of(v.n_alphabet, writable(v.arena), np.diff(v.offsets))
-        table, scores = self._trie, self.added.astype(np.float32)
+        best, tree = np.empty(longest + 1, np.float32), np.empty((2, longest + 1), np.int32)
+        return forward_path.forward_paths, (self._trie, self.added.astype(np.float32), best, tree, out, out_offsets)
 
-        def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-            size = longest_of(offsets) + 1
-            best, tree = np.empty(size, np.float32), np.empty((2, size), np.int32)
-            return int(forward_path.forward_paths(symbols, offsets, table, scores, best, tree, out, out_offsets))
-
-        return call
-
-    def _cheapest(self, objective: str, following: np.ndarray) -> Kernel:
-        """The kernel of an objective whose costs add up."""
-        edges, states, costs = self.tables.edges, self.tables.states, self.costs[objective]
-
-        def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-            sums, tree = np.empty(2 * self.ring), np.empty(2 * longest_of(offsets) + 2, np.int32)
-            n = cheapest_path.cheapest_paths(symbols, offsets, edges, states, following, costs, sums, tree, out, out_offsets)
-            return int(n)
-
-        return call
+    def _cheapest(
+        self, costs: np.ndarray, longest: int, out: np.ndarray, out_offsets: np.ndarray
+    ) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        sums, tree, tables = np.empty(2 * self.ring), np.empty(2 * longest + 2, np.int32), self.tables
+        arguments = tables.edges, tables.states, self._following, costs, sums, tree, out, out_offsets
+        return cheapest_path.cheapest_paths, arguments
 
 
 def _costs(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -216,7 +216,7 @@ class _Beam:
         ring = 1 << (min(search.encoder.longest, self.longest) + 1).bit_length()
         self.scratch = n_best.Scratch(
             np.empty((ring, beam), n_best.TAIL), np.empty(ring, np.int64), np.empty(beam, n_best.ENTRY),
-            np.empty(beam, n_best.NEW), np.zeros(search.marks.size, n_best.COUNT), np.empty(tails.WALKS, tails.WALK),
+            np.empty(beam, n_best.NEW), np.zeros(search.marks.size, n_best.COUNT), np.empty(tails.WALKS, np.int64),
             np.empty(self.longest, np.int32),
         )  # fmt: skip
         self.most_nodes = (self.longest + 1) * beam + 1
@@ -224,7 +224,8 @@ class _Beam:
 
     def _grow(self, n: int) -> None:
         n = min(n, self.most_nodes)
-        self.nodes, self.free = (np.empty(n, tails.NODE), np.empty(n, tails.REST)), np.empty(n, np.int32)
+        self.nodes = np.empty(n, tails.NODE), np.empty(n, np.int64), np.empty(n, tails.REST)
+        self.free = np.empty(n, np.int32)
 
     def run(self, prices: np.ndarray) -> NBest:
         """The best paths where a token adds at most its price to what tails are ordered by: float64[V], infinite for none."""

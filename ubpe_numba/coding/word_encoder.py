@@ -6,8 +6,10 @@ import threading
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.encode_words import LINE, LINE_IDS, encode_words
+from ubpe_numba.coding.kernels import word_cache
+from ubpe_numba.coding.kernels.encode_words import SCRATCH, SPARE, encode_words
 from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.coding.text_tables import is_small, tables_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
@@ -15,7 +17,10 @@ from ubpe_numba.text.cut import as_text, in_blocks
 
 __all__ = ["WordEncoder"]
 
-_CACHE_LINES = 1 << 16  # encoded segments, 64 bytes each: 4 MB a thread
+_BUCKETS = 1 << 17  # of the cache of short segments, 64 bytes each: 8 MB a thread
+_LINES = 1 << 13  # of that of long ones, 128 bytes each: 1 MB
+_CHUNK = 1 << 20  # bytes of text whose ids go to memory that a thread keeps: new memory for each call does not scale with threads
+_DEAD = 1 << 12  # bytes of scratch memory for long segments, at first
 
 
 class WordEncoder:
@@ -24,14 +29,15 @@ class WordEncoder:
     Parameters
     ----------
     pairs : PairEncoder
-        A linear one, whose tables are shared.
+        A linear one, over an alphabet of 256, that `takes` accepts.
     byte_ids : int32[256] or None
-        The alphabet id of every byte; all bytes must have one. None: the byte itself.
+        The alphabet id of every byte, a permutation. None: the byte itself.
 
     Notes
     -----
-    Segments recur: up to 65,536 of them are kept encoded from call to call, 4 MB for each thread that calls. Threads may share an
-    encoder.
+    Segments recur: up to 262,144 short ones and 8,192 long ones are kept encoded from call to call, 9 MB for each thread that
+    calls, and with them the vocabulary from the start. A thread also keeps room for the ids of a megabyte of text, at most 4 MB.
+    Threads may share an encoder.
 
     Examples
     --------
@@ -43,10 +49,17 @@ class WordEncoder:
     """
 
     def __init__(self, pairs: PairEncoder, byte_ids: np.ndarray | None = None) -> None:
-        assert pairs.linear  # otherwise documents are encoded pair by pair, and there is no trie
-        self.pairs = pairs
-        self.byte_ids = np.arange(256, dtype=np.int32) if byte_ids is None else byte_ids.astype(np.int32)
+        assert self.takes(pairs)
+        ids = np.arange(256, dtype=np.int32) if byte_ids is None else byte_ids.astype(np.int32)
+        tables, self._stable, self._arena = tables_of(pairs.vocabulary, ids)
+        self.tables = tuple(tables)
+        self._lengths = tables.lengths
         self._local = threading.local()
+
+    @staticmethod
+    def takes(pairs: PairEncoder) -> bool:
+        """Whether text can be encoded this way: by rank, over the 256 bytes, with ids that fit packed tables."""
+        return pairs.linear and pairs.vocabulary.n_alphabet == 256 and is_small(pairs.vocabulary)
 
     def encode(self, values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Ragged:
         """Encode every document: the ids of its segments, one behind the other.
@@ -80,33 +93,59 @@ class WordEncoder:
         def one(begin: int, end: int) -> Ragged:
             return self._encode(values, offsets[begin : end + 1], segments)
 
-        parts = thread_pool.run(one, thread_pool.chunks_of(offsets, n_threads), n_threads)
-        if len(parts) == 1:
-            return parts[0]
-        lengths = np.concatenate([part.lengths for part in parts])
-        return Ragged._trusted(np.concatenate([part.values for part in parts]), offsets_of(lengths))
+        per_thread = max(4, int(offsets[-1] - offsets[0]) // (_CHUNK // 2) // thread_pool.resolve(n_threads))
+        parts = thread_pool.run(one, thread_pool.chunks_of(offsets, n_threads, per_thread), n_threads)
+        return parts[0] if len(parts) == 1 else _joined(parts, n_threads)
 
     def _encode(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Ragged:
         """Encode in one thread."""
-        tables, cache = tuple(self.pairs.tables), self._cache()
-        out = np.empty(int(offsets[-1] - offsets[0]) + LINE_IDS, np.int32)
+        caches, scratch, dead = self.scratch()
+        size = int(offsets[-1] - offsets[0])
+        kept = self._local.__dict__  # the room is taken out of it: the handler of a signal may encode meanwhile, in this thread
+        room = kept.pop("room", None)
+        if room is None:
+            room = np.empty(_CHUNK + SPARE, np.int32)
+        out = room if size <= _CHUNK else np.empty(size + SPARE, np.int32)
         out_offsets = np.empty(offsets.size, np.int64)
-        state = np.zeros(2, np.int64)
-        word, dead = np.empty(0, np.int32), np.empty(1, np.uint8)
+        state = np.zeros(3, np.int64)
         for block in in_blocks(values, offsets, cut):
-            longest = int(np.diff(block).max(initial=0))
-            if longest > word.size:
-                word, dead = np.empty(2 * longest, np.int32), np.empty(longest // 4 + 1, np.uint8)
-            encode_words(values, offsets, block, self.byte_ids, tables, cache, word, dead, state, out, out_offsets)
-        documents, n = state.tolist()
+            state[2] = 0
+            while (
+                encode_words(values, offsets, block, self.tables, caches, scratch, dead, state, out, out_offsets) < block.size - 1
+            ):
+                dead = np.zeros(int(np.diff(block).max()) // 8 + 2, np.uint8)  # for a segment that is longer than any before
+        documents, n = state[:2].tolist()
         out_offsets[documents:] = n
-        return Ragged._trusted(out[:n].copy(), out_offsets)
+        ids = out[:n].copy()
+        kept["room"] = room
+        return Ragged._trusted(ids, out_offsets)
 
-    def _cache(self) -> np.ndarray:
-        """The calling thread's own cache (kernels/encode_words.py), aligned to the cache lines of the processor."""
-        cache: np.ndarray | None = getattr(self._local, "cache", None)
-        if cache is None:
-            room = np.zeros(LINE * (_CACHE_LINES + 1), np.uint64)
-            skip = -room.ctypes.data % 64 // 8
-            cache = self._local.cache = room[skip : skip + LINE * _CACHE_LINES]
-        return cache
+    def scratch(self) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
+        """The calling thread's own arguments `caches`, `scratch` and `dead` of `encode_words`, made when it first asks."""
+        made: tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray] | None = getattr(self._local, "scratch", None)
+        if made is None:
+            short, long = _aligned(8 * _BUCKETS), _aligned(16 * _LINES)
+            word_cache.enter_tokens(self._arena, self._lengths, self._stable, short, np.empty(4, np.int32))
+            made = self._local.scratch = (short, long), _aligned(SCRATCH), np.zeros(_DEAD, np.uint8)
+        return made
+
+
+def _joined(parts: list[Ragged], n_threads: int | None) -> Ragged:
+    """The documents of all parts, copied on threads: to copy takes a tenth of the time to encode."""
+    first = offsets_of(np.array([part.values.size for part in parts]))
+    values = np.empty(int(first[-1]), np.int32)
+
+    def copy(i: int, end: int) -> None:
+        for part, begin in zip(parts[i:end], first[i:end].tolist(), strict=True):
+            values[begin : begin + part.values.size] = part.values
+
+    thread_pool.run(copy, [(i, i + 1) for i in range(len(parts))], n_threads)
+    offsets = [part.offsets[:-1] + begin for part, begin in zip(parts, first[:-1], strict=True)]
+    return Ragged._trusted(values, np.concatenate([*offsets, first[-1:]]))
+
+
+def _aligned(n: int) -> np.ndarray:
+    """Zeros, uint64[n], aligned to the cache lines of the processor."""
+    room = np.zeros(n + 8, np.uint64)
+    skip = -room.ctypes.data % 64 // 8
+    return room[skip : skip + n]

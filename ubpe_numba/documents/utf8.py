@@ -5,6 +5,7 @@ Lone surrogates become three bytes each, as by Python's "surrogatepass", so that
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,17 @@ import numpy as np
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents, text_of
 from ubpe_numba.runtime.arrays import describe, offsets_of
 
-__all__ = ["as_utf8", "utf8_document", "utf8_documents"]
+__all__ = ["as_utf8", "read_document", "read_documents", "utf8_document", "utf8_documents"]
+
+
+def read_document(doc: Any, encoding: str | None) -> Documents:
+    """One document as `encode` takes it, where an encoding is given as UTF-8; errors as for `as_document`."""
+    return as_document(doc) if encoding is None else utf8_document(doc)
+
+
+def read_documents(docs: Any, offsets: Any, encoding: str | None) -> Documents:
+    """Documents as `fit` and `encode_batch` take them, likewise; errors as for `as_documents`."""
+    return as_documents(docs, offsets) if encoding is None else utf8_documents(docs, offsets)
 
 
 def utf8_document(doc: Any, name: str = "doc") -> Documents:
@@ -31,10 +42,23 @@ def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Docume
     """
     if isinstance(docs, str) and offsets is None:
         return utf8_document(docs, name)
+    if offsets is None and isinstance(docs, (list, tuple)) and set(map(type, docs)) == {str}:
+        return _of_str(docs)
     if offsets is None and (isinstance(docs, (list, tuple)) or hasattr(docs, "__next__")):
         encoded = map(_encoded, docs)
         docs = list(encoded) if isinstance(docs, (list, tuple)) else encoded  # an iterator is not held in memory
     return as_utf8(as_documents(docs, offsets, name=name), name)
+
+
+def _of_str(docs: Sequence[str]) -> Documents:
+    """Documents that are all `str`: ASCII is joined before it is encoded, which spares an object for each."""
+    if all(map(str.isascii, docs)):
+        data, sizes = "".join(docs).encode(), map(len, docs)
+    else:
+        parts = [doc.encode("utf-8", "surrogatepass") for doc in docs]
+        data, sizes = b"".join(parts), map(len, parts)
+    lengths = np.fromiter(sizes, np.int64, len(docs))
+    return Documents(np.frombuffer(data, np.uint8), offsets_of(lengths), "bytes")
 
 
 def _encoded(doc: Any) -> Any:

@@ -42,6 +42,9 @@ _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their 
 _STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
 _FEW_PAIRS = 1 << 16  # most pairs to keep of a small text
 _PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150 bytes
+_ONE_EPOCH = 1 << 18  # symbols; of a text so small all pairs are listed at once if there may be as many merges
+_ONE_EPOCH_WEIGHTED = 1 << 21  # and of one with weights as many pairs as merges: its documents tend to be short, as words are
+_MOST_READY = 1 << 15  # most pairs and tokens that there is room for at first; a round that needs more asks for it
 _ENDLESS = 2**63 - 1
 
 
@@ -135,7 +138,10 @@ class _Fit:
             settings = settings._replace(n_threads=1)
         self.threads, n_shards = _plan(cells, settings)
         merges = self.n_candidates if self.n_candidates > 1 else min(_ROUND, max(1, settings.n_tokens - n))
-        tokens, slots = n + 1024 + merges, 1 << 12
+        wanted = max(0, settings.n_tokens - n)
+        ready = max(1 << 10, min(_MOST_READY, n_symbols // 4, 4 * wanted) // n_shards)
+        slots = 1 << (ready - 1).bit_length()
+        tokens = n + merges + min(ready, wanted)
         self.text = WorkingText(corpus, alphabet, n_shards, tokens, slots, merges, self.threads)
         self.ties = None if settings.rules.ties == "smallest" else _TIES[settings.rules.ties]
         # other ties are decided by a look at the text, for which the driver has to be alone
@@ -143,6 +149,10 @@ class _Fit:
         self.driver.lengths[:n] = 1 if offsets is None else np.diff(offsets)[:n]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * self.text.k, np.int64)
         self.threshold, self.min_count, self.longest = 0, settings.rules.min_count, settings.longest
+        # beginning an epoch costs a small text more than its rounds: if there may be as many merges, all pairs are listed
+        small = n_symbols <= (_ONE_EPOCH if corpus.weights is None else _ONE_EPOCH_WEIGHTED) and settings.memory_limit is None
+        self.wanted = wanted if small else 0
+        self.enough = max(2 * self.n_candidates, 0 if corpus.weights is None else self.wanted)
         self.state = state = self.driver.state[0]
         state["next_id"] = state["round_start"] = n
         state["limit"] = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
@@ -236,8 +246,9 @@ class _Fit:
             mergeable = counts * (np.add.outer(lengths, lengths) <= self.longest).ravel()
         existing = int(np.count_nonzero(mergeable >= self.min_count))
         # halved, and not divided by _STEP: where the text is at its longest, 1.2 bytes a symbol less
-        enough = min(existing, 2 * self.n_candidates)
-        self._lower_threshold(int(mergeable.max()) // _STEP, 2, enough, lambda t: int(np.count_nonzero(mergeable >= t)))
+        first = self.min_count if existing <= self.wanted else int(mergeable.max()) // _STEP
+        enough = min(existing, self.enough)
+        self._lower_threshold(first, 2, enough, lambda t: int(np.count_nonzero(mergeable >= t)))
         n = self._not_too_many(mergeable, mergeable, 0)
         frequent = np.flatnonzero((counts if self.n_candidates > 1 else mergeable) >= self.threshold)
         slot_of = np.full(counts.size, -1, np.int32)
@@ -263,7 +274,7 @@ class _Fit:
             return n
 
         weight = found.n_pairs if text.weighted is None else max(found.n_pairs, self.by_weight)
-        n = self._lower_threshold(weight // 1000, _STEP, 2 * self.n_candidates, count)
+        n = self._lower_threshold(weight // 1000, _STEP, self.enough, count)
         if single:
             rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], found.n_pairs)
             pairs = pairs[counts >= self.threshold]

@@ -137,7 +137,7 @@ class WorkingText:
             return counts, weights
 
         found = self._each(one)
-        total = found[0][1].astype(np.int64)
+        total = found[0][1].astype(np.int64, copy=self.weighted is None)
         for _, more in found[1:]:
             total += more
         left, right, weight = self._across()

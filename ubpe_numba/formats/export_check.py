@@ -15,7 +15,7 @@ from ubpe_numba.coding.coder import Coder, EncodeOptions
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.utf8 import utf8_documents
 from ubpe_numba.formats import export_samples
-from ubpe_numba.formats.pair_table import Table, name_ids, names, symbol_character
+from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_character
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice
 
@@ -36,6 +36,7 @@ class ExportCheck:
 
     def __init__(self, model: Model, encode: EncodeLists) -> None:
         self.model, self.encode = model, encode
+        self._made: tuple[list[Any], list[list[int]]] | None = None
 
     # ---------------------------------------------------------------------------------------------- names
 
@@ -47,15 +48,16 @@ class ExportCheck:
     def ids(self) -> list[int]:
         """The id of every token except special tokens."""
         ids = self.model.segmenter.token_ids
-        return list(range(len(self.model.vocabulary))) if ids is None else [int(i) for i in ids]
+        return list(range(len(self.model.vocabulary))) if ids is None else ids.tolist()
 
-    def named(self) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    def named(self) -> tuple[dict[str, int], Pairs]:
         """Names of tokens with their ids, and pairs of names. ValueError as `check_order`, or for symbols without a name."""
         self.check_order()
         alphabet, vocabulary, _ = self.model
         called = names(alphabet, vocabulary)
         assert vocabulary.merges is not None  # a pair table has merges
-        return name_ids(called, self.ids()), [(called[a], called[b]) for a, b in vocabulary.merges.tolist()]
+        lefts, rights = ([called[part] for part in side] for side in vocabulary.merges.T.tolist())
+        return name_ids(called, self.ids()), (lefts, rights)
 
     def pattern(self) -> str | None:
         """The regular expression that splits text, None if text is not split."""
@@ -64,7 +66,8 @@ class ExportCheck:
 
     def table(self) -> Table:
         """A table without tokens, for writers that use only its kind and pattern."""
-        return Table(self.model.alphabet.kind, [], [], [], {}, {}, self.pattern())
+        none = np.zeros(0, np.int64)
+        return Table(self.model.alphabet.kind, [], none, none, {}, {}, self.pattern())
 
     def words(self) -> tuple[dict[str, int], dict[str, int]]:
         """Special tokens and known words as text, with their ids; ValueError for one that is not text."""
@@ -92,13 +95,13 @@ class ExportCheck:
 
     def same_as_model(self, other: Model) -> None:
         """ValueError, with the first sample that differs, if a model that was read back gives other ids."""
-        docs = self._samples()
-        _compare(docs, self.encode(docs), encode_by_rank(other, docs), "what was written")
+        docs, ids = self._samples()
+        _compare(docs, ids, encode_by_rank(other, docs), "what was written")
 
     def same_as(self, library: str, encode: Callable[[list[str]], list[list[int]]]) -> None:
         """The same for another library, whose `encode` takes text; samples that are not text are left out."""
-        docs, texts = [], []
-        for doc in self._samples():
+        docs, ids, texts = [], [], []
+        for doc, encoded in zip(*self._samples(), strict=True):
             try:
                 if isinstance(doc, np.ndarray):
                     text = self._characters(tuple(doc.tolist()))
@@ -107,11 +110,18 @@ class ExportCheck:
             except UnicodeError:  # random bytes, or part of a character
                 continue
             docs.append(doc)
+            ids.append(encoded)
             texts.append(text)
-        _compare(docs, self.encode(docs), encode(texts), library)
+        _compare(docs, ids, encode(texts), library)
 
-    def _samples(self) -> list[Any]:
-        """Documents as users pass them: bytes, `str`, or arrays of integers."""
+    def _samples(self) -> tuple[list[Any], list[list[int]]]:
+        """Documents as users pass them, bytes, `str`, or arrays of integers, and their ids; made once."""
+        if self._made is None:
+            docs = self._documents()
+            self._made = docs, self.encode(docs)
+        return self._made
+
+    def _documents(self) -> list[Any]:
         alphabet, vocabulary, segmenter = self.model
         docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in export_samples.documents(alphabet, vocabulary)]
         out: list[Any] = [alphabet.output(symbols) for symbols in docs]

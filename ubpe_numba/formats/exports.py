@@ -41,13 +41,13 @@ def to_transformers(text: str, params: dict[str, Any]) -> Any:
 
 def to_tiktoken(model: Model, encode: EncodeLists) -> bytes:
     """The `.tiktoken` file of a model; see `BPE.to_tiktoken`."""
-    return tiktoken.write(_ranks(ExportCheck(model, encode)))
+    return _ranks(ExportCheck(model, encode))[0]
 
 
 def to_tiktoken_encoding(model: Model, encode: EncodeLists, name: str) -> Any:
     """A `tiktoken.Encoding` of a model; see `BPE.to_tiktoken_encoding`."""
     check = ExportCheck(model, encode)
-    ranks = _ranks(check)
+    ranks = _ranks(check)[1]
     try:
         make = import_module("tiktoken").Encoding
     except ImportError as error:
@@ -55,8 +55,8 @@ def to_tiktoken_encoding(model: Model, encode: EncodeLists, name: str) -> Any:
     return make(name, pat_str=tiktoken.covering(check.pattern()), mergeable_ranks=ranks, special_tokens=check.words()[0])
 
 
-def _ranks(check: ExportCheck) -> dict[bytes, int]:
-    """Tokens and ranks for tiktoken, checked on samples; ValueError if tiktoken cannot encode as the model does."""
+def _ranks(check: ExportCheck) -> tuple[bytes, dict[bytes, int]]:
+    """A file for tiktoken, and its tokens and ranks, checked on samples; ValueError if tiktoken cannot encode as the model."""
     check.check_order()
     alphabet, vocabulary, _ = check.model
     if alphabet.kind != "bytes" or alphabet.size < 256:
@@ -73,12 +73,13 @@ def _ranks(check: ExportCheck) -> dict[bytes, int]:
     if len(ranks) < len(tokens):
         raise ValueError("vocabulary: two tokens stand for the same bytes; tiktoken allows one")
     pattern = check.pattern()
-    check.same_as_model(imports.from_tiktoken(tiktoken.write(ranks), pattern, special))
+    data = tiktoken.write(ranks)
+    check.same_as_model(imports.from_tiktoken(data, pattern, special))
     if _installed("tiktoken"):
         make = import_module("tiktoken").Encoding
         other = make("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=ranks, special_tokens=special)
-        check.same_as("tiktoken", lambda docs: other.encode_batch(docs, allowed_special="all", num_threads=1))
-    return ranks
+        check.same_as("tiktoken", lambda docs: [other.encode(doc, allowed_special="all") for doc in docs])
+    return data, ranks
 
 
 def to_vocab_merges(model: Model, encode: EncodeLists, end_of_word: str | None) -> tuple[str, str]:
@@ -97,8 +98,8 @@ def to_vocab_merges(model: Model, encode: EncodeLists, end_of_word: str | None) 
         theirs = import_module("tokenizers")
         lines = out[1].split("\n")[1:-1]
         other = theirs.Tokenizer(theirs.models.BPE(json.loads(out[0]), [tuple(line.split(" ")) for line in lines]))
-        whole = huggingface.write(check.table(), vocab, merges, special, known)
-        other.pre_tokenizer = theirs.Tokenizer.from_str(whole).pre_tokenizer  # the files do not say it
+        rest = huggingface.write(check.table(), {}, ([], []), {}, {})
+        other.pre_tokenizer = theirs.Tokenizer.from_str(rest).pre_tokenizer  # the files do not say it
         other.add_special_tokens(list(special))
         check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs)])
     return out

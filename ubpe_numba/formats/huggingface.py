@@ -7,14 +7,16 @@ gives the ids that Hugging Face gives with ``add_special_tokens=False``.
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.model_file import parse_json
-from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_index
+from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, symbol_index, two_parts
 from ubpe_numba.text.pretokenizer import NAMED
 
+_quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 _UNUSED = {  # options of a model that must not be in use, and their values if they are not
     "continuing_subword_prefix": (None, ""), "end_of_word_suffix": (None, ""), "byte_fallback": (None, False),
     "dropout": (None, 0, 0.0),
@@ -41,8 +43,7 @@ def read(text: str | bytes, kind: str | None) -> Table:
     vocab = read_vocab(model.get("vocab"), "model: vocab")
     special, known = _added(file.get("added_tokens"), vocab)
     if kind is None:
-        letters = [token for token in vocab if len(token) == 1 and token not in special and token not in known]
-        kind = "bytes" if bytewise else "int" if letters and all(symbol_index(c) is not None for c in letters) else "str"
+        kind = "bytes" if bytewise else "int" if _names_integers([*vocab.keys() - special.keys() - known.keys()]) else "str"
     if kind not in ("bytes", "str", "int") or bytewise is not (kind == "bytes"):
         raise ModelFormatError(f"kind: {kind!r}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
     if kind == "int" and pattern is not None:
@@ -50,16 +51,30 @@ def read(text: str | bytes, kind: str | None) -> Table:
     return from_names(vocab, _merges(model.get("merges")), kind, special, known, pattern, model.get("ignore_merges") is True)
 
 
-def _merges(merges: Any) -> list[tuple[str, str]]:
+def _names_integers(tokens: list[str]) -> bool:
+    """Whether there are tokens of one character, and every such character names an integer."""
+    letters = [token for token in tokens if len(token) == 1]
+    return bool(letters) and all(symbol_index(letter) is not None for letter in letters)
+
+
+def _merges(merges: Any) -> Pairs:
     """Pairs of names from a list of ``"a b"`` or ``["a", "b"]``."""
     if not isinstance(merges, list):
         raise ModelFormatError("model: merges: expected a list")
-    pairs: list[tuple[str, str]] = []
+    types = set(map(type, merges))
+    if types == {str} and (found := two_parts(merges)) is not None:
+        return found
+    if types == {list} and set(map(len, merges)) == {2}:
+        parts = list(itertools.chain.from_iterable(merges))
+        if set(map(type, parts)) == {str} and "" not in parts:
+            return parts[::2], parts[1::2]
+    pairs: Pairs = [], []
     for i, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
         if not isinstance(parts, list) or len(parts) != 2 or not all(isinstance(part, str) and part for part in parts):
             raise ModelFormatError(f"model: merges[{i}]: expected two tokens, got {merge!r:.60}")
-        pairs.append((parts[0], parts[1]))
+        for side, part in zip(pairs, parts, strict=True):
+            side.append(part)
     return pairs
 
 
@@ -106,9 +121,7 @@ def _added(tokens: Any, vocab: dict[str, int]) -> tuple[dict[str, int], dict[str
     return found
 
 
-def write(
-    table: Table, vocab: dict[str, int], merges: list[tuple[str, str]], special: dict[str, int], known: dict[str, int]
-) -> str:
+def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str, int], known: dict[str, int]) -> str:
     """The content of a tokenizer.json: ids of names, pairs of names by rank, special tokens, known words.
 
     Of `table` only `kind` and `pattern` are used.
@@ -123,7 +136,7 @@ def write(
         steps.append(level)
     words = sorted([(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()])
     flags = dict.fromkeys((*_UNSUPPORTED_FLAGS, "normalized"), False)
-    file = {
+    file: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
@@ -141,8 +154,16 @@ def write(
             "fuse_unk": False,
             "byte_fallback": False,
             "ignore_merges": False,
-            "vocab": dict(sorted({**vocab, **special, **known}.items(), key=lambda item: item[1])),
-            "merges": [list(pair) for pair in merges],
+            "vocab": {},
+            "merges": [],
         },
     }
-    return json.dumps(file, ensure_ascii=False, indent=1)
+    # json would write the two large parts by a loop in Python, since they are indented
+    text, ids = json.dumps(file, ensure_ascii=False, indent=1), {**vocab, **special, **known}
+    by_id = sorted(ids, key=ids.__getitem__)
+    names = ",\n   ".join(map(": ".join, zip(map(_quoted, by_id), map(str, map(ids.__getitem__, by_id)), strict=True)))
+    sides = zip(map(_quoted, merges[0]), map(_quoted, merges[1]), strict=True)
+    pairs = "\n   ],\n   [\n    ".join(map(",\n    ".join, sides))
+    parts = f"\n   {names}\n  " if ids else "", f"\n   [\n    {pairs}\n   ]\n  " if merges[0] else ""
+    before, end = text.rsplit('"vocab": {},\n  "merges": []', 1)
+    return f'{before}"vocab": {{{parts[0]}}},\n  "merges": [{parts[1]}]{end}'

@@ -35,13 +35,12 @@ def from_huggingface(source: Any, kind: str | None, alphabet: Any) -> Model:
 def from_tiktoken(source: Any, pretokenizer: Any, special_tokens: dict[str, int] | None) -> Model:
     """The model of a `.tiktoken` file or a `tiktoken.Encoding`; arguments as `BPE.from_tiktoken`."""
     if hasattr(source, "_mergeable_ranks"):
-        ranks, special_tokens = dict(source._mergeable_ranks), special_tokens or dict(source._special_tokens)
+        ranks, special_tokens = tiktoken.Ranks.of(source._mergeable_ranks), special_tokens or dict(source._special_tokens)
         pretokenizer = pretokenizer or tiktoken.uncovered(source._pat_str)
-        size = sum(len(token) + 8 for token in ranks)
-    else:
-        data = source if isinstance(source, bytes) else _read(source)
-        ranks, size = tiktoken.parse(data), len(data)
-    return _model_of(tiktoken.read(ranks, special_tokens or {}, _pattern_of(pretokenizer)), size)
+        size = ranks.values.size + 8 * ranks.ranks.size
+        return _model_of(tiktoken.read(ranks, special_tokens, _pattern_of(pretokenizer)), size)
+    data = source if isinstance(source, bytes) else _read(source)
+    return _model_of(tiktoken.read_file(data, special_tokens or {}, _pattern_of(pretokenizer)), len(data))
 
 
 def from_vocab_merges(
@@ -76,7 +75,7 @@ def _model_of(table: Table, n_bytes: int, symbols: Any = None) -> Model:
             if table.kind != "int" or given.size != alphabet.size:
                 raise ModelFormatError(f"alphabet: expected {alphabet.size} integers for a model of 'int', got {given.size}")
             alphabet = Alphabet.from_symbols(given.symbols[alphabet.symbols], "int")
-        vocabulary = Vocabulary.from_merges(alphabet.size, list(table.merges), max_symbols=claimable(n_bytes))
+        vocabulary = Vocabulary.from_merges(alphabet.size, table.merges, max_symbols=claimable(n_bytes))
         if not vocabulary.in_order_of_creation:
             raise ModelFormatError("merges: a token is in a pair of lower rank than its own, so order would matter")
         special, known = table.special, table.known
@@ -89,7 +88,7 @@ def _model_of(table: Table, n_bytes: int, symbols: Any = None) -> Model:
             None,
             "utf-8" if table.kind == "bytes" else None,
         )
-        ids = table.token_ids if table.token_ids != list(range(size)) else None
+        ids = None if np.array_equal(table.token_ids, np.arange(size)) else table.token_ids
         model = Model(alphabet, vocabulary, segmenter.numbered(ids, size))
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error)) from error

@@ -7,18 +7,25 @@ private use area. For example the bytes 32 and 97 ("a" after a space) are named 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ubpe_numba.documents.normalise import text_of
 from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats.kernels.last_merges import last_merges
+from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-_WORK = 1 << 28  # limit of the steps to decide which of several pairs makes each token: a few seconds
+#: Limit of the steps to find the pairs of tokens, the square of the length for each: a quarter of a second.
+WORK = 1 << 28
 _PRIVATE, _N_PRIVATE = 0xE000, 6400  # the private use area; further integers are named by characters from U+10000 on
+
+
+#: Pairs of names by rank: all left parts, and all right parts.
+Pairs = tuple[list[str], list[str]]
 
 
 class Table(NamedTuple):
@@ -26,8 +33,8 @@ class Table(NamedTuple):
 
     kind: str  # "bytes", "str" or "int"
     symbols: list[int]  # of the alphabet, by id: bytes, code points or integers
-    merges: list[tuple[int, int]]  # pairs of ids; pair i makes the id len(symbols) + i
-    token_ids: list[int]  # the id in the other library of each of these ids
+    merges: np.ndarray  # int32[m, 2], pairs of ids; pair i makes the id len(symbols) + i
+    token_ids: np.ndarray  # int64[V], the id in the other library of each of these ids
     special: dict[Any, int]  # special tokens and their ids in the other library
     known: dict[Any, int]  # likewise the known words, which are found in every text
     pattern: str | None  # splits text; None if text is not split
@@ -68,6 +75,10 @@ def read_vocab(vocab: Any, name: str = "vocab") -> dict[str, int]:
     if not isinstance(vocab, dict) or not vocab:
         raise ModelFormatError(f"{name}: expected an object of tokens and their ids")
     most = 4 * len(vocab) + (1 << 17)
+    ids = vocab.values()
+    if set(map(type, vocab)) == {str} and set(map(type, ids)) == {int} and "" not in vocab:
+        if min(ids) >= 0 and max(ids) < most and len(set(ids)) == len(vocab):
+            return vocab
     owner: dict[int, str] = {}
     for token, i in vocab.items():
         if not isinstance(token, str) or type(i) is not int or not 0 <= i < most:
@@ -80,54 +91,64 @@ def read_vocab(vocab: Any, name: str = "vocab") -> dict[str, int]:
     return vocab
 
 
+def two_parts(lines: list[str]) -> Pairs | None:
+    """The two names in each line, with one space between; None if a line is not written like that.
+
+    >>> two_parts(["a b", "ab c"]), two_parts(["a  b"])
+    ((['a', 'ab'], ['b', 'c']), None)
+    """
+    if not set(map(str.count, lines, itertools.repeat(" "))) <= {1}:
+        return None
+    parts = " ".join(lines).split(" ") if lines else []
+    return None if "" in parts else (parts[::2], parts[1::2])
+
+
 def from_names(
-    vocab: dict[str, int], merges: Sequence[tuple[str, str]], kind: str, special: dict[str, int], known: dict[str, int],
+    vocab: dict[str, int], merges: Pairs, kind: str, special: dict[str, int], known: dict[str, int],
     pattern: str | None, whole: bool = False,
 ) -> Table:  # fmt: skip
     """The table of tokens that have names; ids of names, `merges` by rank, the rest as in `Table`.
 
     Tokens that are neither symbols nor made by a pair, such as the special tokens of a `vocab.json`, become special tokens too.
-    If several pairs make one token, only the one that can occur is kept (see `last_merge`). ModelFormatError for a pair that is
-    there twice or whose parts or result have no id, for a name that is not valid, or for too much work.
+    If several pairs make one token, only the one that can occur is kept (see `_pairs_that_occur`). ModelFormatError for a pair
+    that is there twice or whose parts or result have no id, for a name that is not valid, or for too much work.
 
-    >>> from_names({"a": 0, "b": 1, "ab": 2, "<s>": 3}, [("a", "b")], "str", {}, {}, None)[1:6]
-    ([97, 98], [(0, 1)], [0, 1, 2], {'<s>': 3}, {})
+    A name is looked up once; the rest is arithmetic on ids of `vocab`.
+
+    >>> from_names({"a": 0, "b": 1, "ab": 2, "<s>": 3}, (["a"], ["b"]), "str", {}, {}, None)[1:6]
+    ([97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]), {'<s>': 3}, {})
     """
-    letters = byte_characters()
-    value = {letter: byte for byte, letter in enumerate(letters)} if kind == "bytes" else {}
-    by_name: dict[str, list[tuple[str, str]]] = {}
-    parts: set[str] = set()
-    for i, (left, right) in enumerate(merges):
-        for token in (left, right, left + right):
-            if token not in vocab:
-                raise ModelFormatError(f"merges[{i}]: {token!r} is not in the vocabulary")
-        by_name.setdefault(left + right, []).append((left, right))
-        parts |= {left, right}
+    lefts, rights = merges
+    m = len(lefts)
+    wholes = list(map(operator.add, lefts, rights))
+    left, right, made = (np.fromiter(map(vocab.get, part, itertools.repeat(-1)), np.int64, m) for part in (lefts, rights, wholes))
+    if (missing := np.flatnonzero((left < 0) | (right < 0) | (made < 0))).size:
+        i = int(missing[0])
+        token = next(token for token in (lefts[i], rights[i], wholes[i]) if token not in vocab)
+        raise ModelFormatError(f"merges[{i}]: {token!r} is not in the vocabulary")
+    used = np.zeros(max(vocab.values()) + 1, bool)  # by ids of `vocab`, like `number`
+    used[left] = used[right] = used[made] = True
     added = {**special, **known}
-    own = [token for token in sorted(vocab, key=vocab.__getitem__) if token not in added or token in parts or token in by_name]
-    symbols, values = _symbols([token for token in own if len(token) == 1], kind, value)
-    chosen = _pairs_that_occur(merges, by_name)
-    ids = {token: i for i, token in enumerate(symbols)}
-    ids |= {left + right: len(symbols) + i for i, (left, right) in enumerate(chosen)}
-    for left, right in chosen:
-        if left not in ids or right not in ids:
-            missing = right if left in ids else left
-            raise ModelFormatError(f"merges: {missing!r} is part of a pair, but no pair makes it")
-    if clash := next((word for word in added if word in ids), None):
+    value = {letter: byte for byte, letter in enumerate(byte_characters())} if kind == "bytes" else {}
+    single = [token for token in vocab if len(token) == 1]
+    letters = sorted((vocab[token], token) for token in single if token not in added or used[vocab[token]])
+    symbols, values = _symbols([token for _, token in letters], kind, value)
+    chosen = _pairs_that_occur(merges, left, right, made, letters)
+    token_ids = np.concatenate([np.fromiter(map(vocab.__getitem__, symbols), np.int64, len(symbols)), made[chosen]])
+    number = np.full(used.size, -1, np.int32)
+    number[token_ids] = np.arange(token_ids.size)
+    pairs = number[np.stack([left[chosen], right[chosen]], axis=1)]
+    if (missing := np.flatnonzero(pairs.min(axis=1, initial=0) < 0)).size:
+        part = merges[int(pairs[missing[0], 0] >= 0)][chosen[missing[0]]]
+        raise ModelFormatError(f"merges: {part!r} is part of a pair, but no pair makes it")
+    if clash := next((word for word in added if word in vocab and number[vocab[word]] >= 0), None):
         raise ModelFormatError(f"special tokens: {clash!r} is made by merges too")
-    rest = {token: vocab[token] for token in own if token not in ids}
+    names, ids = list(vocab), np.fromiter(vocab.values(), np.int64, len(vocab))
+    others = np.flatnonzero(number[ids] < 0)
+    rest = {names[i]: int(ids[i]) for i in others[np.argsort(ids[others])].tolist() if names[i] not in added}
     if kind == "bytes":  # their names are written in the characters of bytes too, if that is possible
         rest = {_bytes_of(token, value): i for token, i in rest.items()}
-    return Table(
-        kind,
-        values,
-        [(ids[left], ids[right]) for left, right in chosen],
-        [vocab[token] for token in symbols] + [vocab[left + right] for left, right in chosen],
-        {**special, **rest},
-        known,
-        pattern,
-        whole,
-    )
+    return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole)
 
 
 def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list[str], list[int]]:
@@ -147,24 +168,41 @@ def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list
     return [symbol_character(i) for i in values], values
 
 
-def _pairs_that_occur(merges: Sequence[tuple[str, str]], by_name: dict[str, list[tuple[str, str]]]) -> list[tuple[str, str]]:
-    """For every token the one of its pairs that can occur (see `last_merge`), by rank; `by_name` has the pairs of each token."""
-    rank = {pair: i for i, pair in enumerate(merges)}
-    if len(rank) < len(merges):
-        twice = next(pair for i, pair in enumerate(merges) if rank[pair] != i)
-        raise ModelFormatError(f"merges: the pair {twice!r} is there twice")
-    last = len(merges)
-    work = 0
-    chosen: list[tuple[str, str]] = []
-    for token, pairs in by_name.items():
-        made: tuple[str, str] | None = pairs[0]
-        if len(pairs) > 1:
-            work += len(token) ** 2
-            if work > _WORK:
-                raise ModelFormatError("merges: too many tokens, or too long ones, are made by several pairs")
-            made = last_merge(token, lambda left, right: rank.get((left, right), last), last)
-        chosen.append(made if made in pairs else pairs[0])
-    return sorted(chosen, key=rank.__getitem__)
+def _pairs_that_occur(
+    merges: Pairs, left: np.ndarray, right: np.ndarray, made: np.ndarray, letters: list[tuple[int, str]]
+) -> np.ndarray:
+    """For every token the one of its pairs that can occur, or its first if none can: ascending ranks, int64.
+
+    It is the last pair that is merged when the token is encoded by itself. No other pair whose parts join to the token can ever
+    occur in a text: the merges inside a stretch of text, as long as none crosses its ends, are those of the stretch alone.
+    `left`, `right`, `made` int64[m] are the ids of the parts and of what they make, `letters` the ids of symbols and these.
+    """
+    keys = left << 32 | right
+    ordered = np.sort(keys)
+    if (ordered[1:] == ordered[:-1]).any():
+        order = np.argsort(keys, kind="stable")
+        i = order[np.flatnonzero(np.diff(keys[order]) == 0)].min()
+        raise ModelFormatError(f"merges: the pair {(merges[0][i], merges[1][i])!r} is there twice")
+    alone = np.bincount(made)[made] == 1
+    if alone.all():
+        return np.arange(made.size)
+    several = np.flatnonzero(~alone)
+    first = several[np.unique(made[several], return_index=True)[1]]
+    names = [merges[0][i] + merges[1][i] for i in first.tolist()]
+    starts = offsets_of(np.fromiter(map(len, names), np.int64, len(names)))
+    lengths = np.diff(starts)
+    if float((lengths.astype(np.float64) ** 2).sum()) > WORK:
+        raise ModelFormatError("merges: too many tokens, or too long ones, are made by several pairs")
+    id_of = np.full(0x110000, -1, np.int32)
+    for i, letter in letters:
+        id_of[ord(letter)] = i
+    symbols = id_of[np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), np.uint32)]
+    entries = np.full(4 << made.size.bit_length(), -1, np.int64)
+    ends, ranks, parts = np.empty((3, int(lengths.max())), np.int32)
+    last = np.empty(first.size, np.int64)
+    by_rank = left.astype(np.int32), right.astype(np.int32), made.astype(np.int32)
+    last_merges(symbols, starts, *by_rank, entries, ends, ranks, parts, last)
+    return np.sort(np.concatenate([np.flatnonzero(alone), np.where(last < 0, first, last)]))
 
 
 def _bytes_of(token: str, value: dict[str, int]) -> Any:
@@ -173,28 +211,6 @@ def _bytes_of(token: str, value: dict[str, int]) -> Any:
         return token
     data = bytes(value[letter] for letter in token)
     return data.decode() if data.isascii() else data
-
-
-def last_merge(token: Any, rank: Callable[[Any, Any], int], none: int) -> tuple[Any, Any] | None:
-    """The last pair that is merged when a token is encoded by itself; None if that does not end in the token.
-
-    `token` is a str or bytes, `rank` gives the rank of a pair of parts, `none` if there is no such pair. No other pair whose
-    parts join to the token can ever occur in a text: the merges inside a stretch of text, as long as none crosses its ends, are
-    those of the stretch alone. O(length**2).
-
-    >>> ranks = {("a", "b"): 0, ("b", "c"): 1, ("a", "bc"): 2, ("ab", "c"): 3}
-    >>> last_merge("abc", lambda x, y: ranks.get((x, y), 9), 9)
-    ('ab', 'c')
-    """
-    parts = [token[i : i + 1] for i in range(len(token))]
-    while len(parts) > 1:
-        best, at = min((rank(left, right), i) for i, (left, right) in enumerate(itertools.pairwise(parts)))
-        if best == none:
-            return None
-        if len(parts) == 2:
-            return parts[0], parts[1]
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-    return None
 
 
 def names(alphabet: Alphabet, vocabulary: Vocabulary) -> list[str]:
@@ -218,7 +234,9 @@ def names(alphabet: Alphabet, vocabulary: Vocabulary) -> list[str]:
 
 def name_ids(names: list[str], ids: list[int]) -> dict[str, int]:
     """A dict of names and ids in order of ids; ValueError if two tokens of different ids have the same name."""
-    out: dict[str, int] = {}
+    if (np.diff(ids) > 0).all() and len(out := dict(zip(names, ids, strict=True))) == len(ids):
+        return out
+    out = {}
     for i, name in sorted(zip(ids, names, strict=True)):
         if out.setdefault(name, i) != i:
             raise ValueError(f"vocabulary: the tokens {out[name]} and {i} stand for the same symbols; other libraries allow one")

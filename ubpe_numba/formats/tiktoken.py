@@ -2,20 +2,28 @@
 
 The files hold no pairs: tiktoken merges two neighbours if the bytes of both are a token, that of the lowest rank first. This
 equals merging pairs by rank if every token, encoded by itself, becomes itself; the pair of a token is then the last one merged in
-doing so (`last_merge`). `read` finds these pairs; that every token becomes itself is checked once the tokenizer is made.
+doing so (kernels/pairs_of_ranks.py): what is merged inside a stretch of text, as long as no merge crosses its ends, is the same
+as in the stretch by itself, so that a token is made of its pair wherever it is made.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import itertools
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats.pair_table import Table, last_merge
+from ubpe_numba.formats import base64_lines
+from ubpe_numba.formats.kernels.pairs_of_ranks import pairs_of_ranks
+from ubpe_numba.formats.kernels.parts import NONE
+from ubpe_numba.formats.pair_table import WORK, Table
+from ubpe_numba.runtime.arrays import integers_of, offsets_of
 from ubpe_numba.text.pretokenizer import NAMED
-
-_WORK = 1 << 28  # limit of the steps to find the pairs, the square of the length for each token: a few seconds
 
 EVERYTHING = "(?s:.+)"  # tiktoken always splits text; this pattern leaves it whole
 _COVERING = ("gpt2", "cl100k", "o200k", "whitespace")  # patterns that match every character
@@ -38,8 +46,40 @@ def uncovered(pattern: str) -> str | None:
     return None if pattern == EVERYTHING else inner if inner and covering(inner) == pattern else pattern
 
 
-def parse(data: bytes) -> dict[bytes, int]:
-    """The tokens of a file and their ranks; ModelFormatError names the first line that is not valid."""
+class Ranks(NamedTuple):
+    """The tokens of a file, in any order, and their ranks."""
+
+    values: np.ndarray  # uint8: the bytes of all tokens
+    lengths: np.ndarray  # int64[V], each at least 1
+    ranks: np.ndarray  # int64[V]
+
+    @classmethod
+    def of(cls, ranks: Mapping[bytes, int]) -> Ranks:
+        """The same from a mapping, without a token of no bytes; ModelFormatError for ranks that are no integers."""
+        lengths = np.fromiter(map(len, ranks), np.int64, len(ranks))
+        numbers = integers_of(list(ranks.values()), "ranks").astype(np.int64)
+        return cls(np.frombuffer(b"".join(ranks), np.uint8), lengths[lengths > 0], numbers[lengths > 0])
+
+
+def read_file(data: bytes, special: dict[str, int], pattern: str | None) -> Table:
+    """The table of a file, as `read`; ModelFormatError names the first line that is not valid."""
+    if (found := base64_lines.read(data)) is not None:
+        try:
+            return read(Ranks(*found), special, pattern)
+        except ModelFormatError:
+            if not _is_any_twice(*found[:2]):  # which is to be said first
+                raise
+    return read(Ranks.of(_parse_lines(data)), special, pattern)
+
+
+def _is_any_twice(values: np.ndarray, lengths: np.ndarray) -> bool:
+    """Whether two tokens are equal."""
+    data, bounds = values.tobytes(), offsets_of(lengths).tolist()
+    return len({data[a:b] for a, b in itertools.pairwise(bounds)}) < lengths.size
+
+
+def _parse_lines(data: bytes) -> dict[bytes, int]:
+    """The tokens of a file and their ranks, line by line: for files that are written in an unusual way or not valid."""
     ranks: dict[bytes, int] = {}
     for number, line in enumerate(data.split(b"\n"), 1):
         parts = line.split()
@@ -63,39 +103,53 @@ def write(ranks: dict[bytes, int]) -> bytes:
     >>> write({b"a": 0})
     b'YQ== 0\n'
     """
-    by_rank = sorted(ranks.items(), key=lambda item: item[1])
-    return b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in by_rank)
+    by_rank = sorted(ranks, key=ranks.__getitem__)
+    encoded = map(functools.partial(binascii.b2a_base64, newline=False), by_rank)
+    return b"".join(map(b"%b %d\n".__mod__, zip(encoded, map(ranks.__getitem__, by_rank), strict=True)))
 
 
-def read(ranks: dict[bytes, int], special: dict[str, int], pattern: str | None) -> Table:
+def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
     """The table of tokens with ranks; `special` tokens with their ids.
 
-    ModelFormatError if a rank is there twice, a token cannot be made of others of lower rank, or tokens are too long.
+    ModelFormatError if a rank or a token is there twice, a token cannot be made of others of lower rank, or tokens are too long.
 
-    >>> read({b"a": 0, b"b": 1, b"ab": 2}, {}, None)[:4]
-    ('bytes', [97, 98], [(0, 1)], [0, 1, 2])
+    >>> read(Ranks.of({b"a": 0, b"b": 1, b"ab": 2}), {}, None)[:4]
+    ('bytes', [97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]))
     """
-    order = sorted(ranks, key=ranks.__getitem__)
-    if not order:
-        raise ModelFormatError("expected at least one token")
-    for first, second in itertools.pairwise(order):
-        if ranks[first] == ranks[second]:
-            raise ModelFormatError(f"the tokens {first!r} and {second!r} have the same rank {ranks[first]}")
-    symbols = [token for token in order if len(token) == 1]
-    learned = [token for token in order if len(token) > 1]
-    if sum(len(token) ** 2 for token in learned) > _WORK:
+    tokens, n = _in_order(given)
+    starts, size = offsets_of(tokens.lengths), tokens.lengths.size
+    if float((tokens.lengths[n:].astype(np.float64) ** 2).sum()) > WORK:
         raise ModelFormatError("tokens are too long to find out what they are made of")
-    ids = {token: i for i, token in enumerate([*symbols, *learned])}
-    none = max(ranks.values()) + 1
-    pairs: list[tuple[int, int]] = []
-    for token in learned:
-        cuts = [i for i in range(1, len(token)) if token[:i] in ids and token[i:] in ids]
-        if len(cuts) == 1:
-            made = token[: cuts[0]], token[cuts[0] :]
-        else:
-            found = last_merge(token, lambda left, right: ranks.get(left + right, none), none) if cuts else None
-            if found is None:
-                raise ModelFormatError(f"the token {token!r} of rank {ranks[token]} is not made of others of lower rank")
-            made = found
-        pairs.append((ids[made[0]], ids[made[1]]))
-    return Table("bytes", [token[0] for token in symbols], pairs, [ranks[token] for token in ids], special, {}, pattern, True)
+    values = np.concatenate([tokens.values, np.zeros(8, np.uint8)])
+    pairs = np.empty((size - n, 2), np.int32)
+    one, two = np.full(1 << 8, NONE, np.int32), np.full(1 << 16, NONE, np.int32)
+    table = np.full(2 << size.bit_length(), -1, np.int64)
+    ends, ranks, parts = np.empty((3, int(tokens.lengths.max())), np.int32)
+    bad = int(pairs_of_ranks(values, starts, n, one, two, table, ends, ranks, parts, pairs))
+    if bad >= 0:
+        data, bounds, rank = values.tobytes(), starts.tolist(), tokens.ranks[bad]
+        known = {data[a:b] for a, b in itertools.pairwise(bounds)}
+        token = data[bounds[bad] : bounds[bad + 1]]
+        if sum(token[:i] in known and token[i:] in known for i in range(1, len(token))) == 1:
+            raise ModelFormatError(f"the token {token!r} ({rank}) is not what its parts are merged to")
+        raise ModelFormatError(f"the token {token!r} of rank {rank} is not made of others of lower rank")
+    return Table("bytes", values[:n].tolist(), pairs, tokens.ranks, special, {}, pattern)
+
+
+def _in_order(given: Ranks) -> tuple[Ranks, int]:
+    """The tokens by rank, those of one byte before all others, and how many these are; ModelFormatError for equal ranks."""
+    values, lengths, ranks = given
+    if not lengths.size:
+        raise ModelFormatError("expected at least one token")
+    starts = offsets_of(lengths)
+    by_rank = np.argsort(ranks, kind="stable")
+    if (equal := np.flatnonzero(np.diff(ranks[by_rank]) == 0)).size:
+        pair = by_rank[equal[0] : equal[0] + 2]
+        first, second = (values[starts[i] : starts[i + 1]].tobytes() for i in pair)
+        raise ModelFormatError(f"the tokens {first!r} and {second!r} have the same rank {ranks[pair[0]]}")
+    single = lengths[by_rank] == 1
+    order = np.concatenate([by_rank[single], by_rank[~single]])
+    if not np.array_equal(order, np.arange(order.size)):
+        to = offsets_of(lengths[order])[:-1]
+        values = values[np.arange(values.size) + np.repeat(starts[order] - to, lengths[order])]
+    return Ranks(values, lengths[order], ranks[order]), int(single.sum())

@@ -6,12 +6,14 @@ Bytes are written as the characters of GPT-2's table. In the older form (Sennric
 
 from __future__ import annotations
 
+import itertools
 import json
+import operator
 from typing import Any
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.model_file import parse_json
-from ubpe_numba.formats.pair_table import Table, from_names, read_vocab
+from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, two_parts
 
 END = "</w>"
 _HEADER = "#version: 0.2"
@@ -25,14 +27,7 @@ def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: s
     the same tokens, and characters that have no id of their own get the next free ids.
     """
     ids = read_vocab(parse_json(vocab) if isinstance(vocab, (str, bytes)) else vocab)
-    pairs: list[tuple[str, str]] = []
-    for number, line in enumerate(merges.split("\n"), 1):
-        if not line.strip("\r") or (number == 1 and line.startswith("#version")):
-            continue
-        parts = line.rstrip("\r").split(" ")
-        if len(parts) != 2 or not all(parts):
-            raise ModelFormatError(f"merges: line {number}: expected two tokens with a space between, got {line!r:.60}")
-        pairs.append((parts[0], parts[1]))
+    pairs = _pairs(merges)
     if end_of_word is not None:
         ids, pairs = _unmarked(ids, pairs, end_of_word)
     if odd := next((word for word, i in special.items() if ids.get(word, i) != i), None):
@@ -40,13 +35,31 @@ def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: s
     return from_names(ids, pairs, kind, special, {}, pattern)
 
 
-def _unmarked(ids: dict[str, int], pairs: list[tuple[str, str]], end: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
+def _pairs(merges: str) -> Pairs:
+    """The pairs of a text of merges, line by line; ModelFormatError names the first line that is not valid."""
+    lines = merges.split("\n")
+    is_headed = lines[0].startswith("#version")
+    if "\r" not in merges and (found := two_parts(list(filter(None, lines[is_headed:])))) is not None:
+        return found
+    pairs: Pairs = [], []
+    for number, line in enumerate(lines, 1):
+        if not line.strip("\r") or (number == 1 and is_headed):
+            continue
+        parts = line.rstrip("\r").split(" ")
+        if len(parts) != 2 or not all(parts):
+            raise ModelFormatError(f"merges: line {number}: expected two tokens with a space between, got {line!r:.60}")
+        for side, part in zip(pairs, parts, strict=True):
+            side.append(part)
+    return pairs
+
+
+def _unmarked(ids: dict[str, int], pairs: Pairs, end: str) -> tuple[dict[str, int], Pairs]:
     """Ids and pairs with the character `end` in place of the marker ``</w>``."""
     plain = {token.removesuffix(END) + end * token.endswith(END): i for token, i in ids.items()}
     if len(plain) < len(ids):
         raise ModelFormatError(f"end_of_word: {end!r} is a token already")
-    pairs = [(a, b.removesuffix(END) + end * b.endswith(END)) for a, b in pairs]
-    made = {a + b for a, b in pairs}
+    lefts, rights = pairs[0], [part.removesuffix(END) + end * part.endswith(END) for part in pairs[1]]
+    made = set(map(operator.add, lefts, rights))
     joined = [
         token for token in sorted(plain, key=plain.__getitem__) if len(token) == 2 and token[1] == end and token not in made
     ]
@@ -54,19 +67,23 @@ def _unmarked(ids: dict[str, int], pairs: list[tuple[str, str]], end: str) -> tu
     for letter in sorted({letter for token in joined for letter in token} - plain.keys()):
         plain[letter] = free
         free += 1
-    return plain, [(token[0], end) for token in joined] + pairs
+    return plain, ([token[0] for token in joined] + lefts, [end] * len(joined) + rights)
 
 
-def write(vocab: dict[str, int], merges: list[tuple[str, str]], end_of_word: str | None) -> tuple[str, str]:
+def write(vocab: dict[str, int], merges: Pairs, end_of_word: str | None) -> tuple[str, str]:
     """The contents of both files; ValueError for tokens that could not be read again: with white space, or with the marker."""
-    mark = {name: name for name in vocab}
+    lefts, rights = merges
     if end_of_word is not None:
+        mark = {}
         for name in vocab:
             if END in name or end_of_word in name[:-1]:
                 raise ValueError(f"end_of_word: the token {name!r} goes on behind the end of a word, or holds {END!r}")
             mark[name] = name.removesuffix(end_of_word) + END * name.endswith(end_of_word)
-    for name in {part for pair in merges for part in pair}:
-        if any(c.isspace() for c in mark[name]):
-            raise ValueError(f"merges: the token {name!r} holds white space, which merges.txt cannot keep")
-    lines = [_HEADER, *(f"{mark[left]} {mark[right]}" for left, right in merges)]
-    return json.dumps({mark[name]: i for name, i in vocab.items()}, ensure_ascii=False), "\n".join(lines) + "\n"
+        vocab = {mark[name]: i for name, i in vocab.items()}
+        lefts, rights = ([mark[name] for name in side] for side in merges)
+    if any(map(str.isspace, set("".join([*lefts, *rights])))):
+        pairs = itertools.chain(zip(merges[0], lefts, strict=True), zip(merges[1], rights, strict=True))
+        name = next(name for name, written in pairs if any(map(str.isspace, written)))
+        raise ValueError(f"merges: the token {name!r} holds white space, which merges.txt cannot keep")
+    lines = [_HEADER, *map(" ".join, zip(lefts, rights, strict=True))]
+    return json.dumps(vocab, ensure_ascii=False), "\n".join(lines) + "\n"

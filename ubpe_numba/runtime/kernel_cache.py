@@ -5,6 +5,8 @@ machine code), raises when its directory cannot be written, and shares one index
 is the hash of everything that the code depends on (all kernel sources, versions, processor, flags, signature), a file is
 replaced atomically, and after any failure the kernel is compiled again, with one warning per process.
 
+What is not there may be in a package of kernels compiled beforehand (`prebuilt.py`), which is only read.
+
 Environment: `UBPE_CACHE_DIR` moves the cache, `UBPE_CACHE=0` turns it off. Compiled code is executed, so the directory is
 private to the user: mode 0700, and refused if another user owns it or may write to it.
 """
@@ -22,7 +24,11 @@ from typing import Any
 
 import llvmlite
 import numba
+import numpy as np
+from llvmlite import binding as llvm
 from numba.core import caching, config
+
+from ubpe_numba.runtime import prebuilt
 
 _PACKAGE = pathlib.Path(__file__).parents[1]
 _warned = False
@@ -37,7 +43,10 @@ def kernel_sources() -> list[pathlib.Path]:
     runtime = _PACKAGE / "runtime"
     folders = [runtime / "machine", runtime / "tables", *_PACKAGE.glob("*/kernels")]
     return sorted(
-        [runtime / "jit.py", runtime / "kernel_cache.py", *(file for folder in folders for file in folder.glob("*.py"))]
+        [
+            *(runtime / f"{name}.py" for name in ("jit", "kernel_cache", "lowering", "pipeline")),
+            *(file for folder in folders for file in folder.glob("*.py")),
+        ]
     )
 
 
@@ -48,7 +57,8 @@ def _stamp() -> str:
     for path in kernel_sources():
         h.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
     flags = (config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT, config.DISABLE_JIT)
-    h.update(repr((numba.__version__, llvmlite.__version__, sys.version, flags)).encode())
+    python = sys.implementation.cache_tag, getattr(sys, "abiflags", ""), np.__version__.partition(".")[0]
+    h.update(repr((numba.__version__, llvmlite.__version__, python, flags)).encode())
     return h.hexdigest()
 
 
@@ -87,6 +97,8 @@ def _warn(what: str, error: BaseException) -> None:
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
     """Tells numba in which directory a kernel is cached, and the hash of the sources."""
 
+    _py_file = __file__  # numba names it where it refuses to cache
+
     def ensure_cache_path(self) -> None:
         _make_private(directory())
 
@@ -114,16 +126,12 @@ class _EntryFiles:
     def __init__(self, base: str, stamp: str) -> None:
         self.base, self.stamp = base, stamp
 
-    def _path(self, key: object) -> pathlib.Path:
+    def path(self, key: object, folder: pathlib.Path | None = None) -> pathlib.Path:
+        """The file of a key, in the user's cache or in another folder."""
         name = hashlib.sha256(repr((self.stamp, key)).encode()).hexdigest()[:32]
-        return directory() / f"{self.base}.{name}.nbc"
+        return (folder or directory()) / f"{self.base}.{name}.nbc"
 
-    def has(self, key: object) -> bool:
-        return self._path(key).exists()
-
-    def load(self, key: object) -> Any:
-        path = self._path(key)
-        _make_private(path.parent)
+    def load(self, path: pathlib.Path) -> Any:
         data = path.read_bytes()
         if hashlib.sha256(data[32:]).digest() != data[:32]:
             raise ValueError(f"{path.name} is damaged")
@@ -131,7 +139,7 @@ class _EntryFiles:
 
     def save(self, key: object, payload: object) -> None:
         data = caching.dumps(payload)
-        path = self._path(key)
+        path = self.path(key)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=self.base[:40])
         try:
             with os.fdopen(handle, "wb") as f:
@@ -145,6 +153,11 @@ class _EntryFiles:
         pass
 
 
+def _known(symbols: list[str]) -> bool:
+    """Whether machine code can call all of these functions."""
+    return all(llvm.address_of_symbol(name) is not None for name in symbols)
+
+
 class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _Impl
 
@@ -154,19 +167,48 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
         self._cache_file = _EntryFiles(f"{module}.{py_func.__name__}", self._impl.locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """A compiled kernel of the cache, or None.
+
+        Numba would set up all that it knows of Python and NumPy before it reads a kernel, a quarter of a second. Machine code
+        needs of it the addresses of functions that it calls, and few kernels call what is not known from the start.
+        """
         try:
-            if not self._cache_file.has(self._index_key(sig, target_context.codegen())):
-                # Numba would set up its context for running before that for compiling; in this order everything compiled later
-                # takes a sixth longer.
+            path = self._find(sig, target_context.codegen())
+            if path is None:
                 return None
-            return super().load_overload(sig, target_context)
+            symbols, payload = self._cache_file.load(path)
+            if not _known(symbols):
+                target_context.refresh()
+                if not _known(symbols):  # of a library that is not installed here: LLVM would end the process
+                    return None
+            return self._impl.rebuild(target_context, payload)
         except Exception as e:
             _warn("a compiled kernel could not be read", e)
             return None
 
+    def _find(self, sig: Any, codegen: Any) -> pathlib.Path | None:
+        """The file of a kernel in the user's cache, or else in a package of kernels; None if it is in neither."""
+        key = self._index_key(sig, codegen)
+        path: pathlib.Path = self._cache_file.path(key)
+        if path.exists():
+            _make_private(path.parent)
+            return path
+        if (other := prebuilt.package()) is None:
+            return None
+        folder, processor = other
+        (triple, *_), rest = key[1], key[2:]
+        path = self._cache_file.path((key[0], (triple, processor, ""), *rest), folder)
+        return path if path.exists() else None
+
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled kernel, with the names of the functions that it calls."""
         try:
-            super().save_overload(sig, data)
+            if self._impl.check_cachable(data):
+                _make_private(directory())
+                functions = data.library._final_module.functions
+                symbols = [f.name for f in functions if f.is_declaration and not f.name.startswith("llvm.")]
+                key = self._index_key(sig, data.codegen)
+                self._cache_file.save(key, (symbols, self._impl.reduce(data)))
         except Exception as e:
             _warn(f"a compiled kernel could not be kept in {directory()}; set UBPE_CACHE_DIR", e)
 

@@ -41,6 +41,11 @@ def resolve(n_threads: int | None) -> int:
     return os.cpu_count() or 1
 
 
+def is_valid(n_threads: object) -> bool:
+    """Whether an argument `n_threads` is None or an `int` of at least 1; other integers that do are left to `resolve`."""
+    return n_threads is None or (type(n_threads) is int and n_threads > 0)
+
+
 def asked_for(n_threads: int | None) -> int | None:
     """The number of threads that the argument or the environment requests, None if neither does; raises as `resolve`."""
     if n_threads is not None:
@@ -51,6 +56,15 @@ def asked_for(n_threads: int | None) -> int | None:
                 raise ValueError(f"environment variable {name}: expected a positive integer, got {text!r}")
             return int(text)
     return None
+
+
+def is_valid_environment() -> bool:
+    """Whether the environment requests a number of threads that `resolve` accepts, or none."""
+    try:
+        asked_for(None)
+    except ValueError:
+        return False
+    return True
 
 
 def chunks_of(offsets: np.ndarray, n_threads: int | None, per_thread: int = _CHUNKS_PER_THREAD) -> list[tuple[int, int]]:

@@ -9,10 +9,10 @@ from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.text.cut import BLOCK, as_text, checked_cut, checked_text, in_blocks
-from ubpe_numba.text.kernels.count_words import ENTRY, spread, tally
+from ubpe_numba.text.kernels.count_words import ENTRY, ROOM, collect, spread, tally
 
 _FIRST_TABLE = 1 << 14  # entries of a new table
-_LARGE_TABLE = 1 << 18  # entries from which on a table doubles; below, it grows by four
+_LARGE_TABLE = 1 << 16  # entries from which on a table doubles; below, it grows by four
 
 
 def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Counts:
@@ -71,6 +71,7 @@ class _Words:
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
         self.n = np.zeros(1, np.int64)
+        self.batch = np.empty(ROOM, np.int64)
         self._make(_FIRST_TABLE)
 
     def _make(self, capacity: int) -> None:
@@ -79,10 +80,10 @@ class _Words:
 
     def add(self, segments: np.ndarray, weights: np.ndarray) -> None:
         """Add segments, int64[s + 1], of these weights, int64[s]."""
-        done = tally(self.values, segments, weights, self.table, self.words, self.n)
+        done = tally(self.values, segments, weights, self.table, self.words, self.n, self.batch)
         while done < weights.size:
             self._grow()
-            done += tally(self.values, segments[done:], weights[done:], self.table, self.words, self.n)
+            done += tally(self.values, segments[done:], weights[done:], self.table, self.words, self.n, self.batch)
 
     def _grow(self) -> None:
         table, words = self.table, self.words
@@ -95,10 +96,6 @@ class _Words:
         n = int(self.n[0])
         begins, ends = self.words[: 2 * n].reshape(n, 2).T
         offsets = offsets_of(ends - begins)
-        source = np.repeat(begins - offsets[:-1], ends - begins)
-        source += np.arange(source.size)
-        _, numbers, weights, _ = self.table.reshape(-1, ENTRY).T
-        used = np.flatnonzero(numbers)
-        totals = np.empty(n, np.int64)
-        totals[(numbers[used] & 0xFFFFFFFF) - 1] = weights[used]
-        return Counts(Documents(self.values[source], offsets, "bytes"), totals)
+        spelled, weights = np.empty(int(offsets[-1]), np.uint8), np.empty(n, np.int64)
+        collect(self.values, self.table, self.words, offsets, spelled, weights)
+        return Counts(Documents(spelled, offsets, "bytes"), weights)

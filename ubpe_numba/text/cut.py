@@ -32,7 +32,7 @@ PATTERNS = ("gpt2", "cl100k", "o200k")
 
 BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
 _COPIED = 1 << 12  # bytes: to copy a shorter text takes less time than `writable` does
-_PADDING = np.zeros(8, np.uint8)
+_PADDING = np.zeros(64, np.uint8)
 
 
 def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int | None = None) -> np.ndarray:
@@ -76,12 +76,12 @@ def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int |
 
 
 def as_text(values: np.ndarray) -> np.ndarray:
-    """Bytes as kernels take them: at least 8, since they read 8 at a time, and of the type of an array that may be written to.
+    """Bytes as kernels take them: 64 and more, which they read at a time, and of the type of an array that may be written to.
 
     `values` uint8[n], contiguous; the copy of a short text has more bytes behind it, of a long one there is no copy.
 
     >>> as_text(np.frombuffer(b"abc", np.uint8)).size
-    11
+    67
     """
     return np.concatenate([values, _PADDING]) if values.size < _COPIED else writable(values)
 
@@ -122,7 +122,7 @@ def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) ->
     if not isinstance(cut, str):
         first, last = np.searchsorted(cut, offsets[[0, -1]]).tolist()
         return (cut[i : min(i + BLOCK, last) + 1] for i in range(first, last, BLOCK))
-    kernel, classes = _kernel_of(cut)
+    kernel, classes = kernel_of(cut)
     state = np.array([0, offsets[0]])
     block = np.empty(min(BLOCK, int(offsets[-1] - offsets[0]) + 1) + 1, np.int64)
     block[0] = offsets[0]
@@ -141,7 +141,7 @@ def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) ->
 
 
 @functools.cache
-def _kernel_of(pattern: str) -> tuple[Callable[..., int], np.ndarray]:
+def kernel_of(pattern: str) -> tuple[Callable[..., int], np.ndarray]:
     """The kernel of a pattern and its table of classes, imported when first used: who encodes integers need not wait for them."""
     kernel = getattr(import_module(f"ubpe_numba.text.kernels.split_{pattern}"), f"split_{pattern}")
     return kernel, import_module("ubpe_numba.text.unicode_classes").class_table()

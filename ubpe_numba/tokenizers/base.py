@@ -20,7 +20,7 @@ from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.counts import Counts, weights_of
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.utf8 import as_utf8, utf8_document, utf8_documents
+from ubpe_numba.documents.utf8 import as_utf8, read_document, read_documents
 from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.learn_more import learn_more
@@ -38,6 +38,7 @@ from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from ubpe_numba.coding.short_document import ShortDecoder, ShortEncode
     from ubpe_numba.coding.usage import Usage
     from ubpe_numba.coding.word_encoder import WordEncoder
 
@@ -47,6 +48,7 @@ _Ids = NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]  # withou
 _Batch = Ragged | tuple[Ragged, Ragged]
 
 _DEFAULT_RULES = FitRules()
+_RAISE, _NONE, _ALL = "raise", "none", "all"  # what `encode` is given by default; compared as objects, whatever a user passes
 #: Arguments that a model file has elsewhere than among the parameters: in the alphabet, in the segmenter, or not at all.
 _NOT_IN_PARAMS = ("alphabet", "n_threads", "pretokenizer", "special_tokens", "known_words", "encoding")
 
@@ -507,7 +509,7 @@ class Tokenizer(ABC):
         return self._segmenter(kind, None).corpus(corpus, self.n_threads)
 
     def _read(self, docs: Any, offsets: Any = None) -> Documents:
-        return as_documents(docs, offsets) if self.encoding is None else utf8_documents(docs, offsets)
+        return read_documents(docs, offsets, self.encoding)
 
     def _rearranged(self, vocabulary: Vocabulary, n_tokens: int, trim: str) -> Vocabulary:
         """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
@@ -604,7 +606,7 @@ class Tokenizer(ABC):
         >>> ids.tolist(), starts.tolist()
         ([256, 99, 257], [0, 2, 3])
         """
-        return self._encode_one(doc, EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special)))
+        return self._encode_one(doc, unknown, return_offsets, allowed_special, disallowed_special)
 
     @overload
     def encode_batch(
@@ -668,17 +670,35 @@ class Tokenizer(ABC):
         choice = SpecialChoice(allowed_special, disallowed_special)
         return self._encode_many(docs, offsets, EncodeOptions(unknown, return_offsets, choice))
 
-    def _encode_one(self, doc: Any, options: EncodeOptions, encode: Encode | None = None) -> _Ids:
-        """One document through the coder, by `encode` instead of `_encode_ids` if given."""
-        given = as_document(doc) if self._fitted().segmenter.encoding is None else utf8_document(doc)
+    def _short(self) -> ShortEncode | None:
+        """What encodes one short document as `_encode_ids` and `_word_encoder` do, without options; None where there is none."""
+        return None
+
+    def _encode_one(
+        self,
+        doc: Any,
+        unknown: str | int,
+        return_offsets: bool,
+        allowed_special: Any,
+        disallowed_special: Any,
+        encode: Encode | None = None,
+    ) -> _Ids:
+        """One document through the coder, by `encode` instead of `_encode_ids` if given; a short one without options directly."""
+        if (
+            encode is None and unknown is _RAISE and return_offsets is False and allowed_special is _NONE
+            and disallowed_special is _ALL and thread_pool.is_valid(self.n_threads) and (short := self._short()) is not None
+            and (ids := short(doc)) is not None
+        ):  # fmt: skip
+            return ids
+        options = EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
+        given = read_document(doc, self._fitted().segmenter.encoding)
         words = self._word_encoder if encode is None else None
         encoded, starts = self._coder.encode(given, encode or self._encode_ids, options, "doc", words, self.n_threads)
         return encoded.values if starts is None else (encoded.values, starts)
 
     def _encode_many(self, docs: Any, offsets: Any, options: EncodeOptions, encode: Encode | None = None) -> _Batch:
         """Documents through the coder, by `encode` instead of `_encode_ids` if given."""
-        encoding = self._fitted().segmenter.encoding
-        given = as_documents(docs, offsets) if encoding is None else utf8_documents(docs, offsets)
+        given = read_documents(docs, offsets, self._fitted().segmenter.encoding)
         words = self._word_encoder if encode is None else None
         encoded, starts = self._coder.encode(given, encode or self._encode_ids, options, "docs", words, self.n_threads)
         if starts is None:
@@ -782,6 +802,8 @@ class Tokenizer(ABC):
         >>> tok.decode([2, 0], out=buffer)
         array([7, 8, 7], dtype=int32)
         """
+        if out is None and (short := self._short_decoder()) is not None and (doc := short(ids, errors)) is not None:
+            return doc  # type: ignore[no-any-return]
         model = self._fitted()
         checked = self._ids(as_document(ids, name="ids"))
         if out is not None:
@@ -809,6 +831,8 @@ class Tokenizer(ABC):
         kind = self._fitted().alphabet.kind
         if kind != "bytes":
             raise TypeError(f"decode_bytes: the alphabet is one of {kind}")
+        if (short := self._short_decoder()) is not None and (doc := short(ids, None, to_bytes=True)) is not None:
+            return doc  # type: ignore[no-any-return]
         return self._coder.decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)[0].tobytes()
 
     def decode_batch(
@@ -847,7 +871,7 @@ class Tokenizer(ABC):
         else:
             symbols, ends = self._coder.decoder.decode(checked, self.n_threads)
         if symbols.dtype == np.int32:
-            return Ragged(symbols, ends)
+            return Ragged._trusted(symbols, ends)
         places = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
         if out is not None:
             return [symbols[a:b] for a, b in places]
@@ -855,6 +879,10 @@ class Tokenizer(ABC):
             return [model.alphabet.output(symbols[a:b]) for a, b in places]
         view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
         return [str(view[a:b], "utf-8", errors) for a, b in places]
+
+    def _short_decoder(self) -> ShortDecoder | None:
+        """What decodes one short document; None where there is none."""
+        return self._coder.short_decoder() if thread_pool.is_valid(self.n_threads) else None
 
     def inverse_transform(self, batch: Any) -> Ragged | list[Any]:
         """`decode_batch`, by the name that scikit-learn uses.

@@ -23,6 +23,7 @@ from ubpe_numba.vocabulary.segmenter import SpecialChoice
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from ubpe_numba.coding.short_document import ShortEncode
     from ubpe_numba.coding.word_encoder import WordEncoder
 
 __all__ = ["BPE", "UBPEClassic"]
@@ -42,6 +43,9 @@ class _PairTokenizer(Tokenizer):
 
     def _word_encoder(self) -> WordEncoder | None:
         return None if self._by_batches else self._coder.word_encoder()
+
+    def _short(self) -> ShortEncode | None:
+        return self._coder.short_by_pairs(self._by_batches)
 
     def _final_encoder(self) -> PairEncoder | None:
         encoder = self._coder.pair_encoder(self._by_batches)
@@ -114,8 +118,7 @@ class _PairTokenizer(Tokenizer):
         >>> tok.encode("abababab", dropout=0.5, seed=1).tolist()
         [2, 0, 1, 0, 1, 2]
         """
-        options = EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
-        return self._encode_one(doc, options, self._dropout(dropout, seed))
+        return self._encode_one(doc, unknown, return_offsets, allowed_special, disallowed_special, self._dropout(dropout, seed))
 
     @overload
     def encode_batch(

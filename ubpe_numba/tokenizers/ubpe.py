@@ -15,10 +15,11 @@ from ubpe_numba.coding.k_cheapest import k_best
 from ubpe_numba.coding.nbest import NBest
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import Options
+from ubpe_numba.coding.short_document import ShortEncode
 from ubpe_numba.documents.corpus import Corpus
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents
+from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.utf8 import utf8_document, utf8_documents
+from ubpe_numba.documents.utf8 import read_document, read_documents
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.loop import learn
 from ubpe_numba.fitting.refine import MORE, SPARE, refined
@@ -426,8 +427,8 @@ class UBPE(Tokenizer):
         >>> [tok.encode("abab", sample=True, alpha=0.5, seed=seed).tolist() for seed in range(4)]
         [[2, 0, 1], [2, 2], [2, 2], [0, 1, 2]]
         """
-        options = EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
-        return self._encode_one(doc, options, None if sample is False else self._sampled(sample, alpha, seed))
+        encode = None if sample is False else self._sampled(sample, alpha, seed)
+        return self._encode_one(doc, unknown, return_offsets, allowed_special, disallowed_special, encode)
 
     @overload
     def encode_batch(
@@ -544,7 +545,13 @@ class UBPE(Tokenizer):
             return encoder.encode(documents, "additive" if objective == "likelihood" else objective, self.n_threads)
         self._check_objective()
         encoder = self._coder.path_encoder(self.token_weights)
-        return encoder.encode(documents, objective if encoder.weighs or objective == "additive" else "shortest", self.n_threads)
+        return encoder.encode(documents, encoder.effective(objective), self.n_threads)
+
+    def _short(self) -> ShortEncode | None:
+        objective = self.objective
+        if objective in _BY_PROBABILITY:
+            return self._coder.short_by_path(LIKELIHOOD, "additive" if objective == "likelihood" else objective)
+        return self._coder.short_by_path(self.token_weights, objective) if objective in _OBJECTIVES else None
 
     @overload
     def encode_nbest(
@@ -736,9 +743,8 @@ class UBPE(Tokenizer):
         """Documents as they are searched; ValueError if this tokenizer cuts them first."""
         if not coder.is_plain:
             raise ValueError(f"{name}: the segmentations of a document that is cut, or has special tokens, are not ranked")
-        if coder.model.segmenter.encoding is not None:
-            return utf8_documents(docs, offsets) if many else utf8_document(docs)
-        return as_documents(docs, offsets) if many else as_document(docs)
+        encoding = coder.model.segmenter.encoding
+        return read_documents(docs, offsets, encoding) if many else read_document(docs, encoding)
 
 
 def _segments(corpus: Corpus, alphabet: Alphabet) -> Ragged:

@@ -41,6 +41,8 @@ def warmup() -> None:
         ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
         ranked.encode(docs[0], dropout=0.5)
         ranked.decode(ranked.encode(docs[0]), out=np.empty(docs[0].size, np.int32))
+        for _ in range(2):  # the second time as a short document
+            ranked.decode(ranked.encode(docs[0]))
         list(ranked.encode_stream([np.tile(docs[0], 5)]))
         universal = UBPE(size + 20, alphabet=size)
         with warnings.catch_warnings():
@@ -67,12 +69,12 @@ def warmup() -> None:
     UBPEClassic(10, alphabet=4, rules=FitRules(ties="first_seen")).fit(counts.documents, progress=False)
     # words that are kept whole
     BPE(10, alphabet=4, known_words=[[1, 2], [3]]).fit([[0, 1, 2, 3, 0, 0]], progress=False)
-    # what only large or uneven data comes to: a text that is laid out anew, a table that grows, a size guessed too small
+    # what only large or uneven data comes to: a text that is laid out anew, a table that grows
     BPE(1400, alphabet=301).fit([np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)], progress=False)
     BPE(300, alphabet=70).fit(list(rng.integers(0, 70, (3, 10_000))), progress=False)
-    uneven = [8] * 10_000
-    uneven[::9] = [0] * len(uneven[::9])  # those that the size is guessed from
-    BPE.from_merges([[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]], alphabet=2).decode(uneven)
+    # files of other libraries
+    BPE.from_tiktoken(b"YQ== 0\nYg== 1\nYWI= 2\n")
+    BPE.from_vocab_merges({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n", kind="str")
     WordPiece(["[UNK]", "a"]).encode(["a"])
     # text, and so many words that their table grows
     from ubpe_numba.coding.word_encoder import WordEncoder

@@ -248,6 +248,13 @@ class Alphabet:
             object.__setattr__(self, "_symbols", symbols)
         return symbols
 
+    @property
+    def finder(self) -> SymbolTable:
+        """What looks up the ids of symbols, made when it is first needed."""
+        finder = self._finder or SymbolTable.of(self.symbols)
+        object.__setattr__(self, "_finder", finder)  # two threads may both make it: both make the same
+        return finder
+
     def check_kind(self, documents: Documents, *, name: str = "docs") -> None:
         """Raise an error if documents are not of the kind of the alphabet.
 
@@ -346,9 +353,7 @@ class Alphabet:
         if values.dtype == np.uint64:
             values = as_document(values, name="values").values
         if not self.is_identity:
-            finder = self._finder or SymbolTable.of(self.symbols)
-            object.__setattr__(self, "_finder", finder)  # two threads may both make it: both make the same
-            ids = finder(values)
+            ids = self.finder(values)
             return ids, int(ids.min(initial=0)) >= 0
         # As unsigned integers negative symbols are large ones, so the maximum alone decides whether all are known.
         width = values.dtype.itemsize

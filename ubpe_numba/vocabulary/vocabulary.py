@@ -166,8 +166,8 @@ class Vocabulary:
             raise ModelFormatError(f"merges: expected shape (m, 2), got {pairs.shape}")
         m = len(pairs)
         size = n_alphabet + m
-        bad = np.flatnonzero((pairs < 0).any(axis=1) | (pairs >= size).any(axis=1))
-        if bad.size:
+        if pairs.min(initial=0) < 0 or pairs.max(initial=0) >= size:
+            bad = np.flatnonzero((pairs < 0).any(axis=1) | (pairs >= size).any(axis=1))
             raise ModelFormatError(f"merges[{bad[0]}]: expected ids in 0..{size - 1}, got {pairs[bad[0]].tolist()}")
         pairs = np.ascontiguousarray(pairs, np.int32)
         left, right = pairs[:, 0].copy(), pairs[:, 1].copy()
@@ -176,7 +176,7 @@ class Vocabulary:
             key = int(keys[twice[0]])
             raise ModelFormatError(f"merges: the pair [{key >> 32}, {key & 0xFFFFFFFF}] is there twice")
         order = np.arange(m, dtype=np.int32)
-        if (pairs.max(axis=1, initial=0) >= n_alphabet + order).any() and (
+        if (np.maximum(left, right) >= n_alphabet + order).any() and (
             bad_token := arena_kernels.order_of_tokens(left, right, n_alphabet, order)
         ) >= 0:
             raise ModelFormatError(f"merges[{bad_token}]: the token {n_alphabet + bad_token} is built on itself")

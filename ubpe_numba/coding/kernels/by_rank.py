@@ -36,11 +36,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper, kernel, section
-from ubpe_numba.runtime.tables.edges import find_edge
+from ubpe_numba.runtime.tables.edges import edge_key, find_edge
 from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
-from ubpe_numba.runtime.tables.trie import NONE, enter_tokens, step
+from ubpe_numba.runtime.tables.trie import NONE, step
 
-_NEVER = np.int64(1) << 40
+NEVER = np.int64(1) << 40  # more than any id
 
 
 class RankTables(NamedTuple):
@@ -53,18 +53,24 @@ class RankTables(NamedTuple):
     left: np.ndarray  #: int32[m], the two ids that make up each learned token
     right: np.ndarray  #: int32[m]
     n_alphabet: int
-    trie: np.ndarray  #: EDGE[capacity], of all tokens (trie.py); of those with the same symbols the stable one is found
-    stable: np.ndarray  #: uint8[V], whether a token encodes to itself; the others never occur in an encoding
-    prefixes: np.ndarray  #: int32[V], the longest stable token that is a proper prefix of a token, -1 for symbols
+    trie: np.ndarray  #: EDGE[capacity], of the stable tokens (trie.py), which encode to themselves; the others never occur
+    prefixes: np.ndarray  #: int32[V], the longest stable token that is a proper prefix of a stable token, -1 for symbols
     lengths: np.ndarray  #: int64[V], symbols
 
 
 @helper
-def fits(entries, left, right, n_alphabet, s, t):
+def id_in_entries(pairs, left, right):
+    """The id of a pair in the table `pairs` of `RankTables`, or NEVER: what `find_stable` and `fits` look up. O(1) expected."""
+    i = find(pairs, pair_of(left, right))
+    return pairs[2 * i + 1] if i >= 0 else NEVER
+
+
+@helper
+def fits(id_in, pairs, left, right, n_alphabet, s, t):
     """Whether E(s t) = (s, t), for two tokens that encode to themselves. O(depth of the two spines).
 
-    entries, left, right, n_alphabet: the fields pairs, left, ... of `RankTables`. Merges 2 = (0, 1), 3 = (1, 0): 0 and 1 do not
-    fit, since 2 joins them; 2 and 0 fit; 0 and 3 do not, since 2 takes the 1 of 3 before 3 is made.
+    pairs, left, right, n_alphabet: fields of `RankTables`; `id_in(pairs, u, v)`, a helper, looks a pair up. Merges 2 = (0, 1), 3
+    = (1, 0): 0 and 1 do not fit, since 2 joins them; 2 and 0 fit; 0 and 3 do not, since 2 takes the 1 of 3 before 3 is made.
 
     Just before id k is made, the boundary lies between the part u of s's right spine and v of t's left spine that exist then.
     The merge (u, v) -> k happens across it if u still stands there, also not taken by its left neighbour in the same pass
@@ -72,14 +78,12 @@ def fits(entries, left, right, n_alphabet, s, t):
     """
     u = np.int64(s)
     v = np.int64(t)
-    parent_u = _NEVER
-    parent_v = _NEVER
+    parent_u = NEVER
+    parent_v = NEVER
     while True:
-        i = find(entries, pair_of(u, v))
-        if i >= 0:
-            k = entries[2 * i + 1]
-            if k < parent_u and k <= parent_v:
-                return False
+        k = id_in(pairs, u, v)
+        if k < parent_u and k <= parent_v:
+            return False
         if u < n_alphabet and v < n_alphabet:
             return True
         if u >= v:
@@ -90,9 +94,11 @@ def fits(entries, left, right, n_alphabet, s, t):
             v = np.int64(left[v - n_alphabet])
 
 
-@section
-def _find_stable(entries, left, right, n_alphabet, stable):
+@helper
+def find_stable(id_in, pairs, left, right, n_alphabet, stable):
     """Which tokens encode to themselves: fills `stable` uint8[V]. The others never occur. O(m * depth).
+
+    The arguments as for `fits`.
 
     A token (a, b) -> z does if a and b do and nothing but z itself joins them. Merges 2 = (0, 1), 3 = (1, 1), 4 = (0, 3):
     stable = [1, 1, 1, 1, 0], since [0, 1, 1] encodes to [2, 1].
@@ -116,74 +122,86 @@ def _find_stable(entries, left, right, n_alphabet, stable):
                 else:
                     parent_v = v
                     v = np.int64(left[v - n_alphabet])
-                j = find(entries, pair_of(u, v))
-                if j >= 0 and entries[2 * j + 1] < parent_u and entries[2 * j + 1] <= parent_v:
+                k = id_in(pairs, u, v)
+                if k < parent_u and k <= parent_v:
                     ok = False
                     break
         stable[z] = ok
 
 
 @section
-def _prefer_stable(arena, trie, n_alphabet, stable, lengths):
-    """Let the trie find the stable one of several tokens with the same symbols: at most one is. O(symbols).
+def _enter_stable(arena, lengths, left, right, n_alphabet, stable, trie, node_of, parents, token_of):
+    """Enter the stable tokens into a trie full of -1; returns the number of nodes. O(symbols of the right parts).
 
-    Merges 2 = (0, 1), 3 = (1, 0), 4 = (2, 0), 5 = (0, 3): 4 and 5 both stand for [0, 1, 0], which encodes to 4. The trie found 5,
-    which was entered later; now it finds 4.
+    A token goes on from the node where its left part ends, which is stable too. At most one of several tokens with the same
+    symbols is stable. Scratch, filled: node_of int64[V]; of every node, from n_alphabet on, parents int64 and token_of int32. The
+    others as for `build_tables`.
+
+    Merges 2 = (0, 1), 3 = (2, 0): node 2 is the child of 0 by 1 and token 2, node 3 the child of 2 by 0 and token 3.
     """
-    start = np.int64(n_alphabet)
+    for symbol in range(n_alphabet):
+        node_of[symbol] = symbol
+        token_of[symbol] = symbol
+    n = np.int64(n_alphabet)
+    end = np.int64(n_alphabet)
     for t in range(n_alphabet, lengths.size):
-        if stable[t]:
-            node = np.int64(arena[start])
-            i = np.int64(0)
-            for j in range(start + 1, start + lengths[t]):
-                i = find_edge(trie, node, arena[j])
-                node = trie[i].value & 0xFFFFFFFF
-            trie[i].value = (np.int64(t) << 32) | node
-        start += lengths[t]
+        end += lengths[t]
+        if not stable[t]:
+            continue
+        node = node_of[left[t - n_alphabet]]
+        i = np.int64(0)
+        for j in range(end - lengths[right[t - n_alphabet]], end):
+            i = find_edge(trie, node, arena[j])
+            if trie[i].key == -1:
+                trie[i].key = edge_key(node, arena[j])
+                trie[i].value = (np.int64(NONE) << 32) | n
+                parents[n] = node
+                token_of[n] = -1
+                n += 1
+            node = trie[i].value & 0xFFFFFFFF
+        trie[i].value = (np.int64(t) << 32) | node
+        node_of[t] = node
+        token_of[node] = t
+    return n
 
 
-@section
-def _find_prefixes(arena, trie, n_alphabet, stable, lengths, prefixes):
-    """The longest stable token that is a proper prefix of each token, -1 for symbols: fills `prefixes` int32[V]. O(symbols).
+@helper
+def find_prefixes(n_alphabet, n_nodes, node_of, parents, token_of, stable, prefixes):
+    """The longest stable token that is a proper prefix of each stable token, -1 for the others: fills `prefixes` int32[V].
 
-    Merges 2 = (0, 1), 3 = (1, 1), 4 = (0, 3): prefixes = [-1, -1, 0, 1, 2].
+    The nodes of a trie are numbered as they are made, so a node's answer follows from that of its parent, which is there already;
+    the answers replace `parents`. The others as `_enter_stable` fills them. O(nodes + V).
+
+    Merges 2 = (0, 1), 3 = (2, 0): prefixes = [-1, -1, 0, 2].
     """
-    prefixes[:n_alphabet] = -1
-    start = np.int64(n_alphabet)
-    for t in range(n_alphabet, lengths.size):
-        node = np.int64(arena[start])
-        best = np.int32(node)
-        for j in range(start + 1, start + lengths[t] - 1):
-            payload = step(trie, node, arena[j])
-            node = payload & 0xFFFFFFFF
-            token = np.int32(payload >> 32)
-            if token != NONE and stable[token]:
-                best = token
-        prefixes[t] = best
-        start += lengths[t]
+    for node in range(n_alphabet, n_nodes):
+        above = parents[node]
+        parents[node] = token_of[above] if token_of[above] >= 0 else parents[above]
+    for t in range(prefixes.size):
+        prefixes[t] = parents[node_of[t]] if t >= n_alphabet and stable[t] else -1
 
 
 @kernel
-def build_tables(arena, tables):
-    """Fill the tables of encoding by rank: pairs, trie, stable and prefixes. O(symbols of the tokens + m * depth).
+def build_tables(arena, tables, stable, node_of, parents, token_of):
+    """Fill the tables of encoding by rank: pairs, trie and prefixes. O(symbols of the right parts + m * depth).
 
     arena int32, the symbols of all tokens one behind the other; tables, a `RankTables` as a plain tuple, allocated by the caller:
     left, right, n_alphabet and lengths are given; pairs and trie are full of -1, and their capacity is a power of two, at least
-    twice the number of pairs, or of symbols of learned tokens.
+    twice the number of pairs, or of symbols of right parts. Scratch: stable uint8[V], node_of int64[V], and parents int64 and
+    token_of int32 for as many nodes as the alphabet and the right parts have symbols.
 
     Merge (0, 1) -> 2, arena [0, 1, 0, 1], lengths [1, 1, 2]: pairs has (0, 1) -> 2, the trie the edge from 0 by 1 to token 2;
     stable = [1, 1, 1], prefixes = [-1, -1, 0].
     """
-    pairs, left, right, n_alphabet, trie, stable, prefixes, lengths = tables
+    pairs, left, right, n_alphabet, trie, prefixes, lengths = tables
     enter(left, right, n_alphabet, pairs)
-    enter_tokens(n_alphabet, arena, lengths, trie)
-    _find_stable(pairs, left, right, n_alphabet, stable)
-    _prefer_stable(arena, trie, n_alphabet, stable, lengths)
-    _find_prefixes(arena, trie, n_alphabet, stable, lengths, prefixes)
+    find_stable(id_in_entries, pairs, left, right, n_alphabet, stable)
+    n = _enter_stable(arena, lengths, left, right, n_alphabet, stable, trie, node_of, parents, token_of)
+    find_prefixes(n_alphabet, n, node_of, parents, token_of, stable, prefixes)
 
 
 @helper
-def _longest(trie, document, start, stable):
+def _longest(trie, document, start):
     """The longest stable token that starts at position `start` of a document. O(depth of the trie).
 
     Merges 2 = (0, 1), 3 = (2, 0): of the document [1, 0, 1, 1] at 1 the trie leads to 2, and not on by 1: 2.
@@ -197,7 +215,7 @@ def _longest(trie, document, start, stable):
             break
         node = payload & 0xFFFFFFFF
         token = np.int32(payload >> 32)
-        if token != NONE and stable[token]:
+        if token != NONE:
             best = token
         e += 1
     return best
@@ -211,17 +229,19 @@ def encode_document(document, tables, dead, out, w):
     int32, room for all symbols. Merges 3 = (1, 2), 4 = (0, 1): [0, 1, 2] -> [0, 3], as drawn above.
     O(symbols * tokens that start at a position * depth of a token).
     """
-    pairs, left, right, n_alphabet, trie, stable, prefixes, lengths = tables
+    pairs, left, right, n_alphabet, trie, prefixes, lengths = tables
     n = document.size
     first = w
     p = np.int64(0)
     token = np.int32(-1)
     if n > 0:
-        token = _longest(trie, document, p, stable)
+        token = _longest(trie, document, p)
     while p < n:
         while token >= 0:
             e = p + lengths[token]
-            if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (w == first or fits(pairs, left, right, n_alphabet, out[w - 1], token)):
+            if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (
+                w == first or fits(id_in_entries, pairs, left, right, n_alphabet, out[w - 1], token)
+            ):
                 break
             token = prefixes[token]
         if token >= 0:
@@ -229,7 +249,7 @@ def encode_document(document, tables, dead, out, w):
             w += 1
             p += lengths[token]
             if p < n:
-                token = _longest(trie, document, p, stable)
+                token = _longest(trie, document, p)
         else:
             dead[p >> 3] |= np.uint8(1 << (p & 7))
             w -= 1

@@ -1,100 +1,176 @@
 """Encoding text that is cut into segments, by merge rank: every segment by itself, and most of them from a cache.
 
-The cache is direct-mapped. An entry is a cache line of the processor, 8 words of 64 bits; the hash of a segment says which one
-line may hold it. A word `number of ids << 32 | length` of 0 means empty; segments of more than LINE_SYMBOLS bytes or LINE_IDS ids
-are not kept::
+Segments, here called words, are taken in batches of up to BATCH, in four passes. All memory that a batch waits for is asked for
+in one pass and used in the next::
 
-    word  0            1            2            3                        4 ... 7
-          +------------+------------+------------+------------------------+------------------------------+
-          | the bytes of the segment, zeros      | number of ids, length  | the ids, int32, LINE_IDS     |
-          | behind it: LINE_SYMBOLS              | 32 bits each           | of them have room            |
-          +------------+------------+------------+------------------------+------------------------------+
+    "ba baba bab", cut into  ba | " baba" | " bab"
 
-    " baba" that encodes to [257, 256]:
-          | " baba"    | 0          | 0          | 2 << 32 | 5            | 257, 256, six that are unused |
+    1  key of each word, its bucket of the cache (word_cache.py), prefetch
+    2  look-up: ids of the words that are found, in a row; numbers of the others      ids [256, ...]  misses [1, 2]
+    3  the others, once each, merged side by side (merge_words.py), and entered       found [257, 256, 257, 98]
+    4  ids of both into the output, in the order of the words                         out [256, 257, 256, 257, 98]
 
-A segment that is not found is encoded and overwrites its line. In English and in program text more than nineteen of twenty
-segments are found.
+Words of more than MOST symbols are encoded in pass 4, by long_words.py.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.by_rank import encode_document
+from ubpe_numba.coding.kernels.long_words import encode_long_word
+from ubpe_numba.coding.kernels.merge_words import AGAIN, FIRSTS, MISS, MOST, NOT_HERE, ROW, ROWS, SLOT, copy_ids, merge_words
+from ubpe_numba.coding.kernels.word_cache import LONG, SHORT, bucket_of_short, key_of_short, line_of_long
 from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.machine.byte_words import eight_bytes, mixed_three
-from ubpe_numba.runtime.machine.intrinsics import address, load64, store64
+from ubpe_numba.runtime.machine.intrinsics import address, load32, load64, prefetch_at, store32, store64
+from ubpe_numba.runtime.machine.vectors import copy_16_bytes
 
-LINE = 8  # words of a line
-LINE_SYMBOLS = 24  # bytes of the longest segment that a line has room for
-LINE_IDS = 8  # ids that a line has room for
+BATCH = 512  # many words, so that many that are not found are merged side by side; few, so that all stay in the fastest cache
+SPARE = 16  # ids that may be written behind the last
+
+# where the parts of the scratch memory begin, in bytes
+_MISSES = SLOT * BATCH
+_IDS = _MISSES + MISS * (BATCH + 1)
+_FOUND = _IDS + 4 * (3 * BATCH + SPARE)
+_ROWS = (_FOUND + 4 * (MOST * BATCH + SPARE) + 63) // 64 * 64
+_FIRSTS = _ROWS + ROW * ROWS + 16 * ROWS
+SCRATCH = (_FIRSTS + 2 * FIRSTS) // 8  # uint64
 
 
 @helper
-def _copy_ids(source, i, target, j):
-    """Copy LINE_IDS ids, of 4 bytes each, from address `source + i` to `target + j`, whether all are used or not. O(1)."""
-    for k in range(0, 4 * LINE_IDS, 8):
-        store64(target, j + k, load64(source, i + k))
+def _ask(text, last, segments, s, n, slots, buckets, mask, lines, line_mask, room):
+    """Pass 1: the slots of up to n words from segment s on; returns of how many, fewer if one has more than `room` bytes.
+
+    Addresses: text, slots, buckets, lines. O(bytes of words up to LONG bytes).
+    """
+    begin = segments[s]
+    for k in range(n):
+        end = segments[s + k + 1]
+        length = end - begin
+        slot = slots + SLOT * k
+        if length <= SHORT:
+            lo, hi = key_of_short(text, begin, length, last)
+            place = bucket_of_short(buckets, mask, lo, hi)
+            store64(slot, 0, lo)
+            store64(slot, 8, hi)
+            prefetch_at(place)
+        else:
+            if length > room:
+                return k
+            place = buckets
+            store64(slot, 8, np.uint64(0xFF) << np.uint64(56))  # a length that no word in a bucket has
+            if length <= LONG:
+                line = line_of_long(lines, line_mask, text, begin, length)
+                store64(slot, 0, np.uint64(line))
+                prefetch_at(line)
+                prefetch_at(line + 64)
+        store64(slot, 16, np.uint64(place))
+        begin = end
+    return n
+
+
+@helper
+def _look_up(n, slots, ids, misses):
+    """Pass 2: the ids of the words that are found, and MISS bytes for each of the others; returns how many those are. No branch.
+
+    Addresses: slots, ids, misses. A slot gets the place among `ids` where those of its word are, or would be. O(n).
+    """
+    m = np.int64(0)
+    w = np.int64(0)
+    for k in range(n):
+        slot = slots + SLOT * k
+        lo = load64(slot, 0)
+        hi = load64(slot, 8)
+        bucket = np.int64(load64(slot, 16))
+        one = (load64(bucket, 0) == lo) & (load64(bucket, 8) == hi)
+        two = (load64(bucket, 32) == lo) & (load64(bucket, 40) == hi)
+        entry = bucket + (np.int64(48) if two else np.int64(16))
+        hit = np.int64(one | two)
+        copy_16_bytes(ids + 4 * w, entry)
+        store32(slot, 24, w)
+        store32(misses, MISS * m, k)
+        w += load32(entry, 12) & -hit
+        m += 1 - hit
+    store32(misses, MISS * m, np.int64(-1))
+    store32(misses, MISS * m + 4, w)
+    return m
 
 
 @kernel
-def encode_words(values, offsets, segments, byte_ids, tables, cache, word, dead, state, out, out_offsets):
-    """Encode the segments of documents; returns the number of ids written so far.
+def encode_words(values, offsets, segments, tables, caches, scratch, dead, state, out, out_offsets):
+    """Encode the segments of documents; returns how many of `segments` are done, fewer than there are if one is too long.
 
     Text: values uint8[n], at least 8; offsets int64[d + 1]; segments int64[s + 1], the next of those of all documents, which may
-    be given in any number of calls; byte_ids int32[256], the alphabet id of every byte; tables, a `RankTables` as a plain tuple.
-    cache uint64[LINE * a power of two], zeros at first, kept from call to call. Scratch for the longest segment: word int32, dead
-    uint8, a bit for each of its bytes and 8 more. state int64[2], zeros at first: documents begun and ids written. Output: out
-    int32, room for all bytes and LINE_IDS more; out_offsets int64[d + 1], written as far as documents have begun. The caller
-    allocates all of them. O(bytes), and for segments that are not in the cache as `encode_rank`.
+    be given in any number of calls. tables, a `TextTables` as a plain tuple. caches: short and long, uint64[8 * a power of two]
+    and uint64[16 * a power of two], kept from call to call (word_cache.py). scratch uint64[SCRATCH], uninitialised. dead uint8 of
+    zeros, which is left so, a bit for each byte of the longest segment and 8 more: a call ends before a segment that is longer,
+    so that the caller can make more room. state int64[3], zeros at first: documents begun, ids written, segments of this call
+    that are done; the caller sets the last to 0 when it gives the next segments. Output: out int32, room for all bytes and SPARE
+    more; out_offsets int64[d + 1], written as far as documents have begun. The caller allocates all of them. O(bytes), and for
+    segments that are not in a cache as `merge_words`.
 
-    Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments [0, 2, 3, 7]:
-    out [256, 32, 256, 256], returns 4, out_offsets [0, 2, _], state [2, 4]. The caller sets the offsets of documents behind the
+    Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments [0, 2, 3, 7]: out
+    [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The caller sets the offsets of documents behind the
     last segment: [0, 2, 4].
     """
     text = address(values)
     last = values.size - 8
-    lines = address(cache)
-    ids = address(out)
-    mask = np.uint64(cache.size // LINE - 1)
+    buckets = address(caches[0])
+    mask = caches[0].size // 8 - 1
+    lines = address(caches[1])
+    line_mask = caches[1].size // 16 - 1
+    slots = address(scratch)
+    misses = slots + _MISSES
+    ids = slots + _IDS
+    found = slots + _FOUND
+    rows = slots + _ROWS
+    target = address(out)
+    room = max(8 * (dead.size - 1), np.int64(MOST))
     d = state[0]
     w = state[1]
-    for s in range(segments.size - 1):
-        begin = segments[s]
-        length = segments[s + 1] - begin
-        while offsets[d] <= begin:  # the document that begins here, after any number of empty ones
-            out_offsets[d] = w
-            d += 1
-        line = np.int64(0)
-        a = np.uint64(0)
-        b = np.uint64(0)
-        c = np.uint64(0)
-        if length <= LINE_SYMBOLS:
-            a = eight_bytes(text, begin, length, last)
-            b = eight_bytes(text, begin + 8, length - 8, last)
-            c = eight_bytes(text, begin + 16, length - 16, last)
-            h = mixed_three(a, b, c)
-            line = lines + np.int64(h & mask) * (8 * LINE)
-            meta = load64(line, 24)
-            if (
-                ((meta & np.uint64(0xFFFFFFFF)) == np.uint64(length))
-                & (load64(line, 0) == a) & (load64(line, 8) == b) & (load64(line, 16) == c)
-            ):  # fmt: skip
-                _copy_ids(line, 32, ids, 4 * w)
-                w += np.int64(meta >> np.uint64(32))
-                continue
-        for k in range(length):
-            word[k] = byte_ids[values[begin + k]]
+    s = state[2]
+    while s < segments.size - 1:
+        n = min(segments.size - 1 - s, np.int64(BATCH))
+        n = _ask(text, last, segments, s, n, slots, buckets, mask, lines, line_mask, room)
+        if n == 0:
+            break
+        m = _look_up(n, slots, ids, misses)
+        if m:
+            merge_words(text, segments, s, slots, misses, m, rows, slots + _FIRSTS, found, tables)
         first = w
-        dead[: (length >> 3) + 1] = 0
-        w = encode_document(word[:length], tables, dead, out, w)
-        if length <= LINE_SYMBOLS and w - first <= LINE_IDS:
-            store64(line, 0, a)
-            store64(line, 8, b)
-            store64(line, 16, c)
-            store64(line, 24, np.uint64(w - first) << np.uint64(32) | np.uint64(length))
-            _copy_ids(ids, 4 * first, line, 32)
+        done = np.int64(0)
+        for j in range(m + 1):
+            miss = misses + MISS * j
+            k = load32(miss, 0)
+            until = load32(slots, SLOT * k + 24) if j < m else load32(miss, 4)
+            copy_ids(target + 4 * w, ids + 4 * done, until - done)
+            w += until - done
+            done = until
+            if j < m:
+                count = load32(miss, 8)
+                if count == AGAIN:
+                    equal = misses + MISS * load32(miss, 4)
+                    count = load32(equal, 8)
+                    store32(miss, 4, load32(equal, 4))
+                    store32(miss, 8, count)
+                if count == NOT_HERE:
+                    before = w
+                    w = encode_long_word(text, segments[s + k], segments[s + k + 1], tables, dead, out, w)
+                    store32(miss, 8, w - before)
+                else:
+                    copy_ids(target + 4 * w, found + 4 * load32(miss, 4), count)
+                    w += count
+        k = np.int64(0)
+        j = np.int64(0)
+        while offsets[d] <= segments[s + n - 1]:  # a document that begins here, or an empty one before it
+            while segments[s + k] < offsets[d]:
+                k += 1
+            while j < m and load32(misses, MISS * j) < k:
+                first += load32(misses, MISS * j + 8)
+                j += 1
+            out_offsets[d] = first + load32(slots, SLOT * k + 24)
+            d += 1
+        s += n
     state[0] = d
     state[1] = w
-    return w
+    state[2] = s
+    return s

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.by_rank import fits
+from ubpe_numba.coding.kernels.by_rank import fits, id_in_entries
 from ubpe_numba.runtime.jit import kernel
 from ubpe_numba.runtime.tables.trie import NONE, step
 
@@ -27,7 +27,7 @@ def last_tokens(document, before, tables, last):
     plain tuple; `last` is allocated by the caller. Merge (0, 1) -> 2: the prefixes of [0, 1] end with the tokens [-, 0, 2].
     O(n * tokens that start at a position * depth of a token).
     """
-    pairs, left, right, n_alphabet, trie, stable, _, _ = tables
+    pairs, left, right, n_alphabet, trie, _, _ = tables
     n = document.size
     last[:] = -1
     for s in range(n):
@@ -40,7 +40,7 @@ def last_tokens(document, before, tables, last):
         token = np.int64(node)
         e = s + 1
         while True:
-            if token != NONE and stable[token] and (previous < 0 or fits(pairs, left, right, n_alphabet, previous, token)):
+            if token != NONE and (previous < 0 or fits(id_in_entries, pairs, left, right, n_alphabet, previous, token)):
                 last[e] = token
             if e == n:
                 break

@@ -17,10 +17,10 @@ later as well does not count. Source: UBPE tokenizers, part 2; the prices are ou
 While the tails of a position are looked for, the best so far are in `listed`, in order; what is not compared stays where it was
 written, in `new`, at the slot of the entry, since entries are shifted:
 
-    listed   weight   key (tokens << 32 | rank of the tail behind)   slot        new   link   bag   count
+    listed   weight   key (tokens << 32 | rank of the tail behind)   slot        new   parent, token, bag, count
     0        9.0      3 << 32 | 0                                    2           0     ...
     1        7.5      2 << 32 | 1                                    0           1     ...
-    2        7.5      3 << 32 | 0                                    1           2     link, bag and count of entry 0
+    2        7.5      3 << 32 | 0                                    1           2     those of entry 0
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import gain_of
-from ubpe_numba.coding.kernels.tails import IN_USE, LOW, WALKS, adopt, count_in_tail, only_child, path_of, release
+from ubpe_numba.coding.kernels.tails import IN_USE, LOW, MOST_WALKS, UNSEEN, adopt, count_in_tail, only_child, path_of, release
 from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
 #: A kept tail of a position; `node` is its tokens << 32 | its node in the tree.
 TAIL = np.dtype([("weight", np.float64), ("node", np.int64), ("bag", np.int64)])
 ENTRY = np.dtype([("weight", np.float64), ("key", np.int64), ("slot", np.int64)])
-#: `link` is the node behind the first token << 32 | that token, `count` how often the tail holds it.
-NEW = np.dtype([("link", np.int64), ("bag", np.int64), ("count", np.int64)])
+#: `parent` is the node behind the first token, `count` how often the tail holds that token.
+NEW = np.dtype([("parent", np.int32), ("token", np.int32), ("bag", np.int64), ("count", np.int64)])
 COUNT = np.dtype(
     [
         ("common", np.int32),  # occurrences of a token in the part that all tails share
@@ -58,7 +58,7 @@ class Scratch(NamedTuple):
     listed: np.ndarray  #: ENTRY[beam]
     new: np.ndarray  #: NEW[beam]
     counts: np.ndarray  #: COUNT[V], zeros
-    walks: np.ndarray  #: WALK[WALKS]
+    walks: np.ndarray  #: int64[WALKS]
     suffix: np.ndarray  #: int32[longest document], the tokens that all tails share, the last first
 
 
@@ -72,46 +72,44 @@ class Results(NamedTuple):
 
 
 @helper
-def rank_of(x, key, bag, by_bag, listed, new, n_new):
-    """Where a tail enters the list of `n_new` entries, whose last it may push out; -1 if its bag is there already, and better.
+def is_behind(i, x, key, listed):
+    """Whether a tail enters the list before entry i: among equals of weight and key, since matches come longest first. O(1).
 
-    Among equals of weight and key this one goes first: matches come longest first. In the list drawn above 7.5 with the key
-    3 << 32 | 0 enters at 2, before the equal one. O(tails listed).
+    In the list drawn above 7.5 with the key 3 << 32 | 0 enters before entry 2, not before entry 1.
     """
-    i = n_new
-    while i > 0 and (listed[i - 1].weight < x or (listed[i - 1].weight == x and listed[i - 1].key >= key)):
-        i -= 1
-    if by_bag:
-        j = i - 1
-        while j >= 0 and listed[j].weight == x:
-            if new[listed[j].slot].bag == bag and listed[j].key >> 32 == key >> 32:
-                return np.int64(-1)
-            j -= 1
-    return np.int64(i)
+    return listed[i].weight < x or (listed[i].weight == x and listed[i].key >= key)
 
 
 @helper
-def twin_of(i, x, key, bag, listed, new, n_new):
-    """The entry at i or behind of a tail of the same bag, which a better one replaces, or -1. O(tails listed)."""
-    j = i
-    while j < n_new and listed[j].weight == x:
-        if new[listed[j].slot].bag == bag and listed[j].key >> 32 == key >> 32:
+def is_twin(i, x, key, bag, listed, new):
+    """Whether entry i is a tail of the same bag: of this weight, as many tokens, and the same sum of their marks. O(1)."""
+    return listed[i].weight == x and new[listed[i].slot].bag == bag and listed[i].key >> 32 == key >> 32
+
+
+@helper
+def twin_of(x, key, bag, listed, new, n_new):
+    """The entry of a tail of the same bag, or -1. O(tails of that weight or less)."""
+    j = n_new - 1
+    while j >= 0 and listed[j].weight <= x:
+        if is_twin(j, x, key, bag, listed, new):
             return np.int64(j)
-        j += 1
+        j -= 1
     return np.int64(-1)
 
 
 @helper
-def insert(i, last, x, key, listed):
-    """Shift the entries from i up to `last` and write a new one at i; returns its slot, that of the entry which is gone.
+def insert(last, x, key, listed):
+    """Shift the entries that belong behind a new one, up to `last`, and write it; returns its slot, that of the entry at `last`.
 
     O(entries shifted).
     """
     slot = listed[last].slot
-    for j in range(last, i, -1):
-        listed[j].weight = listed[j - 1].weight
-        listed[j].key = listed[j - 1].key
-        listed[j].slot = listed[j - 1].slot
+    i = last
+    while i > 0 and is_behind(i - 1, x, key, listed):
+        listed[i].weight = listed[i - 1].weight
+        listed[i].key = listed[i - 1].key
+        listed[i].slot = listed[i - 1].slot
+        i -= 1
     listed[i].weight = x
     listed[i].key = key
     listed[i].slot = slot
@@ -124,9 +122,9 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
 
     symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PathTables`, scratch, a `Scratch`, and results, `Results`, as
     plain tuples; prices float64[V], infinite for the order by weight; marks int64[V], random and odd; by_bag, whether one tail of
-    a bag is enough; n_best, how many paths of a document are written; the tree of tails.py: nodes, a pair of NODE[m] and REST[m],
-    free int32[m]; progress PROGRESS[1]. The caller allocates all. After NO_NODES there is need for a larger m; after NO_ROOM the
-    ids of the next document do not fit into `out`. O(symbols + matches) times `beam`, and the short walks.
+    a bag is enough; n_best, how many paths of a document are written; the tree of tails.py: nodes, a tuple of NODE[m], stamps
+    int64[m] and REST[m], free int32[m]; progress PROGRESS[1]. The caller allocates all. After NO_NODES there is need for a larger
+    m; after NO_ROOM the ids of the next document do not fit into `out`. O(symbols + matches) times `beam`, and the short walks.
 
     Token 2 = [0, 1] of idf 1, two paths of [0, 1, 0]: bounds [0, 2], out [2, 0, 0, 1, 0], out_offsets [0, 2, 5], weights
     [2**24, 0].
@@ -134,7 +132,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
     Over a hundred lines: the state of the search is thirty variables, and a helper could return only a few of them.
     """
     edges, states, scaled_idf, logs = tables
-    nodes, rest = nodes
+    nodes, stamps, rest = nodes
     tails, kept, listed, new, counts, walks, suffix = scratch
     bounds, weights, out, out_offsets = results
     ring, beam = np.int64(kept.size - 1), listed.size
@@ -147,7 +145,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
         # nodes from `fresh` on were never used
         n_free, fresh, n_suffix = np.int64(0), np.int64(1), np.int64(0)
         base = np.int64(0)
-        nodes[0].link = 0
+        nodes[0].token = 0
         rest[0].use = IN_USE
         kept[n & ring] = 1
         tails[n & ring, 0].weight = 0.0
@@ -157,6 +155,10 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
         state = np.int64(-1)
         for s in range(n - 1, -1, -1):
             state = advance(edges, states, state, document[s])
+            if walk + beam * states[state].depth > MOST_WALKS:  # numbers of walks begin anew
+                walk = np.int64(0)
+                for v in range(fresh):
+                    stamps[v] = UNSEEN
             match = longest_match(states, state)
             n_new = np.int64(0)
             while True:
@@ -175,24 +177,24 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                     count, x = least, tails[at, k].weight + gain
                     if alive:
                         walk += 1
-                        count = count_in_tail(v, t, base, least, nodes, rest, walks, walk, marks[t])
+                        count = count_in_tail(v, t, base, least, nodes, stamps, rest, walks, walk, marks[t])
                         if count > least:
                             x = tails[at, k].weight + min(price, gain_of(idf, count, logs))
-                    if n_new == beam and x < listed[beam - 1].weight:
-                        continue
                     key = (tail - v + (1 << 32)) | k
-                    bag = tails[at, k].bag + marks[t]
-                    i = rank_of(x, key, bag, by_bag, listed, new, n_new)
-                    if i < 0 or i == beam:
+                    if n_new == beam and not is_behind(beam - 1, x, key, listed):
                         continue
-                    last = twin_of(i, x, key, bag, listed, new, n_new) if by_bag else np.int64(-1)
+                    bag = tails[at, k].bag + marks[t]
+                    last = twin_of(x, key, bag, listed, new, n_new) if by_bag else np.int64(-1)
                     if last < 0:
                         if n_new < beam:
                             listed[n_new].slot = n_new
                             n_new += 1
                         last = n_new - 1
-                    slot = insert(i, last, x, key, listed)
-                    new[slot].link = (v << 32) | t
+                    elif not is_behind(last, x, key, listed):
+                        continue
+                    slot = insert(last, x, key, listed)
+                    new[slot].parent = v
+                    new[slot].token = t
                     new[slot].bag = bag
                     new[slot].count = count + 1
                 if match < 0:
@@ -211,12 +213,13 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                     v = fresh
                     fresh += 1
                 slot = listed[i].slot
-                nodes[v].link = new[slot].link
-                nodes[v].stamp = -WALKS
+                nodes[v].parent = new[slot].parent
+                nodes[v].token = new[slot].token
+                stamps[v] = UNSEEN
                 rest[v].own = new[slot].count
                 rest[v].use = IN_USE
-                adopt(new[slot].link >> 32, v, rest)
-                counts[new[slot].link & LOW].live += 1
+                adopt(new[slot].parent, v, rest)
+                counts[new[slot].token].live += 1
                 tails[at, i].weight = listed[i].weight
                 tails[at, i].node = (listed[i].key & ~LOW) | v
                 tails[at, i].bag = new[slot].bag
@@ -231,7 +234,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                 free[n_free] = base
                 n_free += 1
                 base = child
-                t = nodes[base].link & LOW
+                t = nodes[base].token
                 suffix[n_suffix] = t
                 n_suffix += 1
                 counts[t].common += 1
@@ -258,7 +261,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                 progress[0].ids = w
         # for the next document
         for v in range(fresh):
-            counts[nodes[v].link & LOW].live = 0
+            counts[nodes[v].token].live = 0
         for i in range(n_suffix):
             counts[suffix[i]].common = 0
         progress[0].walk = walk

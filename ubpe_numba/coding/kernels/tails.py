@@ -14,17 +14,16 @@ Two tails for each position of the document [0, 1, 0, 1] with the token 2 = [0, 
     tokens of its tail  -    1    2   01   12  101   22  012          ^
     own                      1    1    1    1    1    2    1          6
 
-nodes[6].link is 2 << 32 | 2, the parent and the token; its `own` is 2, since the tail holds token 2 twice. Nobody asks for the
-count of a symbol, so that of node 5 may be too low.
+`own` of node 6 is 2, since its tail holds token 2 twice. Nobody asks for the count of a symbol, so that of node 5 may be too low.
 
 `use` of a node counts its children in the upper half and holds the XOR of their numbers in the lower half, so that the number of
 an only child can be read off; IN_USE is added while the position of the node is within reach. A node whose `use` is 0 is free.
 Node 2 has the children 4 and 6: 2 << 32 | 4 ^ 6.
 
 Tails of one position share most of their nodes, and periodic text (`ababab...`) has no base but the end. Therefore a walk leaves
-its number on the nodes it passes, and ends where a walk for the same token has been: the tail of a node, and with it its counts,
-never changes. After the first nodes it leaves its number on one node in 16 only, chosen by token and node, where walks for other
-tokens do not overwrite it.
+its number and its token on the nodes it passes, and ends where a walk for the same token has been: the tail of a node, and with
+it its counts, never changes. After the first nodes it leaves them on one node in 16 only, chosen by token and node, where walks
+for other tokens do not overwrite them.
 """
 
 from __future__ import annotations
@@ -33,52 +32,49 @@ import numpy as np
 
 from ubpe_numba.runtime.jit import helper
 
-#: What walks look at in a node, and the rest, apart from it: in one record the search for the 16 best took a thirtieth longer.
-NODE = np.dtype(
-    [
-        ("link", np.int64),  # the parent << 32 | the token
-        ("stamp", np.int64),  # the number of the last walk that passed
-    ]
-)
+#: What a step of a walk needs of a node, in one word. Apart from it stands its stamp, int64, of the last walk that passed, the
+#: number of the walk << 32 | its token; and the rest.
+NODE = np.dtype([("parent", np.int32), ("token", np.int32)])
 REST = np.dtype(
     [
         ("own", np.int64),  # occurrences of the token from here to the end
         ("use", np.int64),  # who needs the node << 32 | its children by XOR
     ]
 )
-WALK = np.dtype([("token", np.int32), ("count", np.int32)])  # what a walk was for, and what it found
 IN_USE = 1 << 62  # part of `use` while the position of a node is within reach
 LOW = (1 << 32) - 1  # the lower half of such a pair
 _ONE = 1 << 32  # in `use`: one child
 _NEAR = 32  # steps of a walk that leave its number everywhere
 _SAMPLE = 60  # bits of 64 shifted out: of the nodes further on one in 16 bears the numbers of walks for a token
-WALKS = 1 << 12  # how many walks are remembered
+WALKS = 1 << 12  # of how many walks what they found is remembered
+MOST_WALKS = (1 << 31) - 1  # the highest number of a walk
+UNSEEN = -WALKS << 32  # stamp of a node that no walk has passed
 
 
 @helper
-def count_in_tail(v, t, base, common, nodes, rest, walks, walk, multiplier):
+def count_in_tail(v, t, base, common, nodes, stamps, rest, walks, walk, multiplier):
     """How often the tail of node v holds token t; `common` is how often what lies behind the base does.
 
-    nodes NODE[m], rest REST[m]; walks WALK[WALKS], of the last walks; walk, the number of this one; multiplier, odd, any of the
-    token's own. Above: of node 6, token 2 -> 2; of node 5, token 2 -> 0. Amortised O(1) for a given number of tokens.
+    nodes NODE[m], stamps int64[m], rest REST[m]; walks int64[WALKS], what the last walks found; walk, the number of this one;
+    multiplier, odd, any of the token's own. Above: of node 6, token 2 -> 2; of node 5, token 2 -> 0. Amortised O(1) for a given
+    number of tokens.
     """
     count = np.int64(common)
+    stamp = (walk << 32) | t
     steps = 0
     while v != base:
-        up = nodes[v].link
-        if (up & LOW) == t:
+        if nodes[v].token == t:
             count = rest[v].own
             break
         steps += 1
         if steps < _NEAR or (v * multiplier) >> _SAMPLE == 0:
-            last = nodes[v].stamp
-            if last > walk - WALKS and walks[last & (WALKS - 1)].token == t:
-                count = np.int64(walks[last & (WALKS - 1)].count)
+            last = stamps[v]
+            if (last & LOW) == t and last >> 32 > walk - WALKS:
+                count = walks[(last >> 32) & (WALKS - 1)]
                 break
-            nodes[v].stamp = walk
-        v = up >> 32
-    walks[walk & (WALKS - 1)].token = t
-    walks[walk & (WALKS - 1)].count = count
+            stamps[v] = stamp
+        v = np.int64(nodes[v].parent)
+    walks[walk & (WALKS - 1)] = count
     return count
 
 
@@ -98,8 +94,8 @@ def release(v, nodes, rest, counts, free, n_free):
     """
     rest[v].use -= IN_USE
     while rest[v].use == 0:
-        u = nodes[v].link >> 32
-        counts[nodes[v].link & LOW].live -= 1
+        u = np.int64(nodes[v].parent)
+        counts[nodes[v].token].live -= 1
         rest[u].use = (rest[u].use - _ONE) ^ v
         free[n_free] = v
         n_free += 1
@@ -121,9 +117,9 @@ def path_of(v, base, suffix, n_suffix, nodes, out, w):
     Above, with the base 0: of node 7 -> [0, 1, 2].
     """
     while v != base:
-        out[w] = nodes[v].link & LOW
+        out[w] = nodes[v].token
         w += 1
-        v = nodes[v].link >> 32
+        v = np.int64(nodes[v].parent)
     for i in range(n_suffix):
         out[w + i] = suffix[n_suffix - 1 - i]
     return w + n_suffix

@@ -35,6 +35,13 @@ def mixed(word):
 
 
 @helper
+def mixed_two(a, b):
+    """A hash of two uint64 by which tables can be addressed: its lowest bits depend on all bits of both. O(1)."""
+    word = (a ^ (b * _SECOND)) * _FIRST
+    return word ^ (word >> np.uint64(32))
+
+
+@helper
 def mixed_three(a, b, c):
     """A hash of three uint64. O(1)."""
     return mixed(a ^ (b * _FIRST) ^ (c * _SECOND))

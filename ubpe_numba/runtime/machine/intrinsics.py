@@ -31,6 +31,20 @@ def prefetch(typingctx, array, index):
 
 
 @intrinsic
+def prefetch_at(typingctx, address):
+    """Start loading the cache line at an address, int64; any address is safe."""
+
+    def codegen(context, builder, signature, args):
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        function = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        call = cgutils.get_or_insert_function(builder.module, function, "llvm.prefetch.p0")
+        builder.call(call, [builder.inttoptr(args[0], byte), word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), codegen
+
+
+@intrinsic
 def copy32(typingctx, target, to, source, start):
     """Copy 32 bytes, unaligned: `target[to:to + 32] = source[start:start + 32]`, both uint8. No bounds are checked."""
 
@@ -47,12 +61,32 @@ def copy32(typingctx, target, to, source, start):
 
 @intrinsic
 def trailing_zeros(typingctx, word):
-    """Number of zero bits below the lowest set bit of a uint64 that is not 0, uint64: 0b1100 -> 2. One instruction."""
+    """Number of zero bits below the lowest set bit of a uint64, uint64: 0b1100 -> 2, 0 -> 64. One instruction."""
 
     def codegen(context, builder, signature, args):
         return builder.cttz(args[0], ir.IntType(1)(0))
 
     return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def leading_zeros(typingctx, word):
+    """Number of zero bits above the highest set bit of a uint64, uint64: 0b1100 -> 60, 0 -> 64. One instruction or a few."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctlz(args[0], ir.IntType(1)(0))
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def count_of_bits(typingctx, word):
+    """Number of set bits of a uint64, int64: 0b1101 -> 3. One instruction or a few."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
 
 
 @intrinsic
@@ -74,14 +108,16 @@ def _pointer(builder, base, offset, bits):
     return builder.inttoptr(builder.add(base, offset), ir.IntType(bits).as_pointer())
 
 
-def _load(bits, result):
-    """An intrinsic: the unsigned integer of so many bits at `base + offset`, in bytes, of any alignment."""
+def _load(bits, result, signed=False):
+    """An intrinsic: the integer of so many bits at `base + offset`, in bytes, of any alignment."""
 
     @intrinsic
     def load(typingctx, base, offset):
         def codegen(context, builder, signature, args):
             word = builder.load(_pointer(builder, *args, bits), align=1)
-            return word if bits == 64 else builder.zext(word, ir.IntType(64))
+            if bits == 64:
+                return word
+            return builder.sext(word, ir.IntType(64)) if signed else builder.zext(word, ir.IntType(64))
 
         return result(types.int64, types.int64), codegen
 
@@ -90,7 +126,30 @@ def _load(bits, result):
 
 load8 = _load(8, types.int64)
 load16 = _load(16, types.int64)
+load32 = _load(32, types.int64, signed=True)
 load64 = _load(64, types.uint64)
+
+
+@intrinsic
+def store16(typingctx, base, offset, word):
+    """Write the lower 16 bits of an int64 at `base + offset`, in bytes, of any alignment."""
+
+    def codegen(context, builder, signature, args):
+        builder.store(builder.trunc(args[2], ir.IntType(16)), _pointer(builder, args[0], args[1], 16), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def store32(typingctx, base, offset, word):
+    """Write the lower 32 bits of an int64 at `base + offset`, in bytes, of any alignment."""
+
+    def codegen(context, builder, signature, args):
+        builder.store(builder.trunc(args[2], ir.IntType(32)), _pointer(builder, args[0], args[1], 32), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), codegen
 
 
 @intrinsic

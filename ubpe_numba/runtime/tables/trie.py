@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.tables.edges import EDGE, edge_key, find_edge
 
 NONE = 0x7FFFFFFF
@@ -31,8 +31,8 @@ def step(trie, node, symbol):
     return trie[find_edge(trie, node, symbol)].value
 
 
-@section
-def enter_tokens(n_alphabet, arena, lengths, trie):
+@kernel
+def _enter_tokens(n_alphabet, arena, lengths, trie):
     """Enter the tokens n_alphabet, n_alphabet + 1, ... into a trie full of -1. O(symbols); the example is drawn above.
 
     arena int32, the symbols of all tokens one behind the other, lengths int64[V] how many each has; trie EDGE[capacity], a power
@@ -55,14 +55,8 @@ def enter_tokens(n_alphabet, arena, lengths, trie):
         start = end
 
 
-@kernel
-def _build(n_alphabet, arena, lengths, trie):
-    """`enter_tokens`, for a trie by itself."""
-    enter_tokens(n_alphabet, arena, lengths, trie)
-
-
 def trie_of(n_alphabet, arena, lengths):
-    """The trie of the tokens of two symbols or more: EDGE[capacity]; arguments as for `enter_tokens`."""
+    """The trie of the tokens of two symbols or more: EDGE[capacity]; arguments as for `_enter_tokens`."""
     trie = np.full(4 << max(4, (arena.size - n_alphabet).bit_length()), -1, np.int64).view(EDGE)
-    _build(n_alphabet, arena, lengths, trie)
+    _enter_tokens(n_alphabet, arena, lengths, trie)
     return trie

@@ -1,21 +1,24 @@
 """Counting the distinct segments of a text in a hash table with open addressing.
 
-The table has a power of two of entries. An entry is ENTRY int64 side by side, so that most segments touch one cache line::
+The table has a power of two of entries. An entry is ENTRY int64 side by side, so that most segments touch one cache line, and of
+those of up to 15 bytes not even the text::
 
-    +---------------------+----------------------------+-------------+----------------------+
-    | key: the bytes, or  | length << 32 | number + 1  | weight      | where the segment    |
-    | a hash of more than | (0: no entry; _LONG stands | so far      | first begins in the  |
-    | 8 of them           | for all lengths above it)  |             | text                 |
-    +---------------------+----------------------------+-------------+----------------------+
+    +---------------------+----------------------------+-------------+------------+
+    | the first 8 bytes,  | the other 7, and in the    | weight      | number + 1 |
+    | or a hash of more   | highest byte the length;   | so far      | (0: no     |
+    | than 15 of them     | or LONG and the length     |             | entry)     |
+    +---------------------+----------------------------+-------------+------------+
 
     words  begin and end of segment number 0, of number 1, ...
 
-The search for a segment starts at the hash of key and length and goes to the next entry until it finds the segment or an empty
-entry; the table is at most half full. "no, no, no" in the segments of gpt2, of weight 1 each, whatever entry each comes to:
+The search for a segment starts at a hash of the first two and goes to the next entry until it finds the segment or an empty one;
+the table is at most half full. "no, no, no" in the segments of gpt2, of weight 1 each, whatever entry each comes to:
 
-    "no"   2 << 32 | 1   weight 1   begin 0            words [0, 2, 2, 3, 3, 6]
-    ","    1 << 32 | 2   weight 2   begin 2
-    " no"  3 << 32 | 3   weight 2   begin 3
+    "no"   0x6F6E    2 << 56   weight 1   1      words [0, 2, 2, 3, 3, 6]
+    ","    0x2C      1 << 56   weight 2   2
+    " no"  0x6F6E20  3 << 56   weight 2   3
+
+Segments are taken in batches: all keys first, whose entries the processor fetches side by side, then the searches.
 """
 
 from __future__ import annotations
@@ -23,26 +26,49 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.machine.byte_words import key_of, mixed, same_bytes
-from ubpe_numba.runtime.machine.intrinsics import address
+from ubpe_numba.runtime.machine.byte_words import eight_bytes, key_of, mixed_two, same_bytes
+from ubpe_numba.runtime.machine.intrinsics import address, load64, prefetch
 
 ENTRY = 4  # int64 of an entry
-_LONG = 0x7FFFFFFF  # segments of this length and longer ones: their lengths are compared in `words`
+BATCH = 128  # segments whose entries are asked for before they are looked at
+ROOM = 3 * BATCH  # int64 of the scratch for a batch: of each segment two keys, and where its search begins
+_SHORT = 15  # bytes of the longest segment that an entry holds
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_LONG = 1 << 62  # beside the length of all others
 
 
 @helper
-def _home(key, tag, mask):
-    """The entry where the search for a segment starts; `tag` is its length, at most _LONG. O(1)."""
-    return np.int64(mixed(np.uint64(key) ^ (np.uint64(tag) << np.uint64(56))) & mask)
+def _short_keys(text, begin, length, last):
+    """The two keys of a segment of up to _SHORT bytes: its bytes, and its length in the highest byte. O(1)."""
+    if begin > last - 8:  # 16 bytes cannot be read
+        first = np.int64(eight_bytes(text, begin, length, last))
+        return first, np.int64(eight_bytes(text, begin + 8, length - 8, last)) | length << 56
+    bits = np.uint64(8 * length)
+    if length < 8:
+        return np.int64(load64(text, begin) & ~(_ALL << bits)), length << 56
+    return np.int64(load64(text, begin)), np.int64(load64(text, begin + 8) & ~(_ALL << (bits - np.uint64(64)))) | length << 56
+
+
+@helper
+def _home(first, second, mask):
+    """The entry where the search for a segment with these keys starts. O(1)."""
+    return np.int64(mixed_two(np.uint64(first), np.uint64(second)) & mask)
+
+
+@helper
+def _same(text, words, number, begin, length, last):
+    """Whether segment `number`, of the same length, has the same bytes as the one at `begin`. O(length)."""
+    return same_bytes(text, words[2 * number], begin, length, last)
 
 
 @kernel
-def tally(values, segments, weights, table, words, n_words):
+def tally(values, segments, weights, table, words, n_words, batch):
     """Add up the weights of equal segments; returns how many segments were done when the table was half full, or all of them.
 
     values uint8[n], at least 8; segments int64[s + 1], weights int64[s]; table int64[ENTRY * capacity], zeros at first; words
-    int64[capacity] gets begin and end of every distinct segment in order of first appearance, n_words int64[1] is their number.
-    The caller allocates all of them, and calls again with a larger table (`spread`) and the rest. O(bytes) expected.
+    int64[capacity] gets begin and end of every distinct segment in order of first appearance, n_words int64[1] is their number;
+    batch int64[ROOM] is scratch. The caller allocates all of them, and calls again with a larger table (`spread`) and the rest.
+    O(bytes) expected.
 
     values "no, no, no", segments [0, 2, 3, 6, 7, 10], weights all 1, capacity 8 -> returns 5, n_words [3], words
     [0, 2, 2, 3, 3, 6, _, _], the table as above. With a capacity of 4: returns 2, since two of four entries are used.
@@ -50,36 +76,46 @@ def tally(values, segments, weights, table, words, n_words):
     text = address(values)
     last = values.size - 8
     mask = np.uint64(table.size // ENTRY - 1)
+    wrap = np.uint64(table.size - 1)
     n = n_words[0]
-    for s in range(weights.size):
-        if 2 * n == words.size:
-            n_words[0] = n
-            return s
-        begin = segments[s]
-        length = segments[s + 1] - begin
-        key = np.int64(key_of(text, begin, length, last))
-        tag = min(length, _LONG)
-        i = _home(key, tag, mask)
-        while True:
-            found = table[ENTRY * i + 1]
-            if found == 0:
-                table[ENTRY * i] = key
-                table[ENTRY * i + 1] = tag << 32 | (n + 1)
-                table[ENTRY * i + 2] = weights[s]
-                table[ENTRY * i + 3] = begin
+    s = 0
+    while s < weights.size and 2 * n < words.size:
+        size = min(BATCH, weights.size - s, words.size // 2 - n)
+        for k in range(size):
+            begin = segments[s + k]
+            length = segments[s + k + 1] - begin
+            if length <= _SHORT:
+                first, second = _short_keys(text, begin, length, last)
+            else:
+                first = np.int64(key_of(text, begin, length, last))
+                second = _LONG | length
+            i = ENTRY * _home(first, second, mask)
+            prefetch(table, i)
+            batch[3 * k] = first
+            batch[3 * k + 1] = second
+            batch[3 * k + 2] = i
+        for k in range(size):
+            first = batch[3 * k]
+            second = batch[3 * k + 1]
+            i = batch[3 * k + 2]
+            begin = segments[s + k]
+            while table[i + 3] and not (
+                table[i] == first
+                and table[i + 1] == second
+                and (second < _LONG or _same(text, words, table[i + 3] - 1, begin, second - _LONG, last))
+            ):
+                i = np.int64(np.uint64(i + ENTRY) & wrap)
+            if table[i + 3] == 0:
+                table[i] = first
+                table[i + 1] = second
                 words[2 * n] = begin
-                words[2 * n + 1] = segments[s + 1]
+                words[2 * n + 1] = segments[s + k + 1]
                 n += 1
-                break
-            if table[ENTRY * i] == key and found >> 32 == tag:
-                first = table[ENTRY * i + 3]
-                as_long = length < _LONG or words[2 * (found & 0xFFFFFFFF) - 1] - first == length
-                if length <= 8 or (as_long and same_bytes(text, first, begin, length, last)):
-                    table[ENTRY * i + 2] += weights[s]
-                    break
-            i = np.int64(np.uint64(i + 1) & mask)
+                table[i + 3] = n
+            table[i + 2] += weights[s + k]
+        s += size
     n_words[0] = n
-    return weights.size
+    return s
 
 
 @kernel
@@ -93,9 +129,27 @@ def spread(table, larger):
     """
     mask = np.uint64(larger.size // ENTRY - 1)
     for j in range(0, table.size, ENTRY):
-        if table[j + 1]:
-            i = _home(table[j], table[j + 1] >> 32, mask)
-            while larger[ENTRY * i + 1]:
+        if table[j + 3]:
+            i = _home(table[j], table[j + 1], mask)
+            while larger[ENTRY * i + 3]:
                 i = np.int64(np.uint64(i + 1) & mask)
             for k in range(ENTRY):
                 larger[ENTRY * i + k] = table[j + k]
+
+
+@kernel
+def collect(values, table, words, offsets, spelled, weights):
+    """Copy the bytes of all distinct segments, and their weights, in the order of their numbers. O(bytes + capacity).
+
+    values uint8[n]; table and words as `tally` leaves them; offsets int64[w + 1], where each segment goes in spelled uint8;
+    weights int64[w]. The caller allocates all of them.
+
+    After "no, no, no": offsets [0, 2, 3, 6] -> spelled "no, no", weights [1, 2, 2].
+    """
+    for j in range(0, table.size, ENTRY):
+        if table[j + 3]:
+            weights[table[j + 3] - 1] = table[j + 2]
+    for k in range(weights.size):
+        begin = words[2 * k]
+        for x in range(offsets[k], offsets[k + 1]):
+            spelled[x] = values[begin + x - offsets[k]]

@@ -9,30 +9,69 @@ A kernel fills the room it is given and is called again; `state` says where it g
 
 from __future__ import annotations
 
+import numpy as np
+
 from ubpe_numba.runtime.jit import helper
-from ubpe_numba.runtime.machine.intrinsics import address
+from ubpe_numba.runtime.machine.byte_masks import WINDOW
+from ubpe_numba.runtime.machine.intrinsics import address, count_of_bits, leading_zeros, trailing_zeros
+from ubpe_numba.text.kernels.classes64 import classes_of_64
+
+_NONE = np.uint64(0)
+_ONE = np.uint64(1)
+_AT_ONCE = 8  # ends that are written without a test in between; divides WINDOW
 
 
 @helper
-def split_documents(end_of_segment, values, offsets, table, state, ends):
+def split_documents(boundaries, end_of_segment, values, offsets, table, state, ends):
     """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
 
-    `end_of_segment(text, i, end, classes)`, a helper, gives the end of the segment that starts at position i of a document that
-    ends at `end`; text and classes are the addresses of `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).
+    The rest of the room may be written to as well.
+
+    Of a pattern: `boundaries`, where segments begin among 64 bytes (window.py), and `end_of_segment(text, i, end, classes)`, a
+    section, the end of the segment that starts at position i of a document that ends at `end`: for what windows leave open, and
+    where no 64 bytes are left in the array. text and classes are the addresses of `values` and `table`. The other arguments as
+    for `split_gpt2`. O(bytes).
     """
     text = address(values)
     classes = address(table)
     d = state[0]
-    i = state[1]
+    i = state[1]  # where the segment begins
+    j = i  # where the window begins
     n = 0
     while n < ends.size and d < offsets.size - 1:
         end = offsets[d + 1]
-        if i < end:
-            i = end_of_segment(text, i, end, classes)
-            ends[n] = i
-            n += 1
-        else:
+        if i >= end:
             d += 1
+            continue
+        base = j
+        if j + WINDOW <= values.size:
+            upper, lower, letters, numbers, white, inside, known = classes_of_64(text, j, end, classes)
+            starts, step = boundaries(text, j, end - j, known, upper, lower, letters, numbers, white, inside)
+            if starts != _NONE and n + WINDOW <= ends.size:  # room for all of them, and those that are written over
+                i = base + 63 - np.int64(leading_zeros(starts))
+                k = n
+                n += count_of_bits(starts)
+                while k < n:
+                    for x in range(_AT_ONCE):
+                        ends[k + x] = base + np.int64(trailing_zeros(starts))
+                        starts &= starts - _ONE
+                    k += _AT_ONCE
+                starts = _NONE
+            while starts != _NONE and n < ends.size:
+                i = base + np.int64(trailing_zeros(starts))
+                starts &= starts - _ONE
+                ends[n] = i
+                n += 1
+            j = i if i > base + step else base + step
+        if n == ends.size:
+            break
+        if j == base:  # nothing is decided
+            j = end_of_segment(text, i, end, classes)
+        elif j < end:
+            continue
+        i = j
+        ends[n] = i
+        n += 1
     state[0] = d
     state[1] = i
     return n

@@ -7,11 +7,13 @@ Source: OpenAI, the package tiktoken.
 
 from __future__ import annotations
 
-from ubpe_numba.runtime.jit import helper, kernel
+from numba import types
+
+from ubpe_numba.runtime.jit import kernel, section
+from ubpe_numba.runtime.machine.byte_masks import traced
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
-    FOLD,
     LETTER,
     NEWLINE,
     NUMBER,
@@ -20,13 +22,16 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     class_of,
     contraction,
     run,
-    run_of_letters,
     three_numbers,
     whitespace,
 )
+from ubpe_numba.text.kernels.window import CL100K, boundaries
+
+_boundaries = traced(boundaries, types.uint64, types.int64, pattern=CL100K)
+_APOSTROPHE, _SPACE = b"' "  # numba would compile a function for `ord`
 
 
-@helper
+@section
 def _end_of_segment(text, i, end, table):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
@@ -36,19 +41,19 @@ def _end_of_segment(text, i, end, table):
     flags, width = class_of(text, i, end, table)
     j = i + width
     if flags & LETTER:
-        return run_of_letters(text, j, end, table, LETTER, FOLD)
+        return run(text, j, end, table, LETTER, LETTER)
     if flags & NUMBER:
         return three_numbers(text, i, end, table)
     byte = load8(text, i)
-    if byte == ord("'"):
+    if byte == _APOSTROPHE:
         length = contraction(text, i, end, 32)
         if length:
             return i + length
     if flags & NEWLINE == 0 and j < end:
         flags_behind, width = class_of(text, j, end, table)
         if flags_behind & LETTER:
-            return run_of_letters(text, j + width, end, table, LETTER, FOLD)
-        if byte == ord(" ") and flags_behind & WORDLIKE == 0:
+            return run(text, j + width, end, table, LETTER, LETTER)
+        if byte == _SPACE and flags_behind & WORDLIKE == 0:
             flags = flags_behind
             j += width
     if flags & SPACE == 0:
@@ -67,4 +72,4 @@ def split_cl100k(values, offsets, table, state, ends):
 
     values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 8, 10], returns 5: it, 's, " ok", " ", 12.
     """
-    return split_documents(_end_of_segment, values, offsets, table, state, ends)
+    return split_documents(_boundaries, _end_of_segment, values, offsets, table, state, ends)

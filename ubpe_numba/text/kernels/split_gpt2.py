@@ -5,24 +5,27 @@ Source: A. Radford et al., "Language models are unsupervised multitask learners"
 
 from __future__ import annotations
 
-from ubpe_numba.runtime.jit import helper, kernel
+from numba import types
+
+from ubpe_numba.runtime.jit import kernel, section
+from ubpe_numba.runtime.machine.byte_masks import traced
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
-    FOLD,
-    LETTER,
-    NUMBER,
     SPACE,
     WORDLIKE,
     class_of,
     contraction,
     run,
-    run_of_letters,
     whitespace,
 )
+from ubpe_numba.text.kernels.window import GPT2, boundaries
+
+_boundaries = traced(boundaries, types.uint64, types.int64, pattern=GPT2)
+_APOSTROPHE, _SPACE = b"' "  # numba would compile a function for `ord`
 
 
-@helper
+@section
 def _end_of_segment(text, i, end, table):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
@@ -30,27 +33,19 @@ def _end_of_segment(text, i, end, table):
     space and letters).
     """
     byte = load8(text, i)
-    if byte == ord("'"):
+    if byte == _APOSTROPHE:
         length = contraction(text, i, end, 0)
         if length:
             return i + length
     flags, width = class_of(text, i, end, table)
     j = i + width
-    # Letters return at once, here and behind a space: with one exit for both a quarter of the speed is lost, since the processor
-    # then waits for the flags instead of predicting the branch.
-    if flags & LETTER:
-        return run_of_letters(text, j, end, table, LETTER, FOLD)
-    if byte == ord(" ") and j < end:
+    if byte == _SPACE and j < end:
         flags_behind, width = class_of(text, j, end, table)
-        if flags_behind & LETTER:
-            return run_of_letters(text, j + width, end, table, LETTER, FOLD)
         if flags_behind & SPACE == 0:
             flags = flags_behind
             j += width
-    if flags & NUMBER:
-        return run(text, j, end, table, NUMBER, NUMBER)
     if flags & SPACE == 0:
-        return run(text, j, end, table, WORDLIKE, 0)
+        return run(text, j, end, table, WORDLIKE, flags & WORDLIKE)
     _, last, stop = whitespace(text, i, end, table)
     return stop if stop == end or last == i else last
 
@@ -65,4 +60,4 @@ def split_gpt2(values, offsets, table, state, ends):
 
     values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 10], returns 4, state [1, 10]: it, 's, " ok", " 12".
     """
-    return split_documents(_end_of_segment, values, offsets, table, state, ends)
+    return split_documents(_boundaries, _end_of_segment, values, offsets, table, state, ends)

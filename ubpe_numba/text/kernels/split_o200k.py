@@ -11,14 +11,16 @@ Source: OpenAI, the package tiktoken.
 
 from __future__ import annotations
 
-from ubpe_numba.runtime.jit import helper, kernel
+from numba import types
+
+from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.machine.byte_masks import traced
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     LETTER,
     LOWER,
     NEWLINE,
-    NO_FOLD,
     NUMBER,
     SPACE,
     UPPER,
@@ -26,10 +28,13 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     class_of,
     contraction,
     run,
-    run_of_letters,
     three_numbers,
     whitespace,
 )
+from ubpe_numba.text.kernels.window import O200K, boundaries
+
+_boundaries = traced(boundaries, types.uint64, types.int64, pattern=O200K)
+_APOSTROPHE, _SPACE, _LF, _CR, _SLASH = b"' \n\r/"  # numba would compile a function for `ord`
 
 
 @helper
@@ -47,7 +52,7 @@ def _word(text, i, end, table):
         flags, width = class_of(text, j, end, table)
         if flags & UPPER == 0:
             if flags & LOWER:
-                return run_of_letters(text, j + width, end, table, LOWER, NO_FOLD), 1
+                return run(text, j + width, end, table, LOWER, LOWER), 1
             break
         j += width
         if flags & LOWER:
@@ -60,12 +65,12 @@ def _word(text, i, end, table):
 @helper
 def _with_contraction(text, i, end):
     """The end of a word that ends at i, with the contraction behind it, if any. "it's", i = 2 -> 4. O(1)."""
-    if i < end and load8(text, i) == ord("'"):
+    if i < end and load8(text, i) == _APOSTROPHE:
         return i + contraction(text, i, end, 32)
     return i
 
 
-@helper
+@section
 def _end_of_segment(text, i, end, table):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
@@ -73,7 +78,7 @@ def _end_of_segment(text, i, end, table):
     space and signs), from 13 to 14.
     """
     flags, width = class_of(text, i, end, table)
-    if flags & LETTER:  # an exit apart from that of words with something before them: see split_gpt2.py
+    if flags & LETTER:
         stop, _ = _word(text, i, end, table)
         return _with_contraction(text, stop, end)
     if flags & NUMBER:
@@ -86,14 +91,14 @@ def _end_of_segment(text, i, end, table):
             return _with_contraction(text, j, end)
         if alternative:
             return _with_contraction(text, stop, end)
-    if load8(text, i) == ord(" ") and j < end:
+    if load8(text, i) == _SPACE and j < end:
         flags_behind, width = class_of(text, j, end, table)
         if flags_behind & WORDLIKE == 0:
             flags = flags_behind
             j += width
     if flags & SPACE == 0:
         j = run(text, j, end, table, WORDLIKE, 0)
-        while j < end and (load8(text, j) == ord("\n") or load8(text, j) == ord("\r") or load8(text, j) == ord("/")):
+        while j < end and (load8(text, j) == _LF or load8(text, j) == _CR or load8(text, j) == _SLASH):
             j += 1
         return j
     newline, last, stop = whitespace(text, i, end, table)
@@ -108,4 +113,4 @@ def split_o200k(values, offsets, table, state, ends):
 
     values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [4, 7, 8, 10], returns 4: it's, " ok", " ", 12.
     """
-    return split_documents(_end_of_segment, values, offsets, table, state, ends)
+    return split_documents(_boundaries, _end_of_segment, values, offsets, table, state, ends)

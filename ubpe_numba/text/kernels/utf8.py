@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper, section
-from ubpe_numba.runtime.machine.intrinsics import load8, load16, load64, trailing_zeros
+from ubpe_numba.runtime.machine.intrinsics import load8, load16
 
 UPPER = 1  # \p{Lu} \p{Lt}, and what has no case: \p{Lm} \p{Lo} \p{M}
 LOWER = 2  # \p{Ll} \p{Lm} \p{Lo} \p{M}
@@ -35,30 +35,18 @@ NEWLINE = 32  # \r \n
 WORDLIKE = LETTER | NUMBER | SPACE  # punctuation is what has none of these
 FLAGS = 2 * 17408
 
-_HIGH = np.uint64(0x8080808080808080)
-_ASCII = np.uint64(0x7F7F7F7F7F7F7F7F)
-_FROM_A = np.uint64(0x1F1F1F1F1F1F1F1F)  # 0x80 - "a"
-_PAST_Z = np.uint64(0x0505050505050505)  # 0x80 - "z" - 1
-FOLD = np.uint64(0x2020202020202020)  # from upper to lower case
-NO_FOLD = np.uint64(0)
-
-
-@helper
-def class_of(text, i, end, table):
-    """Flags and number of bytes of the code point at i < end. O(1).
-
-    "aé", i = 0 -> LOWER | LETTER and 1; i = 1 -> LOWER | LETTER and 2; the stray byte 0xFF -> 0 and 1.
-    """
-    byte = load8(text, i)
-    if byte < 0x80:
-        return load8(table, FLAGS + byte), np.int64(1)
-    return _class_of_many(text, i, end, table)
+_S, _D, _M, _T, _L, _V, _R, _E = b"sdmtlvre"  # numba would compile a function for `ord`
 
 
 @section
-def _class_of_many(text, i, end, table):
-    """`class_of` for a byte that is not ASCII. A call: inlined in a dozen places it would be most of the kernel."""
+def class_of(text, i, end, table):
+    """Flags and number of bytes of the code point at i < end. O(1). A call: inlined everywhere it would be most of the kernel.
+
+    "aé", i = 0 -> LOWER | LETTER and 1; i = 1 -> LOWER | LETTER and 2; the stray byte 0xFF -> 0 and 1.
+    """
     first = load8(text, i)
+    if first < 0x80:
+        return load8(table, FLAGS + first), np.int64(1)
     if first < 0xC2 or first > 0xF4 or i + 1 >= end:
         return np.int64(0), np.int64(1)
     second = load8(text, i + 1)
@@ -85,41 +73,15 @@ def _flags(table, block, last):
     return load8(table, FLAGS + (load16(table, 2 * block) << 6) + (last & 0x3F))
 
 
-@helper
+@section
 def run(text, i, end, table, mask, wanted):
     """The first position from i on whose flags, of those in `mask`, are not `wanted`. O(bytes of the run).
 
-    "12 a", i = 0, NUMBER for both -> 2; "-- a", i = 0, WORDLIKE and 0 (punctuation) -> 2.
+    "12 a", i = 0, WORDLIKE and NUMBER -> 2; "-- a", i = 0, WORDLIKE and 0 (punctuation) -> 2.
     """
     while i < end:
         flags, width = class_of(text, i, end, table)
         if flags & mask != wanted:
-            break
-        i += width
-    return i
-
-
-@helper
-def run_of_letters(text, i, end, table, flag, fold):
-    """The first position from i on without `flag`: LETTER with FOLD, or LOWER with NO_FOLD. O(bytes); ASCII takes 8 a step.
-
-    "iPhone 12", i = 0: LETTER with FOLD -> 6, LOWER with NO_FOLD -> 1.
-    """
-    while i < end:
-        while i + 8 <= end:
-            word = load64(text, i)
-            low = (word | fold) & _ASCII
-            # the highest bit of every byte that is not a letter
-            other = ~((low + _FROM_A) & ~(low + _PAST_Z) & ~word) & _HIGH
-            if other == 0:
-                i += 8
-            else:
-                i += np.int64(trailing_zeros(other) >> np.uint64(3))
-                break
-        if i >= end:
-            break
-        flags, width = class_of(text, i, end, table)
-        if flags & flag == 0:
             break
         i += width
     return i
@@ -165,13 +127,13 @@ def contraction(text, i, end, fold):
     """
     if i + 1 < end:
         second = load8(text, i + 1) | fold
-        if second == ord("s") or second == ord("d") or second == ord("m") or second == ord("t"):
+        if second == _S or second == _D or second == _M or second == _T:  # noqa: SIM109 (numba compiles `in` as a loop)
             return 2
         if i + 2 < end:
             third = load8(text, i + 2) | fold
-            if (second == ord("v") or second == ord("r")) and third == ord("e"):
+            if third == _E and (second == _V or second == _R):  # noqa: SIM109
                 return 3
-            if second == ord("l") and third == ord("l"):
+            if second == _L and third == _L:
                 return 3
             if fold and load8(text, i + 1) == 0xC5 and load8(text, i + 2) == 0xBF:
                 return 3

@@ -1,0 +1,344 @@
+"""Short documents go another way than others: the same results, the same errors, and any number of calls at once."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import functools
+import os
+import pickle
+import random
+import signal
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
+from ubpe_numba.coding import short_document, short_text
+from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.short_document import LONGEST
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+TEXT = "the cat sat on the mat, the <|end|> 中日本 🙂🙂 éé hello hello  world\n\n 12345 don't"
+PARTS = [
+    "a", "B", " ", "  ", "\n", "\r\n", "'s", "'LL", "1", "2345", "é", "ß", "中", "日本", "Ω", "🙂", "\ud800", "\u0301", "<", "<|",
+    "\u017f",    "<|end|>", "<end>", "\x00", "_", "!!", "\u3000", "hello", " the cat", "x" * 300,
+]  # fmt: skip
+NO_INTEGERS = [True, 1.0, "a", None, np.bool_(True), np.float64(1), np.array(1), 2**31, 2**32 + 1, 2**63, -1, -(2**63), 2**70]
+
+
+class Text(str):
+    """Not quite a `str`."""
+
+
+class Items(list):  # type: ignore[type-arg]
+    """Not quite a list."""
+
+
+class Array(np.ndarray):
+    """Not quite an array."""
+
+
+@functools.cache
+def general(tok: Any) -> Any:
+    """The same tokenizer, but that a number of threads of this type takes the general path."""
+    return copy.copy(tok).set_params(n_threads=np.int64(tok.n_threads or 1))
+
+
+def outcome(call: Any, *args: Any, **options: Any) -> Any:
+    """What a call gives, all of it; or the error."""
+    try:
+        found = call(*args, **options)
+    except Exception as error:
+        return type(error), str(error), vars(error)
+    parts = found if isinstance(found, tuple) else (found,)
+    return [(type(p), p.dtype.str, p.flags.writeable, p.tolist()) if isinstance(p, np.ndarray) else (type(p), p) for p in parts]
+
+
+def is_same(tok: Any, name: str, *args: Any, **options: Any) -> Any:
+    """Hold both ways equal, the second time too; returns the outcome."""
+    expected = outcome(getattr(general(tok), name), *args, **options)
+    for _ in range(2):
+        assert outcome(getattr(tok, name), *args, **options) == expected, (tok, name, args, options)
+    return expected
+
+
+def ready(tok: Any, doc: Any) -> Any:
+    """A tokenizer that has its short ways."""
+    for _ in range(2):
+        tok.decode(tok.encode(doc))
+    return tok
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[Any]:
+    docs = [TEXT, TEXT.upper(), TEXT[::-1]]
+    made = [BPE.for_text(300, pretokenizer=p).fit(docs) for p in ("gpt2", "cl100k", "o200k", None, r"\w+|\W")]
+    for special in (
+        ["<|end|>"],
+        {"<|end|>": 500, "<end>": 400},
+        {f"<{i}>": 300 + i for i in range(40)},
+        [f"{i}>" for i in range(40)],
+    ):
+        made.append(BPE.for_text(300, pretokenizer="o200k", special_tokens=special).fit(docs))
+    made += [
+        BPE.for_text(300, pretokenizer=None, special_tokens=["<end>"]).fit(docs),
+        BPE.for_text(300, pretokenizer="gpt2", known_words=["cat", "the"]).fit(docs),
+        BPE.for_text(300, rules=FitRules(encode="batch")).fit(docs),
+        UBPEClassic.for_text(300).fit(docs),
+        UBPE.for_text(300, pretokenizer="gpt2").fit(docs),
+        UBPE.for_text(270, pretokenizer=None).fit(docs),
+        BPE(300, pretokenizer="gpt2").fit([TEXT.encode()]),
+        BPE(60).fit([TEXT]),
+        BPE(300).fit([TEXT.encode()]),
+        BPE(60, pretokenizer="gpt2", alphabet="abcdefghijklmnopqrstuvwxyz ").fit(["the cat the cat"]),
+    ]
+    lines = b"".join(b"%s %d\n" % (base64.b64encode(bytes([255 - i])), i) for i in range(256))
+    made.append(BPE.from_tiktoken(lines, pretokenizer="cl100k", special_tokens={"<|end|>": 300}))
+    return [ready(tok, "the cat" if tok.alphabet_.kind != "bytes" or tok.encoding else b"the cat") for tok in made]
+
+
+@pytest.fixture(scope="module")
+def integers() -> list[Any]:
+    rng = np.random.default_rng(1)
+    docs = [rng.integers(0, 8, 300) for _ in range(4)]
+    doubling = [[0, 0], *([2 + i, 2 + i] for i in range(20))]  # an id that stands for a million symbols
+    made = [
+        BPE(40).fit(docs),
+        BPE(40, alphabet=[5, -3, 10**12, 7]).fit([rng.choice([5, -3, 10**12, 7], 500)]),
+        BPE(30, alphabet=[9, -3, 4]).fit([rng.choice([9, -3, 4], 500)]),
+        BPE(30, alphabet=[3, 2**63 - 3]).fit([rng.choice([3, 2**63 - 3], 500)]),
+        BPE(30, alphabet=[-(2**63), -(2**63) + 1]).fit([rng.choice([-(2**63), -(2**63) + 1], 500)]),
+        BPE(1300).fit([rng.integers(0, 1200, 3000)]),
+        BPE(30, alphabet=8, special_tokens={(1, 2): 40}).fit(docs),
+        BPE(40, rules=FitRules(encode="batch")).fit(docs),
+        BPE(40, rules=FitRules(order="idf")).fit(docs),
+        UBPEClassic(40).fit(docs),
+        *(UBPE(60, objective=objective).fit(docs) for objective in ("tfidf", "shortest", "additive")),
+        BPE.from_merges(doubling, alphabet=2),
+        BPE(300, alphabet=bytes(range(256))).fit(docs),
+    ]
+    return [ready(tok, tok.alphabet_.symbols[:2] if tok.alphabet_.kind == "int" else b"ab") for tok in made]
+
+
+def forms(symbols: np.ndarray, rng: np.random.Generator) -> list[Any]:
+    """The same integers, and some others, in forms that a user may give."""
+    items, wide = symbols.tolist(), symbols.astype(np.int64)
+    spoilt = list(items)
+    if spoilt:
+        spoilt[rng.integers(0, len(spoilt))] = NO_INTEGERS[rng.integers(0, len(NO_INTEGERS))]
+    made: list[Any] = [
+        items,
+        tuple(items),
+        spoilt,
+        tuple(spoilt),
+        Items(items),
+        list(wide),
+        wide,
+        wide[::-1],
+        np.repeat(wide, 2)[::2],
+    ]
+    made += [wide.astype(dtype) for dtype in ("i1", "u1", "i2", "u2", "i4", "u4", "u8", ">i4", ">i8", "f8", "?", "O")]
+    made += [wide.view(Array), np.frombuffer(wide.astype(np.int32).tobytes(), np.int32), wide[None], wide[:1][0] if items else 5]
+    return [*made, wide.astype(np.uint8).tobytes(), bytearray(wide.astype(np.uint8)), "abc", range(len(items)), np.ma.array(wide)]
+
+
+def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) -> None:
+    rng = random.Random(5)
+    sizes = [0, 1, 2, 3, 7, 8, 9, 20, 60, 300]
+    docs = ["".join(rng.choice(PARTS) for _ in range(rng.choice(sizes))) for _ in range(25)]
+    docs += ["a" * (LONGEST + d) for d in (-1, 0, 1)] + ["é" * (LONGEST // 2 + d) for d in (0, 1)] + ["🙂" * (LONGEST // 2)]
+    for tok in texts:
+        for doc in docs:
+            data = doc.encode("utf-8", "surrogatepass")
+            some = data[rng.randrange(3) : rng.choice([1, 3, 7, 50, 9999])]  # cut through characters
+            for given in (doc, some, Text(doc), bytearray(some), memoryview(some), np.frombuffer(some, np.uint8)):
+                found = is_same(tok, "encode", given)
+                if given is doc and isinstance(found, list):
+                    ids = found[0][3]
+                    for form in (
+                        ids,
+                        np.array(ids, np.int32),
+                        np.array(ids, np.int64)[::-1],
+                        [*ids, 10**6],
+                        [*ids, 350],
+                        [*ids, True],
+                    ):
+                        is_same(tok, "decode", form, errors=rng.choice(["replace", "strict", "surrogatepass", "bogus", None]))
+                        is_same(tok, "decode_bytes", form)
+        for doc in docs[:5]:
+            options = {
+                "unknown": [0, "skip", "raise", 1.5],
+                "return_offsets": [True, False, 1],
+                "dropout": [0.0, 0.5, 0, False, 2.0],
+            }
+            options |= {"allowed_special": ["all", "none", {"<end>"}, 5], "disallowed_special": ["all", "none", (), {"x"}]}
+            for name, values in options.items():
+                for value in values if name != "dropout" or not isinstance(tok, UBPE) else ():
+                    is_same(tok, "encode", doc, **{name: value})
+
+
+def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[Any]) -> None:
+    rng = np.random.default_rng(7)
+    for tok in integers:
+        symbols = tok.alphabet_.symbols
+        for size in (*range(6), 16, 23, 24, 25, 60, 200, LONGEST - 1, LONGEST, LONGEST + 1):
+            doc = symbols[rng.integers(0, min(symbols.size, 300), size)]
+            for given in forms(doc, rng):
+                is_same(tok, "encode", given)
+            ids = tok.encode(doc, disallowed_special="none")
+            for given in forms(ids[:100], rng):
+                is_same(tok, "decode", given)
+                is_same(tok, "decode_bytes", given)
+            is_same(tok, "decode", ids, out=np.empty(2 * LONGEST, symbols.dtype))
+        for given in ([len(tok.vocabulary_)], [len(tok.vocabulary_) - 1] * 3, [39, 41], [-1], [2**31], [2**32]):
+            is_same(tok, "decode", given)
+
+
+def test_what_a_user_may_change_acts_at_once(integers: list[Any]) -> None:
+    tok, doc = UBPE(60).fit([np.tile([0, 1, 2, 0, 1], 9), [2, 0, 1, 1, 2, 0, 0, 1, 2]]), [0, 1, 2, 0, 1, 1, 2, 0, 0, 1]
+    weights = np.linspace(0, 1, len(tok.vocabulary_))
+    changes = [{"objective": "additive"}, {"token_weights": weights}, {"token_weights": None}, {"objective": "shortest"}]
+    changes += [{"objective": "other"}, {"objective": "tfidf"}, {"n_threads": 0}, {"n_threads": 2.0}, {"n_threads": True}]
+    for change in [*changes, {"n_threads": 3}]:
+        tok.set_params(**change)
+        fresh = copy.deepcopy(tok)
+        for _ in range(3):
+            assert outcome(tok.encode, doc) == outcome(fresh.encode, doc)
+            assert outcome(tok.decode, doc) == outcome(fresh.decode, doc)
+    ranked = UBPEClassic(12, rules=FitRules(order="idf", encode="batch")).fit([np.tile([0, 1, 2, 3], 9), [3, 1, 0, 2, 3, 1]])
+    for encode in ("batch", "rank", "batch"):
+        ranked.set_params(rules=FitRules(order="idf", encode=encode))
+        fresh = copy.deepcopy(ranked)
+        assert [ranked.encode([3, 1, 0, 1, 2, 3]).tolist() for _ in range(3)] == [fresh.encode([3, 1, 0, 1, 2, 3]).tolist()] * 3
+
+
+def test_a_new_fit_replaces_what_was_made(texts: list[Any]) -> None:
+    tok = ready(BPE(6).fit([[0, 1, 0, 1]]), [0, 1])
+    assert tok.fit([[0, 0, 1, 0, 0]]).encode([0, 0]).tolist() == [2]
+    assert tok.decode([2]).tolist() == [0, 0]
+    for one in texts[:3]:
+        for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
+            assert [other.encode(TEXT).tolist() for _ in range(3)] == [one.encode(TEXT).tolist()] * 3
+
+
+def test_threads_share_tokenizers(texts: list[Any], integers: list[Any]) -> None:
+    """Eight threads, two tokenizers in turn, and desks that become full."""
+    rng = random.Random(3)
+    docs = ["".join(rng.choice(PARTS[:25]) for _ in range(rng.randrange(200))) for _ in range(100)]
+    symbols = [np.array([rng.randrange(8) for _ in range(rng.randrange(1500))]) for _ in range(100)]
+    pairs = [(texts[1], docs), (texts[2], docs), (integers[0], symbols), (integers[-5], symbols)]
+    expected = [[(general(tok).encode(d).tolist(), general(tok).decode(general(tok).encode(d))) for d in ds] for tok, ds in pairs]
+    wrong: list[Any] = []
+
+    def work() -> None:
+        for _ in range(4):
+            for i in range(100):
+                for (tok, ds), results in zip(pairs, expected, strict=True):
+                    ids = tok.encode(ds[i])
+                    back = tok.decode(ids)
+                    if ids.tolist() != results[i][0] or not np.array_equal(back, results[i][1]):
+                        wrong.append((tok, i))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+def test_a_handler_may_encode_in_the_middle_of_a_call(texts: list[Any]) -> None:
+    tok = texts[2]
+    inner, outer = tok.encode(TEXT).tolist(), tok.encode(TEXT * 3).tolist()
+    wrong, seen = [], []
+
+    def handler(*_: object) -> None:
+        seen.append(1)
+        if tok.encode(TEXT).tolist() != inner:
+            wrong.append("inner")
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+        while len(seen) < 50:
+            if tok.encode(TEXT * 3).tolist() != outer:
+                wrong.append("outer")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_after_a_fork(texts: list[Any]) -> None:
+    tok = texts[2]
+    expected = tok.encode(TEXT).tolist()
+    if (child := os.fork()) == 0:
+        os._exit(0 if tok.encode(TEXT).tolist() == expected and tok.decode(expected) == TEXT else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_what_is_called_first_decides_nothing() -> None:
+    """Dropout needs no encoder of words; text is encoded by them all the same."""
+    tok = BPE.for_text(300).fit([TEXT])
+    tok.encode(TEXT, dropout=0.5)
+    tok.encode(TEXT)
+    assert isinstance(tok._coder.short_by_pairs(False), short_text.ShortText)
+
+
+def test_results_are_not_shared() -> None:
+    """A result belongs to the user: no later call writes to it."""
+    tok = ready(BPE(6).fit([[0, 1, 0, 1]]), [0, 1])
+    one = tok.encode([0, 0, 1])
+    two = tok.encode([1, 1, 1])
+    assert (one.tolist(), two.tolist()) == ([0, 2], [1, 1, 1])
+    assert one.base is None
+    one[:] = 7
+    assert tok.encode([0, 0, 1]).tolist() == [0, 2]
+    symbols = tok.decode([2])
+    tok.decode([1, 1])
+    assert symbols.tolist() == [0, 1]
+
+
+def test_known_ids() -> None:
+    """The example of its docstring, and a desk that becomes full."""
+    out, offsets = np.zeros(8, np.int32), np.array([0, 4])
+    table, none = np.array([1, -1, 0], np.int32), np.zeros(0, np.int32)
+    assert known_ids(np.array([7, 5, 5]), 3, 5, 3, table, out, offsets) == 4
+    assert (out[4:7].tolist(), offsets.tolist()) == ([0, 1, 1], [4, 7])
+    assert known_ids(np.array([7, 6]), 2, 5, 3, table, out, offsets) == FULL
+    offsets[:] = 0
+    for given in ([7, 6], [4], [8], [-(2**63)], [2**63 - 1]):
+        offsets[:] = 0
+        assert known_ids(np.array(given), len(given), 5, 3, table, out, offsets) == UNKNOWN
+        assert known_ids(np.array(given), len(given), 0, 4, none, out, np.zeros(2, np.int64)) == UNKNOWN
+    assert known_ids(np.zeros(0, np.int64), 0, 0, 4, none, out, offsets) == offsets[0]
+
+
+def test_what_a_search_remembers_is_of_one_document() -> None:
+    """The search by tf-idf remembers the answers of long walks by position: those of an earlier document do not count."""
+    long = [70, 71, 70, *range(60)]  # of little weight, so that tails of many short tokens stay alive over its length
+    words = [long, *([i, i + 1] for i in range(0, 60, 2)), [70, 71], [71, 70]]
+    weights = [0.001, *([0.2] * 30), 1.0, 0.9]
+    flat = [symbol for word in words for symbol in word]
+    vocabulary = Vocabulary.from_sequences(80, flat, [len(word) for word in words], weights)
+    encoder = PathEncoder(vocabulary)
+    short = short_document.short_symbols(Model(Alphabet.dense(80), vocabulary), encoder.bound("tfidf"))
+    assert short is not None
+    rng = random.Random(1)
+    remembered = False
+    for _ in range(100):
+        doc = [*long, *rng.choice([[], [70, 71], [71, 70], [70, 71, *long, 71, 70]])]
+        expected = encoder.encode(Ragged.from_lists([doc]), "tfidf", None).values
+        assert short(doc).tolist() == expected.tolist()  # type: ignore[union-attr]
+        _, rest, _ = short.free[-1]
+        remembered |= bool(rest[3][: 2 * len(vocabulary)].any())
+    assert remembered

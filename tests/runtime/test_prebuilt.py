@@ -1,0 +1,87 @@
+"""Kernels compiled beforehand: used where they fit, and where they do not, kernels are compiled as without them."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+
+import pytest
+from llvmlite import binding as llvm
+
+from ubpe_numba.runtime import prebuilt
+
+USE = """
+from ubpe_numba import BPE
+tokenizer = BPE.from_merges([[0, 1], [2, 0]], alphabet=2)
+assert tokenizer.decode(tokenizer.encode([0, 1, 0, 1])).tolist() == [0, 1, 0, 1]
+"""
+COUNT = """
+import sys, warnings
+from numba.core import event
+compiled = []
+class Count(event.Listener):
+    def on_start(self, e): compiled.append(e.data["dispatcher"].py_func.__name__)
+    def on_end(self, e): pass
+event.register("numba:compile", Count())
+{before}
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    {use}
+print(len(compiled) > 0, len(caught))
+"""
+
+
+def use(packages: pathlib.Path, cache: pathlib.Path, before: str = "") -> tuple[bool, int]:
+    """Whether a new process compiles, with a cache of its own, and how many warnings it gives."""
+    script = COUNT.format(before=before, use=USE.strip().replace("\n", "\n    "))
+    path = os.pathsep.join([str(packages), *sys.path])
+    environment = {**os.environ, "UBPE_CACHE_DIR": str(cache), "PYTHONPATH": path, "NUMBA_DISABLE_ENTRY_POINTS": "1"}
+    out = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True).stdout
+    compiles, warned = out.split()
+    return compiles == "True", int(warned)
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A folder with a package of the kernels of one script."""
+    processor, needed = prebuilt._TARGETS.get(platform.machine().lower(), (None, ()))
+    has = llvm.get_host_cpu_features() if needed else {}
+    if processor is None or not all(has.get(f) for f in needed):
+        pytest.skip("no package can be built for this processor")
+    folder = tmp_path_factory.mktemp("kernels") / "build"
+    prebuilt.build(folder, USE)
+    return folder
+
+
+def test_nothing_is_compiled(packages: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    assert use(packages, tmp_path / "cache") == (False, 0)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_without_the_package_kernels_are_compiled(tmp_path: pathlib.Path) -> None:
+    assert use(tmp_path, tmp_path / "cache") == (True, 0)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "import numba; numba.__version__ = '0.0'",
+        "from ubpe_numba.runtime import prebuilt as p; p._TARGETS = {m: (t, ('x',)) for m, (t, _) in p._TARGETS.items()}",
+        "import platform; platform.machine = lambda: 'toaster'",
+        "from numba.core import config; config.CPU_NAME = 'x86-64'",
+    ],
+)
+def test_what_does_not_fit_is_not_used(packages: pathlib.Path, tmp_path: pathlib.Path, before: str) -> None:
+    assert use(packages, tmp_path / "cache", before) == (True, 0)
+
+
+def test_damaged_files_give_one_warning(packages: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    folder = tmp_path / prebuilt.PACKAGE
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    for file in (packages / prebuilt.PACKAGE).glob("*.nbc"):
+        (folder / file.name).write_bytes(file.read_bytes()[:-1])
+    assert use(tmp_path, tmp_path / "cache") == (True, 1)

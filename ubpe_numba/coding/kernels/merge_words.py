@@ -1,0 +1,267 @@
+"""Encoding many short words of text by merge rank: pair by pair, all of them side by side.
+
+A merge waits for memory: the ids of the two new pairs come out of a large table. So ROWS words are merged in turns, one merge
+each; what a word looks up in its next turn has been fetched meanwhile. A word is a row of ROW bytes: up to MOST symbols, each at
+a place of its own, and the rank of the pair of each symbol and the next. Ranks are ids, for tables in order of creation: a rank
+is the id that the pair makes, or NO_PAIR. `alive` has a bit for each place that has a symbol, and one for the end::
+
+    byte   0       8        12     SYMBOLS              RANKS
+           alive   place    dead   symbols, int32       ranks, int32
+
+    "abcb", merges 256 = (b, c), 257 = (a, 256):
+    places 01234   merged   dead   0    1    2   3      0    1    2   3
+           11111   -1       -1     a    b    c   b      NO   256  NO  NO      the least rank is 256, at 1; place 2 dies
+           11011   1        2      a    256  .   b      257  NO   NO  NO      new ranks at 0 and 1; the least is 257, at 0
+           10011   0        1      257  .    .   b      NO   NO   NO  NO      no pair is left: two ids
+
+Before the first symbol and behind the last stands NOBODY, which no pair has.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.coding.kernels.whole_characters import characters
+from ubpe_numba.coding.kernels.word_cache import LONG, LONG_IDS, SHORT, SHORT_IDS, enter_long, enter_short, is_in_line
+from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip
+    address,
+    leading_zeros,
+    load8,
+    load16,
+    load32,
+    load64,
+    prefetch_at,
+    store16,
+    store32,
+    store64,
+    trailing_zeros,
+)
+from ubpe_numba.runtime.machine.vectors import copy_64_bytes, fill_16, put_in_16
+from ubpe_numba.runtime.tables.pair_buckets import NO_PAIR, NOBODY, bucket_of, id_in
+
+_ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+MOST = 63  # symbols of the longest word
+MOST_BYTES = 2 * MOST  # a word of more is not even laid out
+ROWS = 32  # words at a time
+PLACE = 8
+DEAD = 12
+SYMBOLS = 64
+RANKS = SYMBOLS + 4 * (MOST_BYTES + 2)
+ROW = RANKS + 4 * (MOST + 1)
+ALL = -2  # as the place that has died: all pairs are to be looked up
+
+# bytes of a word of a batch: its key (word_cache.py), or the address of its line; the address of its bucket; where its ids are
+# among those that are found
+SLOT = 32
+# bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many; or NOT_HERE instead; or
+# AGAIN, and where its ids begin the number of an equal word among those before it that were not found
+MISS = 16
+NOT_HERE = -1
+AGAIN = -2
+FIRSTS = 512  # words of a batch that were not found, by a hash: uint16, the number of one among those
+
+
+@helper
+def _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, behind, ahead, pairs, mask):
+    """Lay out a word of n bytes, up to MOST_BYTES, as a row; returns whether it has not more than MOST symbols. O(n).
+
+    All others are addresses, but `mask`, the number of buckets - 1.
+    """
+    symbols = row + SYMBOLS
+    ranks = row + RANKS
+    dead = np.int64(-1)
+    for i in range(0, min(n, np.int64(MOST)), 16):
+        fill_16(ranks + 4 * i, np.int64(NO_PAIR))
+    if n <= MOST:
+        byte = load8(text, begin)
+        store32(symbols, 0, load32(byte_ids, 4 * byte))
+        i = np.int64(1)
+        while i < n and byte < 0x80:
+            after = load8(text, begin + i)
+            store32(symbols, 4 * i, load32(byte_ids, 4 * after))
+            store32(ranks, 4 * i - 4, load32(two_bytes, 4 * (byte << 8 | after)))
+            byte = after
+            i += 1
+    else:
+        byte = np.int64(0x80)
+    if byte >= 0x80:
+        n = characters(text, begin, begin + n, symbols, byte_ids, solid, behind, ahead)
+        if n > MOST:
+            return False
+        for i in range(n - 1):
+            prefetch_at(bucket_of(pairs, mask, load32(symbols, 4 * i), load32(symbols, 4 * i + 4)))
+        dead = np.int64(ALL)
+    store32(symbols, -4, np.int64(NOBODY))
+    store32(symbols, 4 * n, np.int64(NOBODY))
+    store64(row, 0, (np.uint64(2) << np.uint64(n)) - np.uint64(1))
+    store32(row, PLACE, np.int64(-1))
+    store32(row, DEAD, dead)
+    store32(row, DEAD + 4, n)
+    return True
+
+
+@helper
+def _next(alive, i):
+    """The lowest place above i that is alive: 0b10011, 1 -> 4. O(1)."""
+    return np.int64(trailing_zeros(alive & (_ALL_BITS << np.uint64(i) << np.uint64(1))))
+
+
+@helper
+def _rank(pairs, mask, left, right):
+    """The rank of a pair. O(1) expected."""
+    return id_in(pairs, mask, bucket_of(pairs, mask, left, right), left, right)
+
+
+@helper
+def _turn(row, pairs, mask):
+    """One merge of a row, or a look-up of all its pairs; returns False once no pair is left. O(places / 16)."""
+    symbols = row + SYMBOLS
+    ranks = row + RANKS
+    alive = load64(row, 0)
+    i = load32(row, PLACE)
+    dead = load32(row, DEAD)
+    n = load32(row, DEAD + 4)
+    before = np.int64(-1)
+    left = np.int64(0)
+    right = np.int64(0)
+    if i >= 0:
+        token = load32(symbols, 4 * i)
+        before = np.int64(63) - np.int64(leading_zeros(alive & ((np.uint64(1) << np.uint64(i)) - np.uint64(1))))
+        left = _rank(pairs, mask, load32(symbols, 4 * before), token)
+        right = _rank(pairs, mask, token, load32(symbols, 4 * _next(alive, i)))
+    elif dead == ALL:
+        for y in range(n - 1):
+            store32(ranks, 4 * y, _rank(pairs, mask, load32(symbols, 4 * y), load32(symbols, 4 * y + 4)))
+        store32(row, DEAD, np.int64(-1))
+        return True
+    first = np.int64(0)
+    best = put_in_16(ranks, before, left, i, right, dead, np.int64(NO_PAIR))
+    for y in range(16, n, 16):
+        other = put_in_16(ranks + 4 * y, before - y, left, i - y, right, dead - y, np.int64(NO_PAIR))
+        if other >> 4 < best >> 4:
+            best = other
+            first = np.int64(y)
+    token = best >> 4
+    if token == NO_PAIR:
+        return False
+    i = (best & 15) + first
+    dead = _next(alive, i)
+    alive ^= np.uint64(1) << np.uint64(dead)
+    store64(row, 0, alive)
+    store32(row, PLACE, i)
+    store32(row, DEAD, dead)
+    store32(symbols, 4 * i, token)
+    before = np.int64(63) - np.int64(leading_zeros(alive & ((np.uint64(1) << np.uint64(i)) - np.uint64(1))))
+    prefetch_at(bucket_of(pairs, mask, load32(symbols, 4 * before), token))
+    prefetch_at(bucket_of(pairs, mask, token, load32(symbols, 4 * _next(alive, i))))
+    return True
+
+
+@helper
+def _take_ids(row, ids):
+    """Write the symbols of a row to address `ids`; returns how many. O(symbols)."""
+    alive = load64(row, 0)
+    n = np.int64(0)
+    while alive & (alive - np.uint64(1)):  # more than the end
+        store32(ids, 4 * n, load32(row, SYMBOLS + 4 * np.int64(trailing_zeros(alive))))
+        alive &= alive - np.uint64(1)
+        n += 1
+    return n
+
+
+@helper
+def copy_ids(target, source, n):
+    """Copy n ids from address to address, 16 at a time: up to 15 more are written. O(n)."""
+    for x in range(0, 4 * n, 64):
+        copy_64_bytes(target + x, source + x)
+
+
+@helper
+def _earlier(misses, j, slots, slot, firsts):
+    """The number of a word of up to SHORT bytes before word j, both not found, that is equal to it, or j. O(1).
+
+    Addresses: misses, slots, slot (that of word j), and firsts, FIRSTS uint16 of any content: an entry that is not of this
+    batch names another word, or none before j. Of the words of source code that are not in the cache, a third are found here.
+    """
+    entry = firsts + 2 * (np.int64(load64(slot, 16)) >> 6 & FIRSTS - 1)
+    i = load16(entry, 0)
+    if i < j:
+        other = slots + SLOT * load32(misses, MISS * i)
+        if load64(other, 0) == load64(slot, 0) and load64(other, 8) == load64(slot, 8):
+            return i
+    store16(entry, 0, j)
+    return j
+
+
+@section
+def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables):
+    """Encode the m words that were not found, of the batch that begins at segment s, and enter them into the caches.
+
+    Addresses: text, slots, misses, rows with room for ROWS, and 16 bytes more for each, firsts, FIRSTS uint16 of any content, and
+    found, where the ids go, with room for all bytes and 16 more. Of a word that is in the cache of long words the ids are copied;
+    one of more than MOST symbols is NOT_HERE, one that is not the first of its kind is there AGAIN. tables, a `TextTables` as a
+    plain tuple. O(bytes * symbols / 16 of a word).
+    """
+    byte_ids = address(tables[0])
+    two_bytes = address(tables[1])
+    pairs = address(tables[2])
+    mask = tables[2].size // 8 - 1
+    solid = address(tables[3])
+    behind = address(tables[4])
+    ahead = address(tables[5])
+    w = np.int64(0)
+    begun = np.int64(0)
+    n_active = np.int64(0)
+    active = rows + ROWS * ROW
+    for x in range(min(m, ROWS)):
+        store64(active, 16 * x, np.uint64(rows + ROW * x))
+    while begun < m or n_active > 0:
+        while n_active < ROWS and begun < m:
+            miss = misses + MISS * begun
+            k = load32(miss, 0)
+            begin = segments[s + k]
+            n = segments[s + k + 1] - begin
+            line = np.int64(load64(slots, SLOT * k))
+            row = np.int64(load64(active, 16 * n_active))
+            first = _earlier(misses, begun, slots, slots + SLOT * k, firsts) if n <= SHORT else begun
+            if first < begun:
+                store32(miss, 4, first)
+                store32(miss, 8, np.int64(AGAIN))
+            elif SHORT < n <= LONG and is_in_line(line, text, begin, n):
+                copy_64_bytes(found + 4 * w, line + 64)
+                store32(miss, 4, w)
+                store32(miss, 8, load32(line, 4))
+                w += load32(line, 4)
+            elif n <= MOST_BYTES and _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, behind, ahead, pairs, mask):
+                store64(active, 16 * n_active + 8, np.uint64(miss))
+                n_active += 1
+            else:
+                store32(miss, 8, np.int64(NOT_HERE))
+            begun += 1
+        x = np.int64(0)
+        while x < n_active:
+            row = np.int64(load64(active, 16 * x))
+            if _turn(row, pairs, mask):
+                x += 1
+                continue
+            miss = np.int64(load64(active, 16 * x + 8))
+            ids = found + 4 * w
+            count = _take_ids(row, ids)
+            store32(miss, 4, w)
+            store32(miss, 8, count)
+            w += count
+            k = load32(miss, 0)
+            begin = segments[s + k]
+            n = segments[s + k + 1] - begin
+            key = load64(slots, SLOT * k)
+            if n <= SHORT:
+                if count <= SHORT_IDS:
+                    enter_short(np.int64(load64(slots, SLOT * k + 16)), key, load64(slots, SLOT * k + 8), ids, count)
+            elif n <= LONG and count <= LONG_IDS:
+                enter_long(np.int64(key), text, begin, n, ids, count)
+            n_active -= 1  # the last takes its place, and the row is free
+            store64(active, 16 * x + 8, load64(active, 16 * n_active + 8))
+            store64(active, 16 * x, load64(active, 16 * n_active))
+            store64(active, 16 * n_active, np.uint64(row))

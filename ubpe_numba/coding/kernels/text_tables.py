@@ -1,0 +1,101 @@
+"""The tables for encoding text by merge rank, of vocabularies over the 256 bytes: compact, since speed is cache misses.
+
+They go with by_rank.py, where the words "stable" and "prefix" are explained. Tokens are made of two parts, and a token goes on
+in the trie from where its left part ends, so only the bytes of right parts are walked, a third of all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ubpe_numba.coding.kernels.by_rank import NEVER, find_prefixes, find_stable
+from ubpe_numba.coding.kernels.whole_characters import find_whole_characters
+from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.machine.intrinsics import address
+from ubpe_numba.runtime.tables.byte_trie import FREE, edge_of, find_child
+from ubpe_numba.runtime.tables.pair_buckets import NO_PAIR, enter_pairs, id_of
+
+
+class TextTables(NamedTuple):
+    """What encoding of text looks up; m pairs, V = 256 + m tokens. Kernels take it as a plain tuple."""
+
+    byte_ids: np.ndarray  #: int32[256], the alphabet id of every byte
+    two_bytes: np.ndarray  #: int32[65536], the token of two bytes, at `first << 8 | second`; NO_PAIR if there is none
+    pairs: np.ndarray  #: uint64[8 * buckets], pair -> id (pair_buckets.py)
+    solid: np.ndarray  #: int32[65536], characters that are tokens, and what may break them up (whole_characters.py)
+    behind: np.ndarray  #: int32[65536]
+    ahead: np.ndarray  #: int32[65536]
+    trie: np.ndarray  #: uint64[capacity], of stable tokens (byte_trie.py)
+    token_of: np.ndarray  #: int32[nodes]
+    left: np.ndarray  #: int32[m], the two ids that make up each learned token
+    right: np.ndarray  #: int32[m]
+    prefixes: np.ndarray  #: int32[V], the longest stable token that is a proper prefix of a stable token, -1 if there is none
+    lengths: np.ndarray  #: int32[V], bytes
+
+
+@helper
+def id_in_buckets(pairs, left, right):
+    """The id of a pair in the table `pairs` of `TextTables`, or NEVER: what `find_stable` and `fits` look up. O(1) expected."""
+    found = id_of(address(pairs), pairs.size // 8 - 1, left, right)
+    return NEVER if found == NO_PAIR else found
+
+
+@section
+def _enter_tokens(arena, lengths, left, right, stable, byte_ids, trie, token_of, node_of, parents):
+    """Enter the stable tokens into a trie; returns the number of nodes. O(bytes of the right parts).
+
+    arena uint8, the bytes of all tokens one behind the other, in order of ids; scratch: node_of int32[V] and parents int32, as
+    long as token_of. The others as the fields of `TextTables`, trie and token_of to be filled.
+    """
+    edges = address(trie)
+    mask = trie.size - 1
+    for byte in range(256):
+        token_of[byte] = byte_ids[byte]
+        node_of[byte_ids[byte]] = byte
+    n = np.int64(256)
+    end = np.int64(256)
+    for t in range(256, lengths.size):
+        end += lengths[t]
+        if not stable[t]:
+            continue
+        node = np.int64(node_of[left[t - 256]])
+        for j in range(end - lengths[right[t - 256]], end):
+            byte = np.int64(arena[j])
+            i = find_child(edges, mask, node, byte)
+            if trie[i] == FREE:
+                trie[i] = edge_of(node, byte, n)
+                parents[n] = node
+                token_of[n] = -1
+                n += 1
+            node = np.int64(trie[i] & np.uint64(0xFFFFFFFF))
+        node_of[t] = node
+        token_of[node] = t
+    return n
+
+
+@kernel
+def build(arena, tables, stable, node_of, parents):
+    """Fill the tables; returns the number of nodes of the trie. O(bytes of the right parts + m * depth).
+
+    arena uint8, the bytes of all tokens one behind the other; tables, a `TextTables` as a plain tuple, allocated by the caller:
+    byte_ids, left, right and lengths are given, pairs and trie are empty tables with room enough, the others uninitialised.
+    Output: stable uint8[V], whether a token encodes to itself. Scratch: node_of int32[V]; parents int32, as long as token_of.
+
+    Merge ("a", "b") -> 256, bytes their own ids: two_bytes["a" << 8 | "b"] = 256, the trie has the edge from 97 by 98 to node
+    256, token_of[256] = 256, prefixes[256] = 97, stable is full of 1; returns 257.
+    """
+    byte_ids, two_bytes, pairs, solid, behind, ahead, trie, token_of, left, right, prefixes, lengths = tables
+    two_bytes[:] = NO_PAIR
+    for byte in range(256):
+        node_of[byte_ids[byte]] = byte
+    for i in range(left.size):
+        if left[i] < 256 and right[i] < 256:
+            two_bytes[np.int64(node_of[left[i]]) << 8 | np.int64(node_of[right[i]])] = 256 + i
+    enter_pairs(left, right, 256, pairs)
+    find_stable(id_in_buckets, pairs, left, right, 256, stable)
+    n = _enter_tokens(arena, lengths, left, right, stable, byte_ids, trie, token_of, node_of, parents)
+    find_prefixes(256, n, node_of, parents, token_of, stable, prefixes)
+    find_whole_characters(arena, lengths, stable, solid, behind, ahead)
+    return n

@@ -1,0 +1,1 @@
+"""Kernels of the formats: which pair makes each token."""

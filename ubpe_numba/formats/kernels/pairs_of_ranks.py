@@ -1,0 +1,98 @@
+"""Finding the pairs of a table that has only tokens and ranks, as tiktoken has it.
+
+There two neighbours merge if the bytes of both are a token, that of the lowest rank first. Tokens are looked up in three tables:
+of one byte, of two bytes, and, longer ones, in a hash table of int64 with open addressing, half full at most::
+
+    index    0                1      2                         the token "abc", number 258, has the home 0
+    table    tag << 32 | 258   -1    tag << 32 | 261   ...      tag: 31 bits of its hash; -1: empty
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.formats.kernels.parts import NONE, lowest_rank
+from ubpe_numba.runtime.jit import kernel, section
+from ubpe_numba.runtime.machine.byte_words import key_of, mixed, same_bytes
+from ubpe_numba.runtime.machine.intrinsics import address
+
+
+@section
+def _number(text, i, n, last, starts, table, new):
+    """The number of the token of at least three bytes that the n bytes at i are, int32, NONE if they are none. O(n) expected.
+
+    Bytes that are no token become token number `new` unless that is -1.
+    """
+    h = mixed(key_of(text, i, n, last) ^ np.uint64(n << 56))
+    tag = np.int64(h >> np.uint64(33))
+    mask = np.uint64(table.size - 1)
+    at = h & mask
+    while table[at] >= 0:
+        if table[at] >> 32 == tag:
+            t = table[at] & 0xFFFFFFFF
+            if starts[t + 1] - starts[t] == n and same_bytes(text, starts[t], i, n, last):
+                return np.int32(t)
+        at = (at + np.uint64(1)) & mask
+    if new >= 0:
+        table[at] = (tag << 32) | new
+    return np.int32(NONE)
+
+
+@kernel
+def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, parts, pairs):
+    """The two tokens that are merged last when each token is encoded by itself; a token's number is its rank.
+
+    values uint8: the bytes of all tokens and 8 more; starts int64[V + 1]: where each begins, the `n_symbols` of one byte first,
+    then by rank. one int32[256], two int32[65536], filled with NONE, and table int64 of a power of two of at least 2 * V entries,
+    filled with -1, get the tokens. ends, ranks, parts int32: scratch of the longest token (parts.py; `parts` are the numbers of
+    the parts). pairs int32[V - n_symbols, 2] gets the numbers of the two. The caller allocates all of it. Returns -1, or the
+    number of a token that is there twice, or of the first that its parts are not merged to. O(length**2) a token, in all O(bytes)
+    for real vocabularies.
+
+    The tokens a, b, c, ab, bc, abc, n_symbols 3: abc is a b c, then ab c, since ab has the lower rank, so that pairs are
+    [[0, 1], [1, 2], [3, 2]]; -1. Without ab and bc it returns 3, the number of abc.
+    """
+    text = address(values)
+    last = values.size - 8
+    for t in range(starts.size - 1):
+        begin = starts[t]
+        n = starts[t + 1] - begin
+        found = np.int32(NONE)
+        if n == 1:
+            found = one[values[begin]]
+            one[values[begin]] = t
+        elif n == 2:
+            pair = (np.int64(values[begin]) << 8) | values[begin + 1]
+            found = two[pair]
+            two[pair] = t
+        else:
+            found = _number(text, begin, n, last, starts, table, t)
+        if found != NONE:
+            return np.int64(t)
+    for t in range(n_symbols, starts.size - 1):
+        begin = starts[t]
+        n = starts[t + 1] - begin
+        for i in range(n):
+            ends[i] = i + 1
+            parts[i] = one[values[begin + i]]
+            ranks[i] = NONE
+        for i in range(n - 1):
+            ranks[i] = two[(np.int64(values[begin + i]) << 8) | values[begin + i + 1]]
+        while ends[0] < n and ends[ends[0]] < n:
+            at, before = lowest_rank(ends, ranks, n)
+            if ranks[at] == NONE:
+                return np.int64(t)
+            parts[at] = ranks[at]
+            end = np.int64(ends[ends[at]])
+            ends[at] = end
+            ranks[at] = NONE
+            if end < n:
+                ranks[at] = _number(text, begin + at, np.int64(ends[end]) - at, last, starts, table, np.int64(-1))
+            if before >= 0:
+                ranks[before] = _number(text, begin + before, end - before, last, starts, table, np.int64(-1))
+        right = parts[ends[0]]
+        if parts[0] == NONE or right == NONE:
+            return np.int64(t)
+        pairs[t - n_symbols, 0] = parts[0]
+        pairs[t - n_symbols, 1] = right
+    return np.int64(-1)

@@ -1,0 +1,151 @@
+r"""Where segments begin among 64 bytes, by arithmetic on masks (runtime/machine/byte_masks.py) instead of a walk over characters.
+
+A window begins where a segment does, or within a word whose end depends on nothing before the window, so that nothing is carried
+from one window to the next. Its answer holds as far as all that it depends on lies in the window; cl100k::
+
+    bytes      i  t  '  s  _  _  1  2  3  4  !  \n n  o  _  ...     _ is a space
+    starts        .  1  .  1  1  1  .  .  1  1  .  1  .  ?          the first bit is left out: a segment begins there anyway
+
+Here the answer ends at the last byte: whether a segment begins at this space depends on what follows. The next window begins at
+"no". Not decided within a window, and left to the walk (utf8.py): numbers that are not ASCII where they are cut in threes,
+marks that do not follow a letter in o200k, and segments of more than 64 bytes that are not words.
+"""
+
+from __future__ import annotations
+
+from ubpe_numba.runtime.machine.byte_masks import Mask, below, equal, lowest, reach_down, reach_up, width_of
+
+GPT2 = 0  # patterns are numbers in the order of their publication, each a change of the one before
+CL100K = 1
+O200K = 2
+
+
+def _contractions(text: Mask, i: Mask, apostrophes: Mask, inner: Mask, any_case: bool) -> Mask:
+    """The bytes of `'s 't 'd 'm 'll 've 're` at these apostrophes, in upper case too if asked for, with U+017F as an s."""
+
+    def letter(*chars: str) -> Mask:
+        first, *others = (char for both in chars for char in (both + both.upper() if any_case else both))
+        found = equal(text, i, first)
+        for char in others:
+            found |= equal(text, i, char)
+        return found
+
+    second = apostrophes << 1
+    two = second & letter("s", "t", "d", "m")
+    three = (second & letter("l")) << 1 & letter("l") | (second & letter("v", "r")) << 1 & letter("e")
+    if any_case:
+        three |= (second & equal(text, i, 0xC5)) << 1 & equal(text, i, 0xBF)
+    two &= inner
+    three &= inner
+    return two | two >> 1 | three | three >> 1 | three >> 2
+
+
+def _in_threes(numbers: Mask) -> Mask:
+    """The starts of groups of three digits: of 1234567 at 1, 4 and 7."""
+    starts = numbers & ~(numbers << 1)
+    fourth = numbers & numbers << 1
+    fourth &= fourth << 2
+
+    def more() -> Mask:
+        found, three = starts, fourth
+        for shift in (3, 6, 12, 24, 48):  # every step doubles how many groups of a number are found
+            found |= found << shift & three
+            three &= three << shift if shift < 48 else three
+        return found & ~starts
+
+    return starts | fourth.if_any(more)
+
+
+def _words_by_case(capitals: Mask, small: Mask, caseless: Mask, letters: Mask) -> Mask:
+    """Where words of o200k begin within runs of letters.
+
+    A capital begins a word behind a small letter, also with letters without case in between. Behind letters without case,
+    capitals begin one if the run of letters ends with them: "aB" and "中B" are two words, "中Bc" and "中B中" are one.
+    """
+    behind = capitals & caseless << 1
+    last = capitals & ~(letters >> 1)
+    starts = capitals & small << 1
+    return starts | behind.if_any(
+        lambda: capitals & reach_up(small << 1 & caseless, caseless) | behind & reach_down(last, capitals)
+    )
+
+
+def boundaries(
+    text: Mask, i: Mask, rest: Mask,
+    known: Mask, upper: Mask, lower: Mask, letters: Mask, numbers: Mask, white: Mask, inside: Mask,
+    pattern: int,
+) -> tuple[Mask, Mask]:  # fmt: skip
+    """Starts of segments in the 64 bytes from i on, and how far the next window is: the rest of the document if it ends here.
+
+    The masks are those of `classes_of_64`, and hold for the first `known` bytes; `rest` is how long the document is from i on.
+    The mask of starts leaves out i itself, and what is not decided. The next window may begin at the last start, or further on
+    where the second result says, if it is not 0: at the last letter of a word, the rest of which is cut as if it began there.
+
+    cl100k, "it's 1234!" and the end of the document -> bits 2, 4, 5, 8 and 9, and 10.
+    """
+    none = known & 0
+    strange = none
+    if pattern == O200K:
+        marks = upper & lower & ~letters
+        strange = marks & ~((letters | marks) << 1)
+        letters |= marks
+    if pattern != GPT2:
+        strange |= numbers & ~inside & inside >> 1
+    known = known.least(lowest(strange))
+    at_end = known.equals(rest) & ~known.equals(64)
+    inner = below(known)
+    outside = ~inner
+    letters &= inner
+    numbers &= inner
+    others = ~(letters | numbers | white) & inner
+    known = known.least(width_of(~white & inner) + 1 | at_end)  # which white space is the last of a row is not known at the end
+
+    space = equal(text, i, " ")
+    signs = others & ~((others | space) << 1)  # the first ones of punctuation, if they begin a segment
+    joins = letters << 1 if pattern == O200K else signs & letters >> 1
+    apostrophes = equal(text, i, "'") & others & joins
+    endings = apostrophes.if_any(lambda: _contractions(text, i, apostrophes, inner, any_case=pattern != GPT2))
+    letters &= ~endings
+    undecided = apostrophes & ~(inner >> 2) & ~at_end
+    if pattern == O200K:
+        others &= ~endings
+        undecided |= apostrophes & endings << 1  # of two contractions in a row the second is none
+        signs = others & ~((others | space) << 1)
+    known = known.least(lowest(undecided))
+
+    blank = white
+    starts = white & ~(white << 1)
+    if pattern != GPT2:
+        newline = (equal(text, i, "\n") | equal(text, i, "\r")) & inner
+        tail = newline | equal(text, i, "/") & inner if pattern == O200K else newline
+        taken = reach_up(newline & others << 1, tail) & tail  # by the punctuation before it
+        if pattern == O200K:
+            others &= ~taken
+            signs = others & ~((others | space) << 1)
+        if pattern == CL100K:
+            newline |= outside  # white space at the end of a document is one segment
+        blank = white & ~newline
+        line = blank & newline << 1 & ~(taken << 1)  # the first blank of a line, unless the line is blank
+        swallowed = (newline & blank << 1).if_any(lambda: reach_down(newline >> 1 & blank, blank))
+        starts = starts & ~taken | blank & taken << 1 | line & ~swallowed
+    last = blank & ~((white | outside) >> 1)  # of the last blank of a row the last byte
+    last |= (last & inside) >> 1
+    last |= (last & inside) >> 1
+    starts |= last & ~inside | signs
+
+    if pattern == GPT2:
+        starts |= letters & ~((letters | space) << 1) | numbers & ~((numbers | space) << 1)
+    else:  # a blank, or a sign that begins a segment, goes with the letters behind it
+        starts |= letters & ~((letters | blank) << 1) & ~((signs << 1) + inside) | _in_threes(numbers)
+    mixed = none
+    if pattern == O200K:
+        caseless, capitals, small = upper & lower & letters, upper & ~lower & letters, lower & ~upper & letters
+        starts |= _words_by_case(capitals, small, caseless, letters)
+        open_end = capitals & ~(inner >> 1) & ~at_end
+        undecided = open_end.if_any(lambda: capitals & caseless << 1 & reach_down(open_end, capitals))
+        known = known.least(lowest(undecided))
+        mixed = ~caseless.equals(0) & ~(capitals | small).equals(0)
+    inner = below(known)
+    at_end &= known.equals(rest)
+    glide = ~(letters & (inner ^ inner >> 1)).equals(0) & ~mixed & ~at_end
+    return starts & inner & (none - 2), known & at_end | (width_of(letters & inner & ~inside) - 1) & glide
