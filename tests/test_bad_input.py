@@ -134,7 +134,7 @@ BAD_PARAMS = [
     *[("n_threads", *case) for case in NUMBERS],
     ("rules", "article", TypeError, "rules: expected a FitRules or None, got 'article'"),
     ("rules", {"ties": "smallest"}, TypeError, "rules: expected a FitRules or None, got {"),
-    ("objective", "best", ValueError, "objective: expected 'tfidf', 'shortest' or 'additive', got 'best'"),
+    ("objective", "best", ValueError, "objective: expected one of 'tfidf', 'shortest', 'additive', .* got 'best'"),
     ("objective", None, ValueError, "objective: expected .* got None"),
     ("token_weights", "best", ValueError, "token_weights: expected 'idf', 'log_frequency' or an array, got 'best'"),
     ("token_weights", [0.5], ValueError, "token_weights: expected 8 numbers, one for each id, got shape"),
@@ -656,7 +656,7 @@ def test_nbest_needs_fit_and_a_positive_number() -> None:
 def test_an_objective_that_does_not_exist_is_not_another() -> None:
     tok = fitted(UBPE).set_params(objective="fewest")
     for call, doc in ((tok.encode, DOCS[0]), (tok.encode_batch, DOCS)):
-        with pytest.raises(ValueError, match="objective: expected 'tfidf', 'shortest' or 'additive', got 'fewest'"):
+        with pytest.raises(ValueError, match="objective: expected one of 'tfidf', .* got 'fewest'"):
             call(doc)
 
 

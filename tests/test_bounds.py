@@ -46,6 +46,13 @@ for values in corpora:
                 tok.encode_nbest(docs[1][:30], 3, exact=True)
         fewer = tok.refine(docs, progress=False)
         assert fewer.decode_batch(fewer.encode_batch(docs)) == docs
+        likely = fewer.reweight(docs, n_rounds=1)
+        for objective in ("likelihood", "sentencepiece"):
+            likely.set_params(objective=objective)
+            assert likely.decode_batch(likely.encode_batch(docs)) == docs
+            assert likely.decode_batch(likely.encode_batch(docs, sample=True, alpha=0.2)) == docs
+        likely.boundary_probabilities(docs[1])
+        assert likely.usage(docs).unused.size < len(likely.vocabulary)
         tok = UBPEClassic(size + 400, 20, alphabet=size, rules=FitRules(order=order)).fit(docs, progress=False)
         assert tok.decode_batch(tok.encode_batch(docs)) == docs
 for values in corpora[:2]:
@@ -59,6 +66,13 @@ known = [[0, 1, 0], [1], [0, 1, 0, 0, 1], [2, 2]]
 docs = [np.tile([0, 1], 300), rng.integers(0, 4, 3000), np.zeros(0, int), [7, 0, 1, 0]]
 tok = BPE(30, alphabet=8, known_words=known).fit(docs, progress=False)
 assert tok.decode_batch(tok.encode_batch(docs)) == Ragged.from_lists(docs)
+short = Ragged.from_lists(np.split(corpora[1][:6000], 6))
+likely = UBPE(60, 1, alphabet=4, objective="likelihood").fit(short, progress=False).refine(short, objective="likelihood")
+lattice = likely._coder.lattice("likelihood", 1.0)
+lattice.block = 5  # less than the longest token
+for document, ids in zip(short, lattice.sample(short, 1, 1)):
+    assert likely.decode(ids).tolist() == document.tolist()
+    lattice.boundaries(document)
 print("clean")
 """
 

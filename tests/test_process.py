@@ -674,6 +674,12 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                     continue  # the rest goes the same way from the border on
                 if isinstance(tokenizer, UBPE):
                     tokenizer.refine(x, offsets=o)
+                    if tokenizer.objective == "shortest":
+                        likely = tokenizer.refine(x, offsets=o, objective="likelihood").reweight(x, offsets=o)
+                        likely.encode(x, sample=True)
+                        likely.boundary_probabilities(x)
+                        likely.usage(x, o)
+                        likely.set_params(objective="sentencepiece").encode_batch(x, o)
                 elif (tokenizer.rules or FitRules()).encode == "rank":
                     tokenizer.encode_batch(x, o, dropout=0.1, seed=5)
                     list(tokenizer.encode_stream([x[:3000], x[3000:]]))
@@ -691,6 +697,7 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                 assert other.decode(other.encode(readonly)).tolist() == base.tolist()
                 ids = other.encode_batch(base, offsets)
                 other.decode_batch(Ragged(ids.values, ids.offsets))
+        assert ubpe_numba.WordPiece(["[UNK]", "a"]).encode(["a", "b"]).tolist() == [1, 0]
         atoms = BPE(120, known_words=[[1, 2], [3]])
         for x in forms:
             assert atoms.fit(x, offsets=offsets).decode(atoms.encode(x)).tolist() == base.tolist()

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.nbest import NBest
+    from ubpe_numba.coding.usage import Usage
     from ubpe_numba.documents.counts import Counts, count_documents
+    from ubpe_numba.documents.mixing import language_weights
     from ubpe_numba.documents.ragged import Ragged
     from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
     from ubpe_numba.text.pretokenizer import Pretokenizer
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
     from ubpe_numba.tokenizers.ubpe import UBPE
     from ubpe_numba.tokenizers.warmup import warmup
+    from ubpe_numba.tokenizers.wordpiece import WordPiece
     from ubpe_numba.vocabulary.alphabet import Alphabet
     from ubpe_numba.vocabulary.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
     from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -43,8 +46,11 @@ _HOMES = {
     "UBPEClassic": "tokenizers.bpe",
     "UnknownSymbolError": "errors",
     "UnknownTokenError": "errors",
+    "Usage": "coding.usage",
     "Vocabulary": "vocabulary.vocabulary",
+    "WordPiece": "tokenizers.wordpiece",
     "count_documents": "documents.counts",
+    "language_weights": "documents.mixing",
     "warmup": "tokenizers.warmup",
 }
 
@@ -67,8 +73,11 @@ __all__ = [
     "UBPEClassic",
     "UnknownSymbolError",
     "UnknownTokenError",
+    "Usage",
     "Vocabulary",
+    "WordPiece",
     "count_documents",
+    "language_weights",
     "warmup",
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pathlib
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from reference import encode_pairs, encode_paths
 from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, Vocabulary
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import Options, PathSearch
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.model import Model
 
 
 @given(st.data(), tables())
@@ -110,3 +113,49 @@ def test_more_of_one_token_than_the_table_of_logarithms_has():
         assert found.total == n
         _paths, weight = PathSearch(PathEncoder(v)).n_best(Ragged.from_lists([[0, 1] * n]), Options(1, 1), 1)[0]
         assert weight[0] * 2**24 == round(0.5 * 2**24 * (1 + math.log(n)))
+
+
+@given(st.data(), tables())
+@settings(max_examples=100)
+def test_the_forward_search_equals_the_reference(data: st.DataObject, table: Table) -> None:
+    """With few different scores, so that ties are frequent, and scores that float32 cannot hold."""
+    size, pairs, _ = table
+    n = size + len(pairs)
+    score = st.one_of(st.sampled_from([-1.0, -2.0, -3.0, 0.5]), st.floats(-20.0, 0.0))
+    scores = data.draw(st.lists(score, min_size=n, max_size=n))
+    docs = data.draw(documents(size, 20))
+    tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
+    encoder = PathEncoder(Vocabulary.from_merges(size, pairs), np.array(scores))
+    want = [list(encode_paths.encode_forward(d, tokens, dict(enumerate(scores)))) for d in docs]
+    assert encoder.encode(Ragged.from_lists(docs), "sentencepiece", 1).to_lists() == want
+
+
+def test_ids_equal_those_of_sentencepiece(tmp_path: pathlib.Path) -> None:
+    """Of its own vocabulary, on text without words, where exact ties are frequent."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    rng = np.random.default_rng(0)
+    lines = ["".join("abcdefgh"[i] for i in rng.integers(0, 4, 60) + rng.integers(0, 5)) for _ in range(400)]
+    (tmp_path / "text").write_text("\n".join(lines))
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(tmp_path / "text"), model_prefix=str(tmp_path / "m"), vocab_size=200, model_type="unigram",
+        add_dummy_prefix=False, character_coverage=1.0, hard_vocab_limit=False, minloglevel=2, num_threads=1,
+        normalization_rule_name="identity", byte_fallback=False,
+    )  # fmt: skip
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "m.model"))
+    pieces = [(peer.id_to_piece(i), peer.get_score(i)) for i in range(peer.get_piece_size()) if peer.get_score(i)]
+    alphabet = sorted(set("".join(lines)))
+    known = dict(pieces)
+    learned = [piece for piece, _ in pieces if len(piece) > 1]
+    code = {c: i for i, c in enumerate(alphabet)}
+    scores = [known.get(c, min(known.values()) - 10.0) for c in alphabet] + [known[piece] for piece in learned]
+    v = Vocabulary.from_sequences(
+        len(alphabet), [code[c] for piece in learned for c in piece], [len(piece) for piece in learned], log_probabilities=scores
+    )
+    tok = UBPE(len(v), alphabet="".join(alphabet), objective="sentencepiece")
+    tok._adopt(Model(Alphabet.from_user("".join(alphabet)), v))
+    names = [*alphabet, *learned]
+    for line, ids in zip(lines, tok.encode_batch(lines).to_lists(), strict=True):
+        assert [names[i] for i in ids] == peer.encode(line, out_type=str)
+    candidates, weights = tok.encode_nbest(lines[0], 3)
+    assert len(candidates) == 3 and weights[0] >= weights[1] >= weights[2]
+    assert tok.decode(tok.encode(lines[0], sample=True, alpha=0.3, seed=1)) == lines[0]

@@ -191,7 +191,7 @@ def spoil(model: dict[str, Any], place: str, value: Any) -> None:
 HUGE = 10**400
 FIELDS = [
     ("format", "ubpe", 'no "format": "ubpe-numba"'), ("format", ..., "not a model of this library"),
-    ("version", 2, "version 2; this library reads version 1"), ("version", "1", "version '1'"),
+    ("version", 3, "version 3; this library reads versions 1 to 2"), ("version", 0, "version 0"), ("version", "1", "version '1'"),
     ("version", None, "version None"),
     ("version", ..., "version None"), ("version", [1], r"version \[1\]"),
     ("version", True, "version True"),  # though True == 1
@@ -299,6 +299,15 @@ PAIRS = [
     ("vocabulary.counts.0", "2", "counts: expected integers"),
     ("vocabulary.document_frequencies", [1] * 6, "document_frequencies: expected 5 values"),
     ("vocabulary.counts.0", None, "counts: expected integers"),
+    ("vocabulary.occurrences", [1] * 7, "occurrences: expected 8 values"),
+    ("vocabulary.occurrences.0", -1, r"occurrences\[0\]: expected at least 0"),
+    ("vocabulary.occurrences.7", 2**63, "occurrences: expected"),
+    ("vocabulary.occurrences.7", 1.0, "occurrences: expected integers"),
+    ("vocabulary.log_probabilities", [0.0] * 7, "log_probabilities: expected 8 values"),
+    ("vocabulary.log_probabilities", [0.0] * 7 + [-2e6], r"log_probabilities\[7\]: expected a number in -1e6..1e6"),
+    ("vocabulary.log_probabilities", [[0.0] * 8], "log_probabilities: expected"),
+    ("vocabulary.log_probabilities", [True] * 8, "log_probabilities: expected numbers"),
+    ("vocabulary.log_probabilities", 5, "log_probabilities: expected numbers"),
     ("vocabulary.document_frequencies.0", -5, r"document_frequencies\[0\]: expected at least 0"),
 ]  # fmt: skip
 SEQUENCES = [
@@ -425,6 +434,7 @@ def test_a_changed_byte_is_refused_or_harmless(cls: Any, suffix: str, tmp_path: 
 def doubling(cls: Any, steps: int, tmp_path: Path) -> dict[str, Any]:
     """A model whose last token stands for 2**steps symbols."""
     model = model_of(cls, tmp_path)
+    del model["vocabulary"]["occurrences"]
     merges = [[0, 0], *([3 + i, 3 + i] for i in range(steps - 1))][:steps]
     model["vocabulary"] |= {
         "merges": merges,

@@ -21,7 +21,8 @@ from typing import Any
 CLASSES = ("BPE", "UBPEClassic", "UBPE")
 MEMBERS = (
     "head", "alphabet.symbols", "vocabulary.merges", "vocabulary.symbols", "vocabulary.lengths", "vocabulary.weights",
-    "vocabulary.counts", "vocabulary.document_frequencies", "text.token_ids",
+    "vocabulary.counts", "vocabulary.document_frequencies", "text.token_ids", "vocabulary.occurrences",
+    "vocabulary.log_probabilities",
 )  # fmt: skip
 #: ``members`` are packed into an archive here, since hardly any mutation of an archive keeps its checksums right.
 FORMATS = ("json", "npz", "members", "published", "published int", "published str")

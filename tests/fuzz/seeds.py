@@ -71,6 +71,9 @@ def _spoiled(model: dict[str, Any]) -> dict[str, Any]:
         put(f"n_documents {shown}", "vocabulary", n_documents=number)
         put(f"weight {shown}", "vocabulary", weights=[number] * len(model["vocabulary"]["weights"]))
         put(f"count {shown}", "vocabulary", counts=[number] * len(model["vocabulary"]["counts"]))
+        for field in ("occurrences", "log_probabilities"):
+            put(f"{field} {shown}", "vocabulary", **{field: [number] * len(model["vocabulary"]["occurrences"])})
+            put(f"{field} is {shown}", "vocabulary", **{field: number})
         put(f"n_tokens {shown}", "params", n_tokens=number)
         put(f"rules {shown}", "params", rules=number)
         put(f"min_count {shown}", "params", rules={**model["params"]["rules"], "min_count": number})

@@ -9,6 +9,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
+
 Vocabulary = dict[tuple[int, ...], int]
 Path = tuple[int, ...]
 
@@ -171,6 +173,27 @@ def encode_additive(doc: list[int], vocabulary: Vocabulary, weights: dict[int, f
         minus_sum, _, _, path = min(candidates)
         tails[start] = (path, -minus_sum)
     return tails[0][0]
+
+
+def encode_forward(doc: list[int], vocabulary: Vocabulary, scores: dict[int, float]) -> Path:
+    """The path of the largest sum of scores as sentencepiece finds it: in float32 from the beginning.
+
+    Of equal sums the one whose last token is the longest, decided at every position.
+
+    >>> encode_forward([0, 1, 0], {(0, 1): 2, (1, 0): 3}, {0: -3.0, 1: -3.0, 2: -2.0, 3: -2.0})
+    (0, 3)
+    """
+    heads: list[tuple[Path, np.float32]] = [((), np.float32(0))]
+    for end in range(1, len(doc) + 1):
+        best: tuple[Path, np.float32] | None = None
+        for start in range(end):
+            for token, stop in matches(doc, start, vocabulary):
+                total = np.float32(heads[start][1] + np.float32(scores[token]))
+                if stop == end and (best is None or total > best[1]):
+                    best = (*heads[start][0], token), total
+        assert best is not None
+        heads.append(best)
+    return heads[-1][0]
 
 
 def k_best_paths(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], objective: str, k: int) -> list[Path]:

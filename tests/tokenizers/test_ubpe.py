@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections import Counter
+from typing import Any
 
 import pytest
+from reference import path_sums
 
-from ubpe_numba import UBPE
+from ubpe_numba import BPE, UBPE
 
 
 def test_one_document_falls_back_to_fewest_tokens() -> None:
@@ -17,3 +21,78 @@ def test_one_document_falls_back_to_fewest_tokens() -> None:
         shortest = UBPE(8, 2, objective="shortest").fit(["abababba"], progress=False)
     for doc in ("abba", "ab" * 20, "b", ""):
         assert tok.encode(doc).tolist() == shortest.encode(doc).tolist()
+
+
+DOCS = ["abab", "ab", "ba", "abba", "a", "b"]
+
+
+def test_samples_and_boundaries_follow_the_probabilities_of_segmentations() -> None:
+    tok = UBPE(5, 1, objective="likelihood").fit(DOCS, progress=False)
+    v = tok.vocabulary
+    tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
+    for alpha in (0.3, 1.0):
+        weights = [math.exp(alpha * w) for w in v.log_probabilities.tolist()]
+        want = path_sums.shares([0, 1, 0, 1, 1], tokens, weights)
+        batch = tok.encode_batch(["ababb"] * 20_000, sample=True, alpha=alpha, seed=3)
+        drawn = Counter(map(tuple, batch.to_lists()))
+        assert sum((drawn[p] - 20_000 * float(x)) ** 2 / (20_000 * float(x)) for p, x in want.items()) < 30
+        assert tuple(tok.encode("ababb", sample=True, alpha=alpha, seed=3).tolist()) == tuple(batch[0].tolist())
+        found = tok.boundary_probabilities("ababb", alpha=alpha)
+        wanted = [float(x) for x in path_sums.boundaries([0, 1, 0, 1, 1], tokens, weights)]
+        assert found.tolist() == pytest.approx(wanted, abs=1e-12)
+    assert tok.encode("ababb", sample=False, alpha=9, seed=9).tolist() == tok.encode("ababb").tolist()
+    ids, starts = tok.encode("abab", sample=True, alpha=0.2, seed=1, return_offsets=True)
+    assert tok.decode(ids) == "abab" and starts.tolist() == [0, 2, 3]
+    assert tok.boundary_probabilities("").tolist() == [] and tok.encode("", sample=True).tolist() == []
+
+
+def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
+    tok = UBPE(5, 1, objective="additive", token_weights=[0.0, 0.0, 1.0, -40.0]).fit(DOCS, progress=False)
+    assert set(map(tuple, tok.encode_batch(["abba"] * 500, sample=True).to_lists())) == {(2, 1, 0), (0, 1, 1, 0)}
+    assert tok.encode("abba", sample=True, alpha=0.001, seed=5).size >= 2
+    text = UBPE.for_text(265, pretokenizer="gpt2").fit(["low lower lowest"] * 3, progress=False)
+    for objective in ("tfidf", "shortest", "likelihood"):
+        text.set_params(objective=objective)
+        for seed in range(5):
+            assert text.decode(text.encode("slow lower", sample=True, alpha=0.1, seed=seed)) == "slow lower"
+
+
+@pytest.mark.parametrize(("arguments", "error", "match"), [
+    ({"alpha": 0}, ValueError, "alpha: expected a number above 0, got 0"),
+    ({"alpha": float("nan")}, ValueError, "alpha: expected a number above 0"),
+    ({"alpha": float("inf")}, ValueError, "alpha: expected a number above 0"),
+    ({"alpha": "1"}, TypeError, "alpha: expected a number, got '1'"),
+    ({"alpha": 1e6}, ValueError, "alpha: expected weights times alpha in -66..66, got -"),
+    ({"seed": -1}, ValueError, r"seed: expected 0..2\*\*64 - 1, got -1"),
+    ({"seed": True}, TypeError, "seed: expected an int"),
+    ({"sample": 1}, TypeError, "sample: expected a bool, got 1"),
+])  # fmt: skip
+def test_arguments_of_sampling(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
+    tok = UBPE(5, 1, objective="likelihood").fit(DOCS, progress=False)
+    with pytest.raises(error, match=match):
+        tok.encode("ab", **({"sample": True} | arguments))
+
+
+def test_boundaries_of_documents_that_are_cut_are_refused() -> None:
+    text = UBPE.for_text(265, pretokenizer="gpt2").fit(["low lower lowest"] * 3, progress=False)
+    with pytest.raises(ValueError, match="boundary_probabilities: the segmentations of a document that is cut"):
+        text.boundary_probabilities("low")
+
+
+def test_usage_counts_all_ids_and_names_those_that_are_never_used() -> None:
+    for tok in (
+        UBPE(12, 2).fit(DOCS * 2, progress=False),
+        BPE.for_text(262, pretokenizer="gpt2", special_tokens=["<end>"]).fit(DOCS * 2, progress=False),
+    ):
+        docs = [*DOCS, "abab<end>ba"] if tok.special_ids else DOCS
+        weights = [1 + i for i in range(len(docs))]
+        found = tok.usage(docs, sample_weight=weights, allowed_special="all")
+        encoded = tok.encode_batch(docs, allowed_special="all").to_lists()
+        size = len(tok.vocabulary) + len(tok.special_ids)
+        for token in range(size):
+            assert found.counts[token] == sum(w * ids.count(token) for w, ids in zip(weights, encoded, strict=True))
+            assert found.document_frequencies[token] == sum(w for w, ids in zip(weights, encoded, strict=True) if token in ids)
+        assert found.counts.size == size and found.n_documents == sum(weights)
+        assert set(found.unused.tolist()) == set(range(size)) - {t for ids in encoded for t in ids}
+    with pytest.raises(ValueError, match="sample_weight: expected 6 weights"):
+        UBPE(12, 2).fit(DOCS, progress=False).usage(DOCS, sample_weight=[1])

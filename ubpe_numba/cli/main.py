@@ -114,7 +114,9 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--special-token", action="append", metavar="WORD", help="a word with an id of its own; repeatable")
     fit.add_argument("--max-token-length", type=int, metavar="N", help="no token of more symbols")
     fit.add_argument("--min-count", type=int, metavar="N", help="no pair that occurs less often (default 2)")
-    fit.add_argument("--objective", choices=("tfidf", "shortest", "additive"), help="of UBPE (default tfidf)")
+    fit.add_argument(
+        "--objective", choices=("tfidf", "shortest", "additive", "likelihood", "sentencepiece"), help="of UBPE (default tfidf)"
+    )
     fit.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="bytes beside the documents, such as 500M or 2G")
     fit.add_argument("--curve", metavar="FILE", help="symbols per token at every size: .csv, or .png (needs the extra 'plot')")
     fit.add_argument("--quiet", action="store_true", help="no progress bar and no summary")

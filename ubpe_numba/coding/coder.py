@@ -28,11 +28,14 @@ from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches
-from ubpe_numba.vocabulary.token_weights import token_weights
+from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
 
 if TYPE_CHECKING:
+    from ubpe_numba.coding.lattice import Lattice
     from ubpe_numba.coding.word_encoder import WordEncoder
 
+#: Stands for the logarithms of probabilities where weights of tokens are asked for.
+LIKELIHOOD = "likelihood"
 #: Turns documents of alphabet ids into ids of the vocabulary.
 Encode = Callable[[Ragged], Ragged]
 
@@ -60,6 +63,7 @@ class Coder:
         self._pair_encoders: dict[bool, PairEncoder] = {}
         self._path_encoder: tuple[Any, PathEncoder] | None = None
         self._path_search: PathSearch | None = None
+        self._lattice: tuple[PathEncoder, float, Lattice] | None = None
         self._word_encoder: WordEncoder | None = None
         self._decoder: Decoder | None = None
         self._short_encoders: dict[Any, ShortEncode | None] = {}
@@ -92,7 +96,10 @@ class Coder:
         """The encoder by best path; `weights` as the argument `token_weights` of `UBPE`, which raises what it raises."""
         if self._path_encoder is None or self._path_encoder[0] is not weights:
             vocabulary = self.model.vocabulary
-            added = None if weights is None else token_weights(vocabulary, weights)
+            if weights is LIKELIHOOD:
+                added: NDArray[np.float64] | None = log_probabilities(vocabulary)
+            else:
+                added = None if weights is None else token_weights(vocabulary, weights)
             self._path_encoder = weights, PathEncoder(vocabulary, added)
             self._short_encoders.clear()
         return self._path_encoder[1]
@@ -102,6 +109,18 @@ class Coder:
         if self._path_search is None or self._path_search.encoder is not encoder:
             self._path_search = PathSearch(encoder)
         return self._path_search
+
+    def lattice(self, weights: Any, alpha: float) -> Lattice:
+        """All segmentations, each weighing exp(alpha * the sum of the weights of its tokens); `weights` as for `path_encoder`.
+
+        ValueError if weights are beyond what sums over all segmentations can hold.
+        """
+        from ubpe_numba.coding.lattice import Lattice  # here only: other encoders need not wait for it
+
+        encoder = self.path_encoder(weights)
+        if self._lattice is None or self._lattice[:2] != (encoder, alpha):
+            self._lattice = encoder, alpha, Lattice.of(encoder, alpha)
+        return self._lattice[2]
 
     @property
     def decoder(self) -> Decoder:

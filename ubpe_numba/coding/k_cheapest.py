@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.coding.kernels import k_cheapest
-from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
+from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import offsets_of
 
@@ -59,5 +59,7 @@ def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -
     offsets = offsets_of(n_tokens[:found])
     paths = np.empty(offsets[-1], np.int32)
     k_cheapest.read_tails(parent, token, offsets, paths)
-    worth = 0.0 - sums["first"][0, :found]  # not -0.0
-    return Ragged(paths, offsets), worth if objective == "shortest" else worth / SCALE
+    candidates = Ragged(paths, offsets)
+    if objective == "additive":
+        return candidates, encoder.weigh(candidates, objective)
+    return candidates, 0.0 - sums["first"][0, :found]  # not -0.0

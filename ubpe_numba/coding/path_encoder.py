@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.coding.chunks import Bound, longest_of, over_documents
-from ubpe_numba.coding.kernels import best_path, cheapest_path
+from ubpe_numba.coding.kernels import best_path, cheapest_path, forward_path, token_prices
 from ubpe_numba.coding.kernels.best_path import PathTables
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.tables import automaton
+from ubpe_numba.runtime.arrays import writable
+from ubpe_numba.runtime.tables import automaton, trie
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 SCALE = 2.0**24  # fixed point of path weights
+_MOST_FOLLOWING = 1 << 21  # states times symbols: 8 MB, beyond which the list of what follows is no faster
 
 
 class PathEncoder:
@@ -39,6 +41,8 @@ class PathEncoder:
         A power of two above ``longest + 1``: the tails of so many positions are within reach.
     values : float64[V]
         idf in whole numbers of fixed point.
+    added : float64[V]
+        What tokens weigh by the objective ``"additive"``.
     costs : dict of float64[2 * V]
         What tokens cost by the objectives whose costs add up, two numbers each; see kernels/cheapest_path.py.
     weighs : bool
@@ -61,9 +65,12 @@ class PathEncoder:
         self.ring = 1 << (self.longest + 1).bit_length()
         self.values = np.rint(self.tables.scaled_idf)
         ones = np.ones(self.values.size)
-        added = vocabulary.weights if weights is None else weights
-        self.costs = {"shortest": _costs(ones, -self.values), "additive": _costs(-np.rint(added * SCALE), ones)}
+        self.added = vocabulary.weights if weights is None else weights
+        self.costs = {"shortest": _costs(ones, -self.values), "additive": _costs(-np.rint(self.added * SCALE), ones)}
         self.weighs = bool(vocabulary.weights.any())
+        self._trie: np.ndarray | None = None
+        self._following, size = np.empty(0, np.int32), (states.size + 1) * vocabulary.n_alphabet
+        self._encoded, self._pays_from = 0, size >> 1 if size <= _MOST_FOLLOWING else 1 << 62  # symbols
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids.
@@ -73,10 +80,13 @@ class PathEncoder:
         documents : Ragged
             Alphabet ids.
         objective : str
-            ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest sum of weights.
+            ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest sum of weights;
+            ``"sentencepiece"``: the same in float32 from the beginning (kernels/forward_path.py).
         n_threads : int or None
             The result is the same for any number of threads.
         """
+        if objective in self.costs:
+            self.following(documents)
         bound = self.bound(objective)
 
         def kernel(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
@@ -85,12 +95,39 @@ class PathEncoder:
 
         return over_documents(kernel, documents, n_threads)
 
+    def following(self, documents: Ragged) -> np.ndarray:
+        """The list of states that follow (runtime/tables/automaton.py), once many symbols were encoded; else an empty one."""
+        if self._following.size == 0:
+            self._encoded += documents.values.size
+            if self._encoded >= self._pays_from:
+                tables = self.tables
+                self._following = automaton.following_of(self.vocabulary.n_alphabet, tables.edges, tables.states)
+        return self._following
+
+    def weigh(self, paths: Ragged, objective: str) -> np.ndarray:
+        """What paths weigh, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point.
+
+        >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]], [1.0, 0.25]))
+        >>> encoder.weigh(Ragged.from_lists([[2, 2], [3, 1]]), "tfidf").tolist() == [1.0 + math.log(2.0), 0.25]
+        True
+        """
+        paths = paths.compact()
+        if objective == "additive":
+            rows = np.repeat(np.arange(len(paths)), paths.lengths)
+            return np.bincount(rows, self.added[paths.values], minlength=len(paths))
+        weights, counts = np.empty(len(paths)), np.zeros(self.values.size, np.int32)
+        idf = self.vocabulary.weights.copy()
+        token_prices.path_weights(writable(paths.values), paths.offsets, idf, self.tables.logs, counts, weights)
+        return weights
+
     def effective(self, objective: str) -> str:
         """The objective that is searched by: by tf-idf there have to be tokens with an idf."""
         return "shortest" if objective == "tfidf" and not self.weighs else objective
 
     def bound(self, objective: str) -> Bound:
         """The kernel of an objective and its arguments."""
+        if objective == "sentencepiece":
+            return self._forward
         return self._tfidf if objective == "tfidf" else partial(self._cheapest, self.costs[objective])
 
     def _tfidf(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
@@ -99,11 +136,19 @@ class PathEncoder:
             np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
         )  # fmt: skip
 
+    def _forward(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        if self._trie is None:
+            v = self.vocabulary
+            self._trie = trie.trie_of(v.n_alphabet, writable(v.arena), np.diff(v.offsets))
+        best, tree = np.empty(longest + 1, np.float32), np.empty((2, longest + 1), np.int32)
+        return forward_path.forward_paths, (self._trie, self.added.astype(np.float32), best, tree, out, out_offsets)
+
     def _cheapest(
         self, costs: np.ndarray, longest: int, out: np.ndarray, out_offsets: np.ndarray
     ) -> tuple[Callable[..., int], tuple[Any, ...]]:
-        sums, tree = np.empty(2 * self.ring), np.empty(2 * longest + 2, np.int32)
-        return cheapest_path.cheapest_paths, (self.tables.edges, self.tables.states, costs, sums, tree, out, out_offsets)
+        sums, tree, tables = np.empty(2 * self.ring), np.empty(2 * longest + 2, np.int32), self.tables
+        arguments = tables.edges, tables.states, self._following, costs, sums, tree, out, out_offsets
+        return cheapest_path.cheapest_paths, arguments
 
 
 def _costs(first: np.ndarray, second: np.ndarray) -> np.ndarray:

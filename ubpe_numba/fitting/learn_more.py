@@ -27,7 +27,7 @@ def learn_more(
     alphabet
         The alphabet of the old vocabulary.
     old
-        The vocabulary to continue; its ids, counts and weights stay as they are.
+        The vocabulary to continue; its ids, counts and weights stay as they are, occurrences become those in this corpus.
     history
         Its history, None where there is none (a loaded model).
     settings
@@ -81,6 +81,7 @@ def learn_more(
         np.concatenate([old.weights[n:], idf(corpus.n_documents, documents)]),
         np.concatenate([old.counts[n:], counts]),
         np.concatenate([old.document_frequencies[n:], documents]),
+        more.occurrences(),
         corpus.n_documents,
         corpus.n_symbols,
     )

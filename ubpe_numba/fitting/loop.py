@@ -68,6 +68,16 @@ class Merges(NamedTuple):
     documents: np.ndarray  # int64[m]: documents that held it then
     replaced: np.ndarray  # int64[m]: how many tokens the corpus lost
     last_round: int  # index of the first merge of the last round
+    symbols: np.ndarray  # int64[n_alphabet]: occurrences of each symbol in the corpus
+
+    def occurrences(self) -> np.ndarray:
+        """How often each id occurs in the corpus after the last merge, int64[n_alphabet + m].
+
+        Wherever a merge replaced its pair, one occurrence of each part was lost and one of its own was won.
+        """
+        found = np.concatenate([self.symbols, self.replaced])
+        np.subtract.at(found, self.pairs.ravel(), np.repeat(self.replaced, 2))
+        return found
 
 
 def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress) -> tuple[Vocabulary, History]:
@@ -82,7 +92,7 @@ def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Prog
     n_symbols = np.full(lengths.size, corpus.n_symbols, np.int64)
     history = History(merges.counts, merges.documents, lengths, n_symbols, merges.last_round)
     learned = merges.pairs, idf(corpus.n_documents, merges.documents), merges.counts, merges.documents
-    return Vocabulary.from_fit(alphabet.size, *learned, corpus.n_documents, corpus.n_symbols), history
+    return Vocabulary.from_fit(alphabet.size, *learned, merges.occurrences(), corpus.n_documents, corpus.n_symbols), history
 
 
 def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress, offsets: np.ndarray | None = None) -> Merges:
@@ -174,6 +184,8 @@ class _Fit:
                     self._begin_epoch()
                 elif reason == rounds.GROW:
                     self._grow(int(state["need"]), int(state["need"]))
+        elif self.n_alphabet <= index.DENSE:
+            self.text.count_dense(self.n_alphabet)  # no pairs are asked for, but how often symbols occur
         progress.finish(int(state["next_id"]))
         learned = self.driver.learned[self.n_alphabet : state["next_id"]]
         return Merges(
@@ -182,6 +194,7 @@ class _Fit:
             learned["documents"].copy(),
             learned["replaced"].copy(),
             int(state["round_start"]) - self.n_alphabet,
+            self.text.symbol_counts,
         )
 
     def _rounds(self) -> int:

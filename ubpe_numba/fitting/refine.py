@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.usage import usage_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.kernels import token_losses
 from ubpe_numba.runtime import thread_pool
@@ -21,7 +22,9 @@ from ubpe_numba.runtime.arrays import writable
 from ubpe_numba.runtime.tables import trie
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
-MORE = 2  # learned tokens, of those wanted
+#: Learned tokens, of those wanted, that a vocabulary is refined from, and to how many of those wanted, by its objective.
+MORE = {"shortest": 2, "likelihood": 4}
+SPARE = {"shortest": 1.0, "likelihood": 1.15}
 _ROUNDS = 8  # of exchange
 _DROPPED = 0.1  # of the tokens, in a step
 _DROPPED_AGAIN = 0.05  # and in a round: two new ones that can replace each other should not leave together
@@ -166,16 +169,16 @@ def _counted(documents: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int 
     """The vocabulary with counts, document frequencies and idf as the paths of fewest tokens have them."""
     vocabulary = _flat(tokens, n_alphabet)
     encoded = PathEncoder(vocabulary).encode(documents, "shortest", n_threads).compact()
-    size = len(vocabulary)
-    where = np.repeat(np.arange(len(encoded)), encoded.lengths) * size + encoded.values
-    frequencies = np.bincount(np.unique(where) % size, minlength=size)[n_alphabet:]
+    usage = usage_of(encoded, len(vocabulary), None, n_threads)
+    frequencies = usage.document_frequencies[n_alphabet:]
     return Vocabulary.from_sequences(
         n_alphabet,
         tokens.values[n_alphabet:],
         tokens.lengths[n_alphabet:],
         idf(len(documents), frequencies),
-        np.bincount(encoded.values, minlength=size)[n_alphabet:],
+        usage.counts[n_alphabet:],
         frequencies,
         len(documents),
         documents.total,
+        usage.counts,
     )

@@ -63,6 +63,9 @@ class WorkingText:
     ----------
     k
         Number of shards.
+    symbol_counts
+        int64[alphabet], how often each symbol occurred in the corpus, by weight; of up to `index.DENSE` symbols after the first
+        `count_dense`.
     shards, weighted, borders
         Their arrays; the weights, None where all documents weigh 1 and none has boundaries; the borders, None of a single shard.
     """
@@ -88,20 +91,30 @@ class WorkingText:
             self.weighted = allocate_weighted(self.shards.base, segments, *given, corpus.offsets.size - 1, tokens, merges)
         if k > 1:
             self.borders = allocate_borders(place.segment, place.inside, *given, merges)
-        self._each(lambda k: self._load(k, corpus, alphabet, place.at[k : k + 2], segments[k]))
+        self._loaded_counts = alphabet.size > index.DENSE
+        counts = self._each(lambda k: self._load(k, corpus, alphabet, place.at[k : k + 2], segments[k]))
+        if not self._loaded_counts:  # symbols without another behind them; the others are counted with the pairs
+            ends = np.flatnonzero(np.diff(offsets))
+            lasts = alphabet.lookup(corpus.values[offsets[ends + 1] - 1])
+            counts = [_counted(lasts, None if corpus.weights is None else corpus.weights[ends], alphabet.size)]
+        self.symbol_counts = np.sum(counts, axis=0)
 
-    def _load(self, k: int, corpus: Corpus, alphabet: Alphabet, at: np.ndarray, segments: tuple[int, int]) -> None:
-        """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice."""
+    def _load(self, k: int, corpus: Corpus, alphabet: Alphabet, at: np.ndarray, segments: tuple[int, int]) -> np.ndarray:
+        """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice; returns their counts."""
         begin, end = at.tolist()
         shard = self._shard(k)
         offsets = np.clip(corpus.offsets[segments[0] : segments[1] + 1], begin, end)
         s.lay_out(offsets, shard.state, shard.cells, shard.separators, shard.segment_of_block)
         segment = 0
+        counts = np.zeros(alphabet.size, np.int64)
         for first in range(begin, end, _CHUNK):
             ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
             if ids.min() < 0:
                 alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol
             segment = s.load(ids, first, offsets, segment, shard.state, shard.cells, shard.separators)
+            if self._loaded_counts:
+                counts += _counted(ids, _weights_from(first, ids.size, corpus), counts.size)
+        return counts
 
     # ---------------------------------------------------------------------------------------------- counting and listing pairs
 
@@ -129,6 +142,9 @@ class WorkingText:
             total += more
         left, right, weight = self._across()
         np.add.at(total, left * n_tokens + right, weight)
+        if not self._loaded_counts:
+            self.symbol_counts += total.reshape(n_tokens, n_tokens).sum(axis=1)
+            self._loaded_counts = True
         return total, [counts for counts, _ in found]
 
     def list_dense(self, n_tokens: int, counts: list[np.ndarray], slot_of: np.ndarray) -> None:
@@ -298,3 +314,19 @@ class WorkingText:
         if self.borders is not None:
             n = pairs_across(self.shards, self.borders, left, right, weight)
         return left[:n], right[:n], weight[:n]
+
+
+def _counted(ids: np.ndarray, weights: np.ndarray | None, size: int) -> np.ndarray:
+    """How often each of `size` ids occurs, int64, by weights, int64 of as many."""
+    if weights is None:
+        return np.bincount(ids, minlength=size)
+    low = np.bincount(ids, weights & (1 << 26) - 1, size)  # sums of floats, exact below 2**53
+    return low.astype(np.int64) + (np.bincount(ids, weights >> 26, size).astype(np.int64) << 26)
+
+
+def _weights_from(first: int, n: int, corpus: Corpus) -> np.ndarray | None:
+    """The weights of `n` symbols of a corpus from `first` on; None where all are 1."""
+    if corpus.weights is None:
+        return None
+    a, b = np.searchsorted(corpus.offsets, first, "right") - 1, np.searchsorted(corpus.offsets, first + n)
+    return np.repeat(corpus.weights[a:b], np.diff(np.clip(corpus.offsets[a : b + 1], first, first + n)))

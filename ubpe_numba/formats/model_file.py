@@ -7,6 +7,8 @@ never runs code from it, and raises `ModelFormatError` if it is not valid.
 JSON holds the dict with arrays as lists; npz holds each array as a member named ``part.field``, and the rest as JSON in the
 member ``head``. For example ``{"vocabulary": {"n_alphabet": 2, "merges": [[0, 1]]}}`` becomes the member ``vocabulary.merges``
 and the head ``{"vocabulary": {"n_alphabet": 2}}``.
+
+A file says version 1 unless its vocabulary has occurrences or probabilities, which a release that knows version 1 would refuse.
 """
 
 from __future__ import annotations
@@ -19,13 +21,15 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
+from ubpe_numba.vocabulary.vocabulary import OPTIONAL
 
-FORMAT, VERSION = "ubpe-numba", 1
+FORMAT, VERSION = "ubpe-numba", 2  # 2: the vocabulary may have fields that version 1 does not know
 _SUFFIXES = (".json", ".npz")
 _PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text")
 _ARRAYS = {  # the members of an npz file beside the head, and the kinds of their dtypes
     "alphabet.symbols": "iu", "vocabulary.merges": "iu", "vocabulary.symbols": "iu", "vocabulary.lengths": "iu",
     "vocabulary.weights": "f", "vocabulary.counts": "iu", "vocabulary.document_frequencies": "iu", "text.token_ids": "iu",
+    "vocabulary.occurrences": "iu", "vocabulary.log_probabilities": "f",
 }  # fmt: skip
 
 
@@ -62,7 +66,8 @@ def claimable(n_bytes: int) -> int:
 
 def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The model without its arrays, and the arrays by their names ``part.field``."""
-    head: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+    newer = any(name in model["vocabulary"] for name in OPTIONAL)
+    head: dict[str, Any] = {"format": FORMAT, "version": VERSION if newer else 1}
     arrays: dict[str, np.ndarray] = {}
     for part in _PARTS:
         value = model.get(part)
@@ -79,8 +84,8 @@ def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     """The inverse of `_split`; ModelFormatError if the head or the name of an array is not valid."""
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ModelFormatError(f'not a model of this library: no "format": "{FORMAT}"')
-    if type(head.get("version")) is not int or head["version"] != VERSION:
-        raise ModelFormatError(f"version {head.get('version')!r}; this library reads version {VERSION}")
+    if type(head.get("version")) is not int or not 1 <= head["version"] <= VERSION:
+        raise ModelFormatError(f"version {head.get('version')!r}; this library reads versions 1 to {VERSION}")
     model: dict[str, Any] = {}
     for part in _PARTS:
         if part not in head:

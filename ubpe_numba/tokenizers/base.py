@@ -17,7 +17,7 @@ from ubpe_numba.coding import streams
 from ubpe_numba.coding.coder import Coder, Encode, EncodeOptions
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.corpus import Corpus, as_corpus
-from ubpe_numba.documents.counts import Counts
+from ubpe_numba.documents.counts import Counts, weights_of
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import as_utf8, read_document, read_documents
@@ -39,6 +39,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.short_document import ShortDecoder, ShortEncode
+    from ubpe_numba.coding.usage import Usage
     from ubpe_numba.coding.word_encoder import WordEncoder
 
 __all__ = ["Tokenizer"]
@@ -306,6 +307,7 @@ class Tokenizer(ABC):
         vocabulary, history = learn(corpus, alphabet, settings, bar)
         if settings.rules.order == "idf":
             vocabulary = self._rearranged(vocabulary, settings.n_tokens, settings.rules.trim)
+        vocabulary = self._weighed(corpus, alphabet, vocabulary)
         self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, vocabulary.offsets.size - 1)))
         self.history_ = history
         return self
@@ -374,6 +376,7 @@ class Tokenizer(ABC):
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         history: History | None = getattr(self, "history_", None)
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
+        vocabulary = self._weighed(corpus, alphabet, vocabulary)
         self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.numbered(None, len(vocabulary))))
         self.n_tokens = n_tokens
         if history is not None:
@@ -465,6 +468,10 @@ class Tokenizer(ABC):
             made = segmenter._replace(token_ids=ids[: len(shorter)])
         other._adopt(Model(alphabet, shorter, made))
         return other
+
+    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary) -> Vocabulary:
+        """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
+        return vocabulary
 
     def _settings(self, memory_limit: int | None = None) -> Settings:
         """The validated constructor arguments that decide a fit."""
@@ -711,6 +718,46 @@ class Tokenizer(ABC):
             Documents, given as to `fit`.
         """
         return self.encode_batch(docs)
+
+    def usage(self, docs: Any, offsets: Any = None, *, sample_weight: Any = None, **options: Any) -> Usage:
+        """How often this tokenizer uses each of its ids on documents, and which it never uses.
+
+        Parameters
+        ----------
+        docs, offsets, sample_weight
+            As for `fit`.
+        **options
+            Further arguments of `encode_batch`.
+
+        Returns
+        -------
+        usage
+            Arrays of all ids, those of special tokens included: `counts`, `document_frequencies`, and `unused`.
+
+        Raises
+        ------
+        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError, ValueError
+            As `encode_batch` and `fit`.
+
+        Notes
+        -----
+        A token may be in the vocabulary, and in the corpus, and yet never be in an encoding: it was only a step to longer ones,
+        or another path is always better. Models learn nothing about such a token ("glitch token"). Of 4096 tokens of `UBPE` 521
+        are never used on the ECG corpus that they were learned on, 925 on a Chinese one.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab")
+        >>> found = tok.usage(["abab", "b"])
+        >>> found.counts.tolist(), found.document_frequencies.tolist(), found.unused.tolist()
+        ([0, 1, 0, 1], [0, 1, 0, 1], [0, 2])
+        """
+        from ubpe_numba.coding.usage import usage_of  # here only: encoding need not wait for it
+
+        encoded = self.encode_batch(docs, offsets, **options)
+        copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
+        return usage_of(encoded, self._coder.decoder.sizes.size, copies, self.n_threads)
 
     # ---------------------------------------------------------------------------------------------- decoding
 

@@ -14,6 +14,7 @@ from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
+from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -51,6 +52,11 @@ def warmup() -> None:
         universal.encode_nbest(docs[0][:20], 2, exact=True)
         universal.refine(docs, progress=False)
         universal.set_params(objective="shortest").encode(docs[0])
+        likely = universal.refine(docs, objective="likelihood", progress=False)
+        likely.encode(docs[0], sample=True)
+        likely.boundary_probabilities(docs[0])
+        likely.usage(docs)
+        likely.set_params(objective="sentencepiece").encode(docs[0])
         universal.set_params(objective="additive").encode_nbest(docs[0][:20], 2)
     # what only fits of many threads, of weighted documents, or on counts come to
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
@@ -69,6 +75,7 @@ def warmup() -> None:
     # files of other libraries
     BPE.from_tiktoken(b"YQ== 0\nYg== 1\nYWI= 2\n")
     BPE.from_vocab_merges({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n", kind="str")
+    WordPiece(["[UNK]", "a"]).encode(["a"])
     # text, and so many words that their table grows
     from ubpe_numba.coding.word_encoder import WordEncoder
     from ubpe_numba.text.count_words import count_words

@@ -25,7 +25,7 @@ def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
     if isinstance(given, str):
         if given != "log_frequency":
             raise ValueError(f"token_weights: expected 'idf', 'log_frequency' or an array, got {given!r}")
-        return log_frequency(vocabulary.counts)
+        return log_frequency(token_counts(vocabulary))
     array = np.asarray(given)
     if array.dtype.kind not in "fiu":
         raise TypeError(f"token_weights: expected numbers, got {describe(given)}")
@@ -37,6 +37,21 @@ def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
     return array
 
 
+def token_counts(vocabulary: Vocabulary) -> np.ndarray:
+    """int64[V], how often each token occurs in the encoding of the corpus, or, if that is not known, when it was merged."""
+    return vocabulary.counts if vocabulary.occurrences is None else vocabulary.occurrences
+
+
+def log_probabilities(vocabulary: Vocabulary) -> np.ndarray:
+    """float64[V], the logarithm of each token's probability: as estimated, or else the logarithm of its frequency.
+
+    >>> log_probabilities(Vocabulary.from_merges(1, [[0, 0]], occurrences=[0, 3])).tolist() == [math.log(1 / 5), math.log(4 / 5)]
+    True
+    """
+    known = vocabulary.log_probabilities
+    return token_weights(vocabulary, "log_frequency") if known is None else known
+
+
 def log_frequency(counts: np.ndarray) -> np.ndarray:
     """ln((1 + c) / (V + sum of all counts)) of every count c, float64[V]: at most 0, and nearer to 0 for frequent tokens.
 
@@ -46,5 +61,5 @@ def log_frequency(counts: np.ndarray) -> np.ndarray:
     >>> log_frequency(np.array([0, 3])).tolist() == [math.log(1 / 5), math.log(4 / 5)]
     True
     """
-    total = counts.size + int(counts.sum())
+    total = counts.size + sum(counts.tolist())  # which does not wrap
     return for_distinct(lambda count: math.log((1 + count) / total), counts)

@@ -25,6 +25,8 @@ __all__ = ["Vocabulary"]
 #: Default limit of all symbols that pairs stand for together: 30 pairs can stand for 2**30.
 MAX_SYMBOLS = 1 << 27
 _STATISTICS = ("weights", "counts", "document_frequencies")
+#: What is known of some vocabularies only, V values each, those of the alphabet included.
+OPTIONAL = ("occurrences", "log_probabilities")
 
 
 class Vocabulary:
@@ -50,6 +52,12 @@ class Vocabulary:
         Occurrences of the pair, and documents that held it, when it was merged; 0 for the alphabet and if not known.
     n_documents, n_symbols : int
         Size of the corpus, 0 if not known.
+    occurrences : int64[V] or None
+        How often each token, symbols included, occurs in the corpus when all merges are made, or in the encoding that `refine` or
+        `reweight` counted; None if not known. A pair that most others are made of may have a large count and no occurrence.
+    log_probabilities : float64[V] or None
+        The natural logarithm of each token's probability, by which the objective ``"likelihood"`` encodes; None if none were
+        estimated.
 
     Notes
     -----
@@ -63,8 +71,8 @@ class Vocabulary:
     """
 
     __slots__ = (
-        "arena", "counts", "document_frequencies", "in_order_of_creation", "merges", "n_alphabet", "n_documents", "n_learned",
-        "n_symbols", "offsets", "weights",
+        "arena", "counts", "document_frequencies", "in_order_of_creation", "log_probabilities", "merges", "n_alphabet",
+        "n_documents", "n_learned", "n_symbols", "occurrences", "offsets", "weights",
     )  # fmt: skip
     n_alphabet: int
     n_learned: int
@@ -77,6 +85,8 @@ class Vocabulary:
     document_frequencies: np.ndarray
     n_documents: int
     n_symbols: int
+    occurrences: np.ndarray | None
+    log_probabilities: np.ndarray | None
 
     def __init__(
         self, n_alphabet: int, merges: np.ndarray | None, arena: np.ndarray, offsets: np.ndarray, **statistics: Any
@@ -87,7 +97,7 @@ class Vocabulary:
         values["n_learned"] = size - n_alphabet
         values["in_order_of_creation"] = merges is not None and bool((merges < np.arange(n_alphabet, size)[:, None]).all())
         for name in self.__slots__:
-            value = values[name]
+            value = values.get(name)
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -103,6 +113,8 @@ class Vocabulary:
         n_documents: int = 0,
         n_symbols: int = 0,
         max_symbols: int = MAX_SYMBOLS,
+        occurrences: Any = None,
+        log_probabilities: Any = None,
     ) -> Vocabulary:
         """Make a vocabulary from pairs of ids; pair i makes the id ``n_alphabet + i``.
 
@@ -120,6 +132,10 @@ class Vocabulary:
             Size of the corpus, 0 if not known.
         max_symbols : int
             How many symbols the learned tokens may stand for together.
+        occurrences : int[V], optional
+            How often each token occurs in the encoding of the corpus, the alphabet included.
+        log_probabilities : float[V], optional
+            The logarithms of probabilities of all tokens, -1e6..1e6, the alphabet included.
 
         Returns
         -------
@@ -165,6 +181,7 @@ class Vocabulary:
         ) >= 0:
             raise ModelFormatError(f"merges[{bad_token}]: the token {n_alphabet + bad_token} is built on itself")
         statistics = _statistics(n_alphabet, m, weights, counts, document_frequencies, n_documents, n_symbols)
+        statistics |= _optional(size, occurrences, log_probabilities)
         return cls._of_pairs(n_alphabet, pairs, order, max_symbols, statistics)
 
     @classmethod
@@ -175,6 +192,7 @@ class Vocabulary:
         weights: np.ndarray,
         counts: np.ndarray,
         document_frequencies: np.ndarray,
+        occurrences: np.ndarray,
         n_documents: int,
         n_symbols: int,
     ) -> Vocabulary:
@@ -190,6 +208,8 @@ class Vocabulary:
             The idf of each learned token.
         counts, document_frequencies : int64[m]
             Occurrences of each pair, and documents that held it.
+        occurrences : int64[V]
+            How often each token, symbols included, occurs in the corpus when all merges are made.
         n_documents, n_symbols : int
             Size of the corpus.
 
@@ -203,6 +223,7 @@ class Vocabulary:
             "weights": np.concatenate([zeros, weights]),
             "counts": np.concatenate([zeros, counts]),
             "document_frequencies": np.concatenate([zeros, document_frequencies]),
+            "occurrences": occurrences,
             "n_documents": n_documents,
             "n_symbols": n_symbols,
         }
@@ -233,6 +254,8 @@ class Vocabulary:
         document_frequencies: Any = None,
         n_documents: int = 0,
         n_symbols: int = 0,
+        occurrences: Any = None,
+        log_probabilities: Any = None,
     ) -> Vocabulary:
         """Make a vocabulary from the sequences of symbols that its learned tokens stand for.
 
@@ -244,7 +267,7 @@ class Vocabulary:
             The alphabet ids of all m learned tokens, one token after the other.
         lengths : int[m]
             How many of `symbols` each token has, at least 2.
-        weights, counts, document_frequencies, n_documents, n_symbols
+        weights, counts, document_frequencies, n_documents, n_symbols, occurrences, log_probabilities
             As for `from_merges`.
 
         Returns
@@ -276,6 +299,7 @@ class Vocabulary:
         offsets = _offsets(np.concatenate([np.ones(n_alphabet, np.int64), sizes]), n_alphabet, flat.size)
         arena = np.concatenate([np.arange(n_alphabet, dtype=np.int32), flat.astype(np.int32)])
         statistics = _statistics(n_alphabet, sizes.size, weights, counts, document_frequencies, n_documents, n_symbols)
+        statistics |= _optional(n_alphabet + sizes.size, occurrences, log_probabilities)
         return cls(n_alphabet, None, arena, offsets, **statistics)
 
     @classmethod
@@ -303,7 +327,8 @@ class Vocabulary:
             symbols; and as `from_merges` and `from_sequences` raise it.
         """
         what = ("merges",) if "merges" in state else ("symbols", "lengths")
-        check_fields(state, ("n_alphabet", "n_documents", "n_symbols", *what, *_STATISTICS), "vocabulary")
+        there = [name for name in OPTIONAL if name in state]
+        check_fields(state, ("n_alphabet", "n_documents", "n_symbols", *what, *_STATISTICS, *there), "vocabulary")
         if type(state["n_alphabet"]) is not int or state["n_alphabet"] != n_alphabet:
             raise ModelFormatError(f"n_alphabet: expected an alphabet of {n_alphabet}, got {state['n_alphabet']!r}")
         if "merges" in state:
@@ -359,12 +384,50 @@ class Vocabulary:
         tokens = self.n_alphabet + np.asarray(stay, np.int64)
         statistics: dict[str, Any] = {n: getattr(self, n)[tokens] for n in _STATISTICS}
         statistics |= {"n_documents": self.n_documents, "n_symbols": self.n_symbols}
+        kept = np.concatenate([np.arange(self.n_alphabet), tokens])
+        if (occurrences := self._occurrences_without(np.setdiff1d(np.arange(len(self)), kept))) is not None:
+            statistics["occurrences"] = occurrences[kept]
+        if self.log_probabilities is not None:
+            statistics["log_probabilities"] = self.log_probabilities[kept]
         if merges is not None:
             return Vocabulary.from_merges(self.n_alphabet, merges, **statistics)
         lengths = self.offsets[tokens + 1] - self.offsets[tokens]
         parts = [self.sequence(t) for t in tokens.tolist()]
         flat = np.concatenate(parts) if parts else np.zeros(0, np.int32)
         return Vocabulary.from_sequences(self.n_alphabet, flat, lengths, **statistics)
+
+    def _occurrences_without(self, gone: np.ndarray) -> np.ndarray | None:
+        """Occurrences where each token of `gone`, int64[k] ascending, stands as its two parts; None if that is not known."""
+        if self.occurrences is None or (gone.size and not self.in_order_of_creation):
+            return None
+        found = self.occurrences.tolist()
+        if gone.size and self.merges is not None:
+            for token, (left, right) in zip(gone.tolist()[::-1], self.merges[gone[::-1] - self.n_alphabet].tolist(), strict=True):
+                found[left] += found[token]
+                found[right] += found[token]
+        return np.array(found, np.int64)
+
+    def with_statistics(self, **changes: np.ndarray | None) -> Vocabulary:
+        """The same tokens with other statistics.
+
+        Parameters
+        ----------
+        **changes
+            New values of `weights`, `occurrences` or `log_probabilities`, V each, unchecked; None for not known.
+
+        Returns
+        -------
+        Vocabulary
+            It shares the other arrays with this one.
+
+        Examples
+        --------
+        >>> Vocabulary.from_merges(1, [[0, 0]]).with_statistics(occurrences=np.array([1, 2])).occurrences
+        array([1, 2])
+        """
+        names = (*_STATISTICS, *OPTIONAL, "n_documents", "n_symbols")
+        statistics = {name: getattr(self, name) for name in names} | changes
+        return Vocabulary(self.n_alphabet, self.merges, self.arena, self.offsets, **statistics)
 
     def state(self) -> dict[str, Any]:
         """The arguments that make it again: those of `from_merges` if pairs are known, of `from_sequences` otherwise.
@@ -381,13 +444,17 @@ class Vocabulary:
         else:
             out["symbols"] = self.arena[self.offsets[self.n_alphabet] :]
             out["lengths"] = np.diff(self.offsets)[learned]
-        return out | {n: getattr(self, n)[learned] for n in _STATISTICS}
+        out |= {n: getattr(self, n)[learned] for n in _STATISTICS}
+        return out | {n: getattr(self, n) for n in OPTIONAL if getattr(self, n) is not None}
 
     @property
     def fingerprint(self) -> str:
         """A hash of everything that decides how it encodes and decodes, 32 hexadecimal digits, the same on every machine."""
         h = hashlib.sha256(str(self.n_alphabet).encode())
-        arrays = (np.zeros(0, np.int32) if self.merges is None else self.merges, self.arena, self.offsets, self.weights)
+        pairs = np.zeros(0, np.int32) if self.merges is None else self.merges
+        arrays: tuple[np.ndarray, ...] = pairs, self.arena, self.offsets, self.weights
+        if self.log_probabilities is not None:
+            arrays = *arrays, self.log_probabilities
         for array in arrays:
             h.update(np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).data)
             h.update(b"|")
@@ -473,4 +540,24 @@ def _statistics(
     if (bad := np.flatnonzero(~np.isfinite(values) | (values < 0) | (values > 1e6))).size:
         raise ModelFormatError(f"weights[{bad[0]}]: expected a number in 0..1e6, got {values[bad[0]]}")
     out["weights"] = np.concatenate([np.zeros(n_alphabet), values])
+    return out
+
+
+def _optional(size: int, occurrences: Any, log_probabilities: Any) -> dict[str, np.ndarray | None]:
+    """Validate what only some vocabularies of `size` tokens have."""
+    out: dict[str, np.ndarray | None] = dict.fromkeys(OPTIONAL)
+    if occurrences is not None:
+        array = integers_of(occurrences, "occurrences")
+        if array.shape != (size,):
+            raise ModelFormatError(f"occurrences: expected {size} values, got shape {array.shape}")
+        if (bad := np.flatnonzero(array < 0)).size:
+            raise ModelFormatError(f"occurrences[{bad[0]}]: expected at least 0, got {array[bad[0]]}")
+        out["occurrences"] = array.astype(np.int64)
+    if log_probabilities is not None:
+        values = numbers_of(log_probabilities, "log_probabilities")
+        if values.shape != (size,):
+            raise ModelFormatError(f"log_probabilities: expected {size} values, got shape {values.shape}")
+        if (bad := np.flatnonzero(~(np.abs(values) <= 1e6))).size:
+            raise ModelFormatError(f"log_probabilities[{bad[0]}]: expected a number in -1e6..1e6, got {values[bad[0]]}")
+        out["log_probabilities"] = values
     return out

@@ -13,6 +13,8 @@ paths of several passes are averaged and the prices taken from the averaged coun
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import gain_of, weight_of
@@ -137,4 +139,23 @@ def weigh_paths(ids, offsets, scaled_idf, logs, counts, weights):
             t = ids[j]
             total += weight_of(scaled_idf[t], np.int64(counts[t]), logs)
             counts[t] = 0
+        weights[i] = total
+
+
+@kernel
+def path_weights(ids, offsets, idf, logs, counts, weights):
+    """Weigh paths, ids int32 and offsets int64[m + 1], without rounding to fixed point: weights float64[m].
+
+    idf float64[V], logs float64, 1 + ln c at c. Scratch: counts int32[V] of zeros, left so. The caller allocates all. O(ids).
+    idf 0.5 of token 2: the paths [2, 0] and [2, 2] weigh 0.5 and 0.5 * 1.693...
+    """
+    for i in range(offsets.size - 1):
+        total = 0.0
+        for j in range(offsets[i], offsets[i + 1]):
+            counts[ids[j]] += 1
+        for j in range(offsets[i], offsets[i + 1]):
+            count = np.int64(counts[ids[j]])
+            if count > 0:
+                total += idf[ids[j]] * (logs[count] if count < logs.size else 1.0 + math.log(count))
+            counts[ids[j]] = 0
         weights[i] = total

@@ -1,0 +1,215 @@
+"""Which segmentation for what: tokens per 1000 symbols, and bits per symbol of models over the tokens, of documents not seen.
+
+Every second document is held out. A tokenizer of each kind is fitted on the others, which it encodes for a unigram and a bigram
+model (absolute discounting); the bits are those that the models need for the held-out documents. sentencepiece's Unigram takes
+part if it is installed, on lines of 90 symbols, each symbol a character. Prints a Markdown table; with `--speed` also the rates
+of encoding, sampling and training beside sentencepiece's, on one thread, the sides alternated, medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from suite import common
+
+from ubpe_numba import BPE, UBPE, Alphabet, Ragged, Vocabulary
+from ubpe_numba.vocabulary.model import Model
+
+WAYS = ("rank", "tfidf", "shortest", "refine", "refine, reweight", "reweight", "refine likelihood")
+_LINE = 90  # symbols of a line for sentencepiece, which finds few seeds in longer ones
+_FIRST_CHARACTER = 0x100  # of the characters that stand for symbols: none is a space or a control character
+_DISCOUNT = 0.75
+
+
+def main() -> None:
+    """Measure what is asked for, and print it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--corpora", default="ecg,wav,dna,text", help="some of %(default)s, and paths of files of text")
+    parser.add_argument("--sizes", default="1024,4096,16384", help="of vocabularies: %(default)s")
+    parser.add_argument("--ways", default=";".join(WAYS), help="some of %(default)r")
+    parser.add_argument("--symbols", type=int, default=600_000, help="of each half, at most: %(default)s")
+    parser.add_argument("--speed", action="store_true", help="compare speed with sentencepiece's")
+    options = parser.parse_args()
+    peer = importlib.util.find_spec("sentencepiece") is not None
+    ways = options.ways.split(";") + ["sentencepiece"] * peer
+    print("tokens per 1000 symbols / bits per symbol, unigram model / bigram model\n")
+    print("| corpus, size | " + " | ".join(ways) + " |\n|" + " --- |" * (len(ways) + 1), flush=True)
+    notes = []
+    for name in options.corpora.split(","):
+        seen, held, n_alphabet = halves(name, options.symbols)
+        for size in map(int, options.sizes.split(",")):
+            cells = []
+            encoders = tokenizers(seen, n_alphabet, size, ways)
+            for way in ways:
+                print(f"{name} {size} {way}", file=sys.stderr, flush=True)
+                encode, n_ids = next(encoders)
+                per_1000 = 1000 * (encoded := encode(held)).total / held.total
+                one, two = bits(encode(seen), encoded, n_ids)
+                cells.append(f"{per_1000:.1f} / {one / held.total:.3f} / {two / held.total:.3f}")
+            print(f"| {pathlib.Path(name).stem} {size} | " + " | ".join(cells) + " |", flush=True)
+            if options.speed and peer:
+                notes.append(f"- {pathlib.Path(name).stem} {size}: {speed(seen, held, n_alphabet, size)}")
+                print(notes[-1], file=sys.stderr, flush=True)
+    print("\n" + "\n".join(notes))
+
+
+def halves(name: str, n_symbols: int) -> tuple[Ragged, Ragged, int]:
+    """The even and the odd documents of a corpus, as alphabet ids, and the size of the alphabet."""
+    if pathlib.Path(name).is_file():
+        corpus = common.lines(pathlib.Path(name).read_bytes()[: 4 * n_symbols], name)
+    else:
+        corpus = common.load(name)
+    if corpus.offsets.size < 20:
+        corpus = corpus.cut(2000)
+    documents = Ragged(corpus.values.astype(np.int32), np.asarray(corpus.offsets, np.int64))
+    parts = []
+    for half in (documents[i::2] for i in (0, 1)):
+        last = max(1, int(np.searchsorted(np.cumsum(half.lengths), n_symbols, side="right")))
+        parts.append(half[:last].compact())
+    return parts[0], parts[1], corpus.alphabet_size
+
+
+def tokenizers(seen: Ragged, n_alphabet: int, size: int, ways: list[str]) -> Any:
+    """For each way a function that encodes documents, and the number of ids; what several ways need is made once."""
+    options: dict[str, Any] = {"alphabet": n_alphabet, "n_threads": 1}
+    plain = UBPE(size, 1, objective="shortest", **options).fit(seen, progress=False)
+    made: dict[str, UBPE] = {}
+    for way in ways:
+        if way == "sentencepiece":
+            yield sentencepiece_encoder(sentencepiece_model(seen, size), n_alphabet)
+            continue
+        if "refine" in way and "refine" not in made and "likelihood" not in way:
+            made["refine"] = plain.refine(seen, progress=False)
+        tok = {
+            "rank": lambda: BPE(size, **options).fit(seen, progress=False),
+            "tfidf": lambda: UBPE(size, 1, **options).fit(seen, progress=False),
+            "shortest": lambda: plain,
+            "refine": lambda: made["refine"],
+            "refine, reweight": lambda: made["refine"].reweight(seen),
+            "reweight": lambda: plain.reweight(seen),
+            "refine likelihood": lambda: plain.refine(seen, objective="likelihood", progress=False),
+        }[way]()
+        yield tok.encode_batch, len(tok.vocabulary)
+
+
+def bits(seen: Ragged, held: Ragged, n_ids: int) -> tuple[float, float]:
+    """What encoded documents take by a unigram and by a bigram model of others."""
+    seen, held = seen.compact(), held.compact()
+    counts = np.bincount(seen.values, minlength=n_ids) + 0.5
+    p = counts / counts.sum()
+    left, right = _neighbours(seen)
+    pairs, times = np.unique(left * n_ids + right, return_counts=True)
+    follow = np.bincount(left, minlength=n_ids)
+    kinds = np.bincount(pairs // n_ids, minlength=n_ids)
+    left, right = _neighbours(held)
+    at = np.minimum(np.searchsorted(pairs, left * n_ids + right), pairs.size - 1)
+    n = np.where(pairs[at] == left * n_ids + right, times[at], 0)
+    both = (np.maximum(n - _DISCOUNT, 0) + _DISCOUNT * kinds[left] * p[right]) / np.maximum(follow[left], 1)
+    first = held.values[held.offsets[:-1][np.diff(held.offsets) > 0]]
+    two = np.log2(np.where(follow[left] > 0, both, p[right])).sum() + np.log2(p[first]).sum()
+    return -float(np.log2(p[held.values]).sum()), -float(two)
+
+
+def _neighbours(ids: Ragged) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of neighbours inside documents, int64."""
+    inside = np.ones(max(ids.total - 1, 0), bool)
+    ends = ids.offsets[1:-1]
+    inside[ends[(ends > 0) & (ends < ids.total)] - 1] = False
+    return ids.values[:-1][inside].astype(np.int64), ids.values[1:][inside].astype(np.int64)
+
+
+def characters(documents: Ragged) -> list[str]:
+    """A text for each document, a character for each symbol."""
+    whole = "".join(map(chr, (documents.values.astype(np.int64) + _FIRST_CHARACTER).tolist()))
+    return [whole[a:b] for a, b in zip(documents.offsets[:-1].tolist(), documents.offsets[1:].tolist(), strict=True)]
+
+
+def sentencepiece_model(seen: Ragged, size: int) -> Any:
+    """Sentencepiece's Unigram of `size` pieces and its three special ones."""
+    import sentencepiece
+
+    with tempfile.TemporaryDirectory() as folder:
+        lines = [text[i : i + _LINE] for text in characters(seen) for i in range(0, len(text), _LINE)]
+        pathlib.Path(folder, "text").write_text("\n".join(lines) + "\n")
+        sentencepiece.SentencePieceTrainer.train(
+            input=f"{folder}/text", model_prefix=f"{folder}/model", vocab_size=size + 3, model_type="unigram",
+            character_coverage=1.0, normalization_rule_name="identity", add_dummy_prefix=False, num_threads=1,
+            remove_extra_whitespaces=False, split_by_unicode_script=False, split_by_whitespace=False, split_by_number=False,
+            max_sentence_length=10**9, max_sentencepiece_length=32, hard_vocab_limit=False, minloglevel=2,
+        )  # fmt: skip
+        return sentencepiece.SentencePieceProcessor(model_file=f"{folder}/model.model")
+
+
+def sentencepiece_encoder(model: Any, n_alphabet: int) -> tuple[Callable[[Ragged], Ragged], int]:
+    """The encoder of a model of sentencepiece, and its number of ids."""
+    return lambda documents: Ragged.from_lists(model.encode(characters(documents))), model.vocab_size()
+
+
+def speed(seen: Ragged, held: Ragged, n_alphabet: int, size: int) -> str:
+    """Rates on the same vocabulary, that of sentencepiece."""
+    start = time.perf_counter()
+    model = sentencepiece_model(seen, size)
+    training = time.perf_counter() - start
+    plain = UBPE(size, 1, alphabet=n_alphabet, objective="shortest", n_threads=1)
+    plain.fit(seen, progress=False)
+    start = time.perf_counter()
+    plain.refine(seen, objective="likelihood", progress=False)
+    own_training = time.perf_counter() - start
+    pieces = {model.id_to_piece(i): model.get_score(i) for i in range(3, model.vocab_size())}
+    symbols = [chr(_FIRST_CHARACTER + i) for i in range(n_alphabet)]
+    learned = [piece for piece in pieces if len(piece) > 1]
+    scores = [pieces.get(c, min(pieces.values()) - 10.0) for c in symbols] + [pieces[piece] for piece in learned]
+    names = symbols + learned
+    flat = [ord(c) - _FIRST_CHARACTER for piece in learned for c in piece]
+    vocabulary = Vocabulary.from_sequences(n_alphabet, flat, [len(piece) for piece in learned], log_probabilities=scores)
+    tok = UBPE(len(vocabulary), alphabet=n_alphabet, objective="likelihood", n_threads=1)
+    tok._adopt(Model(Alphabet.from_user(n_alphabet), vocabulary))
+    held = held[: max(1, int(np.searchsorted(np.cumsum(held.lengths), 150_000)))].compact()
+    texts = characters(held)
+    few = texts[: max(1, len(texts) // 8)]  # sampling there is so slow
+    part = sum(map(len, few)) / held.total
+
+    def timed(work: Callable[[], Any]) -> float:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    works: dict[str, tuple[Callable[[], Any], Callable[[], Any], float]] = {
+        "encode": (lambda: tok.encode_batch(held), lambda: model.encode(texts, num_threads=1), 1.0),
+        "sample": (
+            lambda: tok.encode_batch(held, sample=True, alpha=0.2),
+            lambda: model.encode(few, enable_sampling=True, alpha=0.2, nbest_size=-1),
+            part,
+        ),
+    }
+    cells = []
+    for what, (ours, theirs, share) in works.items():
+        for _ in range(10):
+            ours()  # tables are made when they pay
+        theirs()
+        rounds = [(timed(ours), timed(theirs) / share) for _ in range(5)]
+        ratio = statistics.median(peer / own for own, peer in rounds)
+        rate = held.total / statistics.median(own for own, _ in rounds) / 1e6
+        cells.append(f"{what} {rate:.1f} M symbols/s, {ratio:.1f} times sentencepiece")
+    tok.set_params(objective="sentencepiece")
+    known = [i for i, text in enumerate(texts) if set(text) <= pieces.keys()]  # the others hold symbols that were not seen
+    ids = tok.encode_batch(held).take(np.array(known)).to_lists()
+    same = sum(
+        [model.id_to_piece(i) for i in model.encode(texts[at])] == [names[t] for t in own]
+        for at, own in zip(known, ids, strict=True)
+    )
+    cells.append(f"ids equal in {same} of {len(known)} documents by objective='sentencepiece'")
+    return "; ".join([*cells, f"training {own_training:.1f} s, sentencepiece {training:.1f} s"])
+
+
+if __name__ == "__main__":
+    main()

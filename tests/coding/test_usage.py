@@ -1,0 +1,39 @@
+"""Counts and document frequencies of encoded documents against the definition."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ubpe_numba import Ragged
+from ubpe_numba.coding.usage import usage_of
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=9), max_size=9), st.data())
+def test_counts_and_document_frequencies(docs: list[list[int]], data: st.DataObject) -> None:
+    copies = data.draw(st.lists(st.integers(0, 2**40), min_size=len(docs), max_size=len(docs)))
+    counts: Counter[int] = Counter()
+    holding: Counter[int] = Counter()
+    for doc, n in zip(docs, copies, strict=True):
+        for token in doc:
+            counts[token] += n
+        for token in set(doc):
+            holding[token] += n
+    found = usage_of(Ragged.from_lists([[3], *docs])[1:], 7, np.array(copies, np.int64))  # ids of 7 and more are passed over
+    assert found.counts.tolist() == [counts[i] for i in range(7)]
+    assert found.document_frequencies.tolist() == [holding[i] for i in range(7)]
+    assert found.n_documents == sum(copies)
+    assert found.unused.tolist() == [i for i in range(7) if counts[i] == 0]
+
+
+def test_threads_change_nothing() -> None:
+    rng = np.random.default_rng(0)
+    docs = Ragged.from_lists(list(rng.integers(0, 50, (700, 400))))
+    one = usage_of(docs, 50, None, 1)
+    for n_threads in (2, 5):
+        again = usage_of(docs, 50, None, n_threads)
+        assert np.array_equal(again.counts, one.counts)
+        assert np.array_equal(again.document_frequencies, one.document_frequencies)

@@ -1,0 +1,84 @@
+"""Pieces of words against counting anew for every merge."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import learn_pieces as reference
+
+from ubpe_numba import WordPiece
+from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
+
+COUNTS = st.dictionaries(st.text("abc", min_size=1, max_size=8), st.integers(1, 9), min_size=1, max_size=8)
+
+
+@given(COUNTS, st.sampled_from(["count", "pmi"]), st.integers(1, 3), st.sampled_from(["##", "", "_"]))
+@settings(max_examples=150)
+def test_pieces_equal_the_reference(counts: dict[str, int], criterion: str, min_count: int, prefix: str) -> None:
+    for n in (1, 5, 12, 30):
+        assert learn_pieces(counts, n, criterion, min_count, prefix) == reference.learn_pieces(
+            counts, n, criterion, min_count, prefix
+        )
+
+
+def test_by_likelihood_with_counts_that_do_not_tie() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        words = {
+            "".join("abcd"[i] for i in rng.integers(0, 4, rng.integers(1, 9))): int(rng.integers(1, 10**6)) for _ in range(12)
+        }
+        assert learn_pieces(words, 25, "likelihood", 2, "##") == reference.learn_pieces(words, 25, "likelihood", 2, "##")
+
+
+def test_trained_vocabularies_encode_the_words_they_were_learned_from() -> None:
+    words = [
+        "the",
+        "cat",
+        "that",
+        "sat",
+        "on",
+        "the",
+        "mat",
+        "at",
+        "the",
+        "end",
+        "of",
+        "the",
+        "long",
+        "day",
+        "and",
+        "the",
+        "other",
+        "cat",
+    ]
+    for criterion in CRITERIA:
+        for prefix in ("##", ""):
+            tok = WordPiece.train(words, 40, criterion=criterion, prefix=prefix)
+            assert len(tok.vocabulary) <= 40 and tok.vocabulary["[UNK]"] == 0
+            assert 0 not in tok.encode(words).tolist()
+            if prefix:
+                assert tok.decode(tok.encode(words)) == " ".join(words)
+    assert tok.encode(["x"]).tolist() == [0]
+
+
+def test_a_table_of_pairs_that_grows() -> None:
+    rng = np.random.default_rng(1)
+    letters = [chr(0x4E00 + i) for i in range(300)]
+    words = {"".join(letters[i] for i in rng.integers(0, 300, 6)): 2 for _ in range(800)}
+    pieces = learn_pieces(words, 1600, "count", 2, "##")
+    assert len(set(pieces)) == len(pieces) == 1600
+    assert WordPiece(["[UNK]", *pieces]).encode(list(words)).size < 800 * 6
+
+
+def test_arguments_of_training() -> None:
+    with pytest.raises(ValueError, match="criterion: expected one of 'count', 'pmi', 'likelihood', got 'best'"):
+        WordPiece.train(["a"], 5, criterion="best")
+    with pytest.raises(ValueError, match="min_count: expected at least 1"):
+        WordPiece.train(["a"], 5, min_count=0)
+    with pytest.raises(ValueError, match=r"words\['a'\]: expected at least 1"):
+        WordPiece.train({"a": 0}, 5)
+    with pytest.raises(TypeError, match="words: expected str, got 1"):
+        WordPiece.train([1], 5)  # type: ignore[list-item]
+    assert WordPiece.train([], 5).vocabulary == {"[UNK]": 0}

@@ -1,0 +1,226 @@
+"""Weights from the documents' own encodings: occurrences, idf, and probabilities by EM."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from corpora import corpora
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_tables import Table, documents, tables
+from reference import decode as reference_decode
+from reference import encode_paths, path_sums
+
+from ubpe_numba import (
+    BPE,
+    UBPE,
+    ModelFormatError,
+    NotFittedError,
+    Ragged,
+    UBPEClassic,
+    UnknownSymbolError,
+    Vocabulary,
+    count_documents,
+)
+from ubpe_numba.coding.lattice import Lattice
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.fitting import reweight
+
+DOCS = ["abab abba", "baab abab", "abc", "", "ccab abab", "cab abc"]
+
+
+def counted(encoded: Ragged, weights: list[int], size: int) -> list[int]:
+    found: Counter[int] = Counter()
+    for ids, weight in zip(encoded.to_lists(), weights, strict=True):
+        for token in ids:
+            found[token] += weight
+    return [found[i] for i in range(size)]
+
+
+@pytest.mark.parametrize("name", ["text/60", "ecg/0", "dna", "periodic"])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_occurrences_are_those_of_the_merged_corpus(name: str, n_threads: int) -> None:
+    """Encoding by rank makes the merges of the fit, so it holds each token as often."""
+    docs, size = corpora(20_000)[name]
+    docs = [doc[i : i + 700] for doc in docs for i in range(0, len(doc), 700)]
+    weights = [1 + i % 3 for i in range(len(docs))]
+    for given_weights in (None, weights):
+        tok = BPE(size + 200, alphabet=size, n_threads=n_threads)
+        tok.fit(docs, sample_weight=given_weights, progress=False)
+        v = tok.vocabulary
+        assert v.occurrences is not None
+        assert v.occurrences.tolist() == counted(tok.encode_batch(docs), given_weights or [1] * len(docs), len(v))
+        shorter = tok.truncate(size + 50)
+        assert (
+            shorter.vocabulary == BPE(size + 50, alphabet=size).fit(docs, sample_weight=given_weights, progress=False).vocabulary
+        )
+        shorter.fit_more(docs, size + 200, sample_weight=given_weights, progress=False)
+        assert shorter.vocabulary.occurrences.tolist() == v.occurrences.tolist()  # type: ignore[union-attr]
+
+
+def test_occurrences_of_weights_that_are_large_of_cut_text_and_of_counts() -> None:
+    v = BPE(4, alphabet=2).fit([[0, 1, 0], [1, 1, 1]], sample_weight=[2**57 + 1, 3], progress=False).vocabulary
+    assert v.occurrences is not None
+    assert v.merges is not None and v.merges.tolist() == [[0, 1], [2, 0]]
+    assert v.occurrences.tolist() == [0, 9, 0, 2**57 + 1]
+    tok = BPE.for_text(280, pretokenizer="gpt2").fit(DOCS * 3, progress=False)
+    assert tok.vocabulary.occurrences.tolist() == counted(tok.encode_batch(DOCS), [3] * len(DOCS), 280)[: len(tok.vocabulary)]
+    again = BPE.for_text(280, pretokenizer="gpt2").fit(count_documents(DOCS * 3), progress=False)
+    assert again.vocabulary == tok.vocabulary
+    cut = BPE(5, alphabet=3).fit([[0, 1, 2, 0, 1]] * 2, boundaries=[[1], []], progress=False)
+    assert cut.vocabulary.occurrences.tolist() == [1, 1, 0, 1, 2]
+
+
+def test_occurrences_of_some_tokens_and_of_unknown_ones() -> None:
+    v = Vocabulary.from_merges(2, [[0, 1], [2, 0], [2, 2]], occurrences=[1, 2, 3, 4, 5], log_probabilities=[-1.0, -2, -3, -4, -5])
+    assert v.select(np.array([0]), np.array([[0, 1]])).occurrences.tolist() == [5, 2, 17]  # type: ignore[union-attr]
+    assert v.select(np.array([1, 2]), None).occurrences.tolist() == [4, 5, 4, 5]  # type: ignore[union-attr]
+    assert v.select(np.array([1, 2]), None).log_probabilities.tolist() == [-1, -2, -4, -5]  # type: ignore[union-attr]
+    flat = Vocabulary.from_sequences(2, [0, 1, 1, 1], [2, 2], occurrences=[1, 2, 3, 4])
+    assert flat.select(np.array([0, 1]), None) == flat and flat.select(np.array([0]), None).occurrences is None
+    assert v.fingerprint != v.with_statistics(log_probabilities=None).fingerprint
+    assert v.fingerprint == v.with_statistics(occurrences=None).fingerprint != Vocabulary.from_merges(2, v.merges).fingerprint
+    bad: list[dict[str, Any]] = [
+        {"occurrences": [1]}, {"occurrences": [1, 2, -1]}, {"occurrences": [1.0] * 3}, {"log_probabilities": [0.0]},
+        {"log_probabilities": [0.0, 0.0, np.nan]}, {"log_probabilities": [0.0, 0.0, -2e6]}, {"log_probabilities": "abc"},
+    ]  # fmt: skip
+    for fields in bad:
+        with pytest.raises(ModelFormatError, match=next(iter(fields))):
+            Vocabulary.from_merges(2, [[0, 1]], **fields)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_files_hold_what_is_known_and_older_ones_load(suffix: str, tmp_path: Any) -> None:
+    tok = UBPE(10, 2, objective="likelihood").fit(DOCS, progress=False)
+    path = tmp_path / f"model{suffix}"
+    tok.save(path)
+    again = UBPE.load(path)
+    assert again.vocabulary == tok.vocabulary and again.fingerprint == tok.fingerprint
+    assert again.encode_batch(DOCS) == tok.encode_batch(DOCS)
+    v = tok.vocabulary
+    old = UBPE(10, 2, objective="additive", token_weights="log_frequency").fit(DOCS, progress=False)
+    old._adopt(old.model_._replace(vocabulary=v.with_statistics(occurrences=None, log_probabilities=None)))
+    old.save(path)
+    loaded = UBPE.load(path)
+    assert loaded.vocabulary.occurrences is None and loaded.fingerprint == old.fingerprint
+    expected = [math.log((1 + c) / (len(v) + int(v.counts.sum()))) for c in v.counts.tolist()]
+    assert loaded._coder.path_encoder("log_frequency").added.tolist() == expected
+    if suffix == ".json":
+        assert json.loads(path.read_text())["version"] == 1
+        tok.save(path)
+        assert json.loads(path.read_text())["version"] == 2
+
+
+@given(st.data(), tables())
+@settings(max_examples=40)
+def test_rounds_of_em_equal_the_definition_and_raise_the_likelihood(data: st.DataObject, table: Table) -> None:
+    size, pairs, _ = table
+    docs = [doc for doc in data.draw(documents(size, 8)) if doc]
+    if not docs:
+        return
+    vocabulary = Vocabulary.from_merges(size, pairs)
+    tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
+    start = np.ones(len(vocabulary), np.int64)
+    p = [1 / len(vocabulary)] * len(vocabulary)
+    for _ in range(2):
+        counts = [reweight.LEAST] * len(p)
+        found: Counter[int] = Counter()
+        for doc in docs:
+            for token, count in path_sums.expected_counts(doc, tokens, p).items():
+                found[token] += float(count)  # type: ignore[assignment]
+        counts = [max(reweight.LEAST, found[i]) for i in range(len(p))]
+        p = [count / sum(counts) for count in counts]
+    corpus = as_corpus(docs)
+    result = reweight.likeliest(Ragged.from_lists(docs), corpus, vocabulary, start, 2, 1)
+    assert np.allclose(np.exp(result.log_probabilities), p, rtol=1e-6)
+    weights = dict(enumerate(result.log_probabilities.tolist()))  # type: ignore[union-attr]
+    paths = [encode_paths.encode_additive(doc, tokens, weights) for doc in docs]
+    assert result.occurrences.tolist() == counted(Ragged.from_lists([list(p) for p in paths]), [1] * len(docs), len(vocabulary))  # type: ignore[union-attr]
+
+
+def test_the_likelihood_rises_in_every_round() -> None:
+    docs, size = corpora(20_000)["ecg/0"]
+    v = UBPE(size + 150, 1, alphabet=size, objective="shortest").fit(docs, progress=False).vocabulary
+    ids = Ragged.from_lists(docs)
+    encoder, p, before = PathEncoder(v), reweight.probabilities(np.ones(len(v))), -math.inf
+    for _ in range(5):
+        counts, log_likelihood = Lattice(encoder, p).expected_counts(ids, None, 1)
+        assert log_likelihood > before
+        before, p = log_likelihood, reweight.probabilities(counts)
+
+
+def test_likelihood_encodes_by_the_probabilities_that_a_fit_estimates() -> None:
+    docs, size = corpora(30_000)["text/60"]
+    for n_threads in (1, 3):
+        tok = UBPE(size + 150, 1, alphabet=size, objective="likelihood", n_threads=n_threads).fit(docs, progress=False)
+        v = tok.vocabulary
+        if n_threads == 1:
+            first = tok.fingerprint
+        assert tok.fingerprint == first
+    assert abs(math.fsum(np.exp(v.log_probabilities)) - 1.0) < 1e-9
+    tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
+    doc = docs[0][:300]
+    weights = dict(enumerate(v.log_probabilities.tolist()))
+    assert tok.encode(doc).tolist() == list(encode_paths.encode_additive(list(doc), tokens, weights))
+    candidates, worth = tok.encode_nbest(doc, 3)
+    assert candidates[0].tolist() == tok.encode(doc).tolist()
+    assert abs(worth[0] - sum(weights[t] for t in candidates[0].tolist())) < 1e-5
+    assert v.occurrences.tolist() == counted(tok.encode_batch(docs), [1] * len(docs), len(v))
+    more = tok.fit_more(docs, size + 160, progress=False)
+    assert more.vocabulary.log_probabilities is not None and len(more.vocabulary.log_probabilities) == size + 160
+    plain = UBPE(size + 150, 1, alphabet=size, objective="shortest").fit(docs, progress=False)
+    again = plain.reweight(docs)
+    assert again.objective == "likelihood" and plain.objective == "shortest" and plain.vocabulary.log_probabilities is None
+    assert again.vocabulary.merges.tolist() == plain.vocabulary.merges.tolist()
+    frequencies = plain.set_params(objective="likelihood")  # no estimates: by the frequency of occurrences
+    assert frequencies.decode_batch(frequencies.encode_batch(docs)) == Ragged.from_lists(docs)
+    assert frequencies.fingerprint != again.fingerprint
+
+
+@pytest.mark.parametrize("objective", ["tfidf", "shortest", "additive"])
+def test_idf_of_the_documents_own_encodings(objective: str) -> None:
+    tok = UBPE(12, 2, objective=objective).fit(DOCS, progress=False)
+    weights = [1, 2, 3, 1, 1, 2]
+    other = tok.reweight(DOCS, "idf", 1, sample_weight=weights)
+    holding = Counter({t: 0 for t in range(len(tok.vocabulary))})
+    for ids, weight in zip(tok.encode_batch(DOCS).to_lists(), weights, strict=True):
+        for token in set(ids):
+            holding[token] += weight
+    n = tok.vocabulary.n_alphabet
+    expected = [0.0] * n + [math.log((1 + sum(weights)) / (1 + holding[t])) for t in range(n, len(tok.vocabulary))]
+    assert other.vocabulary.weights.tolist() == expected
+    assert other.objective == objective and other.vocabulary.counts.tolist() == tok.vocabulary.counts.tolist()
+    assert other.vocabulary.occurrences.tolist() == counted(tok.encode_batch(DOCS), weights, len(tok.vocabulary))
+    twice = tok.reweight(DOCS, "idf", 2).vocabulary
+    assert twice == tok.reweight(DOCS, "idf", 1).reweight(DOCS, "idf", 1).vocabulary
+
+
+def test_text_that_is_cut_is_reweighted_by_its_segments() -> None:
+    tok = UBPE.for_text(270, pretokenizer="gpt2", special_tokens=["<end>"]).fit([*DOCS, "ab<end>cab"], progress=False)
+    likely = tok.reweight([*DOCS, "ab<end>cab"])
+    assert likely.decode(likely.encode("abba<end>", allowed_special="all")) == "abba<end>"
+    assert likely.special_ids == tok.special_ids
+    words = [word if i == 0 else " " + word for doc in DOCS for i, word in enumerate(doc.split(" ")) if word]
+    by_idf = tok.reweight(DOCS, "idf", 1)
+    n, size = tok.vocabulary.n_alphabet, len(tok.vocabulary)
+    held = Counter(t for ids in tok.encode_batch(words).to_lists() for t in set(ids))
+    assert by_idf.vocabulary.weights[n:].tolist() == [math.log((1 + len(words)) / (1 + held[t])) for t in range(n, size)]
+
+
+def test_arguments_of_reweight() -> None:
+    with pytest.raises(NotFittedError):
+        UBPE().reweight(["ab"])
+    tok = UBPE(10, 2).fit(DOCS, progress=False)
+    with pytest.raises(ValueError, match="weights: expected 'idf' or 'likelihood', got 'best'"):
+        tok.reweight(DOCS, "best")
+    with pytest.raises(ValueError, match="n_rounds: expected at least 1"):
+        tok.reweight(DOCS, n_rounds=0)
+    with pytest.raises(UnknownSymbolError, match="document 1, position 2"):
+        tok.reweight(["ab", "abx"])
+    assert not hasattr(UBPEClassic, "reweight")

@@ -1,0 +1,68 @@
+"""The list of states that follow, against the way along edges and failures."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_tables import Table, documents, tables
+
+from ubpe_numba import Ragged, Vocabulary
+from ubpe_numba.coding.lattice import Lattice
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.runtime.tables import automaton
+
+
+def suffix_states(vocabulary: Vocabulary, states: np.ndarray, following: np.ndarray) -> list[tuple[int, ...]]:
+    """What every state stands for, found by walking to it from the empty state; the symbol that was read last stands first."""
+    n = vocabulary.n_alphabet
+    found: dict[int, tuple[int, ...]] = {-1: ()}
+    todo = [-1]
+    for state in todo:
+        for a in range(n):
+            to = int(following[(state + 1) * n + a])
+            if to not in found and states["depth"][to] == len(found[state]) + 1:
+                found[to] = (a, *found[state])
+                todo.append(to)
+    return [found[i] for i in range(states.size)]
+
+
+@given(tables())
+@settings(max_examples=60)
+def test_following_states_are_the_longest_suffixes_of_tokens(table: Table) -> None:
+    size, pairs, _ = table
+    v = Vocabulary.from_merges(size, pairs)
+    edges, states, _ = automaton.automaton_of(size, v.arena.copy(), np.diff(v.offsets))
+    following = automaton.following_of(size, edges, states)
+    names = suffix_states(v, states, following)
+    suffixes = {tuple(v.sequence(t).tolist())[i:] for t in range(len(v)) for i in range(len(v.sequence(t)))}
+    assert set(names) == suffixes and len(names) == len(suffixes)
+    for state, name in [(-1, ()), *enumerate(names)]:
+        for a in range(size):
+            read = (a, *name)
+            longest = max((read[:k] for k in range(1, len(read) + 1) if read[:k] in suffixes), key=len)
+            assert names[following[(state + 1) * size + a]] == longest
+
+
+@given(st.data(), tables())
+@settings(max_examples=60)
+def test_paths_and_sums_are_the_same_with_the_list(data: st.DataObject, table: Table) -> None:
+    size, pairs, weights = table
+    docs = Ragged.from_lists(data.draw(documents(size, 40)))
+    v = Vocabulary.from_merges(size, pairs, weights)
+    added = np.linspace(-3.0, -1.0, len(v))
+    plain, listed = PathEncoder(v, added), PathEncoder(v, added)
+    plain._pays_from, listed._pays_from = 1 << 62, 0
+    assert listed.following(docs).size > 0 == plain.following(docs).size
+    for objective in ("shortest", "additive"):
+        assert plain.encode(docs, objective, 1) == listed.encode(docs, objective, 1)
+    one, other = Lattice.of(plain, 1.0), Lattice.of(listed, 1.0)
+    for found, again in zip(one.expected_counts(docs, None, 1), other.expected_counts(docs, None, 1), strict=True):
+        assert np.array_equal(found, again)
+    assert one.sample(docs, 5, 1) == other.sample(docs, 5, 1)
+
+
+def test_large_tables_are_not_listed() -> None:
+    v = Vocabulary.from_merges(2000, [[i, i + 1] for i in range(1999)])
+    encoder = PathEncoder(v)
+    assert encoder.following(Ragged.from_lists([np.zeros(9_000_000, np.int32)])).size == 0

@@ -1,0 +1,181 @@
+"""Sums over all segmentations of a document, each weighing the product of what its tokens weigh.
+
+The searches for the best path keep the best tail of every position; here the tails of a position are added up. With the symbols 0
+and 1 of weight 1/4 and 1/8 and the token 2 = [0, 1] of weight 1/2, the document [0, 1, 0]:
+
+    position    0                       1               2       3, the end
+    tails       1/4*1/32 + 1/2*1/4      1/8*1/4         1/4     1           all segmentations of what follows
+                = 17/128                = 1/32
+    heads       1                       1/4             17/32   17/128      all segmentations of what stands before
+
+The segmentations of the whole weigh 17/128. Those in which a token begins at position 1 weigh heads * tails = 1/128 there, 1/17
+of all. The state of the automaton at a position (4 bytes) is enough to list its tokens again, so the way forward needs no matches
+that were noted down.
+
+Numbers are pairs, mantissa * 2**(-256 * exponent): no logarithm is taken for a match, a document of any length neither over- nor
+underflows, and only sums, products and quotients occur, which are the same bits on every processor. A token weighs 2**-96..2**96.
+A mantissa is brought to 2**-128..2**128 once for each position, by one step. Of two products whose exponents differ by 2 or more
+the smaller is less than 2**-64 of the other, and is left out.
+
+Memory does not grow with documents: one that is longer than a block is summed up block by block from its end, and of each block
+only what its left neighbour reaches into is kept. On the way forward the sums of a block are made again from that:
+
+    block       0           1           2
+                |-----------|-----------|------|
+    kept                    |--         |--          the sums of the first `reach` positions of a block, and its state
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.tables.automaton import longest_match, next_state
+
+#: A number, mantissa * 2**(-256 * exponent).
+SUM = np.dtype([("mantissa", np.float64), ("exponent", np.int64)])
+#: What a token may weigh.
+LEAST, MOST = 2.0**-96, 2.0**96
+#: The exponent of 0, beyond all others.
+NOTHING = 1 << 40
+
+UP, DOWN = 2.0**256, 2.0**-256
+_SMALL, _LARGE = 2.0**-128, 2.0**128
+
+
+@helper
+def plus(m, k, x, j):
+    """The sum of two numbers, mantissas m and x, exponents k and j. O(1).
+
+    (1.0, 3) and (0.5, 3) -> (1.5, 3); (1.0, 3) and (1.0, 4) -> (1.0 + 2**-256, 3), which rounds to (1.0, 3).
+    """
+    if k == j:
+        return m + x, k
+    if j < k:
+        return (m * DOWN + x if k - j == 1 else x), j
+    return (m + x * DOWN if j - k == 1 else m), k
+
+
+@helper
+def normal(m, k):
+    """The same number with a mantissa in 2**-128..2**128, if it is in 2**-384..2**384. (2.0**130, 3) -> (2.0**-126, 2). O(1)."""
+    if m < _SMALL:
+        return m * UP, k + 1
+    if m > _LARGE:
+        return m * DOWN, k - 1
+    return m, k
+
+
+@helper
+def scaled(x, j):
+    """The number x * 2**(-256 * j), which is at most about 1, as a float; 0 where it is tiny. (2.0**-257, -1) -> 0.5. O(1)."""
+    if j == 0:
+        return x
+    if j < 0:
+        return x * UP
+    if j <= 2:
+        return x * DOWN if j == 1 else x * DOWN * DOWN
+    return 0.0
+
+
+@section
+def sum_block(document, b, size, tables, scratch):
+    """Sum up the tails of the positions of block b, from its end; returns how many positions it has.
+
+    document int32[n], alphabet ids; size, of a block; tables: edges, states and following as automaton.py builds them, weights
+    float64[V]; scratch, of the caller: state_at int32[size], the states at the positions of the block; tails SUM[size + reach],
+    from its first position on; kept SUM[blocks, reach] and kept_states int64[blocks]: of the first `reach` positions of the block
+    behind it, unless that is the end. The block's own are entered there. A token has fewer than `reach` symbols. O(symbols +
+    matches).
+
+    The example above in one block: tails 17/128, 1/32, 1/4, 1, of exponent 0.
+    """
+    edges, states, following, weights = tables
+    state_at, tails, kept, kept_states = scratch
+    n = document.size
+    reach = kept.shape[1]
+    begin = b * size
+    length = min(n - begin, size)
+    if begin + length == n:
+        state = np.int64(-1)
+        tails[length].mantissa = 1.0
+        tails[length].exponent = 0
+    else:
+        state = kept_states[b + 1]
+        for i in range(min(reach, n - begin - length + 1)):
+            tails[length + i].mantissa = kept[b + 1, i].mantissa
+            tails[length + i].exponent = kept[b + 1, i].exponent
+    for i in range(length - 1, -1, -1):
+        symbol = np.int64(document[begin + i])
+        state = next_state(following, edges, states, state, symbol)
+        state_at[i] = state
+        m = tails[i + 1].mantissa * weights[symbol]
+        k = tails[i + 1].exponent
+        match = longest_match(states, state)
+        while match >= 0:
+            e = i + np.int64(states[match].depth)
+            m, k = plus(m, k, tails[e].mantissa * weights[states[match].token], tails[e].exponent)
+            match = np.int64(states[match].longest)
+        m, k = normal(m, k)
+        tails[i].mantissa = m
+        tails[i].exponent = k
+    if b > 0:
+        kept_states[b] = state
+        for i in range(min(reach, n - begin + 1)):
+            kept[b, i].mantissa = tails[i].mantissa
+            kept[b, i].exponent = tails[i].exponent
+    return length
+
+
+@helper
+def sum_tails(document, size, tables, scratch):
+    """Sum up the tails of a document; returns the number of blocks, of which the first is left in `tails`.
+
+    Arguments as for `sum_block`; at least one block. In blocks of 2 symbols the example above has 2, and [1/4, 1] is kept of the
+    second. O(symbols + matches).
+    """
+    blocks = max(1, (document.size + size - 1) // size)
+    for b in range(blocks - 1, -1, -1):
+        sum_block(document, b, size, tables, scratch)
+    return blocks
+
+
+@helper
+def push_heads(m, k, s, symbol, state, states, weights, heads):
+    """Add what stands before position s, of mantissa m and exponent k, to the heads behind every token that starts there.
+
+    `symbol` and `state` are those of s; heads SUM[a power of two above the longest token], of position e at e modulo that. Above,
+    at position 0: 1/4 to the head of 1, 1/2 to that of 2. O(tokens that start at s).
+    """
+    ring = heads.size - 1
+    e = (s + 1) & ring
+    x, j = plus(heads[e].mantissa, heads[e].exponent, m * weights[symbol], k)
+    heads[e].mantissa = x
+    heads[e].exponent = j
+    match = longest_match(states, state)
+    while match >= 0:
+        e = (s + np.int64(states[match].depth)) & ring
+        x, j = plus(heads[e].mantissa, heads[e].exponent, m * weights[states[match].token], k)
+        heads[e].mantissa = x
+        heads[e].exponent = j
+        match = np.int64(states[match].longest)
+
+
+@helper
+def first_heads(heads):
+    """Heads before the first symbol of a document: 1 at position 0, and 0 at all others. O(heads)."""
+    for i in range(heads.size):
+        heads[i].mantissa = 0.0
+        heads[i].exponent = NOTHING
+    heads[0].mantissa = 1.0
+    heads[0].exponent = 0
+
+
+@helper
+def pop_head(heads, s):
+    """What stands before position s, as a mantissa and an exponent; its place is empty then. O(1)."""
+    i = s & (heads.size - 1)
+    m, k = normal(heads[i].mantissa, heads[i].exponent)
+    heads[i].mantissa = 0.0
+    heads[i].exponent = NOTHING
+    return m, k

@@ -1,0 +1,161 @@
+"""All segmentations of a document at once: expected counts of tokens, random segmentations, probabilities of boundaries."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.coding.chunks import Kernel, longest_of, over_chunks
+from ubpe_numba.coding.kernels import expected_counts, sample_paths
+from ubpe_numba.coding.kernels.path_sums import LEAST, MOST, SUM
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import writable
+
+_BLOCK = 1 << 18  # symbols that are summed up at a time: 5 MB of scratch
+_MOST_LOG = 66
+_FINEST = 40  # binary digits of expected counts behind the point, at most
+
+
+class Lattice:
+    """The segmentations of documents, each weighing the product of what its tokens weigh. Threads may share one.
+
+    Parameters
+    ----------
+    encoder : PathEncoder
+        Whose tables list the tokens that start at a position.
+    weights : float64[V]
+        What each token weighs, 2**-96..2**96; what lies outside is brought to the nearer end.
+    block : int
+        Symbols of a document that are summed up at a time.
+
+    Examples
+    --------
+    >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
+    >>> lattice = Lattice(PathEncoder(Vocabulary.from_merges(2, [[0, 1]])), np.array([0.25, 0.125, 0.5]))
+    >>> counts, log_likelihood = lattice.expected_counts(Ragged.from_lists([[0, 1, 0]]), None, 1)
+    >>> (counts * 17).round(6).tolist(), math.exp(log_likelihood) * 128
+    ([18.0, 1.0, 16.0], 17.0)
+    """
+
+    def __init__(self, encoder: PathEncoder, weights: np.ndarray, block: int = _BLOCK) -> None:
+        self.encoder, self.weights = encoder, np.clip(weights, LEAST, MOST)
+        self.reach = encoder.longest + 1
+        self.block = max(block, 4 * self.reach)
+        self.ring = 1 << self.reach.bit_length()
+
+    @classmethod
+    def of(cls, encoder: PathEncoder, alpha: float) -> Lattice:
+        """The lattice in which a token weighs exp(alpha * its weight by the objective ``"additive"``).
+
+        ValueError if such a weight is not in e**-66..e**66, which is beyond 2**-96..2**96.
+        """
+        logs = alpha * encoder.added
+        if (bad := np.flatnonzero(~(np.abs(logs) <= _MOST_LOG))).size:
+            raise ValueError(
+                f"alpha: expected weights times alpha in -{_MOST_LOG}..{_MOST_LOG}, got {logs[bad[0]]:.6g} of the token {bad[0]}"
+            )
+        return cls(encoder, np.array([math.exp(log) for log in logs.tolist()]))
+
+    def _tables(self, documents: Ragged) -> tuple[np.ndarray, ...]:
+        """What kernels look up."""
+        return self.encoder.tables.edges, self.encoder.tables.states, self.encoder.following(documents), self.weights
+
+    def _scratch(self, longest: int) -> tuple[int, tuple[Any, ...]]:
+        """The size of a block and the scratch for documents of up to `longest` symbols."""
+        size = max(1, min(self.block, longest))
+        blocks = -(-longest // size)
+        kept = np.empty((blocks, self.reach), SUM), np.empty(blocks, np.int64)
+        return size, (np.empty(size, np.int32), np.empty(size + self.reach, SUM), *kept)
+
+    def expected_counts(self, documents: Ragged, n_copies: np.ndarray | None, n_threads: int | None) -> tuple[np.ndarray, float]:
+        """How often each token is expected in documents, and the logarithm of what all their segmentations weigh.
+
+        Parameters
+        ----------
+        documents : Ragged
+            Alphabet ids.
+        n_copies : int64[d] or None
+            As how many documents each counts; None for one.
+        n_threads : int or None
+            The result is the same for any number of threads.
+
+        Returns
+        -------
+        float64[V]
+            The expected counts, multiples of 2**-40, or of a larger power of two where there are more than 2**22 symbols.
+        float
+            The sum over all documents of the natural logarithm of the weight of all segmentations.
+        """
+        offsets = documents.offsets
+        copies = np.ones(len(documents), np.int64) if n_copies is None else writable(n_copies)
+        total = int((np.diff(offsets) * copies).sum())
+        tables = self._tables(documents)
+        one = 2.0 ** min(_FINEST, 62 - total.bit_length())
+
+        def chunk(begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+            part = offsets[begin : end + 1]
+            size, scratch = self._scratch(longest_of(part))
+            counts, totals = np.zeros(self.weights.size, np.int64), np.empty(end - begin, SUM)
+            expected_counts.expected_counts(
+                documents.values,
+                part,
+                copies[begin:end],
+                tables,
+                one,
+                size,
+                scratch,
+                np.empty(self.ring, SUM),
+                counts,
+                totals,
+            )
+            return counts, totals
+
+        parts = thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads), n_threads, int(offsets[-1] - offsets[0]))
+        counts = np.sum([counts for counts, _ in parts], axis=0)
+        totals = np.concatenate([totals for _, totals in parts])
+        logs = np.log(totals["mantissa"]) - totals["exponent"] * (256 * math.log(2))
+        return counts / one, math.fsum((logs * copies).tolist())
+
+    def sample(self, documents: Ragged, seed: int, n_threads: int | None) -> Ragged:
+        """A random segmentation of every document, with the probability of its share in the weight of all.
+
+        Parameters
+        ----------
+        documents : Ragged
+            Alphabet ids.
+        seed : int
+            0..2**64 - 1. It decides the draws together with the number of the document and the position.
+        n_threads : int or None
+            The result is the same for any number of threads.
+        """
+        tables = self._tables(documents)
+
+        def kernel_of(first: int) -> Kernel:
+            def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
+                size, scratch = self._scratch(longest_of(offsets))
+                n = sample_paths.sample_paths(symbols, offsets, first, tables, np.uint64(seed), size, scratch, out, out_offsets)
+                return int(n)
+
+            return call
+
+        return over_chunks(kernel_of, documents, n_threads)
+
+    def boundaries(self, document: np.ndarray) -> np.ndarray:
+        """The probability that a token begins at each position of a document int32[n] of alphabet ids: float64[n].
+
+        Examples
+        --------
+        >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
+        >>> lattice = Lattice(PathEncoder(Vocabulary.from_merges(2, [[0, 1]])), np.array([0.25, 0.125, 0.5]))
+        >>> (lattice.boundaries(np.array([0, 1, 0], np.int32)) * 17).round(6).tolist()
+        [17.0, 1.0, 17.0]
+        """
+        tables = self._tables(Ragged._trusted(document, np.array([0, document.size])))
+        size, scratch = self._scratch(document.size)
+        probabilities = np.empty(document.size)
+        expected_counts.boundary_probabilities(document, tables, size, scratch, np.empty(self.ring, SUM), probabilities)
+        return probabilities

