@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 from reference import path_sums
 
@@ -71,6 +74,25 @@ def test_arguments_of_sampling(arguments: dict[str, Any], error: type[Exception]
     tok = UBPE(5, 1, objective="likelihood").fit(DOCS, progress=False)
     with pytest.raises(error, match=match):
         tok.encode("ab", **({"sample": True} | arguments))
+
+
+def test_threads_that_share_a_tokenizer_draw_by_their_own_alphas() -> None:
+    docs = np.random.default_rng(0).integers(0, 3, (20, 60))
+    tok = UBPE(20, 2, objective="likelihood").fit(docs)
+    alphas = [0.1, 0.5, 1.0, 3.0]
+    want = {alpha: tok.encode_batch(docs, sample=True, alpha=alpha).to_lists() for alpha in alphas}
+    assert len({str(ids) for ids in want.values()}) == len(alphas)
+
+    def same(alpha: float) -> bool:
+        return all(tok.encode_batch(docs, sample=True, alpha=alpha).to_lists() == want[alpha] for _ in range(100))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(same, alphas * 2))
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_boundaries_of_documents_that_are_cut_are_refused() -> None:

@@ -94,15 +94,16 @@ class Coder:
 
     def path_encoder(self, weights: Any) -> PathEncoder:
         """The encoder by best path; `weights` as the argument `token_weights` of `UBPE`, which raises what it raises."""
-        if self._path_encoder is None or self._path_encoder[0] is not weights:
+        found = self._path_encoder  # another thread may ask for other weights meanwhile
+        if found is None or found[0] is not weights:
             vocabulary = self.model.vocabulary
             if weights is LIKELIHOOD:
                 added: NDArray[np.float64] | None = log_probabilities(vocabulary)
             else:
                 added = None if weights is None else token_weights(vocabulary, weights)
-            self._path_encoder = weights, PathEncoder(vocabulary, added)
+            self._path_encoder = found = weights, PathEncoder(vocabulary, added)
             self._short_encoders.clear()
-        return self._path_encoder[1]
+        return found[1]
 
     def path_search(self, encoder: PathEncoder) -> PathSearch:
         """The search for the n best paths, over the tables of `encoder`."""
@@ -118,9 +119,10 @@ class Coder:
         from ubpe_numba.coding.lattice import Lattice  # here only: other encoders need not wait for it
 
         encoder = self.path_encoder(weights)
-        if self._lattice is None or self._lattice[:2] != (encoder, alpha):
-            self._lattice = encoder, alpha, Lattice.of(encoder, alpha)
-        return self._lattice[2]
+        found = self._lattice  # another thread may ask for another alpha meanwhile
+        if found is None or found[:2] != (encoder, alpha):
+            self._lattice = found = encoder, alpha, Lattice.of(encoder, alpha)
+        return found[2]
 
     @property
     def decoder(self) -> Decoder:
