@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pathlib
+import pickle
 from typing import Any
 
 import numpy as np
@@ -39,10 +41,16 @@ DUMPS = [
     ("n_tokens", 0, "n_tokens: expected a positive"), ("n_tokens", 1.5, "n_tokens"),
     ("n_tokens", True, "n_tokens"), ("n_tokens", "8", "n_tokens"),
     ("n_tokens", 2**31, "n_tokens"), ("n_tokens", HUGE, "n_tokens"),
-    ("known_words", ["a"], "known_words: a dump that splits documents is not supported"),
-    ("known_words", {"a": 1}, "known_words: a dump"), ("break_tokens", ["a"], "break_tokens: a dump"),
-    ("stop_tokens", ["a"], "stop_tokens: a dump"),
-    ("regex_str", "\\w+", "regex_str: a dump"), ("alphabet", {}, "alphabet: expected 1"),
+    ("known_words", ["a"], "known_words: expected a JSON object"),
+    ("known_words", {"a": [1]}, r"known_words: expected the ids 3\.\.3, got 'a'"),
+    ("known_words", {"4": [1]}, r"known_words: expected the ids 3\.\.3, got '4'"),
+    ("known_words", {"3" * 5000: [1]}, r"known_words: expected the ids 3\.\.3"), ("known_words", {"3": []}, "is empty"),
+    ("known_words", {"3": "ab"}, r"known_words\[3\]: expected integers"), ("known_words", {"3": [True]}, "expected integers"),
+    ("known_words", {"3": [1], "4": [1]}, r"known_words\[4\]: \(1,\) is empty or there twice"),
+    ("known_words", {"3": [1]}, "mapper: expected the id 4 in place 0, got '3'"),
+    ("break_tokens", ["a"], "break_tokens: expected a list of symbols"), ("break_tokens", {"1": 1}, "break_tokens: expected a"),
+    ("stop_tokens", [1.0], "stop_tokens: expected a list"), ("stop_tokens", [True], "stop_tokens: expected a list"),
+    ("regex_str", ["a"], "regex_str: expected a str"), ("alphabet", {}, "alphabet: expected 1"),
     ("alphabet", {"0": 0, "1": 1, "2": 1}, "have the same id 1"),
     ("alphabet", {"0": 0, "1": 1, "2": 3}, "symbol 2 has id 3"),
     ("alphabet", {"0": 0, "1": 1, "2": -1}, "symbol 2 has id -1"),
@@ -148,3 +156,65 @@ def test_not_a_dump(cls: Any, text: Any, error: Any, match: str) -> None:
         cls.from_published(text)
     with pytest.raises(ValueError, match="kind: expected"):
         cls.from_published(json.dumps(published(cls)), kind="float")
+
+
+# what ubpe-native 0.3.0 wrote, and the ids that it gives after reading that again
+REAL = json.loads((pathlib.Path(__file__).parent / "dumps_of_ubpe_0_3.json").read_text())
+
+
+@pytest.mark.parametrize("case", REAL, ids=range(len(REAL)))
+def test_dumps_that_split_documents(case: dict[str, Any], tmp_path: pathlib.Path) -> None:
+    """The same ids, also from a model file, a pickle and another dump; every document comes back."""
+    cls: Any = UBPEClassic if case["classic"] else UBPE
+    tok = cls.from_published(case["dump"], case["kind"])
+    tok.save(tmp_path / "model.json")
+    tok.save(tmp_path / "model.npz")
+    others = [
+        cls.load(tmp_path / "model.json"), cls.load(tmp_path / "model.npz"), pickle.loads(pickle.dumps(tok)),
+        cls.from_published(tok.to_published(), case["kind"]),
+    ]  # fmt: skip
+    for doc, ids in zip(case["documents"], case["ids"], strict=True):
+        assert tok.encode(doc).tolist() == ids
+        back = tok.decode(ids)
+        assert (back if isinstance(doc, str) else back.tolist()) == doc
+        assert all(other.encode(doc).tolist() == ids for other in others)
+    assert tok.encode_batch(case["documents"]).to_lists() == case["ids"]
+    assert {other.fingerprint for other in others} == {tok.fingerprint}
+    written, given = json.loads(tok.to_published()), json.loads(case["dump"])
+    assert written.items() >= {name: given[name] for name in ("n_tokens", "alphabet", "mapper", "weights")}.items()
+    assert written.get("known_words") == given.get("known_words")
+
+
+def test_what_ubpe_cannot_do_with_its_dumps() -> None:
+    """Empty documents, and those that are a known word, are an IndexError there."""
+    tok = UBPE.from_published(REAL[7]["dump"])
+    assert not REAL[7]["classic"] and "known_words" in REAL[7]["dump"]
+    assert tok.encode("").tolist() == []
+    word, i = next(iter(tok.special_ids.items()))
+    assert tok.encode(word).tolist() == [i]
+
+
+def test_text_that_the_pattern_of_a_dump_would_lose() -> None:
+    dump = json.loads(REAL[1]["dump"]) | {"regex_str": r"\w+", "break_tokens": None}
+    tok = UBPEClassic.from_published(json.dumps(dump))
+    assert tok.decode(tok.encode("thecat")) == "thecat"
+    with pytest.raises(ValueError, match=r"matches nothing at ' ' in 'the cat'; ubpe would leave that out"):
+        tok.encode("the cat")
+    for regex, match in (("(", "regex_str: '\\(' is not a regular expression"), (r"(\w)(\s)", "regex_str: .* has groups")):
+        with pytest.raises(ModelFormatError, match=match):
+            UBPEClassic.from_published(json.dumps(dump | {"regex_str": regex}))
+
+
+def test_what_no_dump_can_say() -> None:
+    with pytest.raises(ValueError, match="known_words: in a dump they have the ids behind the alphabet"):
+        BPE.from_merges([[0, 1]], alphabet="ab", known_words=["b"]).to_published()
+    with pytest.raises(ValueError, match="no place for special tokens"):
+        BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["b"]).to_published()
+    with pytest.raises(ValueError, match="no place for an? "):
+        BPE.for_text(256, pretokenizer=None).fit(["a"]).to_published()
+    dump = BPE.from_merges([[0, 1]], alphabet="ab", break_tokens="b", stop_tokens="a").to_published()
+    assert json.loads(dump)["break_tokens"] == ["b"] and json.loads(dump)["stop_tokens"] == ["a"]
+    words = json.loads(REAL[0]["dump"])
+    first = len(words["alphabet"])
+    with pytest.raises(ModelFormatError, match=r"mapper\[\d+\]: a known word cannot be part of a token"):
+        UBPEClassic.from_published(json.dumps(words | {"mapper": {k: [0, first] for k in words["mapper"]}}))

@@ -1,6 +1,6 @@
 """Finding words that are kept whole: from left to right, the longest of those that start at a place."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 
 def find_words(document: Sequence[int], words: Sequence[Sequence[int]], active: Sequence[bool]) -> list[tuple[int, int]]:
@@ -24,3 +24,19 @@ def find_words(document: Sequence[int], words: Sequence[Sequence[int]], active: 
         else:
             position += 1
     return found
+
+
+def parts_at(doc: Sequence[int], alone: Container[int]) -> list[list[int]]:
+    """The parts of a document cut before and behind each symbol of `alone`.
+
+    >>> parts_at([5, 6, 0, 0, 5], [0])
+    [[5, 6], [0], [0], [5]]
+    """
+    parts: list[list[int]] = []
+    before = True
+    for symbol in doc:
+        if before or symbol in alone:
+            parts.append([])
+        parts[-1].append(symbol)
+        before = symbol in alone
+    return parts

@@ -25,7 +25,6 @@ from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
 
 #: Stands for the logarithms of probabilities where weights of tokens are asked for.
 LIKELIHOOD = "likelihood"
+#: The objectives by which the best path of a document is that of its parts, wherever no token crosses.
+BY_SUMS = ("shortest", "additive")
 #: Turns documents of alphabet ids into ids of the vocabulary.
 Encode = Callable[[Ragged], Ragged]
 
@@ -60,6 +61,9 @@ class Coder:
         segmenter = model.segmenter
         #: Whether documents and ids pass unchanged, but for their encoding.
         self.is_plain = segmenter.pretokenizer is None and segmenter.special is None and segmenter.token_ids is None
+        #: Which symbols stand alone, bool[alphabet], where that is not seen to before documents become ids; None if none do.
+        self.lone = _lone(model)
+        self._holds_lone: bool | None = None
         self._pair_encoders: dict[bool, PairEncoder] = {}
         self._path_encoder: tuple[Any, PathEncoder] | None = None
         self._path_search: PathSearch | None = None
@@ -91,6 +95,38 @@ class Coder:
             byte_ids = None if alphabet.is_identity else alphabet.lookup(np.arange(256, dtype=np.uint8))
             self._word_encoder = WordEncoder(pairs, byte_ids)
         return self._word_encoder
+
+    def parts(self, one_by_one: bool) -> bool:
+        """Whether documents of ids are to be cut at symbols that stand alone.
+
+        `one_by_one` says that the encoding of a document in which no token crosses a place is that of both its parts, as by merge
+        rank and by sums of weights. Then nothing is to be done if no token holds such a symbol, as after a fit.
+        """
+        if self.lone is None or not one_by_one:
+            return self.lone is not None
+        if self._holds_lone is None:
+            vocabulary = self.model.vocabulary
+            self._holds_lone = bool(self.lone[vocabulary.arena[int(vocabulary.offsets[vocabulary.n_alphabet]) :]].any())
+        return self._holds_lone
+
+    def apart(self, encode: Encode, one_by_one: bool = True) -> Encode:
+        """An encoder of documents of alphabet ids that cuts them at symbols that stand alone; see `parts`."""
+        return self._cut_ids(encode) if self.parts(one_by_one) else encode
+
+    def _cut_ids(self, encode: Encode) -> Encode:
+        """An encoder of documents that cuts them at every symbol that stands alone."""
+
+        def cut(ids: Ragged) -> Ragged:
+            assert self.lone is not None
+            given = ids.compact()
+            alone = np.flatnonzero(self.lone[given.values])
+            marked = np.zeros(given.values.size + 1, bool)
+            marked[alone] = marked[alone + 1] = marked[given.offsets] = True
+            cuts = np.flatnonzero(marked)
+            found = encode(Ragged._trusted(given.values, cuts))
+            return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, given.offsets)])
+
+        return cut
 
     def path_encoder(self, weights: Any) -> PathEncoder:
         """The encoder by best path; `weights` as the argument `token_weights` of `UBPE`, which raises what it raises."""
@@ -142,7 +178,7 @@ class Coder:
             return self._short_encoders[batch]
         except KeyError:
             pairs = self._pair_encoders.get(batch)
-            return None if pairs is None else self._short_encoder(batch, pairs.bound, by_words=not batch)
+            return None if pairs is None else self._short_encoder(batch, pairs.bound, not batch, not batch)
 
     def short_by_path(self, weights: Any, objective: str) -> ShortEncode | None:
         """What encodes one short document as `path_encoder` does."""
@@ -152,16 +188,17 @@ class Coder:
         try:
             return self._short_encoders[key]
         except KeyError:
-            return self._short_encoder(key, encoder.bound(encoder.effective(objective)), by_words=False)
+            effective = encoder.effective(objective)
+            return self._short_encoder(key, encoder.bound(effective), False, effective in BY_SUMS)
 
-    def _short_encoder(self, key: Any, bound: Bound, by_words: bool) -> ShortEncode | None:
-        """Make what encodes short documents by a kernel, or text by words, and keep it by its key."""
+    def _short_encoder(self, key: Any, bound: Bound, by_words: bool, one_by_one: bool) -> ShortEncode | None:
+        """Make what encodes short documents by a kernel, or text by words, and keep it by its key; see `parts`."""
         if not thread_pool.is_valid_environment():
             return None
         made: ShortEncode | None = None
-        if self.is_plain:
+        if self.is_plain and not self.parts(one_by_one):
             made = short_symbols(self.model, bound)
-        elif by_words and (words := self.word_encoder()) is not None:
+        elif by_words and self.model.segmenter.lone is None and (words := self.word_encoder()) is not None:
             from ubpe_numba.coding.short_text import short_text  # here only, as the word encoder
 
             made = short_text(self.model, words)
@@ -239,9 +276,10 @@ class Coder:
             alphabet.check_kind(given, name=name)
         cutter = segmenter.pretokenizer
         by_words = words() if words is not None and cutter is not None and given.values.dtype == np.uint8 else None
-        pattern = None if cutter is None or cutter.name not in PATTERNS else cutter.name
-        if by_words is not None and pattern is not None and segmenter.special is None and given.kind == "bytes":
-            found = by_words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
+        pattern = segmenter.pattern
+        whole = segmenter.special is None and segmenter.lone is None  # nothing to take out, nothing to copy
+        if by_words is not None and pattern is not None and whole and given.kind == "bytes":
+            found = by_words.encode(given.values, given.offsets, pattern, n_threads)
             ids = segmenter.token_ids
             return found if ids is None else Ragged._trusted(ids[found.values], found.offsets)
         pieces = segmenter.stretches(given, name, options.special)
@@ -273,3 +311,13 @@ class Coder:
             raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None
         found = encode(ids)
         return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, pieces.cuts)])
+
+
+def _lone(model: Model) -> np.ndarray | None:
+    """Which symbols stand alone, bool[alphabet]; None if none do, or text is cut at them before."""
+    lone = model.segmenter.lone
+    if lone is None or model.segmenter.pretokenizer is not None:
+        return None
+    found = np.zeros(model.alphabet.size, bool)
+    found[lone.ids(model.alphabet)] = True
+    return found

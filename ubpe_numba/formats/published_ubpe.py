@@ -1,8 +1,16 @@
 """The dumps of the package `ubpe`, versions 0.2 and 0.3: reading and writing.
 
 A dump is JSON: ``n_tokens``, ``alphabet`` (symbol -> id), ``mapper`` (learned id -> ids: a pair of any ids for a classic
-tokenizer, a sequence of alphabet ids for a universal one) and ``weights`` (learned id -> idf). Version 0.3 may add known words,
-break and stop tokens and a regular expression, which change how it encodes; such a dump is refused.
+tokenizer, a sequence of alphabet ids for a universal one) and ``weights`` (learned id -> idf). In version 0.3 there may be
+
+- ``known_words`` (id -> word), whose ids stand between those of the alphabet and the learned ones: the longest word at the
+  leftmost place is taken out of a document first, as known words are here;
+- ``break_tokens``, symbols that then stand alone; those outside of the alphabet do nothing;
+- ``regex_str``, an expression of Python's `re` whose matches in what is left are encoded, and the rest is lost (python_pattern.py
+  refuses such texts); in documents of integers it does nothing;
+- ``stop_tokens``, symbols that then stand alone.
+
+Each part is encoded by itself, as segments are here. Unlike there, a document may be empty or a single known word.
 """
 
 from __future__ import annotations
@@ -14,14 +22,17 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.model_file import claimable, parse_json
+from ubpe_numba.text.python_pattern import PythonPattern
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-_REFUSED = ("known_words", "break_tokens", "regex_str", "stop_tokens")
 
-
-def read(text: str, kind: str | None, classic: bool) -> tuple[int, Alphabet, Vocabulary]:
-    """Read a dump: its n_tokens, alphabet and vocabulary. ModelFormatError names the field that is not valid.
+def read(text: str, kind: str | None, classic: bool) -> tuple[int, Model]:
+    """Read a dump: its n_tokens and the model. ModelFormatError names the field that is not valid.
 
     `kind` is what the symbols are, ``"int"`` or ``"str"``; None means integers if all of them are numbers. `classic` says whether
     the dump is of a classic tokenizer.
@@ -32,45 +43,148 @@ def read(text: str, kind: str | None, classic: bool) -> tuple[int, Alphabet, Voc
     for field in ("alphabet", "mapper", "weights"):
         if not isinstance(dump.get(field), dict):
             raise ModelFormatError(f"{field}: expected a JSON object")
-    for field in _REFUSED:
-        if dump.get(field):
-            raise ModelFormatError(f"{field}: a dump that splits documents is not supported")
     n_tokens = dump.get("n_tokens")
     if type(n_tokens) is not int or not 0 < n_tokens <= MAX_SIZE:
         raise ModelFormatError(f"n_tokens: expected a positive integer, got {n_tokens!r}")
     alphabet = _alphabet(dump["alphabet"], kind)
-    sequences = _sequences(dump["mapper"], alphabet.size)
-    weights = _weights(dump["weights"], alphabet.size, len(sequences))
+    words = _known_words(dump.get("known_words") or {}, alphabet)
+    first = alphabet.size + len(words)
+    sequences = _sequences(dump["mapper"], first)
+    weights = _weights(dump["weights"], first, len(sequences))
+    if words:
+        sequences = _without_words(sequences, alphabet.size, first)
     if classic:
         if (bad := next((i for i, s in enumerate(sequences) if len(s) != 2), None)) is not None:
             raise ModelFormatError(
-                f"mapper[{alphabet.size + bad}]: expected a pair, got {len(sequences[bad])} ids; is it a universal tokenizer?"
+                f"mapper[{first + bad}]: expected a pair, got {len(sequences[bad])} ids; is it a universal tokenizer?"
             )
-        return n_tokens, alphabet, Vocabulary.from_merges(alphabet.size, sequences, weights, max_symbols=claimable(len(text)))
-    flat = [t for s in sequences for t in s]
-    if (bad_id := next((t for t in flat if t >= alphabet.size), None)) is not None:
-        raise ModelFormatError(f"mapper: expected alphabet ids, got {bad_id}; is it a classic tokenizer?")
-    return n_tokens, alphabet, Vocabulary.from_sequences(alphabet.size, flat, [len(s) for s in sequences], weights)
+        vocabulary = Vocabulary.from_merges(alphabet.size, sequences, weights, max_symbols=claimable(len(text)))
+    else:
+        flat = [t for s in sequences for t in s]
+        if (bad_id := next((t for t in flat if t >= alphabet.size), None)) is not None:
+            raise ModelFormatError(f"mapper: expected alphabet ids, got {bad_id}; is it a classic tokenizer?")
+        vocabulary = Vocabulary.from_sequences(alphabet.size, flat, [len(s) for s in sequences], weights)
+    return n_tokens, Model(alphabet, vocabulary, _segmenter(dump, alphabet, words, len(vocabulary)))
 
 
-def write(n_tokens: int, alphabet: Alphabet, vocabulary: Vocabulary, classic: bool) -> str:
-    """A dump that both versions of the package load; of pairs if `classic` and the vocabulary has them."""
+def write(model: Model, classic: bool) -> str:
+    """A dump that the package loads; of pairs if `classic` and the vocabulary has them.
+
+    Both versions load it unless it has fields that only 0.3 knows. ValueError for what a dump cannot say.
+    """
+    alphabet, vocabulary, segmenter = model
     n = vocabulary.n_alphabet
-    symbols: list[Any] = alphabet.symbols.tolist()
-    if alphabet.kind == "str":
-        symbols = list(map(chr, symbols))
+    more = _fields(model)
     if classic and vocabulary.merges is not None:
         sequences = vocabulary.merges.tolist()
     else:
         sequences = [vocabulary.sequence(t).tolist() for t in range(n, len(vocabulary))]
+    ids = list(range(len(vocabulary))) if segmenter.token_ids is None else segmenter.token_ids.tolist()
     return json.dumps(
         {
-            "n_tokens": n_tokens,
-            "alphabet": {symbol: i for i, symbol in enumerate(symbols)},
-            "mapper": {n + i: s for i, s in enumerate(sequences)},
-            "weights": {n + i: w for i, w in enumerate(vocabulary.weights[n:].tolist())},
+            "n_tokens": len(vocabulary) + len(more.get("known_words", ())),
+            "alphabet": {symbol: i for i, symbol in enumerate(_written(alphabet.symbols, alphabet.kind))},
+            **more,
+            "mapper": {ids[n + i]: [ids[t] for t in s] for i, s in enumerate(sequences)},
+            "weights": {ids[n + i]: w for i, w in enumerate(vocabulary.weights[n:].tolist())},
         }
     )
+
+
+def _fields(model: Model) -> dict[str, Any]:
+    """The fields of a dump that only version 0.3 knows, those that say something."""
+    alphabet, vocabulary, segmenter = model
+    cutter, special, lone = segmenter.pretokenizer, segmenter.special, segmenter.lone
+    n, size = alphabet.size, len(vocabulary)
+    n_words = 0 if special is None else len(special.words)
+    ids = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
+    if segmenter.encoding or (cutter is not None and not isinstance(cutter, PythonPattern)):
+        raise ValueError("to_published: a dump has no place for a pretokenizer that is not from a dump, nor for an encoding")
+    if alphabet.kind == "bytes" and segmenter.state():
+        raise ValueError("to_published: a dump of bytes is one of integers, and has no place for words, break or stop tokens")
+    expected = np.concatenate([np.arange(n), np.arange(n + n_words, size + n_words)])
+    if special is not None and not special.always.all():
+        raise ValueError("to_published: a dump has no place for special tokens, only for known words")
+    if not np.array_equal(ids, expected) or (special is not None and set(special.ids.tolist()) != set(range(n, n + n_words))):
+        raise ValueError("known_words: in a dump they have the ids behind the alphabet, and learned tokens those behind them")
+    fields: dict[str, Any] = {}
+    if special is not None:
+        fields["known_words"] = {i: _said(word) for i, word in zip(special.ids.tolist(), special.words, strict=True)}
+    if lone is not None:
+        both = {"break_tokens": lone.breaks, "stop_tokens": lone.stops}
+        fields |= {name: _written(symbols, alphabet.kind) for name, symbols in both.items() if symbols.size}
+    return fields if cutter is None else {**fields, "regex_str": cutter.pattern}
+
+
+def _said(word: Any) -> Any:
+    return word if isinstance(word, str) else list(word)
+
+
+def _written(symbols: np.ndarray, kind: str) -> list[Any]:
+    """Symbols as a dump has them."""
+    found: list[Any] = symbols.tolist()
+    return list(map(chr, found)) if kind == "str" else found
+
+
+def _segmenter(dump: dict[str, Any], alphabet: Alphabet, words: dict[Any, int], size: int) -> Segmenter:
+    """How documents are cut, for a vocabulary of `size` ids."""
+    kind, pattern = alphabet.kind, dump.get("regex_str") or None
+    if pattern is not None and not isinstance(pattern, str):
+        raise ModelFormatError(f"regex_str: expected a str, got {pattern!r:.60}")
+    try:
+        cutter = None if pattern is None or kind == "int" else PythonPattern(pattern)
+    except ValueError as error:
+        raise ModelFormatError(str(error).replace("pretokenizer", "regex_str", 1)) from error
+    try:
+        special = SpecialTokens.from_user(None, words, kind, size)
+        lone = LoneSymbols.from_user(_tokens(dump, "break_tokens", alphabet), _tokens(dump, "stop_tokens", alphabet), kind)
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(str(error).replace("special_tokens", "known_words", 1)) from error
+    ids = np.concatenate([np.arange(alphabet.size), np.arange(alphabet.size, size) + len(words)]) if words else None
+    return Segmenter(cutter, special, None, None, lone).numbered(ids, size)
+
+
+def _known_words(words: Any, alphabet: Alphabet) -> dict[Any, int]:
+    """The id of each known word: `str`, or tuples of integers."""
+    if not isinstance(words, dict):
+        raise ModelFormatError("known_words: expected a JSON object")
+    found: dict[Any, int] = {}
+    first, last = alphabet.size, alphabet.size + len(words) - 1
+    ids = {str(i): i for i in range(first, last + 1)}
+    for key, word in words.items():
+        is_text = isinstance(word, str)
+        if alphabet.kind == "int" and isinstance(word, list) and all(type(symbol) is int for symbol in word):
+            word = tuple(word)
+        elif alphabet.kind == "int" or not is_text:
+            raise ModelFormatError(f"known_words[{key}]: expected {'integers' if alphabet.kind == 'int' else 'a str'}")
+        if word in found or not word:
+            raise ModelFormatError(f"known_words[{key}]: {word!r:.60} is empty or there twice")
+        if key not in ids:
+            raise ModelFormatError(f"known_words: expected the ids {first}..{last}, got {key!r:.60}")
+        found[word] = ids[key]
+    return found
+
+
+def _without_words(sequences: list[list[int]], n_alphabet: int, first: int) -> list[list[int]]:
+    """Sequences as if there were no ids of known words between the alphabet and `first`; ModelFormatError for such an id."""
+    for i, sequence in enumerate(sequences):
+        if any(n_alphabet <= t < first for t in sequence):
+            raise ModelFormatError(f"mapper[{first + i}]: a known word cannot be part of a token")
+    return [[t if t < n_alphabet else t - (first - n_alphabet) for t in sequence] for sequence in sequences]
+
+
+def _tokens(dump: dict[str, Any], name: str, alphabet: Alphabet) -> list[Any]:
+    """Break or stop tokens that are in the alphabet: ubpe ignores others."""
+    tokens = dump.get(name) or []
+    if not isinstance(tokens, list) or not all(type(t) is (int if alphabet.kind == "int" else str) for t in tokens):
+        raise ModelFormatError(f"{name}: expected a list of symbols")
+    if alphabet.kind == "int":
+        given = [t for t in tokens if -(2**63) <= t < 2**63]
+        known = alphabet.lookup(np.array(given, np.int64)) >= 0
+    else:
+        given = [t for t in tokens if len(t) == 1]
+        known = alphabet.lookup(np.array(list(map(ord, given)), np.uint32)) >= 0
+    return [t for t, is_known in zip(given, known.tolist(), strict=True) if is_known]
 
 
 def _alphabet(mapping: dict[str, Any], kind: str | None) -> Alphabet:

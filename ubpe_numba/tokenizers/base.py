@@ -50,7 +50,8 @@ _Batch = Ragged | tuple[Ragged, Ragged]
 _DEFAULT_RULES = FitRules()
 _RAISE, _NONE, _ALL = "raise", "none", "all"  # what `encode` is given by default; compared as objects, whatever a user passes
 #: Arguments that a model file has elsewhere than among the parameters: in the alphabet, in the segmenter, or not at all.
-_NOT_IN_PARAMS = ("alphabet", "n_threads", "pretokenizer", "special_tokens", "known_words", "encoding")
+_CUT_BY = ("pretokenizer", "special_tokens", "known_words", "encoding", "break_tokens", "stop_tokens")  # the segmenter
+_NOT_IN_PARAMS = ("alphabet", "n_threads", *_CUT_BY)
 
 
 class Tokenizer(ABC):
@@ -83,6 +84,8 @@ class Tokenizer(ABC):
     special_tokens: Any
     known_words: Any
     encoding: str | None
+    break_tokens: Any = None  # as in pickles that older releases wrote
+    stop_tokens: Any = None
     n_threads: int | None
     model_: Model
     history_: History
@@ -101,6 +104,8 @@ class Tokenizer(ABC):
         """Become fitted, or refitted. ValueError if encoding needs what the vocabulary does not have."""
         if self._needs_pairs and model.vocabulary.merges is None:
             raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
+        if (lone := model.segmenter.lone) is not None:
+            lone.ids(model.alphabet)  # raises for a symbol that is not there
         self.model_ = model
         self._made_coder = None
 
@@ -298,7 +303,9 @@ class Tokenizer(ABC):
             alphabet = Alphabet.learn(given)
         else:  # documents without any symbol are of any kind
             alphabet = Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
-        self._segmenter(alphabet.kind, None)  # whether it goes with the alphabet, before a long fit
+        lone = self._segmenter(alphabet.kind, None).lone  # whether it goes with the alphabet, before a long fit
+        if lone is not None:
+            lone.ids(alphabet)
         if settings.n_tokens < alphabet.size:
             hint = ""
             if self.alphabet is None and alphabet.is_identity and alphabet.kind == "int":
@@ -488,13 +495,14 @@ class Tokenizer(ABC):
 
     def _segmenter(self, kind: str, size: int | None) -> Segmenter:
         """The segmenter of the constructor's arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
-        if self.pretokenizer is self.special_tokens is self.known_words is self.encoding is None:
+        if all(getattr(self, name) is None for name in _CUT_BY):
             return PLAIN
-        return Segmenter.make(self.pretokenizer, self.special_tokens, self.known_words, self.encoding, kind, size)
+        lone = self.break_tokens, self.stop_tokens
+        return Segmenter.make(self.pretokenizer, self.special_tokens, self.known_words, self.encoding, kind, size, lone)
 
     def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
         """What `fit` is given, as the constructor's arguments have it: text as bytes, cut into segments."""
-        if self.pretokenizer is self.special_tokens is self.known_words is self.encoding is None:
+        if all(getattr(self, name) is None for name in _CUT_BY):
             return as_corpus(docs, offsets, sample_weight, boundaries)
         if self.encoding is not None and isinstance(docs, Counts):
             docs = Counts(as_utf8(docs.flat), docs.weights)
@@ -1166,7 +1174,7 @@ class Tokenizer(ABC):
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{where}: {error}") from error
         if (cutter := model.segmenter.pretokenizer) is not None:
-            then = state["text"]["pretokenizer"]["unicode"]
+            then = next(part["unicode"] for part in (state["text"].get(n) for n in ("pretokenizer", "python_pattern")) if part)
             if then != cutter.unicode:
                 warnings.warn(
                     f"{where}: cuts text by Unicode {then}, and here is {cutter.unicode}: rare characters may be cut differently",
@@ -1180,11 +1188,15 @@ class Tokenizer(ABC):
         segmenter = model.segmenter
         self.pretokenizer, self.encoding = segmenter.pretokenizer, segmenter.encoding
         self.special_tokens, self.known_words = _arguments(segmenter.special, model.vocabulary.offsets.size - 1)
+        self.break_tokens, self.stop_tokens = (None, None) if segmenter.lone is None else segmenter.lone.arguments()
         self._adopt(model)
 
     @classmethod
     def from_published(cls, text: str, kind: str | None = None) -> Self:
         """Read the dump (`dumps()`) of the package ubpe 0.2 or 0.3: of its UBPE here for `UBPE`, of UBPEClassic otherwise.
+
+        Known words, break and stop tokens and the regular expression of 0.3 do what they do there. Only where the expression does
+        not match all of a text, which ubpe then leaves out and cannot decode, encoding is a ValueError that shows the place.
 
         Parameters
         ----------
@@ -1198,24 +1210,24 @@ class Tokenizer(ABC):
         ModelFormatError
             For anything else, naming the field.
         """
-        n_tokens, alphabet, vocabulary = published_ubpe.read(text, kind, cls._needs_pairs)
+        n_tokens, model = published_ubpe.read(text, kind, cls._needs_pairs)
         make: Any = cls  # the constructors differ
         tokenizer: Self = make(n_tokens, rules=FitRules(encode="batch"))
-        tokenizer._adopt(Model(alphabet, vocabulary))
+        tokenizer._take(model)
         return tokenizer
 
     def to_published(self) -> str:
         """The dump that ubpe 0.2 and 0.3 load (`loads`, with `token_type=str` for characters).
 
+        Break and stop tokens, which 0.2 does not know, are written, as are known words and a pattern that came from a dump.
+
         Raises
         ------
         ValueError
-            For a tokenizer that cuts text or has special tokens.
+            For a tokenizer with another pre-tokenizer, special tokens, an encoding, or known words that have other ids than those
+            behind the alphabet.
         """
-        alphabet, vocabulary, segmenter = self._fitted()
-        if segmenter.state():
-            raise ValueError("to_published: a dump has no place for a pretokenizer, special tokens or an encoding")
-        return published_ubpe.write(len(vocabulary), alphabet, vocabulary, self._needs_pairs)
+        return published_ubpe.write(self._fitted(), self._needs_pairs)
 
 
 def _arguments(special: SpecialTokens | None, size: int) -> tuple[Any, Any]:

@@ -39,7 +39,10 @@ class _PairTokenizer(Tokenizer):
         return self.rules is not None and self.rules.encode == "batch"
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
-        return self._coder.pair_encoder(self._by_batches).encode(documents, self.n_threads)
+        encoder = self._coder.pair_encoder(self._by_batches)
+        if self._coder.lone is None:
+            return encoder.encode(documents, self.n_threads)
+        return self._coder.apart(lambda ids: encoder.encode(ids, self.n_threads), not self._by_batches)(documents)
 
     def _word_encoder(self) -> WordEncoder | None:
         return None if self._by_batches else self._coder.word_encoder()
@@ -49,7 +52,7 @@ class _PairTokenizer(Tokenizer):
 
     def _final_encoder(self) -> PairEncoder | None:
         encoder = self._coder.pair_encoder(self._by_batches)
-        return encoder if encoder.linear else None
+        return encoder if encoder.linear and not self._coder.parts(one_by_one=True) else None
 
     @overload
     def encode(
@@ -192,7 +195,8 @@ class _PairTokenizer(Tokenizer):
             raise ValueError(f"seed: expected 0..2**64 - 1, got {seed}")
         if self._by_batches:
             raise ValueError("dropout: the articles' batch rule has no single steps to leave out; use rules with encode='rank'")
-        return self._coder.pair_encoder().encode_dropout(ids, float(dropout), int(seed), self.n_threads)
+        encoder = self._coder.pair_encoder()
+        return self._coder.apart(lambda ids: encoder.encode_dropout(ids, float(dropout), int(seed), self.n_threads))(ids)
 
     # ---------------------------------------------------------------------------------------------- tables of pairs
 
@@ -470,6 +474,12 @@ class BPE(_PairTokenizer):
     encoding
         ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`, and `boundaries` count bytes.
         None: documents are as they are.
+    break_tokens
+        Symbols of the alphabet that always are a token of their own, and that no token crosses, such as bar lines in music or
+        control events: integers, characters or bytes. Like `boundaries` before and behind each of them, in documents that are
+        encoded too; the documents stay documents. Where text is cut, before that.
+    stop_tokens
+        The same after text was cut: the pattern sees them, and then the segments are cut at them.
     n_threads
         Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 
@@ -492,6 +502,8 @@ class BPE(_PairTokenizer):
         special_tokens: Any = None,
         known_words: Any = None,
         encoding: str | None = None,
+        break_tokens: Any = None,
+        stop_tokens: Any = None,
         n_threads: int | None = None,
     ) -> None:
         self.n_tokens = n_tokens
@@ -502,6 +514,8 @@ class BPE(_PairTokenizer):
         self.special_tokens = special_tokens
         self.known_words = known_words
         self.encoding = encoding
+        self.break_tokens = break_tokens
+        self.stop_tokens = stop_tokens
         self.n_threads = n_threads
 
 
@@ -512,7 +526,9 @@ class UBPEClassic(_PairTokenizer):
     ----------
     n_candidates
         Of how many most frequent pairs a round keeps those that do not conflict: no shared token, both border pairs rarer.
-    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding, n_threads
+    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding
+        As for `BPE`.
+    break_tokens, stop_tokens, n_threads
         As for `BPE`.
 
     Notes
@@ -538,6 +554,8 @@ class UBPEClassic(_PairTokenizer):
         special_tokens: Any = None,
         known_words: Any = None,
         encoding: str | None = None,
+        break_tokens: Any = None,
+        stop_tokens: Any = None,
         n_threads: int | None = None,
     ) -> None:
         self.n_tokens = n_tokens
@@ -549,4 +567,6 @@ class UBPEClassic(_PairTokenizer):
         self.special_tokens = special_tokens
         self.known_words = known_words
         self.encoding = encoding
+        self.break_tokens = break_tokens
+        self.stop_tokens = stop_tokens
         self.n_threads = n_threads

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.coder import LIKELIHOOD, Coder, Encode, EncodeOptions
+from ubpe_numba.coding.coder import BY_SUMS, LIKELIHOOD, Coder, Encode, EncodeOptions
 from ubpe_numba.coding.k_cheapest import k_best
 from ubpe_numba.coding.nbest import NBest
 from ubpe_numba.coding.path_encoder import PathEncoder
@@ -65,7 +65,9 @@ class UBPE(Tokenizer):
         ln((1 + c) / (V + sum of c)) of the occurrences c of a token in the merged corpus (of the count that it had when it was
         merged, where only that is known), so that the likeliest path under independent tokens wins (all are negative, rare
         ones far below 0); or V numbers in -1e6..1e6, one for each id, larger ones preferred. Other objectives ignore them.
-    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding, n_threads
+    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding
+        As for `BPE`.
+    break_tokens, stop_tokens, n_threads
         As for `BPE`.
 
     Notes
@@ -104,6 +106,8 @@ class UBPE(Tokenizer):
         special_tokens: Any = None,
         known_words: Any = None,
         encoding: str | None = None,
+        break_tokens: Any = None,
+        stop_tokens: Any = None,
         objective: str = "tfidf",
         token_weights: Any = None,
         n_threads: int | None = None,
@@ -117,6 +121,8 @@ class UBPE(Tokenizer):
         self.special_tokens = special_tokens
         self.known_words = known_words
         self.encoding = encoding
+        self.break_tokens = break_tokens
+        self.stop_tokens = stop_tokens
         self.objective = objective
         self.token_weights = token_weights
         self.n_threads = n_threads
@@ -516,7 +522,7 @@ class UBPE(Tokenizer):
         [1.0, 0.48, 0.83, 0.48]
         """
         coder = self._coder
-        ids = coder.model.alphabet.to_ids(self._whole(coder, doc, name="boundary_probabilities"), unknown, name="doc")
+        ids = coder.model.alphabet.to_ids(self._whole(coder, doc, None, True, name="boundary_probabilities"), unknown, name="doc")
         return self._lattice(alpha).boundaries(ids.values)
 
     def _sampled(self, sample: bool, alpha: float, seed: int) -> Encode:
@@ -527,7 +533,7 @@ class UBPE(Tokenizer):
             raise TypeError(f"seed: expected an int, got {seed!r}")
         if not 0 <= seed < 2**64:
             raise ValueError(f"seed: expected 0..2**64 - 1, got {seed}")
-        return lambda ids: self._lattice(alpha).sample(ids, int(seed), self.n_threads)
+        return self._coder.apart(lambda ids: self._lattice(alpha).sample(ids, int(seed), self.n_threads))
 
     def _lattice(self, alpha: float) -> Lattice:
         """All segmentations with the weights that `alpha` asks for."""
@@ -539,13 +545,17 @@ class UBPE(Tokenizer):
         return self._coder.lattice(self.token_weights if self.objective == "additive" else LIKELIHOOD, float(alpha))
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
-        objective = self.objective
+        objective, coder = self.objective, self._coder
         if objective in _BY_PROBABILITY:
-            encoder = self._coder.path_encoder(LIKELIHOOD)
-            return encoder.encode(documents, "additive" if objective == "likelihood" else objective, self.n_threads)
-        self._check_objective()
-        encoder = self._coder.path_encoder(self.token_weights)
-        return encoder.encode(documents, encoder.effective(objective), self.n_threads)
+            encoder = coder.path_encoder(LIKELIHOOD)
+            effective = "additive" if objective == "likelihood" else objective
+        else:
+            self._check_objective()
+            encoder = coder.path_encoder(self.token_weights)
+            effective = encoder.effective(objective)
+        if coder.lone is None:
+            return encoder.encode(documents, effective, self.n_threads)
+        return coder.apart(lambda ids: encoder.encode(ids, effective, self.n_threads), effective in BY_SUMS)(documents)
 
     def _short(self) -> ShortEncode | None:
         objective = self.objective
@@ -649,7 +659,7 @@ class UBPE(Tokenizer):
         """
         coder = self._coder
         options = self._search_options(n, beam, distinct, exact, guided, return_gap)
-        ids = coder.model.alphabet.to_ids(self._whole(coder, doc), unknown, name="doc")
+        ids = coder.model.alphabet.to_ids(self._whole(coder, doc, None, self.objective != "tfidf"), unknown, name="doc")
         objective, weights_of = self._search()
         encoder = coder.path_encoder(weights_of)
         if objective != "tfidf":
@@ -700,7 +710,7 @@ class UBPE(Tokenizer):
         """
         coder = self._coder
         options = self._search_options(n, beam, distinct, exact, guided, return_gap)
-        ids = coder.model.alphabet.to_ids(self._whole(coder, docs, offsets, many=True), unknown)
+        ids = coder.model.alphabet.to_ids(self._whole(coder, docs, offsets, self.objective != "tfidf", many=True), unknown)
         objective, weights = self._search()
         encoder = coder.path_encoder(weights)
         if objective == "tfidf":
@@ -739,9 +749,10 @@ class UBPE(Tokenizer):
             raise ValueError(f"distinct: expected 'path' or 'bag', got {distinct!r}")
         return Options(n, int(beam), distinct == "bag", bool(exact), bool(guided), bool(with_gap))
 
-    def _whole(self, coder: Coder, docs: Any, offsets: Any = None, many: bool = False, name: str = "encode_nbest") -> Documents:
-        """Documents as they are searched; ValueError if this tokenizer cuts them first."""
-        if not coder.is_plain:
+    @staticmethod
+    def _whole(coder: Coder, docs: Any, offsets: Any, by_sums: bool, many: bool = False, name: str = "encode_nbest") -> Documents:
+        """Documents as they are searched, by sums of weights or by tf-idf; ValueError if this tokenizer cuts them first."""
+        if not coder.is_plain or coder.parts(by_sums):
             raise ValueError(f"{name}: the segmentations of a document that is cut, or has special tokens, are not ranked")
         encoding = coder.model.segmenter.encoding
         return read_documents(docs, offsets, encoding) if many else read_document(docs, encoding)

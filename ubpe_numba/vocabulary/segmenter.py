@@ -17,6 +17,8 @@ from ubpe_numba.errors import ModelFormatError, SpecialTokenError
 from ubpe_numba.runtime.arrays import check_fields, integers_of, offsets_of
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.text.pretokenizer import Pretokenizer
+from ubpe_numba.text.python_pattern import PythonPattern
+from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
 __all__ = ["Segmenter", "SpecialChoice"]
@@ -48,17 +50,29 @@ class Segmenter(NamedTuple):
     """How a fitted tokenizer treats documents before and ids after encoding.
 
     `token_ids` int32[V] are the ids of the tokens of the vocabulary where they are not 0..V-1, as in tokenizers that were trained
-    elsewhere; `encoding` is ``"utf-8"`` where `str` is encoded as bytes.
+    elsewhere; `encoding` is ``"utf-8"`` where `str` is encoded as bytes; `lone` are the break and stop tokens.
     """
 
     pretokenizer: Pretokenizer | None = None
     special: SpecialTokens | None = None
     token_ids: np.ndarray | None = None
     encoding: str | None = None
+    lone: LoneSymbols | None = None
 
     @classmethod
-    def make(cls, pretokenizer: Any, special: Any, known: Any, encoding: Any, kind: str, size: int | None) -> Segmenter:
+    def make(
+        cls,
+        pretokenizer: Any,
+        special: Any,
+        known: Any,
+        encoding: Any,
+        kind: str,
+        size: int | None,
+        lone: tuple[Any, Any] = (None, None),
+    ) -> Segmenter:
         """Read the arguments of a tokenizer with an alphabet of this `kind` and `size` ids, None if not known yet.
+
+        `lone` are its break and stop tokens.
 
         TypeError or ValueError, naming the argument; a pre-tokenizer for integers is a ValueError.
         """
@@ -68,7 +82,8 @@ class Segmenter(NamedTuple):
             raise ValueError("pretokenizer: it cuts text, and the tokenizer is one of integers; use boundaries")
         if encoding and kind != "bytes":
             raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
-        made = cls(cutter, SpecialTokens.from_user(special, known, kind, size), None, encoding)
+        words = SpecialTokens.from_user(special, known, kind, size)
+        made = cls(cutter, words, None, encoding, LoneSymbols.from_user(*lone, kind))
         return made if size is None else made.numbered(None, size)
 
     # ---------------------------------------------------------------------------------------------- fitting
@@ -79,14 +94,15 @@ class Segmenter(NamedTuple):
         Special tokens, allowed or not, and known words are cut out: nothing is learned from them. A segment is the document that
         document frequencies count.
         """
+        if self.pretokenizer is None and self.lone is not None:
+            return self.lone.part(self._replace(lone=None).corpus(corpus, n_threads))
         if self.pretokenizer is None and self.special is None:
             return corpus
         given = self.stretches(corpus.given, "docs")
         kept = Documents(given.values, given.cuts, corpus.given.kind)  # for the alphabet: of weight 0 too
         pieces = self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs")
         if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
-            name = self.pretokenizer.name
-            cuts = name if name in PATTERNS else self.pretokenizer.split(pieces.values, pieces.cuts)
+            cuts = self.pattern or self.segments(pieces)
             from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
 
             return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
@@ -99,16 +115,23 @@ class Segmenter(NamedTuple):
             made = made._replace(n_documents=made.n_documents + corpus.n_empty)
         return made._replace(given=kept)
 
+    @property
+    def pattern(self) -> str | None:
+        """The name of the pattern that alone cuts what stands between special and break tokens, if a kernel knows it."""
+        name = None if self.pretokenizer is None else self.pretokenizer.name
+        return name if name in PATTERNS and (self.lone is None or not self.lone.stops.size) else None
+
     def segments(self, pieces: Stretches) -> np.ndarray:
         """The segments of all stretches, int64[s + 1]."""
         if self.pretokenizer is None or not pieces.values.size:
             return pieces.cuts
-        return self.pretokenizer.split(pieces.values, pieces.cuts)
+        cuts = self.pretokenizer.split(pieces.values, pieces.cuts)
+        return cuts if self.lone is None else self.lone.cuts(pieces.values, cuts, self.lone.stops)
 
     # ---------------------------------------------------------------------------------------------- special tokens
 
     def stretches(self, documents: Documents, name: str, chosen: SpecialChoice | None = None) -> Stretches:
-        """Take special tokens and known words out of documents.
+        """Take special tokens and known words out of documents, and cut at break tokens where a pre-tokenizer has to see that.
 
         Known words are looked for always, special tokens where they are `chosen`; None, as in a fit: all of them, and none is an
         error. SpecialTokenError for one that is forbidden, TypeError where a pre-tokenizer meets integers.
@@ -133,6 +156,8 @@ class Segmenter(NamedTuple):
                 values = np.delete(values, np.repeat(left, lengths) + np.arange(taken[-1]))
                 offsets = offsets - taken[np.searchsorted(at, offsets)]
         cuts = np.unique(np.concatenate([offsets, left]))
+        if self.pretokenizer is not None and self.lone is not None:
+            cuts = self.lone.cuts(values, cuts, self.lone.breaks)
         if self.pretokenizer is not None and values.size and kind == "int":
             raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
         return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left))
@@ -151,19 +176,22 @@ class Segmenter(NamedTuple):
 
     def state(self) -> dict[str, Any]:
         """What a model file holds beside the vocabulary; empty if there is nothing."""
+        name = "python_pattern" if isinstance(self.pretokenizer, PythonPattern) else "pretokenizer"
         parts = {
-            "pretokenizer": None if self.pretokenizer is None else self.pretokenizer.state(),
+            name: None if self.pretokenizer is None else self.pretokenizer.state(),
             "special_tokens": None if self.special is None else self.special.state(),
             "encoding": self.encoding,
             "token_ids": self.token_ids,
+            **({} if self.lone is None else self.lone.state()),
         }
         return {name: part for name, part in parts.items() if part is not None}
 
     @classmethod
     def from_state(cls, state: dict[str, Any], size: int, kind: str) -> Segmenter:
         """Make it again, for a vocabulary of `size` ids and documents of `kind`. ModelFormatError if it is not valid."""
-        fields = {"pretokenizer": None, "special_tokens": None, "encoding": None, "token_ids": None, **state}
-        check_fields(fields, ("pretokenizer", "special_tokens", "encoding", "token_ids"), "text")
+        names = ("pretokenizer", "python_pattern", "special_tokens", "encoding", "token_ids", "break_tokens", "stop_tokens")
+        fields = dict.fromkeys(names) | state
+        check_fields(fields, names, "text")
         cutter = special = None
         if (found := fields["pretokenizer"]) is not None:
             if not isinstance(found, dict):
@@ -175,6 +203,14 @@ class Segmenter(NamedTuple):
                 raise ModelFormatError(str(error)) from error
             if kind == "int" or found["name"] != cutter.name or not isinstance(found["unicode"], str):
                 raise ModelFormatError("pretokenizer: the name, the pattern and the alphabet do not go together")
+        if (found := fields["python_pattern"]) is not None:
+            if cutter is not None or kind == "int" or not isinstance(found, dict):
+                raise ModelFormatError("python_pattern: expected an object, for text, and no pretokenizer")
+            check_fields(found, ("pattern", "unicode"), "python_pattern")
+            try:
+                cutter = PythonPattern(found["pattern"])
+            except (TypeError, ValueError) as error:
+                raise ModelFormatError(str(error)) from error
         if (found := fields["special_tokens"]) is not None:
             special = SpecialTokens.from_state(found, size)
             if special.kind != kind:
@@ -182,7 +218,8 @@ class Segmenter(NamedTuple):
         if fields["encoding"] not in (None, "utf-8") or (fields["encoding"] and kind != "bytes"):
             raise ModelFormatError(f"encoding: expected 'utf-8' and an alphabet of bytes, got {fields['encoding']!r}")
         ids = fields["token_ids"]
-        return cls(cutter, special, None, fields["encoding"]).numbered(None if ids is None else ids, size)
+        lone = LoneSymbols.from_state(fields["break_tokens"], fields["stop_tokens"], kind)
+        return cls(cutter, special, None, fields["encoding"], lone).numbered(None if ids is None else ids, size)
 
     def numbered(self, token_ids: Any, size: int) -> Segmenter:
         """The same with ids of its own for the `size` tokens of a vocabulary, or 0..size-1.

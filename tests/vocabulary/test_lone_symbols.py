@@ -1,0 +1,264 @@
+"""Break and stop tokens: every one a token of its own, in fits and in encodings, however documents are given."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference.atoms import parts_at
+
+from ubpe_numba import BPE, UBPE, Counts, FitRules, ModelFormatError, UBPEClassic, UnknownSymbolError
+from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
+
+pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
+documents = st.lists(st.lists(st.integers(0, 4), max_size=30), min_size=1, max_size=5)
+lone = st.sets(st.integers(0, 4), max_size=3).map(sorted)
+OBJECTIVES = ["tfidf", "shortest", "additive", "likelihood", "sentencepiece"]
+
+
+def bounds(docs: list[list[int]], alone: list[int]) -> list[list[int]]:
+    """The places before and behind each symbol that stands alone."""
+    return [[p for i, s in enumerate(doc) if s in alone for p in (i, i + 1)] for doc in docs]
+
+
+@given(documents, lone, lone)
+def test_cuts_equal_reference(docs: list[list[int]], breaks: list[int], stops: list[int]) -> None:
+    found = LoneSymbols.from_user(breaks, stops, "int")
+    if found is None:
+        assert not breaks and not stops
+        return
+    assert sorted(found.all.tolist()) == sorted({*breaks, *stops})
+    flat = np.array([9, *(s for doc in docs for s in doc), 0, 1], np.int64)  # documents may be part of an array
+    offsets = 1 + np.cumsum([0, *map(len, docs)])
+    cuts = found.cuts(flat, offsets, found.all)
+    want = [p for doc in docs for p in parts_at(doc, {*breaks, *stops})]
+    lengths = np.diff(cuts).tolist()
+    assert [flat[a : a + n].tolist() for a, n in zip(cuts.tolist(), lengths, strict=False)] == want
+    assert set(offsets.tolist()) <= set(cuts.tolist())
+
+
+@given(documents, lone, st.booleans(), st.booleans(), st.data())
+def test_parts_of_a_corpus_are_boundaries(
+    docs: list[list[int]], alone: list[int], weigh: bool, bound: bool, data: st.DataObject
+) -> None:
+    found = LoneSymbols.from_user(alone, None, "int")
+    if found is None:
+        return
+    given_bounds = [data.draw(st.lists(st.integers(0, len(doc)), max_size=3)) for doc in docs] if bound else [[] for _ in docs]
+    weights = data.draw(st.lists(st.integers(0, 3), min_size=len(docs), max_size=len(docs))) if weigh else None
+    got = found.part(as_corpus(docs, None, weights, given_bounds if bound else None))
+    both = [a + b for a, b in zip(given_bounds, bounds(docs, alone), strict=True)]
+    want = as_corpus(docs, None, weights, both)
+    assert got.offsets.tolist() == want.offsets.tolist() and got.document_of is not None and want.document_of is not None
+    assert got.document_of.tolist() == want.document_of.tolist()
+    assert (got.weights is None) == (want.weights is None)
+    assert got.weights is None or (want.weights is not None and got.weights.tolist() == want.weights.tolist())
+    assert (got.n_documents, got.n_symbols, got.n_empty) == (want.n_documents, want.n_symbols, want.n_empty)
+
+
+def corpus(seed: int = 0, n: int = 30) -> list[list[int]]:
+    rng = np.random.default_rng(seed)
+    return [rng.integers(0, 5, rng.integers(0, 60)).tolist() for _ in range(n)] + [[], [0], [0, 0], [1, 0]]
+
+
+@pytest.mark.parametrize("as_stop", [False, True])
+def test_a_fit_is_one_with_boundaries(cls: Any, as_stop: bool) -> None:
+    """The same merges, idf and fingerprint of the vocabulary, with weights of documents and as Counts too."""
+    docs = corpus()
+    name = "stop_tokens" if as_stop else "break_tokens"
+    tok = cls(40, alphabet=5, **{name: [0, 3]}).fit(docs)
+    want = cls(40, alphabet=5).fit(docs, boundaries=bounds(docs, [0, 3]))
+    assert tok.vocabulary == want.vocabulary and tok.vocabulary.fingerprint == want.vocabulary.fingerprint
+    assert not {0, 3} & {s for t in range(5, len(tok.vocabulary)) for s in tok.vocabulary.sequence(t).tolist()}
+    weights = [i % 3 for i in range(len(docs))]
+    weighed = cls(40, alphabet=5, **{name: [0, 3]}).fit(docs, sample_weight=weights)
+    assert weighed.vocabulary == cls(40, alphabet=5).fit(docs, sample_weight=weights, boundaries=bounds(docs, [0, 3])).vocabulary
+    counted = cls(40, alphabet=5, **{name: [0, 3]}).fit(Counts.of(as_documents(docs), np.array(weights) + 1))
+    again = cls(40, alphabet=5, **{name: [0, 3]}).fit(docs, sample_weight=[w + 1 for w in weights])
+    assert counted.vocabulary == again.vocabulary
+    more = cls(30, alphabet=5, **{name: [0, 3]}).fit(docs).fit_more(docs, 40) if cls is not UBPE else None
+    assert more is None or more.vocabulary.fingerprint == tok.vocabulary.fingerprint or cls is UBPEClassic
+
+
+def by_parts(tok: Any, doc: list[int], alone: list[int]) -> list[int]:
+    """What a tokenizer that knows of no such symbols makes of the parts."""
+    return [i for part in parts_at(doc, alone) for i in (part if len(part) == 1 else tok.encode(part).tolist())]
+
+
+def tokenizers(**params: Any) -> list[Any]:
+    """Of every kind, over five symbols; the vocabularies hold symbols that stand alone, or not."""
+    docs = corpus(1)
+    made = []
+    for fitted_so in (True, False):
+        for cls, options in [
+            (BPE, {}), (UBPEClassic, {"n_candidates": 4}), (UBPEClassic, {"rules": FitRules(encode="batch")}),
+            *((UBPE, {"n_candidates": 4, "objective": name}) for name in OBJECTIVES),
+        ]:  # fmt: skip
+            plain = cls(40, alphabet=5, **options).fit(docs, boundaries=bounds(docs, [0, 3]) if fitted_so else None)
+            tok = cls(40, alphabet=5, **options, **params)
+            tok._adopt(plain.model_._replace(segmenter=tok._segmenter("int", 40)))
+            made.append((tok, plain))
+    return made
+
+
+def test_encodings_are_those_of_the_parts() -> None:
+    """By every encoder, one document and many, short and long, with starts, unknown symbols, streams and on threads."""
+    docs = [*corpus(2), np.random.default_rng(3).integers(0, 5, 9000).tolist()]
+    for tok, plain in tokenizers(break_tokens=[3], stop_tokens=[0]):
+        want = [by_parts(plain, doc, [0, 3]) for doc in docs]
+        for _ in range(2):  # the second time by what is made for short documents
+            assert [tok.encode(doc).tolist() for doc in docs] == want
+        assert tok.encode_batch(docs).to_lists() == want
+        assert [ids.tolist() for ids in tok.encode_iter(docs, batch=50)] == want
+        assert [tok.decode(ids).tolist() for ids in want] == docs
+        ids, starts = tok.encode(docs[0], return_offsets=True)
+        assert [docs[0][a] for a, i in zip(starts.tolist(), ids.tolist(), strict=True) if i in (0, 3)] == [
+            s for s in docs[0] if s in (0, 3)
+        ]
+        assert tok.encode([1, 9, 2], unknown="skip").tolist() == by_parts(plain, [1, 2], [0, 3])
+        with pytest.raises(UnknownSymbolError, match="position 2"):
+            tok.encode([0, 1, 9])
+        frames = [i for a in range(0, 9000, 1000) for i in by_parts(plain, docs[-1][a : a + 1000], [0, 3])]
+        assert np.concatenate(list(tok.encode_stream([docs[-1]], frame=1000))).tolist() == frames
+
+
+def test_streams_without_frames_are_certain_where_no_token_holds_a_symbol() -> None:
+    doc = np.random.default_rng(3).integers(0, 5, 3000).tolist()
+    (inside, _), *_, = tokenizers(break_tokens=[0, 3])  # fmt: skip
+    assert np.concatenate(list(inside.encode_stream([doc[:1000], doc[1000:]]))).tolist() == inside.encode(doc).tolist()
+    across = BPE.from_merges([[0, 1]], alphabet=3, break_tokens=[1])
+    assert across.encode([0, 1, 0, 2]).tolist() == [0, 1, 0, 2]
+    with pytest.raises(ValueError, match="frame: expected"):
+        across.encode_stream([[0, 1]])
+
+
+def test_samples_and_dropout_never_cross() -> None:
+    doc = corpus(4)[3] * 4
+    for tok, _ in tokenizers(break_tokens=[0, 3]):
+        if isinstance(tok, UBPE):
+            found = [tok.encode(doc, sample=True, alpha=0.3, seed=seed) for seed in range(5)]
+        elif tok.rules is None:
+            found = [tok.encode(doc, dropout=0.3, seed=seed) for seed in range(5)]
+        else:
+            continue
+        for ids in found:
+            assert tok.decode(ids).tolist() == doc
+            assert [i for i in ids.tolist() if i in (0, 3)] == [s for s in doc if s in (0, 3)]
+
+
+def test_the_n_best_by_sums_are_those_without_tokens_that_cross() -> None:
+    for tok, plain in tokenizers(break_tokens=[0, 3])[:8]:
+        if isinstance(tok, UBPE) and tok.objective != "tfidf":
+            got, weights = tok.encode_nbest([1, 2, 1, 0, 2, 1], 5)
+            want, others = plain.encode_nbest([1, 2, 1, 0, 2, 1], 5)
+            assert got.to_lists() == want.to_lists() and weights.tolist() == others.tolist()
+    for tok, _ in tokenizers(break_tokens=[0, 3])[8:]:
+        if isinstance(tok, UBPE):
+            with pytest.raises(ValueError, match="encode_nbest: the segmentations of a document that is cut"):
+                tok.encode_nbest([1, 0, 1], 2)
+
+
+TEXT = "one|two, three|four\none|two, three|| 低い|低い\n" * 3
+
+
+@pytest.mark.parametrize("pretokenizer", [None, "gpt2", "cl100k", "o200k", "whitespace", r"[^,]+"])
+@pytest.mark.parametrize("special", [None, ["<e>"]])
+def test_text(cls: Any, pretokenizer: Any, special: Any) -> None:
+    """Break tokens cut before the pattern, which sees stop tokens; special tokens, offsets, batches, a clone."""
+    docs = [TEXT, TEXT[5:40], "", "|", "\n", "<e>" if special else "e", "a|<e>|b" if special else "a|b"]
+    params = {"pretokenizer": pretokenizer, "special_tokens": special, "break_tokens": "\n", "stop_tokens": b"|"}
+    tok = cls.for_text(320, **params).fit(docs)
+    lone_ids = {10, 124}
+    for ids in tok.encode_batch(docs, allowed_special="all"):
+        for i in ids.tolist():
+            text = tok.decode_bytes([i])
+            assert i in lone_ids or not {*text} & lone_ids
+    encoded = tok.encode_batch(docs, allowed_special="all").to_lists()
+    assert [tok.encode(doc, allowed_special="all").tolist() for doc in docs] == encoded
+    assert [tok.decode(ids) for ids in encoded] == docs
+    parts = TEXT.replace("|", "\0|\0").replace("\n", "\0\n\0").split("\0")
+    if pretokenizer is None:
+        want = [i for part in parts for i in tok.encode(part).tolist()]
+        assert tok.encode(TEXT).tolist() == want
+    again = cls(**tok.get_params()).fit(docs)
+    assert again.fingerprint == tok.fingerprint != cls.for_text(320, pretokenizer=pretokenizer).fit(docs).fingerprint
+
+
+def test_a_pattern_sees_stop_tokens_and_not_what_is_behind_a_break_token() -> None:
+    params: dict[str, Any] = {"pretokenizer": "gpt2", "encoding": "utf-8", "alphabet": bytes(range(256))}
+    merges = [[32, 97], [32, 32]]
+    broken = BPE.from_merges(merges, break_tokens="|", **params)
+    stopped = BPE.from_merges(merges, stop_tokens="|", **params)
+    # " |" is a segment of GPT-2's pattern, and of two spaces the second goes with what follows
+    assert broken.encode("  |a").tolist() == [257, 124, 97]
+    assert stopped.encode("  |a").tolist() == [32, 32, 124, 97]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_files_pickles_and_parameters(cls: Any, suffix: str, tmp_path: Any) -> None:
+    for docs, params in [
+        (corpus(), {"break_tokens": {0, 3}, "stop_tokens": np.array([4, 0])}),
+        (["ab|cd-", "ab|ab-ab"], {"break_tokens": "|", "stop_tokens": ["-"]}),
+        ([b"ab|cd-", b"ab|ab-ab"], {"break_tokens": [124], "stop_tokens": [b"-"]}),
+    ]:
+        tok = cls(40 if docs == corpus() else None, **params).fit(docs)
+        tok.save(tmp_path / f"m{suffix}")
+        loaded = cls.load(tmp_path / f"m{suffix}")
+        for other in (loaded, pickle.loads(pickle.dumps(tok)), cls(**loaded.get_params()).fit(docs)):
+            assert other.fingerprint == tok.fingerprint
+            assert other.encode_batch(docs).to_lists() == tok.encode_batch(docs).to_lists()
+        state = tok.model_.state()["text"]
+        assert state == loaded.model_.state()["text"] and set(state) == {"break_tokens", "stop_tokens"}
+        assert tok.truncate(len(tok.vocabulary) - 1).segmenter_.lone is not None
+
+
+def test_files_without_them_are_as_before(cls: Any) -> None:
+    assert "text" not in cls(20).fit(corpus()).model_.state()
+
+
+@pytest.mark.parametrize(
+    "text, match",
+    [
+        ({"break_tokens": [1, 1]}, "break_tokens: expected ascending"),
+        ({"stop_tokens": [2, 1]}, "stop_tokens: expected ascending"),
+        ({"break_tokens": ["a"]}, "break_tokens: expected integers"), ({"break_tokens": 1}, "break_tokens: expected integers"),
+        ({"break_tokens": [[1]]}, "break_tokens: expected ascending"),
+        ({"break_tokens": [True]}, "break_tokens: expected integers"),
+        ({"break_tokens": [7]}, "break_tokens: 7 is not in the alphabet"), ({"stop_tokens": [2**63]}, "fit int64"),
+        ({"stop_tokens": [-1]}, "stop_tokens: -1 is not in the alphabet"), ({"break": [1]}, "break"),
+        ({"python_pattern": "a"}, "python_pattern: expected an object"),
+    ],
+)  # fmt: skip
+def test_hostile_files(text: Any, match: str, tmp_path: Any) -> None:
+    BPE.from_merges([[0, 1]], alphabet=3).save(tmp_path / "m.json")
+    file = json.loads((tmp_path / "m.json").read_text())
+    (tmp_path / "m.json").write_text(json.dumps(file | {"text": text}))
+    with pytest.raises(ModelFormatError, match=match):
+        BPE.load(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize(
+    "alphabet, value, error, match",
+    [
+        (3, 5, TypeError, "break_tokens: expected integers, got"), (3, "a", TypeError, "break_tokens: expected integers"),
+        (3, [5], ValueError, "break_tokens: 5 is not in the alphabet of 3 symbols"), (3, [1.0], TypeError, "integers, got 1.0"),
+        (3, [True], TypeError, "got True"), (3, [2**63], ValueError, "out of range"), (3, [[1, 2]], TypeError, "got "),
+        ("abc", "d", ValueError, "break_tokens: 'd' is not in the alphabet"), ("abc", ["ab"], TypeError, "known_words keeps"),
+        ("abc", [97], TypeError, "single characters, got 97"), (b"abc", [256], ValueError, "256 is out of range"),
+        (b"abc", "é", TypeError, "single bytes, got 'é'"), (b"abc", [b"ab"], TypeError, "known_words keeps longer ones whole"),
+    ],
+)  # fmt: skip
+def test_bad_arguments(cls: Any, alphabet: Any, value: Any, error: Any, match: str) -> None:
+    docs = [[0, 1, 2]] if alphabet == 3 else [alphabet]
+    with pytest.raises(error, match=match):
+        cls(5, alphabet=alphabet, break_tokens=value).fit(docs)
+    if cls is BPE:
+        with pytest.raises(error, match=match.replace("break", "stop")):
+            BPE.from_merges([[0, 1]], alphabet=alphabet, stop_tokens=value)
