@@ -141,7 +141,7 @@ def _segmenter(dump: dict[str, Any], alphabet: Alphabet, words: dict[Any, int], 
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error).replace("special_tokens", "known_words", 1)) from error
     ids = np.concatenate([np.arange(alphabet.size), np.arange(alphabet.size, size) + len(words)]) if words else None
-    return Segmenter(cutter, special, None, None, lone).numbered(ids, size)
+    return Segmenter(cutter, special, lone=lone).numbered(ids, size)
 
 
 def _known_words(words: Any, alphabet: Alphabet) -> dict[Any, int]:

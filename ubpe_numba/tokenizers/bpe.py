@@ -471,6 +471,8 @@ class BPE(_PairTokenizer):
         integers, as the documents. See `encode`. The parts of a document between them count as documents.
     known_words
         The same for words that are found in every document without being asked for.
+    normalizer
+        What text is changed to before it is cut: steps such as ``"NFC"``, as `Normalizer` takes them; None to leave it as it is.
     encoding
         ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`, and `boundaries` count bytes.
         None: documents are as they are.
@@ -501,6 +503,7 @@ class BPE(_PairTokenizer):
         pretokenizer: Any = None,
         special_tokens: Any = None,
         known_words: Any = None,
+        normalizer: Any = None,
         encoding: str | None = None,
         break_tokens: Any = None,
         stop_tokens: Any = None,
@@ -513,6 +516,7 @@ class BPE(_PairTokenizer):
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
         self.known_words = known_words
+        self.normalizer = normalizer
         self.encoding = encoding
         self.break_tokens = break_tokens
         self.stop_tokens = stop_tokens
@@ -529,6 +533,8 @@ class UBPEClassic(_PairTokenizer):
     n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding
         As for `BPE`.
     break_tokens, stop_tokens, n_threads
+        As for `BPE`.
+    normalizer
         As for `BPE`.
 
     Notes
@@ -553,6 +559,7 @@ class UBPEClassic(_PairTokenizer):
         pretokenizer: Any = None,
         special_tokens: Any = None,
         known_words: Any = None,
+        normalizer: Any = None,
         encoding: str | None = None,
         break_tokens: Any = None,
         stop_tokens: Any = None,
@@ -566,6 +573,7 @@ class UBPEClassic(_PairTokenizer):
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
         self.known_words = known_words
+        self.normalizer = normalizer
         self.encoding = encoding
         self.break_tokens = break_tokens
         self.stop_tokens = stop_tokens

@@ -69,6 +69,8 @@ class UBPE(Tokenizer):
         As for `BPE`.
     break_tokens, stop_tokens, n_threads
         As for `BPE`.
+    normalizer
+        As for `BPE`.
 
     Notes
     -----
@@ -105,6 +107,7 @@ class UBPE(Tokenizer):
         pretokenizer: Any = None,
         special_tokens: Any = None,
         known_words: Any = None,
+        normalizer: Any = None,
         encoding: str | None = None,
         break_tokens: Any = None,
         stop_tokens: Any = None,
@@ -120,6 +123,7 @@ class UBPE(Tokenizer):
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
         self.known_words = known_words
+        self.normalizer = normalizer
         self.encoding = encoding
         self.break_tokens = break_tokens
         self.stop_tokens = stop_tokens

@@ -1,7 +1,8 @@
-"""What stands between documents and their ids: text as UTF-8, special tokens, the pre-tokenizer, ids in an order of their own.
+"""What stands between documents and their ids: text as UTF-8, special tokens, normalizer, pre-tokenizer, ids of their own.
 
 All of it is optional and applied alike when fitting and encoding: special tokens are taken out of a document, what is left
-between them is cut into segments, and each segment is encoded as if it were a document, so that no token ever passes a cut.
+between them is normalised and cut into segments, and each segment is encoded as if it were a document, so that no token ever
+passes a cut.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.errors import ModelFormatError, SpecialTokenError
 from ubpe_numba.runtime.arrays import check_fields, integers_of, offsets_of
+from ubpe_numba.text import rewrite
 from ubpe_numba.text.cut import PATTERNS
+from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.python_pattern import PythonPattern
+from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
@@ -35,7 +39,11 @@ class Stretches(NamedTuple):
     """Documents without their special tokens, in the stretches that these leave.
 
     `values` and `cuts` int64[s + 1]: what is left; stretches `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
-    the special tokens taken out; `at` int64[k]: where each stood in the documents, `before` int64[k]: before which stretch.
+    the special tokens taken out; `at` int64[k]: where each stood in the documents, `before` int64[k]: before which stretch,
+    `owners` int64[k]: in which document.
+
+    Where text is rewritten `values` are those that are encoded; `segments` int64: where they are cut, None if that is not known
+    yet; `origins` int64: where in the documents each value comes from, None if nobody asked.
     """
 
     values: np.ndarray
@@ -44,6 +52,9 @@ class Stretches(NamedTuple):
     words: np.ndarray
     at: np.ndarray
     before: np.ndarray
+    owners: np.ndarray
+    segments: np.ndarray | None = None
+    origins: np.ndarray | None = None
 
 
 class Segmenter(NamedTuple):
@@ -53,10 +64,11 @@ class Segmenter(NamedTuple):
     elsewhere; `encoding` is ``"utf-8"`` where `str` is encoded as bytes; `lone` are the break and stop tokens.
     """
 
-    pretokenizer: Pretokenizer | None = None
+    pretokenizer: Pretokenizer | Splitter | None = None
     special: SpecialTokens | None = None
     token_ids: np.ndarray | None = None
     encoding: str | None = None
+    normalizer: Normalizer | None = None
     lone: LoneSymbols | None = None
 
     @classmethod
@@ -68,22 +80,25 @@ class Segmenter(NamedTuple):
         encoding: Any,
         kind: str,
         size: int | None,
+        normalizer: Any = None,
         lone: tuple[Any, Any] = (None, None),
     ) -> Segmenter:
         """Read the arguments of a tokenizer with an alphabet of this `kind` and `size` ids, None if not known yet.
 
-        `lone` are its break and stop tokens.
-
-        TypeError or ValueError, naming the argument; a pre-tokenizer for integers is a ValueError.
+        `lone` are its break and stop tokens. TypeError or ValueError, naming the argument; a pre-tokenizer or a normalizer for
+        integers is a ValueError.
         """
         check_encoding(encoding)
-        cutter = Pretokenizer.of(pretokenizer)
+        cutter = pretokenizer if isinstance(pretokenizer, Splitter) else Pretokenizer.of(pretokenizer)
+        changer = Normalizer.of(normalizer)
         if cutter is not None and kind == "int":
             raise ValueError("pretokenizer: it cuts text, and the tokenizer is one of integers; use boundaries")
+        if changer is not None and kind == "int":
+            raise ValueError("normalizer: it changes text, and the tokenizer is one of integers")
         if encoding and kind != "bytes":
             raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
         words = SpecialTokens.from_user(special, known, kind, size)
-        made = cls(cutter, words, None, encoding, LoneSymbols.from_user(*lone, kind))
+        made = cls(cutter, words, None, encoding, changer, LoneSymbols.from_user(*lone, kind))
         return made if size is None else made.numbered(None, size)
 
     # ---------------------------------------------------------------------------------------------- fitting
@@ -96,11 +111,11 @@ class Segmenter(NamedTuple):
         """
         if self.pretokenizer is None and self.lone is not None:
             return self.lone.part(self._replace(lone=None).corpus(corpus, n_threads))
-        if self.pretokenizer is None and self.special is None:
+        if self.pretokenizer is None and self.special is None and self.normalizer is None:
             return corpus
-        given = self.stretches(corpus.given, "docs")
+        given = self.rewritten(self.stretches(corpus.given, "docs"))
         kept = Documents(given.values, given.cuts, corpus.given.kind)  # for the alphabet: of weight 0 too
-        pieces = self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs")
+        pieces = self.rewritten(self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs"))
         if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
             cuts = self.pattern or self.segments(pieces)
             from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
@@ -125,8 +140,47 @@ class Segmenter(NamedTuple):
         """The segments of all stretches, int64[s + 1]."""
         if self.pretokenizer is None or not pieces.values.size:
             return pieces.cuts
-        cuts = self.pretokenizer.split(pieces.values, pieces.cuts)
+        cuts = pieces.segments
+        if cuts is None:
+            cuts = self.pretokenizer.split(pieces.values, pieces.cuts)
         return cuts if self.lone is None else self.lone.cuts(pieces.values, cuts, self.lone.stops)
+
+    # ---------------------------------------------------------------------------------------------- text that is changed
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether anything else than the text as it is may be encoded."""
+        return self.normalizer is not None or self._splitter is not None
+
+    @property
+    def _splitter(self) -> Splitter | None:
+        """A pre-tokenizer that does more than cut."""
+        cutter = self.pretokenizer
+        return cutter if isinstance(cutter, Splitter) and cutter.cutters is None else None
+
+    def rewritten(self, pieces: Stretches, trace: bool = False) -> Stretches:
+        """The stretches as they are encoded: normalised, and cut where a pre-tokenizer does more than cut.
+
+        With `trace` they know where each of their values comes from in the documents.
+        """
+        if not self.rewrites:
+            return pieces
+        values, cuts, origins, segments = pieces.values, pieces.cuts, None, None
+        if trace:
+            lengths = np.zeros(0, np.int64) if self.special is None else np.diff(self.special.offsets)[pieces.words]
+            origins = np.delete(np.arange(values.size + lengths.sum()), places_of(pieces.at, lengths))
+        if self.normalizer is not None:
+            found = rewrite.normalized(self.normalizer, values, cuts, trace)
+            values, cuts = found.values, found.cuts
+            origins = None if origins is None else origins[found.origins]
+        if (splitter := self._splitter) is not None:
+            at_start = np.zeros(pieces.cuts.size, bool)
+            at_start[pieces.first[:-1]] = True
+            at_start[pieces.before[pieces.before == pieces.first[pieces.owners]]] = False  # a special token begins the document
+            found = rewrite.split(splitter, values, cuts, at_start[:-1], trace)
+            values, cuts, segments = found.values, found.cuts, found.segments
+            origins = None if origins is None else origins[found.origins]
+        return pieces._replace(values=values, cuts=cuts, segments=segments, origins=origins)
 
     # ---------------------------------------------------------------------------------------------- special tokens
 
@@ -140,7 +194,7 @@ class Segmenter(NamedTuple):
         if offsets[0] or offsets[-1] != values.size:
             values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
         none = np.zeros(0, np.int64)
-        words = at = left = none
+        words = at = left = owners = none
         if (special := self.special) is not None:
             active, forbidden = self._choose(special, chosen)
             if values.size:
@@ -150,17 +204,18 @@ class Segmenter(NamedTuple):
                 document = int(np.searchsorted(offsets, at[i], side="right")) - 1
                 raise SpecialTokenError(document, int(at[i] - offsets[document]), special.words[words[i]])
             if at.size:
+                owners = np.searchsorted(offsets, at, side="right") - 1
                 lengths = np.diff(special.offsets)[words]
                 taken = offsets_of(lengths)
                 left = at - taken[:-1]
-                values = np.delete(values, np.repeat(left, lengths) + np.arange(taken[-1]))
+                values = np.delete(values, places_of(at, lengths))
                 offsets = offsets - taken[np.searchsorted(at, offsets)]
         cuts = np.unique(np.concatenate([offsets, left]))
         if self.pretokenizer is not None and self.lone is not None:
             cuts = self.lone.cuts(values, cuts, self.lone.breaks)
-        if self.pretokenizer is not None and values.size and kind == "int":
+        if (self.pretokenizer is not None or self.normalizer is not None) and values.size and kind == "int":
             raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
-        return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left))
+        return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left), owners)
 
     @staticmethod
     def _choose(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
@@ -178,7 +233,9 @@ class Segmenter(NamedTuple):
         """What a model file holds beside the vocabulary; empty if there is nothing."""
         name = "python_pattern" if isinstance(self.pretokenizer, PythonPattern) else "pretokenizer"
         parts = {
-            name: None if self.pretokenizer is None else self.pretokenizer.state(),
+            name: self.pretokenizer.state() if isinstance(self.pretokenizer, Pretokenizer) else None,
+            "splitter": self.pretokenizer.state() if isinstance(self.pretokenizer, Splitter) else None,
+            "normalizer": None if self.normalizer is None else self.normalizer.state(),
             "special_tokens": None if self.special is None else self.special.state(),
             "encoding": self.encoding,
             "token_ids": self.token_ids,
@@ -189,10 +246,15 @@ class Segmenter(NamedTuple):
     @classmethod
     def from_state(cls, state: dict[str, Any], size: int, kind: str) -> Segmenter:
         """Make it again, for a vocabulary of `size` ids and documents of `kind`. ModelFormatError if it is not valid."""
-        names = ("pretokenizer", "python_pattern", "special_tokens", "encoding", "token_ids", "break_tokens", "stop_tokens")
-        fields = dict.fromkeys(names) | state
+        cutters = ("pretokenizer", "splitter", "python_pattern")
+        names = (*cutters, "normalizer", "special_tokens", "encoding", "token_ids", "break_tokens", "stop_tokens")
+        fields = {**dict.fromkeys(names), **state}
         check_fields(fields, names, "text")
-        cutter = special = None
+        if sum(fields[name] is not None for name in cutters) > 1:
+            raise ModelFormatError(f"text: expected only one of {', '.join(cutters)}")
+        cutter: Pretokenizer | Splitter | None = None
+        special = None
+        normalizer = None if fields["normalizer"] is None else Normalizer.from_state(fields["normalizer"])
         if (found := fields["pretokenizer"]) is not None:
             if not isinstance(found, dict):
                 raise ModelFormatError("pretokenizer: expected an object")
@@ -204,13 +266,17 @@ class Segmenter(NamedTuple):
             if kind == "int" or found["name"] != cutter.name or not isinstance(found["unicode"], str):
                 raise ModelFormatError("pretokenizer: the name, the pattern and the alphabet do not go together")
         if (found := fields["python_pattern"]) is not None:
-            if cutter is not None or kind == "int" or not isinstance(found, dict):
-                raise ModelFormatError("python_pattern: expected an object, for text, and no pretokenizer")
+            if not isinstance(found, dict):
+                raise ModelFormatError("python_pattern: expected an object")
             check_fields(found, ("pattern", "unicode"), "python_pattern")
             try:
                 cutter = PythonPattern(found["pattern"])
             except (TypeError, ValueError) as error:
                 raise ModelFormatError(str(error)) from error
+        if (found := fields["splitter"]) is not None:
+            cutter = Splitter.from_state(found)
+        if kind == "int" and (cutter is not None or normalizer is not None):
+            raise ModelFormatError("text: integers are neither cut nor normalised")
         if (found := fields["special_tokens"]) is not None:
             special = SpecialTokens.from_state(found, size)
             if special.kind != kind:
@@ -219,7 +285,7 @@ class Segmenter(NamedTuple):
             raise ModelFormatError(f"encoding: expected 'utf-8' and an alphabet of bytes, got {fields['encoding']!r}")
         ids = fields["token_ids"]
         lone = LoneSymbols.from_state(fields["break_tokens"], fields["stop_tokens"], kind)
-        return cls(cutter, special, None, fields["encoding"], lone).numbered(None if ids is None else ids, size)
+        return cls(cutter, special, None, fields["encoding"], normalizer, lone).numbered(None if ids is None else ids, size)
 
     def numbered(self, token_ids: Any, size: int) -> Segmenter:
         """The same with ids of its own for the `size` tokens of a vocabulary, or 0..size-1.
@@ -243,6 +309,16 @@ class Segmenter(NamedTuple):
                 i = int(np.argmax(both))
                 raise ModelFormatError(f"special_tokens: {self.special.words[i]!r}: the id {self.special.ids[i]} is taken")
         return self._replace(token_ids=token_ids)
+
+
+def places_of(at: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """All places in stretches of these lengths, int64, which begin at ascending places.
+
+    >>> places_of(np.array([2, 7]), np.array([3, 1])).tolist()
+    [2, 3, 4, 7]
+    """
+    ends = offsets_of(lengths)
+    return np.repeat(at - ends[:-1], lengths) + np.arange(ends[-1])
 
 
 #: Documents and ids pass unchanged.
