@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ubpe_numba.text.pretokenizer import Pretokenizer
     from ubpe_numba.tokenizers.base import Tokenizer
     from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
+    from ubpe_numba.tokenizers.load import load
     from ubpe_numba.tokenizers.ubpe import UBPE
     from ubpe_numba.tokenizers.warmup import warmup
     from ubpe_numba.tokenizers.wordpiece import WordPiece
@@ -51,6 +52,7 @@ _HOMES = {
     "WordPiece": "tokenizers.wordpiece",
     "count_documents": "documents.counts",
     "language_weights": "documents.mixing",
+    "load": "tokenizers.load",
     "warmup": "tokenizers.warmup",
 }
 
@@ -78,6 +80,7 @@ __all__ = [
     "WordPiece",
     "count_documents",
     "language_weights",
+    "load",
     "warmup",
 ]
 

@@ -73,6 +73,43 @@ def test_a_converted_model_encodes_the_same(here: pathlib.Path, form: str) -> No
     assert mine.encode(text, allowed_special="all").tolist() == other.encode(text, allowed_special="all").tolist()
 
 
+@pytest.mark.parametrize("form", ["huggingface", "tiktoken", "vocab-merges", "published"])
+def test_commands_take_files_of_other_libraries(here: pathlib.Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """`encode`, `inspect` and `convert` know them by their content; ranks have to be converted with their pattern."""
+    model, docs = ("ints.npz", "a.jsonl") if form == "published" else ("text.json", "a.txt")
+    other = f"a-{form}"
+    assert main(["convert", model, "--to", form, "-o", other]) == 0
+    words = {"tiktoken": ["--special-token", "<end>=270"]}.get(form, [])
+    if form in ("tiktoken", "vocab-merges"):
+        words += ["--pretokenizer", "none"]
+    if form == "tiktoken":
+        assert f"pretokenizer: {other} has ranks only" in fails(["encode", other, docs], capsys)
+    assert main(["convert", other, *words, "-o", f"{other}.json"]) == 0
+    assert main(["encode", model, docs]) == 0
+    want = capsys.readouterr().out
+    for name in (f"{other}.json", *([] if words else [other])):
+        assert main(["encode", name, docs]) == 0
+        assert capsys.readouterr().out == want
+        assert main(["inspect", name]) == 0
+        assert capsys.readouterr().out.startswith("tokenizer ")
+
+
+def test_commands_take_no_words(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "vocab.txt").write_text("[UNK]\nthe\n")
+    assert "vocab.txt: a vocabulary of WordPiece takes words, not text" in fails(["encode", "vocab.txt", "a.txt"], capsys)
+
+
+def test_break_and_stop_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lone = ["--break-token", "0", "--stop-token", "3", "--quiet"]
+    assert main(["fit", "a.jsonl", "--alphabet", "300", "--n-tokens", "310", *lone, "-o", "b.json"]) == 0
+    tok = BPE.load("b.json")
+    assert tok.break_tokens == [0] and tok.stop_tokens == [3]
+    assert main(["fit", "a.txt", "--n-tokens", "270", "--break-token", " ", "--quiet", "-o", "c.json"]) == 0
+    assert BPE.load("c.json").break_tokens == b" "
+    message = fails(["fit", "a.jsonl", "--break-token", "x", "-o", "d.json"], capsys)
+    assert message == "error: --break-token: the documents are integers, got 'x'\n"
+
+
 def test_convert_published_and_own(here: pathlib.Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["convert", "ints.npz", "--to", "published", "-o", "-"]) == 0
     (here / "old.json").write_bytes(capsysbinary.readouterr().out)

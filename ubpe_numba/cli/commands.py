@@ -19,7 +19,7 @@ from ubpe_numba.cli.write import check_output, output, write_documents
 from ubpe_numba.errors import LocatedError, ModelFormatError, SpecialTokenError
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.tokenizers.load import TOKENIZERS, load_model
+from ubpe_numba.tokenizers.load import TOKENIZERS, load
 from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.vocabulary.rules import FitRules
 
@@ -48,7 +48,7 @@ def fit(options: Namespace) -> None:
 
 def encode(options: Namespace) -> None:
     """Write the ids of documents."""
-    tokenizer = load_model(options.model, options.threads)
+    tokenizer = _tokenizer(options.model, n_threads=options.threads)
     reader = _reader_for(tokenizer, options)
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
     chosen = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}[options.special]
@@ -59,7 +59,7 @@ def encode(options: Namespace) -> None:
 
 def decode(options: Namespace) -> None:
     """Write the documents of ids."""
-    tokenizer = load_model(options.model, options.threads)
+    tokenizer = _tokenizer(options.model, n_threads=options.threads)
     form = _form(options)._replace(lines=False, dtype=options.dtype or "int32", ids=True)
     reader = Reader(options.files, form)
     text = tokenizer.alphabet_.kind != "int"
@@ -71,7 +71,7 @@ def decode(options: Namespace) -> None:
 
 def inspect(options: Namespace) -> None:
     """Print the facts of a model and, with --on, of its encoding of documents."""
-    tokenizer = load_model(options.model, options.threads)
+    tokenizer = _tokenizer(options.model, n_threads=options.threads)
     if options.top < 0:
         raise ValueError(f"--top: expected at least 0, got {options.top}")
     reader = _reader_for(tokenizer, options) if options.files else None
@@ -128,6 +128,9 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
     elif options.alphabet is not None:
         raise ValueError("--alphabet: the documents are text, whose alphabet are the 256 bytes")
     params = {name: value for name, value in given.items() if value is not None}
+    for name, symbols in (("break_tokens", options.break_token), ("stop_tokens", options.stop_token)):
+        if symbols is not None:
+            params[name] = symbols if text else [_integer(symbol, name) for symbol in symbols]
     if options.min_count is not None:
         params["rules"] = FitRules(min_count=options.min_count)
     if text:
@@ -168,11 +171,26 @@ def _decoded(tokenizer: Tokenizer, reader: Reader) -> Iterator[Any]:
         yield doc.encode("utf-8", escape) if isinstance(doc, str) else doc
 
 
+def _tokenizer(path: str, **params: Any) -> Tokenizer:
+    """The tokenizer in a file of any format; ValueError for one that takes words."""
+    found = load(path, **params)
+    if not isinstance(found, Tokenizer):
+        raise ValueError(f"{path}: a vocabulary of WordPiece takes words, not text: use it from Python")
+    return found
+
+
 def _read(options: Namespace) -> Tokenizer:
     """The tokenizer that `convert` reads. ModelFormatError, with the file, if that is not valid."""
+    if options.source is None:
+        params: dict[str, Any] = {"tokenizer": options.tokenizer, "kind": options.kind}
+        if options.pretokenizer is not None:
+            params["pretokenizer"] = None if options.pretokenizer == "none" else options.pretokenizer
+        if options.special_token is not None:
+            params["special_tokens"] = dict(_word(word) for word in options.special_token)
+        return _tokenizer(options.model, **params)
     if options.source == "own":
         _refuse(options, "kind", "pretokenizer", "special_token", "tokenizer")
-        return load_model(options.model)
+        return _tokenizer(options.model)
     try:
         return _read_of_other_library(options)
     except ModelFormatError as error:
@@ -214,6 +232,14 @@ def _read_of_other_library(options: Namespace) -> Tokenizer:
             rest["pretokenizer"] = pattern
         found = cls.from_vocab_merges(folder / "vocab.json", folder / "merges.txt", **rest)
     return found
+
+
+def _integer(symbol: str, name: str) -> int:
+    """A symbol of documents of integers; ValueError, with the name of the option, for anything else."""
+    try:
+        return int(symbol)
+    except ValueError:
+        raise ValueError(f"--{name.replace('_', '-')[:-1]}: the documents are integers, got {symbol!r}") from None
 
 
 def _word(text: str) -> tuple[str, int]:

@@ -112,6 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--n-candidates", type=int, metavar="N", help="pairs looked at in a round; not for BPE (default 50)")
     fit.add_argument("--pretokenizer", metavar="NAME", help="gpt2, cl100k, o200k, whitespace, digits, or a regular expression")
     fit.add_argument("--special-token", action="append", metavar="WORD", help="a word with an id of its own; repeatable")
+    alone = "a symbol that always is a token of its own: an integer, or a character of one byte; repeatable"
+    fit.add_argument("--break-token", action="append", metavar="SYMBOL", help=alone)
+    fit.add_argument("--stop-token", action="append", metavar="SYMBOL", help="the same after the pretokenizer; repeatable")
     fit.add_argument("--max-token-length", type=int, metavar="N", help="no token of more symbols")
     fit.add_argument("--min-count", type=int, metavar="N", help="no pair that occurs less often (default 2)")
     fit.add_argument(
@@ -146,10 +149,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_threads(inspect)
 
     convert = commands.add_parser("convert", help="models from and for other libraries")
-    convert.add_argument("model", metavar="MODEL", help="a file; for vocab-merges the folder of vocab.json and merges.txt")
-    convert.add_argument(
-        "--from", dest="source", choices=("own", *_OTHER_LIBRARIES), default="own", help="default: a model of ours"
-    )
+    convert.add_argument("model", metavar="MODEL", help="a file of any format that load reads, or a folder of one")
+    convert.add_argument("--from", dest="source", choices=("own", *_OTHER_LIBRARIES), help="default: by the content of the file")
     convert.add_argument("--to", choices=("json", "npz", *_OTHER_LIBRARIES), help="default: by the suffix of the output")
     convert.add_argument("-o", "--output", required=True, metavar="PATH", help="a file; a folder for vocab-merges; - for stdout")
     convert.add_argument("--tokenizer", choices=_TOKENIZERS, help="what a foreign file becomes (default BPE; published: UBPE)")

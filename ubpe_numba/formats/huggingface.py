@@ -33,13 +33,13 @@ _BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}  # names of bytes, whe
 _AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
-def read(text: str | bytes, kind: str | None) -> Table:
-    """Read the content of a tokenizer.json. ModelFormatError names what is not valid or not supported.
+def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
+    """Read the content of a tokenizer.json, or the object that it is. ModelFormatError names what is not valid or not supported.
 
     `kind` is what the symbols are: ``"bytes"``, ``"str"`` or ``"int"``. None means bytes if there is a ByteLevel step, or a rule
     for unknown characters; integers if every symbol is a character that names one (see `symbol_character`); else characters.
     """
-    file = parse_json(text)
+    file = text if isinstance(text, dict) else parse_json(text)
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type", "BPE") != "BPE":
         raise ModelFormatError("model: expected one of type BPE")

@@ -26,8 +26,10 @@ from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
-def from_huggingface(source: Any, kind: str | None, alphabet: Any) -> Model:
-    """The model of a `tokenizer.json`; arguments as `BPE.from_huggingface`."""
+def from_huggingface(source: Any, kind: str | None, alphabet: Any, n_bytes: int = 0) -> Model:
+    """The model of a `tokenizer.json`; arguments as `BPE.from_huggingface`, or its object, of a file of so many bytes."""
+    if isinstance(source, dict):
+        return _model_of(huggingface.read(source, kind), n_bytes, alphabet)
     text = source.to_str() if hasattr(source, "to_str") else _content(source, "{")
     return _model_of(huggingface.read(text, kind), len(text), alphabet)
 

@@ -54,7 +54,12 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
     """
     suffix = suffix_of(path, _SUFFIXES)
     with open_regular(path) as f, naming(path):
-        return (_from_json(f) if suffix == ".json" else _from_npz(f)), os.fstat(f.fileno()).st_size
+        return (_from_json(f) if suffix == ".json" else from_npz(f)), os.fstat(f.fileno()).st_size
+
+
+def from_document(document: dict[str, Any]) -> dict[str, Any]:
+    """The model of a JSON file that was parsed; ModelFormatError if it is not one."""
+    return _join(document, {})
 
 
 def claimable(n_bytes: int) -> int:
@@ -152,6 +157,7 @@ def _to_npz(model: dict[str, Any]) -> bytes:
     return npz_of({"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays})
 
 
-def _from_npz(f: BinaryIO) -> dict[str, Any]:
+def from_npz(f: BinaryIO) -> dict[str, Any]:
+    """The model of an npz file; ModelFormatError if it is not one."""
     arrays = read_arrays(f, {"head": "u", **_ARRAYS}, all_of=("head",))
     return _join(parse_json(arrays.pop("head").tobytes()), arrays)

@@ -1199,6 +1199,18 @@ class Tokenizer(ABC):
         self._adopt(model)
 
     @classmethod
+    def _imported(cls, model: Model, params: dict[str, Any]) -> Self:
+        """A tokenizer with a model of another library; errors are those of a file that is not valid."""
+        make: Any = cls  # the constructors differ
+        try:
+            tokenizer: Self = make(**{"n_tokens": len(model.vocabulary), **params})
+            tokenizer._settings()
+            tokenizer._take(model)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+        return tokenizer
+
+    @classmethod
     def from_published(cls, text: str, kind: str | None = None) -> Self:
         """Read the dump (`dumps()`) of the package ubpe 0.2 or 0.3: of its UBPE here for `UBPE`, of UBPEClassic otherwise.
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.coder import EncodeOptions
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import exports, imports
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
@@ -231,18 +230,6 @@ class _PairTokenizer(Tokenizer):
         tokenizer: Self = make(len(vocabulary), alphabet=alphabet, **params)
         tokenizer._settings()
         tokenizer._adopt(Model(symbols, vocabulary, tokenizer._segmenter(symbols.kind, len(vocabulary))))
-        return tokenizer
-
-    @classmethod
-    def _imported(cls, model: Model, params: dict[str, Any]) -> Self:
-        """A tokenizer with a model of another library; errors are those of a file that is not valid."""
-        make: Any = cls  # the constructors differ
-        try:
-            tokenizer: Self = make(len(model.vocabulary), **params)
-            tokenizer._settings()
-            tokenizer._take(model)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(str(error)) from error
         return tokenizer
 
     def _to_lists(self, docs: list[Any]) -> list[list[int]]:

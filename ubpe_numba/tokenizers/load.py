@@ -1,23 +1,97 @@
-"""Models of any of the three tokenizers from their files."""
+"""Tokenizers from files of any format."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import model_file
+from ubpe_numba.formats import recognise
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
+from ubpe_numba.tokenizers.wordpiece import WordPiece
 
 #: The classes by the names that model files have.
 TOKENIZERS: dict[str, type[Tokenizer]] = {"BPE": BPE, "UBPE": UBPE, "UBPEClassic": UBPEClassic}
 
 
-def load_model(path: str | os.PathLike[str], n_threads: int | None = None) -> Tokenizer:
-    """Read a model of whatever class it is. Raises as `Tokenizer.load`."""
-    model, n_bytes = model_file.load(path)
-    name = model["tokenizer"]
-    if name not in TOKENIZERS:
-        raise ModelFormatError(f"{os.fspath(path)}: there is no tokenizer {name!r}")
-    return TOKENIZERS[name]._loaded(os.fspath(path), model, n_bytes, n_threads)
+def load(
+    path: str | os.PathLike[str],
+    *,
+    tokenizer: str | None = None,
+    kind: str | None = None,
+    pretokenizer: Any = recognise.AUTO,
+    special_tokens: dict[str, int] | None = None,
+    n_threads: int | None = None,
+    max_symbols: int | None = None,
+) -> Any:
+    """Read a tokenizer from a file of any known format, which is recognised by its content.
+
+    Models of this library (``.json``, ``.npz``), `tokenizer.json` of Hugging Face, files of ranks as tiktoken has them,
+    `vocab.json` with `merges.txt`, dumps of ubpe, `vocab.txt` of WordPiece.
+
+    Parameters
+    ----------
+    path
+        The file; or a folder, in which it is the first of `tokenizer.json`, `tekken.json`, `tokenizer.model`, `vocab.json` (with
+        `merges.txt`) and `vocab.txt`.
+    tokenizer
+        What it becomes, ``"BPE"``, ``"UBPEClassic"`` or ``"UBPE"``, where that is not in the file: by default a `BPE`, and of a
+        dump of ubpe `UBPEClassic` where tokens are made of learned ones, else `UBPE`.
+    kind
+        What the symbols of a file of another library are, ``"bytes"``, ``"str"`` or ``"int"``; None decides by the file.
+    pretokenizer, special_tokens
+        As for the constructor, for files that do not say them: ranks, and `vocab.json` with `merges.txt`. ``"auto"``: the pattern
+        of GPT-2 for the latter, and of the published ranks r50k, p50k, cl100k and o200k what belongs to them.
+    n_threads
+        As for the constructor.
+    max_symbols
+        As for `Tokenizer.load`.
+
+    Returns
+    -------
+    Tokenizer or WordPiece
+        One that encodes as the file says.
+
+    Raises
+    ------
+    ModelFormatError
+        If the format is not known, or, naming what the file was recognised as, the file is not valid or cannot be reproduced.
+    ValueError
+        For an argument that does not go with the file, and for ranks of which the pattern is not known.
+    OSError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from ubpe_numba import BPE, load
+    >>> path = os.path.join(tempfile.mkdtemp(), "anything")
+    >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    >>> for write in (tok.to_huggingface, tok.to_published):
+    ...     with open(path, "w") as f:
+    ...         _ = f.write(write())
+    ...     print(load(path, kind="str").encode("aab").tolist())
+    [0, 2]
+    [0, 2]
+    """
+    if tokenizer is not None and tokenizer not in TOKENIZERS:
+        raise ValueError(f"tokenizer: expected {', '.join(TOKENIZERS)} or None, got {tokenizer!r}")
+    source, found = recognise.read(path, recognise.Given(tokenizer, kind, pretokenizer, special_tokens))
+    if found.tokenizer == "WordPiece":
+        try:
+            return WordPiece(found.model, n_threads=n_threads)
+        except ValueError as error:
+            raise ModelFormatError(f"{source.path}: {error}") from error
+    if found.tokenizer not in TOKENIZERS:
+        raise ModelFormatError(f"{source.path}: there is no tokenizer {found.tokenizer!r}")
+    cls = TOKENIZERS[found.tokenizer]
+    if isinstance(found.model, dict):
+        if tokenizer not in (None, found.tokenizer):
+            raise ValueError(f"tokenizer: {source.path} is a {found.tokenizer}, not a {tokenizer}")
+        return cls._loaded(source.path, found.model, source.n_bytes, n_threads, max_symbols)
+    try:
+        return cls._imported(found.model, {**found.params, "n_threads": n_threads})
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{source.path}: {error}") from error

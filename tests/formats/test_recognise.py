@@ -1,0 +1,157 @@
+"""Files of any format are recognised by their content, and loaded; what is not recognised or not valid is said at once."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign import END
+
+from ubpe_numba import BPE, UBPE, ModelFormatError, UBPEClassic, WordPiece, load
+from ubpe_numba.formats.recognise import FORMATS, Source, recognise
+
+TEXTS = ["low lower lowest", "newest 123 | low", "", "low" + END]
+
+
+def text_tokenizer(cls: Any = BPE, **params: Any) -> Any:
+    return cls.for_text(280, pretokenizer="gpt2", special_tokens=[END], **params).fit(TEXTS[:3] * 4, progress=False)
+
+
+def same(found: Any, tok: Any) -> None:
+    assert type(found) is type(tok)
+    assert (
+        found.encode_batch(TEXTS, allowed_special="all").to_lists() == tok.encode_batch(TEXTS, allowed_special="all").to_lists()
+    )
+
+
+def name_of(path: Path) -> str:
+    return recognise(Source(str(path))).name
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_own_models_under_any_name(cls: Any, suffix: str, tmp_path: Path) -> None:
+    tok = text_tokenizer(cls)
+    tok.save(tmp_path / f"m{suffix}")
+    os.rename(tmp_path / f"m{suffix}", tmp_path / "anything")
+    found = load(tmp_path / "anything", n_threads=1)
+    assert found.fingerprint == tok.fingerprint and found.n_threads == 1
+    assert "this library" in name_of(tmp_path / "anything")
+    with pytest.raises(ValueError, match="kind: .* is a model of this library as .*, which says it itself"):
+        load(tmp_path / "anything", kind="str")
+    other = "UBPE" if cls is not UBPE else "BPE"
+    with pytest.raises(ValueError, match=f"tokenizer: .* is a {cls.__name__}, not a {other}"):
+        load(tmp_path / "anything", tokenizer=other)
+    with pytest.raises(ModelFormatError, match="max_symbols"):
+        load(tmp_path / "anything", max_symbols=10)
+
+
+def test_files_of_other_libraries(tmp_path: Path) -> None:
+    tok = text_tokenizer()
+    tok.to_huggingface(tmp_path / "a")
+    same(load(tmp_path / "a"), tok)
+    assert isinstance(load(tmp_path / "a", tokenizer="UBPEClassic"), UBPEClassic)
+    tok.to_tiktoken(tmp_path / "b")
+    same(load(tmp_path / "b", pretokenizer="gpt2", special_tokens={END: tok.special_ids[END]}), tok)
+    with pytest.raises(ValueError, match="pretokenizer: .* has ranks only: say by which pattern text is cut, or None"):
+        load(tmp_path / "b")
+    (tmp_path / "pair").mkdir()
+    tok.to_vocab_merges(tmp_path / "pair" / "vocab.json", tmp_path / "pair" / "merges.txt")
+    for path in (tmp_path / "pair", tmp_path / "pair" / "vocab.json", tmp_path / "pair" / "merges.txt"):
+        same(load(path), tok)
+    with pytest.raises(ValueError, match="tokenizer: the file has merges: expected BPE or UBPEClassic"):
+        load(tmp_path / "pair", tokenizer="UBPE")
+    (tmp_path / "pair" / "tokenizer.json").write_text(tok.to_huggingface())
+    same(load(tmp_path / "pair"), tok)
+    assert name_of(tmp_path / "pair" / "tokenizer.json") == "a tokenizer.json of Hugging Face"
+
+
+def test_dumps(tmp_path: Path) -> None:
+    docs = [[0, 1, 0, 1, 0, 1, 2], [0, 1, 2, 2]]
+    for cls in (UBPE, UBPEClassic):
+        tok = cls(8, 1, break_tokens=[2]).fit(docs)
+        (tmp_path / "dump").write_text(tok.to_published())
+        found = load(tmp_path / "dump")
+        assert type(found) is cls and found.encode_batch(docs).to_lists() == tok.encode_batch(docs).to_lists()
+    assert load(tmp_path / "dump", tokenizer="BPE").vocabulary == found.vocabulary
+    (tmp_path / "dump").write_text(BPE.from_merges([[0, 1]], alphabet=2).to_published())
+    assert isinstance(load(tmp_path / "dump"), UBPE) and isinstance(load(tmp_path / "dump", tokenizer="BPE"), BPE)
+    with pytest.raises(ValueError, match="pretokenizer: .* is a dump of ubpe, which says it itself"):
+        load(tmp_path / "dump", pretokenizer=None)
+
+
+def test_word_pieces(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_bytes("[PAD]\r\n[UNK]\r\nun\r\n##able\r\nü\r\n".encode())
+    found = load(tmp_path)
+    assert isinstance(found, WordPiece) and found.encode(["unable", "ü", "x"]).tolist() == [2, 3, 4, 1]
+    assert found.vocabulary == WordPiece.from_file(tmp_path / "vocab.txt").vocabulary
+    with pytest.raises(ValueError, match="tokenizer: the file is a vocabulary of WordPiece"):
+        load(tmp_path, tokenizer="BPE")
+
+
+@pytest.mark.parametrize(
+    "data, match",
+    [
+        (b"", "a file that begins with b'', which is none of: a model of this library as npz;"),
+        (b"\0" * 100, "which is none of"),
+        (b"{}", "a file that begins with b'{}'"), (b'{"a": 1, "b": {}}', "an object of 'a', 'b', which is none of"),
+        (b"{", "x: not valid JSON"), (b'{"a":' * 100_000, "x: not valid JSON"), (b"[]", "which is none of"),
+        (b'{"a": NaN}', "the number NaN"), (b"#version: 0.2\na b\n", "which is none of"), (b"YQ== 0 1\n", "which is none of"),
+        (b'{"format": "other", "tokenizer": "BPE"}', "a model of this library as JSON: not a model of this library"),
+        (b'{"format": "ubpe-numba", "tokenizer": "BPE", "version": 99}', "as JSON: version 99; this library reads"),
+        (b"PK\x03\x04" + b"\0" * 99, "a model of this library as npz: not a valid npz file"),
+        (b'{"model": {"type": "Other"}, "added_tokens": []}', "a tokenizer.json of Hugging Face: model: expected"),
+        (b'{"model": [], "added_tokens": []}', "a tokenizer.json of Hugging Face: "),
+        (b'{"n_tokens": 3, "alphabet": [], "mapper": 0, "weights": {}}', "a dump of ubpe: alphabet: expected a JSON object"),
+        (b'{"n_tokens": 3, "alphabet": {"0": 0}, "mapper": {"1": [[2]]}, "weights": {}}', "a dump of ubpe: mapper"),
+        (b'{"n_tokens": 3, "alphabet": {}, "mapper": {}, "weights": {}, "known_words": 3}', "a dump of ubpe: alphabet"),
+        (b"[UNK]\n\xff\n", "a vocab.txt of WordPiece: not text in UTF-8"), (b"[UNK]\n\n[UNK]", "."),
+    ],
+    ids=range(20),
+)  # fmt: skip
+def test_files_that_are_refused(data: bytes, match: str, tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(data)
+    if data == b"[UNK]\n\n[UNK]":  # the last of two equal pieces counts, as in `WordPiece.from_file`
+        assert load(tmp_path / "x").vocabulary == {"[UNK]": 2, "": 1}
+        return
+    with pytest.raises(ModelFormatError, match=match) as caught:
+        load(tmp_path / "x")
+    assert str(caught.value).startswith(str(tmp_path / "x"))
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nothing")
+    with pytest.raises(ModelFormatError, match=r"a folder with none of tokenizer\.json, "):
+        load(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelFormatError, match="not a regular file"):
+        load(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="tokenizer: expected BPE, UBPE, UBPEClassic or None, got 'GPT'"):
+        load(tmp_path, tokenizer="GPT")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
+    tok = text_tokenizer()
+    tok.save(tmp_path / "m.json")
+    (tmp_path / "x").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "m.json").read_bytes())
+    assert load(tmp_path / "x").fingerprint == tok.fingerprint
+
+
+def test_every_format_has_a_name_and_is_recognised_alone(tmp_path: Path) -> None:
+    """No file is of two formats."""
+    tok, paths = text_tokenizer(), []
+    tok.save(tmp_path / "m.json")
+    tok.save(tmp_path / "m.npz")
+    tok.to_huggingface(tmp_path / "tokenizer.json")
+    tok.to_tiktoken(tmp_path / "ranks")
+    tok.to_vocab_merges(tmp_path / "vocab.json", tmp_path / "merges.txt")
+    (tmp_path / "dump").write_text(BPE.from_merges([[0, 1]], alphabet=2).to_published())
+    (tmp_path / "vocab.txt").write_text("[UNK]\nthe\n")
+    paths = sorted(tmp_path.iterdir())
+    found = [[row.name for row in FORMATS if row.is_it(Source(str(path)))] for path in paths]
+    assert all(len(names) == 1 for names in found)
+    assert {names[0] for names in found} <= {row.name for row in FORMATS} and len({row.name for row in FORMATS}) == len(FORMATS)
+    assert json.loads((tmp_path / "dump").read_text())["n_tokens"] == 3

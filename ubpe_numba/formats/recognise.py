@@ -1,0 +1,276 @@
+"""Files of tokenizers, recognised by their content: a row of `FORMATS` a format.
+
+The name of a file decides nothing, but for files that belong together: `vocab.json` and `merges.txt` are found from either of
+them, or from their folder. Of a file only its beginning is read before its format is known, and all of it where that is JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats import imports, model_file, published_ubpe
+from ubpe_numba.runtime.files import naming, open_regular
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.rules import FitRules
+
+AUTO = "auto"  # the argument `pretokenizer` where the file is to say it
+_HEAD = 1 << 16  # bytes that formats other than JSON are recognised by
+_IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json", "vocab.txt")  # the first that is there
+_RANKS = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]{1,10}")
+#: Published files of ranks by their SHA-256: the pattern and the special tokens that belong to them.
+_PUBLISHED_RANKS: dict[str, tuple[str, dict[str, int]]] = {
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": ("gpt2", {"<|endoftext|>": 50256}),  # r50k_base
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": ("gpt2", {"<|endoftext|>": 50256}),  # p50k_base
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": (
+        "cl100k",
+        {
+            "<|endoftext|>": 100257,
+            "<|fim_prefix|>": 100258,
+            "<|fim_middle|>": 100259,
+            "<|fim_suffix|>": 100260,
+            "<|endofprompt|>": 100276,
+        },
+    ),
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": (
+        "o200k",
+        {"<|endoftext|>": 199999, "<|endofprompt|>": 200018},
+    ),
+}
+
+
+class Given(NamedTuple):
+    """What a user says beside the file; see `tokenizers.load.load`."""
+
+    tokenizer: str | None = None
+    kind: str | None = None
+    pretokenizer: Any = AUTO
+    special_tokens: dict[str, int] | None = None
+
+
+class Found(NamedTuple):
+    """What a file holds: the name of a class of tokenizers, what it is made of, and arguments of its constructor.
+
+    `model` is a `Model`; of our own files the plain data of `model_file.load`, of `WordPiece` the ids of pieces.
+    """
+
+    tokenizer: str
+    model: Any
+    params: dict[str, Any] = {}  # noqa: RUF012  never changed
+
+
+class Source:
+    """A file, and what was read of it so far.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    n_bytes : int
+        Its size.
+    head : bytes
+        Its beginning, without a mark of the order of bytes.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Read the beginning; ModelFormatError for what is no regular file, OSError if it cannot be read."""
+        self.path = path
+        with open_regular(path) as f:
+            self.n_bytes, self.head = os.fstat(f.fileno()).st_size, f.read(_HEAD).removeprefix(b"\xef\xbb\xbf")
+        self._data: bytes | None = None
+        self._document: Any = None
+
+    @property
+    def data(self) -> bytes:
+        """All of the file."""
+        if self._data is None:
+            with open_regular(self.path) as f:
+                self._data = f.read()
+        return self._data
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The object that a file of JSON is; an empty one for other files. ModelFormatError if it only begins as one."""
+        if self._document is None:
+            is_object = self.head.lstrip(b" \t\r\n").startswith(b"{")
+            self._document = model_file.parse_json(self.data.removeprefix(b"\xef\xbb\xbf")) if is_object else {}
+        return self._document  # type: ignore[no-any-return]
+
+    def beside(self, name: str) -> str | None:
+        """The path of a file of this name in the same folder, if there is one."""
+        path = os.path.join(os.path.dirname(self.path), name)
+        return path if os.path.isfile(path) else None
+
+    def lines(self, most: int) -> list[bytes]:
+        """Up to `most` whole lines of the beginning."""
+        lines = self.head.split(b"\n", most)
+        if len(lines) <= most and len(self.head) < self.n_bytes:
+            lines.pop()  # it may go on
+        return [line.removesuffix(b"\r") for line in lines[:most]]
+
+
+class Format(NamedTuple):
+    """A format: how it is called, recognised and read.
+
+    `options` are the fields of `Given`, beside `tokenizer`, that `read` looks at; others are refused.
+    """
+
+    name: str
+    is_it: Callable[[Source], bool]
+    read: Callable[[Source, Given], Found]
+    options: tuple[str, ...] = ()
+
+
+def source_of(path: str | os.PathLike[str]) -> Source:
+    """The file of a path, or that of a tokenizer in a folder. ModelFormatError for a folder without one, OSError."""
+    where = os.fsdecode(path)
+    if os.path.isdir(where):
+        here = next((name for name in _IN_FOLDERS if os.path.isfile(os.path.join(where, name))), None)
+        if here is None:
+            raise ModelFormatError(f"{where}: a folder with none of {', '.join(_IN_FOLDERS)}")
+        where = os.path.join(where, here)
+    return Source(where)
+
+
+def recognise(source: Source) -> Format:
+    """The format of a file; ModelFormatError if it is none of those known."""
+    found = next((row for row in FORMATS if row.is_it(source)), None)
+    if found is None:
+        known = "; ".join(row.name for row in FORMATS)
+        shown = f"an object of {_some(source.document)}" if source.document else f"a file that begins with {source.head[:24]!r}"
+        raise ModelFormatError(f"{shown}, which is none of: {known}")
+    return found
+
+
+def read(path: str | os.PathLike[str], given: Given) -> tuple[Source, Found]:
+    """What a file holds.
+
+    ModelFormatError names what the file was recognised as, and why it is not read; ValueError an argument that does not go with
+    it.
+    """
+    source = source_of(path)
+    with naming(source.path):
+        row = recognise(source)
+    for name, default in Given._field_defaults.items():
+        if name not in ("tokenizer", *row.options) and getattr(given, name) != default:
+            raise ValueError(f"{name}: {source.path} is {row.name}, which says it itself")
+    try:
+        return source, row.read(source, given)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{source.path}: {row.name}: {error}") from error
+
+
+def _some(names: Iterable[str]) -> str:
+    shown = [repr(name)[:40] for name in names]
+    return ", ".join(shown[:6]) + (", ..." if len(shown) > 6 else "")
+
+
+# ---------------------------------------------------------------------------------------------------- formats
+
+
+def _has(*keys: str) -> Callable[[Source], bool]:
+    return lambda source: isinstance(source.document, dict) and source.document.keys() >= {*keys}
+
+
+def _begins(data: bytes) -> Callable[[Source], bool]:
+    return lambda source: source.head.startswith(data)
+
+
+def _own_json(source: Source, given: Given) -> Found:
+    model = model_file.from_document(source.document)
+    return Found(model["tokenizer"], model)
+
+
+def _own_npz(source: Source, given: Given) -> Found:
+    with open_regular(source.path) as f:
+        model = model_file.from_npz(f)
+    return Found(model["tokenizer"], model)
+
+
+def _by_pairs(given: Given, model: Model) -> Found:
+    """A model of pairs; ValueError for a class that does not encode by them."""
+    if given.tokenizer == "UBPE":
+        raise ValueError("tokenizer: the file has merges: expected BPE or UBPEClassic")
+    return Found(given.tokenizer or "BPE", model)
+
+
+def _huggingface(source: Source, given: Given) -> Found:
+    return _by_pairs(given, imports.from_huggingface(source.document, given.kind, None, source.n_bytes))
+
+
+def _is_ranks(source: Source) -> bool:
+    lines = source.lines(20)
+    return bool(lines) and all(map(_RANKS.fullmatch, filter(None, lines))) and any(lines)
+
+
+def _ranks(source: Source, given: Given) -> Found:
+    pattern, special = given.pretokenizer, given.special_tokens
+    if isinstance(pattern, str) and pattern == AUTO:
+        published = _PUBLISHED_RANKS.get(hashlib.sha256(source.data).hexdigest())
+        if published is None:
+            raise ValueError(f"pretokenizer: {source.path} has ranks only: say by which pattern text is cut, or None")
+        pattern, special = published[0], published[1] if special is None else special
+    return _by_pairs(given, imports.from_tiktoken(source.data, pattern, special))
+
+
+def _is_pair(source: Source) -> bool:
+    """Whether it is one of `vocab.json` and `merges.txt`, and the other is there."""
+    if source.head.startswith(b"#version"):
+        return source.beside("vocab.json") is not None
+    return source.beside("merges.txt") is not None and _is_vocabulary(source)
+
+
+def _is_vocabulary(source: Source) -> bool:
+    return bool(source.document) and isinstance(source.document, dict) and all(type(i) is int for i in source.document.values())
+
+
+def _pair(source: Source, given: Given) -> Found:
+    is_text = source.head.startswith(b"#version")
+    vocab = Source(str(source.beside("vocab.json"))) if is_text else source
+    merges = source if is_text else Source(str(source.beside("merges.txt")))
+    pattern = "gpt2" if isinstance(given.pretokenizer, str) and given.pretokenizer == AUTO else given.pretokenizer
+    kind = given.kind or "bytes"
+    return _by_pairs(given, imports.from_vocab_merges(vocab.document, merges.data, kind, pattern, given.special_tokens, None))
+
+
+def _published(source: Source, given: Given) -> Found:
+    """A dump of ubpe: of a classic tokenizer where a token is made of learned ones."""
+    dump = source.document
+    if (name := given.tokenizer) is None:
+        alphabet, words, mapper = (
+            part if isinstance(part := dump.get(field), dict) else {} for field in ("alphabet", "known_words", "mapper")
+        )
+        size = len(alphabet) + len(words)
+        parts = [part for parts in mapper.values() if isinstance(parts, list) for part in parts if type(part) is int]
+        name = "UBPEClassic" if any(part >= size for part in parts) else "UBPE"
+    n_tokens, model = published_ubpe.read(source.data.decode("utf-8", "surrogatepass"), given.kind, name != "UBPE")
+    return Found(name, model, {"n_tokens": n_tokens, "rules": FitRules(encode="batch")})
+
+
+def _is_pieces(source: Source) -> bool:
+    return b"[UNK]" in source.lines(1 << 14) and b"\0" not in source.head
+
+
+def _pieces(source: Source, given: Given) -> Found:
+    if given.tokenizer is not None:
+        raise ValueError(f"tokenizer: the file is a vocabulary of WordPiece, expected None, got {given.tokenizer!r}")
+    try:
+        lines = source.data.decode("utf-8").removesuffix("\n").split("\n")
+    except UnicodeDecodeError as error:
+        raise ModelFormatError(f"not text in UTF-8: {error}") from error
+    return Found("WordPiece", {line.rstrip("\r"): i for i, line in enumerate(lines)})
+
+
+FORMATS = (
+    Format("a model of this library as npz", _begins(b"PK\x03\x04"), _own_npz),
+    Format("a model of this library as JSON", _has("format", "tokenizer"), _own_json),
+    Format("a tokenizer.json of Hugging Face", _has("model", "added_tokens"), _huggingface, ("kind",)),
+    Format("a dump of ubpe", _has("n_tokens", "alphabet", "mapper", "weights"), _published, ("kind",)),
+    Format("vocab.json with merges.txt", _is_pair, _pair, ("kind", "pretokenizer", "special_tokens")),
+    Format("a file of ranks as tiktoken's", _is_ranks, _ranks, ("pretokenizer", "special_tokens")),
+    Format("a vocab.txt of WordPiece", _is_pieces, _pieces),
+)
