@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["UBPE"]
 
-_OBJECTIVES = ("tfidf", "shortest", "additive", "likelihood", "sentencepiece")
-_BY_PROBABILITY = ("likelihood", "sentencepiece")
+_OBJECTIVES = ("tfidf", "shortest", "additive", "likelihood", "sentencepiece", "tokenizers")
+_BY_PROBABILITY = ("likelihood", "sentencepiece", "tokenizers")
 _ROUNDS = 4  # of EM in a fit: the bits per symbol of documents not seen fall by less than 0.001 in the next four
 
 
@@ -59,7 +59,7 @@ class UBPE(Tokenizer):
         of independent tokens, as Unigram tokenizers encode; `fit` then estimates the probabilities by four rounds of EM over all
         segmentations. A vocabulary without estimates, as of another objective, takes the frequencies of its occurrences.
         ``"sentencepiece"``: the same, with ties as sentencepiece breaks them (sums in float32 from the beginning, of equal ones
-        the longest last token), for ids that are equal to its ids.
+        the longest last token), for ids that are equal to its ids; ``"tokenizers"``: as tokenizers does (the same in float64).
     token_weights
         Of the objective ``"additive"``: ``"idf"``, the default (0 for the alphabet); ``"log_frequency"``,
         ln((1 + c) / (V + sum of c)) of the occurrences c of a token in the merged corpus (of the count that it had when it was

@@ -1,0 +1,153 @@
+"""sentencepiece's way to change a text before it is encoded, by a kernel: its map of characters, white space, the mark of spaces.
+
+A map is the blob `precompiled_charsmap` of a model: the size of a double-array trie in bytes, the trie (drawn in
+kernels/sentencepiece.py), and the texts that replace what it finds, each with a zero behind it. It is data from elsewhere:
+searches are bounded, and a map whose replacements could blow up a text is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ubpe_numba.documents.normalise import text_of
+from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.tables.edges import EDGE
+from ubpe_numba.runtime.tables.trie import trie_of
+from ubpe_numba.text.kernels import sentencepiece as kernels
+
+__all__ = ["CharsMap", "SentencePieceText"]
+
+_LONGEST = 1 << 10  # characters of a replacement; the longest of Unicode's normal forms has 18
+_INSIDE = 0x110000  # beyond all characters: ends a word of one
+
+
+class CharsMap(NamedTuple):
+    """A map of characters, or none: what the kernels look up.
+
+    `units` int64 of the trie, `begins` int32 the character of `replacements` that begins at a byte, -1 where none does,
+    `replacements` uint32 code points, each text with a 0 behind it.
+    """
+
+    units: np.ndarray
+    begins: np.ndarray
+    replacements: np.ndarray
+
+    @classmethod
+    def of(cls, blob: bytes) -> CharsMap:
+        """Read a blob; an empty one maps nothing. ValueError if it is not valid.
+
+        Parameters
+        ----------
+        blob
+            As a model holds it.
+        """
+        if not blob:
+            return cls(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.uint32))
+        size = int.from_bytes(blob[:4], "little")
+        if len(blob) < 8 or not 4 <= size <= len(blob) - 4 or size % 4:
+            raise ValueError("precompiled_charsmap: not a map: the size of its trie does not go with its own")
+        units = np.frombuffer(blob, "<u4", size // 4, 4).astype(np.int64)
+        try:
+            text = np.frombuffer(blob[4 + size :].decode().encode("utf-32-le"), np.uint32)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"precompiled_charsmap: replacements: {error}") from error
+        replacements = np.append(text, np.uint32(0))
+        ends = np.flatnonzero(replacements == 0)
+        if np.diff(ends, prepend=-1).max() > _LONGEST:
+            raise ValueError(f"precompiled_charsmap: a replacement has more than {_LONGEST} characters")
+        widths = 1 + (text >= 0x80).astype(np.int64) + (text >= 0x800) + (text >= 0x10000)
+        starts = offsets_of(widths)
+        begins = np.full(int(starts[-1]) + 1, -1, np.int32)
+        begins[starts] = np.arange(starts.size)
+        return cls(units, begins, replacements)
+
+
+class SentencePieceText:
+    """What sentencepiece encodes instead of a text.
+
+    Parameters
+    ----------
+    charsmap
+        The blob of its map, empty for none.
+    words
+        Pieces defined by the user, which the map leaves as they are.
+    prefix, suffix
+        A space before the text; with both behind it instead.
+    remove
+        Spaces at the ends are removed, and all but one of several.
+    escape
+        Spaces become U+2581.
+
+    Raises
+    ------
+    ValueError
+        For a map that is not valid.
+
+    Examples
+    --------
+    >>> step = SentencePieceText(b"", prefix=True, remove=True, escape=True)
+    >>> step.apply(" a  b "), step.traced(" a  b ")[1]
+    ('▁a▁b', [1, 1, 2, 4])
+    """
+
+    def __init__(
+        self,
+        charsmap: bytes,
+        words: Sequence[str] = (),
+        *,
+        prefix: bool = False,
+        suffix: bool = False,
+        remove: bool = False,
+        escape: bool = False,
+    ) -> None:
+        self._map = CharsMap.of(charsmap)
+        self._words = _trie_of(words)
+        flags = kernels.PREFIX, kernels.SUFFIX, kernels.REMOVE, kernels.ESCAPE
+        self._flags = sum(flag * wanted for flag, wanted in zip(flags, (prefix, suffix, remove, escape), strict=True))
+
+    def apply(self, text: str) -> str:
+        """The text changed.
+
+        Parameters
+        ----------
+        text
+            Surrogates that stand alone become U+FFFD.
+        """
+        return text_of(self._run(text)[0])
+
+    def traced(self, text: str) -> tuple[str, list[int]]:
+        """The text changed, and for each of its characters the index of the one that it comes from.
+
+        Parameters
+        ----------
+        text
+            As for `apply`.
+        """
+        done, origins = self._run(text)
+        return text_of(done), origins.tolist()
+
+    def _run(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        points = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
+        offsets, ends = np.array([0, points.size]), np.empty(2, np.int64)
+        room = points.size + points.size // 8 + 16
+        while True:
+            out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
+            n = int(kernels.normalize(points, offsets, *self._map, self._words, _INSIDE, self._flags, out, origins, ends))
+            if n <= room:
+                return out[:n], origins[:n]
+            room = n
+
+
+def _trie_of(words: Sequence[str]) -> np.ndarray:
+    """The trie of words as code points; those of one character with `_INSIDE` behind it."""
+    if not words:
+        return np.zeros(0, EDGE)
+    rows = [np.frombuffer(word.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int32) for word in words]
+    rows = [row if row.size > 1 else np.append(row, np.int32(_INSIDE)) for row in rows]
+    n = _INSIDE + 1
+    lengths = np.concatenate([np.ones(n, np.int64), [row.size for row in rows]])
+    made: np.ndarray = trie_of(n, np.concatenate([np.zeros(n, np.int32), *rows]), lengths)
+    return made
