@@ -18,10 +18,11 @@ from ubpe_numba.runtime.tables.edges import EDGE
 from ubpe_numba.runtime.tables.trie import trie_of
 from ubpe_numba.text.kernels import sentencepiece as kernels
 
-__all__ = ["CharsMap", "SentencePieceText"]
+__all__ = ["INSIDE", "CharsMap", "SentencePieceText", "words_trie"]
 
 _LONGEST = 1 << 10  # characters of a replacement; the longest of Unicode's normal forms has 18
-_INSIDE = 0x110000  # beyond all characters: ends a word of one
+#: The symbol that ends words of one character in `words_trie`.
+INSIDE = 0x110000  # beyond all characters: ends a word of one
 
 
 class CharsMap(NamedTuple):
@@ -104,7 +105,7 @@ class SentencePieceText:
         escape: bool = False,
     ) -> None:
         self._map = CharsMap.of(charsmap)
-        self._words = _trie_of(words)
+        self._words = words_trie(words)
         flags = kernels.PREFIX, kernels.SUFFIX, kernels.REMOVE, kernels.ESCAPE
         self._flags = sum(flag * wanted for flag, wanted in zip(flags, (prefix, suffix, remove, escape), strict=True))
 
@@ -135,19 +136,19 @@ class SentencePieceText:
         room = points.size + points.size // 8 + 16
         while True:
             out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
-            n = int(kernels.normalize(points, offsets, *self._map, self._words, _INSIDE, self._flags, out, origins, ends))
+            n = int(kernels.normalize(points, offsets, *self._map, self._words, INSIDE, self._flags, out, origins, ends))
             if n <= room:
                 return out[:n], origins[:n]
             room = n
 
 
-def _trie_of(words: Sequence[str]) -> np.ndarray:
-    """The trie of words as code points; those of one character with `_INSIDE` behind it."""
+def words_trie(words: Sequence[str]) -> np.ndarray:
+    """The trie of words as code points; those of one character with `INSIDE` behind it."""
     if not words:
         return np.zeros(0, EDGE)
     rows = [np.frombuffer(word.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int32) for word in words]
-    rows = [row if row.size > 1 else np.append(row, np.int32(_INSIDE)) for row in rows]
-    n = _INSIDE + 1
+    rows = [row if row.size > 1 else np.append(row, np.int32(INSIDE)) for row in rows]
+    n = INSIDE + 1
     lengths = np.concatenate([np.ones(n, np.int64), [row.size for row in rows]])
     made: np.ndarray = trie_of(n, np.concatenate([np.zeros(n, np.int32), *rows]), lengths)
     return made

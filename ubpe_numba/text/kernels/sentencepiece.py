@@ -26,7 +26,7 @@ PREFIX, SUFFIX, REMOVE, ESCAPE = 1, 2, 4, 8  # a mark in front or behind, no sup
 
 
 @helper
-def _utf8(c):
+def utf8_of(c):
     """The bytes of a code point, the first one lowest, and how many: 0xe9 -> (0xa9c3, 2)."""
     if c < 0x80:
         return c, np.int64(1)
@@ -53,7 +53,7 @@ def longest_rule(text, i, end, units, begins):
         return best, value
     at = (units[0] >> 10) << ((units[0] & 512) >> 6)
     for j in range(i, min(end, i + LONGEST)):
-        word, n = _utf8(np.int64(text[j]))
+        word, n = utf8_of(np.int64(text[j]))
         unit = np.int64(0)
         for _ in range(n):
             b = word & 255
@@ -76,19 +76,20 @@ def longest_rule(text, i, end, units, begins):
 
 
 @section
-def _user_piece(text, i, end, words, inside):
-    """How many characters the longest of some words has that stands at i, 0 if none does. O(length).
+def longest_word(text, i, end, words, inside):
+    """The longest of some words that stands at i: how many characters it has, 0 if none does, and its number. O(length).
 
-    text uint32; words: a trie (tables/trie.py) of code points below `inside`, whose words of one character are entered too, as
-    the pair of it and `inside`.
+    text uint32; words: a trie (tables/trie.py) of code points below `inside`, whose words of one character are entered as the
+    pair of it and `inside`.
     """
-    best = np.int64(0)
+    best, number = np.int64(0), np.int64(0)
     node = np.int64(text[i])
     if words.size == 0 or node >= inside:
-        return best
+        return best, number
     payload = step(words, node, np.int64(inside))
     if payload >= 0:
         best = np.int64(1)
+        number = (payload >> 32) - inside - 1
     for j in range(i + 1, end):
         payload = step(words, node, np.int64(text[j]))
         if payload < 0:
@@ -96,7 +97,8 @@ def _user_piece(text, i, end, words, inside):
         node = payload & 0xFFFFFFFF
         if payload >> 32 != NONE:
             best = j + 1 - i
-    return best
+            number = (payload >> 32) - inside - 1
+    return best, number
 
 
 @kernel
@@ -104,7 +106,7 @@ def normalize(text, offsets, units, begins, replacements, words, inside, flags, 
     """Every document as sentencepiece encodes it; returns how many code points that takes, of which those with room are written.
 
     text uint32 code points, offsets int64[d + 1]; units, begins as for `longest_rule`; replacements uint32, each ending with 0;
-    words, inside as for `_user_piece`: what stays as it is; flags: PREFIX | SUFFIX | REMOVE | ESCAPE; out uint32, for each code
+    words, inside as for `longest_word`: what stays as it is; flags: PREFIX | SUFFIX | REMOVE | ESCAPE; out uint32, for each code
     point origins int64, the position in `text` that it comes from, out_offsets int64[d + 1], all allocated by the caller. A
     result beyond out.size asks for more room. Surrogates become U+FFFD. O(code points of text and result).
 
@@ -123,7 +125,7 @@ def normalize(text, offsets, units, begins, replacements, words, inside, flags, 
         started = False
         after_space = (flags & REMOVE) != 0
         while i < end:
-            taken = _user_piece(text, i, end, words, inside)
+            taken, _ = longest_word(text, i, end, words, inside)
             literal = taken > 0
             at = np.int64(0)
             size = taken
