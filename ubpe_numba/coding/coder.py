@@ -59,7 +59,10 @@ class Coder:
         self.model = model
         segmenter = model.segmenter
         #: Whether documents and ids pass unchanged, but for their encoding.
-        self.is_plain = segmenter.pretokenizer is None and segmenter.special is None and segmenter.token_ids is None
+        self.is_plain = (
+            segmenter.pretokenizer is None and segmenter.special is None and segmenter.token_ids is None
+            and not segmenter.rewrites
+        )  # fmt: skip
         self._pair_encoders: dict[bool, PairEncoder] = {}
         self._path_encoder: tuple[Any, PathEncoder] | None = None
         self._path_search: PathSearch | None = None
@@ -215,8 +218,10 @@ class Coder:
         else:
             if options.return_offsets and options.unknown == "skip":
                 raise ValueError("return_offsets: positions are not known where symbols are skipped and documents are cut")
-            encoded = self._encode_cut(given, encode, options, name, words, n_threads)
+            encoded, starts = self._encode_cut(given, encode, options, name, words, n_threads)
             skipped = False
+            if starts is not None:
+                return encoded, starts
         if not options.return_offsets:
             return encoded, None
         lengths = self.decoder.sizes // self.decoder.dtype.itemsize
@@ -230,42 +235,59 @@ class Coder:
         name: str,
         words: Callable[[], WordEncoder | None] | None,
         n_threads: int | None,
-    ) -> Ragged:
-        """The ids of documents that are cut, hold special tokens, or have ids in an order of their own."""
+    ) -> tuple[Ragged, NDArray[np.int64] | None]:
+        """The ids of documents that are cut, hold special tokens, or have ids in an order of their own.
+
+        And where each token starts, if that is asked for and text is rewritten, so that it cannot be told from the ids.
+        """
         alphabet, _, segmenter = self.model
         if given.kind != alphabet.kind:
             alphabet.check_kind(given, name=name)
         cutter = segmenter.pretokenizer
         by_words = words() if words is not None and cutter is not None and given.values.dtype == np.uint8 else None
         pattern = None if cutter is None or cutter.name not in PATTERNS else cutter.name
-        if by_words is not None and pattern is not None and segmenter.special is None and given.kind == "bytes":
+        as_given = segmenter.special is None and not segmenter.rewrites
+        if by_words is not None and pattern is not None and as_given and given.kind == "bytes":
             found = by_words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
             ids = segmenter.token_ids
-            return found if ids is None else Ragged._trusted(ids[found.values], found.offsets)
-        pieces = segmenter.stretches(given, name, options.special)
+            return (found if ids is None else Ragged._trusted(ids[found.values], found.offsets)), None
+        pieces = segmenter.rewritten(segmenter.stretches(given, name, options.special), options.return_offsets)
         if by_words is not None:
             found = by_words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)
         else:
-            found = self._encode_segments(given, pieces, encode, options.unknown, name)
+            found = self._encode_segments(given, pieces, encode, options, name)
         values, offsets = found.values, found.offsets[pieces.first]
+        starts: NDArray[np.int64] | None = None
+        if pieces.origins is not None:
+            sizes = np.diff(self.model.vocabulary.offsets)[values]
+            starts = pieces.origins[np.cumsum(sizes) - sizes]
         if segmenter.token_ids is not None:
             values = segmenter.token_ids[values]
         if pieces.words.size and segmenter.special is not None:
-            values = np.insert(values, found.offsets[pieces.before], segmenter.special.ids[pieces.words])
+            at = found.offsets[pieces.before]
+            values = np.insert(values, at, segmenter.special.ids[pieces.words])
+            starts = None if starts is None else np.insert(starts, at, pieces.at)
             offsets = offsets + np.searchsorted(pieces.at, given.offsets - given.offsets[0])
-        return Ragged._trusted(values, offsets)
+        if starts is not None:
+            starts -= np.repeat(given.offsets[:-1] - given.offsets[0], np.diff(offsets))
+        return Ragged._trusted(values, offsets), starts
 
-    def _encode_segments(self, given: Documents, pieces: Stretches, encode: Encode, unknown: str | int, name: str) -> Ragged:
+    def _encode_segments(self, given: Documents, pieces: Stretches, encode: Encode, options: EncodeOptions, name: str) -> Ragged:
         """The ids of every stretch, each of its segments encoded by itself."""
         alphabet, _, segmenter = self.model
         cuts = segmenter.segments(pieces)
         try:
-            ids = alphabet.to_ids(Documents(pieces.values, cuts, given.kind), unknown, name=name)
+            ids = alphabet.to_ids(Documents(pieces.values, cuts, given.kind), options.unknown, name=name)
         except UnknownSymbolError as error:
             at = int(cuts[error.document]) + error.position
-            lengths = np.zeros(0, np.int64) if segmenter.special is None else np.diff(segmenter.special.offsets)[pieces.words]
-            before = pieces.at - np.cumsum(lengths) + lengths  # where the words stood, in what is left
-            at += int(lengths[before <= at].sum())
+            if segmenter.rewrites:
+                origins = segmenter.rewritten(segmenter.stretches(given, name, options.special), True).origins
+                assert origins is not None  # it was asked for
+                at = int(origins[at])
+            else:
+                lengths = np.zeros(0, np.int64) if segmenter.special is None else np.diff(segmenter.special.offsets)[pieces.words]
+                before = pieces.at - np.cumsum(lengths) + lengths  # where the words stood, in what is left
+                at += int(lengths[before <= at].sum())
             starts = given.offsets - given.offsets[0]
             document = int(np.searchsorted(starts, at, side="right")) - 1
             raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None

@@ -16,6 +16,7 @@ from ubpe_numba.documents.normalise import text_of
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.kernels.last_merges import last_merges
 from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.text.normalizer import byte_characters
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -39,18 +40,6 @@ class Table(NamedTuple):
     known: dict[Any, int]  # likewise the known words, which are found in every text
     pattern: str | None  # splits text; None if text is not split
     whole: bool = False  # whether a word that equals a token becomes that token before any merge
-
-
-def byte_characters() -> list[str]:
-    """The character that names each byte in GPT-2's table: 188 printable bytes name themselves, the other 68 go from U+0100 on.
-
-    >>> table = byte_characters()
-    >>> table[65], table[32], table[10], len(set(table))
-    ('A', 'Ġ', 'Ċ', 256)
-    """
-    themselves = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = iter(range(0x100, 0x200))
-    return [chr(byte if byte in themselves else next(others)) for byte in range(256)]
 
 
 def symbol_character(index: int) -> str:

@@ -29,6 +29,7 @@ from ubpe_numba.formats import model_file, published_ubpe
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import check_fields, positive
 from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
@@ -50,7 +51,7 @@ _Batch = Ragged | tuple[Ragged, Ragged]
 _DEFAULT_RULES = FitRules()
 _RAISE, _NONE, _ALL = "raise", "none", "all"  # what `encode` is given by default; compared as objects, whatever a user passes
 #: Arguments that a model file has elsewhere than among the parameters: in the alphabet, in the segmenter, or not at all.
-_NOT_IN_PARAMS = ("alphabet", "n_threads", "pretokenizer", "special_tokens", "known_words", "encoding")
+_NOT_IN_PARAMS = ("alphabet", "n_threads", "pretokenizer", "special_tokens", "known_words", "normalizer", "encoding")
 
 
 class Tokenizer(ABC):
@@ -82,6 +83,7 @@ class Tokenizer(ABC):
     pretokenizer: Any
     special_tokens: Any
     known_words: Any
+    normalizer: Any
     encoding: str | None
     n_threads: int | None
     model_: Model
@@ -488,13 +490,19 @@ class Tokenizer(ABC):
 
     def _segmenter(self, kind: str, size: int | None) -> Segmenter:
         """The segmenter of the constructor's arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
-        if self.pretokenizer is self.special_tokens is self.known_words is self.encoding is None:
+        if self._is_plain:
             return PLAIN
-        return Segmenter.make(self.pretokenizer, self.special_tokens, self.known_words, self.encoding, kind, size)
+        words = self.special_tokens, self.known_words
+        return Segmenter.make(self.pretokenizer, *words, self.encoding, kind, size, self.normalizer)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether no argument of the constructor says that documents are treated before they are encoded."""
+        return self.pretokenizer is self.special_tokens is self.known_words is self.normalizer is self.encoding is None
 
     def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
         """What `fit` is given, as the constructor's arguments have it: text as bytes, cut into segments."""
-        if self.pretokenizer is self.special_tokens is self.known_words is self.encoding is None:
+        if self._is_plain:
             return as_corpus(docs, offsets, sample_weight, boundaries)
         if self.encoding is not None and isinstance(docs, Counts):
             docs = Counts(as_utf8(docs.flat), docs.weights)
@@ -1165,7 +1173,7 @@ class Tokenizer(ABC):
             tokenizer._take(model)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{where}: {error}") from error
-        if (cutter := model.segmenter.pretokenizer) is not None:
+        if isinstance(cutter := model.segmenter.pretokenizer, Pretokenizer):
             then = state["text"]["pretokenizer"]["unicode"]
             if then != cutter.unicode:
                 warnings.warn(
@@ -1178,7 +1186,7 @@ class Tokenizer(ABC):
     def _take(self, model: Model) -> None:
         """Become fitted with a model from elsewhere, and set the constructor's arguments that go with it."""
         segmenter = model.segmenter
-        self.pretokenizer, self.encoding = segmenter.pretokenizer, segmenter.encoding
+        self.pretokenizer, self.encoding, self.normalizer = segmenter.pretokenizer, segmenter.encoding, segmenter.normalizer
         self.special_tokens, self.known_words = _arguments(segmenter.special, model.vocabulary.offsets.size - 1)
         self._adopt(model)
 

@@ -1,7 +1,8 @@
-"""What stands between documents and their ids: text as UTF-8, special tokens, the pre-tokenizer, ids in an order of their own.
+"""What stands between documents and their ids: text as UTF-8, special tokens, normalizer, pre-tokenizer, ids of their own.
 
 All of it is optional and applied alike when fitting and encoding: special tokens are taken out of a document, what is left
-between them is cut into segments, and each segment is encoded as if it were a document, so that no token ever passes a cut.
+between them is normalised and cut into segments, and each segment is encoded as if it were a document, so that no token ever
+passes a cut.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.errors import ModelFormatError, SpecialTokenError
 from ubpe_numba.runtime.arrays import check_fields, integers_of, offsets_of
+from ubpe_numba.text import rewrite
 from ubpe_numba.text.cut import PATTERNS
+from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pretokenizer import Pretokenizer
+from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
 __all__ = ["Segmenter", "SpecialChoice"]
@@ -33,7 +37,11 @@ class Stretches(NamedTuple):
     """Documents without their special tokens, in the stretches that these leave.
 
     `values` and `cuts` int64[s + 1]: what is left; stretches `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
-    the special tokens taken out; `at` int64[k]: where each stood in the documents, `before` int64[k]: before which stretch.
+    the special tokens taken out; `at` int64[k]: where each stood in the documents, `before` int64[k]: before which stretch,
+    `owners` int64[k]: in which document.
+
+    Where text is rewritten `values` are those that are encoded; `segments` int64: where they are cut, None if that is not known
+    yet; `origins` int64: where in the documents each value comes from, None if nobody asked.
     """
 
     values: np.ndarray
@@ -42,6 +50,9 @@ class Stretches(NamedTuple):
     words: np.ndarray
     at: np.ndarray
     before: np.ndarray
+    owners: np.ndarray
+    segments: np.ndarray | None = None
+    origins: np.ndarray | None = None
 
 
 class Segmenter(NamedTuple):
@@ -51,24 +62,30 @@ class Segmenter(NamedTuple):
     elsewhere; `encoding` is ``"utf-8"`` where `str` is encoded as bytes.
     """
 
-    pretokenizer: Pretokenizer | None = None
+    pretokenizer: Pretokenizer | Splitter | None = None
     special: SpecialTokens | None = None
     token_ids: np.ndarray | None = None
     encoding: str | None = None
+    normalizer: Normalizer | None = None
 
     @classmethod
-    def make(cls, pretokenizer: Any, special: Any, known: Any, encoding: Any, kind: str, size: int | None) -> Segmenter:
+    def make(
+        cls, pretokenizer: Any, special: Any, known: Any, encoding: Any, kind: str, size: int | None, normalizer: Any = None
+    ) -> Segmenter:
         """Read the arguments of a tokenizer with an alphabet of this `kind` and `size` ids, None if not known yet.
 
-        TypeError or ValueError, naming the argument; a pre-tokenizer for integers is a ValueError.
+        TypeError or ValueError, naming the argument; a pre-tokenizer or a normalizer for integers is a ValueError.
         """
         check_encoding(encoding)
-        cutter = Pretokenizer.of(pretokenizer)
+        cutter = pretokenizer if isinstance(pretokenizer, Splitter) else Pretokenizer.of(pretokenizer)
+        changer = Normalizer.of(normalizer)
         if cutter is not None and kind == "int":
             raise ValueError("pretokenizer: it cuts text, and the tokenizer is one of integers; use boundaries")
+        if changer is not None and kind == "int":
+            raise ValueError("normalizer: it changes text, and the tokenizer is one of integers")
         if encoding and kind != "bytes":
             raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
-        made = cls(cutter, SpecialTokens.from_user(special, known, kind, size), None, encoding)
+        made = cls(cutter, SpecialTokens.from_user(special, known, kind, size), None, encoding, changer)
         return made if size is None else made.numbered(None, size)
 
     # ---------------------------------------------------------------------------------------------- fitting
@@ -79,14 +96,14 @@ class Segmenter(NamedTuple):
         Special tokens, allowed or not, and known words are cut out: nothing is learned from them. A segment is the document that
         document frequencies count.
         """
-        if self.pretokenizer is None and self.special is None:
+        if self.pretokenizer is None and self.special is None and self.normalizer is None:
             return corpus
-        given = self.stretches(corpus.given, "docs")
+        given = self.rewritten(self.stretches(corpus.given, "docs"))
         kept = Documents(given.values, given.cuts, corpus.given.kind)  # for the alphabet: of weight 0 too
-        pieces = self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs")
+        pieces = self.rewritten(self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs"))
         if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
             name = self.pretokenizer.name
-            cuts = name if name in PATTERNS else self.pretokenizer.split(pieces.values, pieces.cuts)
+            cuts = name if name in PATTERNS else self.segments(pieces)
             from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
 
             return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
@@ -101,9 +118,48 @@ class Segmenter(NamedTuple):
 
     def segments(self, pieces: Stretches) -> np.ndarray:
         """The segments of all stretches, int64[s + 1]."""
+        if pieces.segments is not None:
+            return pieces.segments
         if self.pretokenizer is None or not pieces.values.size:
             return pieces.cuts
         return self.pretokenizer.split(pieces.values, pieces.cuts)
+
+    # ---------------------------------------------------------------------------------------------- text that is changed
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether anything else than the text as it is may be encoded."""
+        return self.normalizer is not None or self._splitter is not None
+
+    @property
+    def _splitter(self) -> Splitter | None:
+        """A pre-tokenizer that does more than cut."""
+        cutter = self.pretokenizer
+        return cutter if isinstance(cutter, Splitter) and cutter.cutters is None else None
+
+    def rewritten(self, pieces: Stretches, trace: bool = False) -> Stretches:
+        """The stretches as they are encoded: normalised, and cut where a pre-tokenizer does more than cut.
+
+        With `trace` they know where each of their values comes from in the documents.
+        """
+        if not self.rewrites:
+            return pieces
+        values, cuts, origins, segments = pieces.values, pieces.cuts, None, None
+        if trace:
+            lengths = np.zeros(0, np.int64) if self.special is None else np.diff(self.special.offsets)[pieces.words]
+            origins = np.delete(np.arange(values.size + lengths.sum()), places_of(pieces.at, lengths))
+        if self.normalizer is not None:
+            found = rewrite.normalized(self.normalizer, values, cuts, trace)
+            values, cuts = found.values, found.cuts
+            origins = None if origins is None else origins[found.origins]
+        if (splitter := self._splitter) is not None:
+            at_start = np.zeros(pieces.cuts.size, bool)
+            at_start[pieces.first[:-1]] = True
+            at_start[pieces.before[pieces.before == pieces.first[pieces.owners]]] = False  # a special token begins the document
+            found = rewrite.split(splitter, values, cuts, at_start[:-1], trace)
+            values, cuts, segments = found.values, found.cuts, found.segments
+            origins = None if origins is None else origins[found.origins]
+        return pieces._replace(values=values, cuts=cuts, segments=segments, origins=origins)
 
     # ---------------------------------------------------------------------------------------------- special tokens
 
@@ -117,7 +173,7 @@ class Segmenter(NamedTuple):
         if offsets[0] or offsets[-1] != values.size:
             values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
         none = np.zeros(0, np.int64)
-        words = at = left = none
+        words = at = left = owners = none
         if (special := self.special) is not None:
             active, forbidden = self._choose(special, chosen)
             if values.size:
@@ -127,15 +183,16 @@ class Segmenter(NamedTuple):
                 document = int(np.searchsorted(offsets, at[i], side="right")) - 1
                 raise SpecialTokenError(document, int(at[i] - offsets[document]), special.words[words[i]])
             if at.size:
+                owners = np.searchsorted(offsets, at, side="right") - 1
                 lengths = np.diff(special.offsets)[words]
                 taken = offsets_of(lengths)
                 left = at - taken[:-1]
-                values = np.delete(values, np.repeat(left, lengths) + np.arange(taken[-1]))
+                values = np.delete(values, places_of(at, lengths))
                 offsets = offsets - taken[np.searchsorted(at, offsets)]
         cuts = np.unique(np.concatenate([offsets, left]))
-        if self.pretokenizer is not None and values.size and kind == "int":
+        if (self.pretokenizer is not None or self.normalizer is not None) and values.size and kind == "int":
             raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
-        return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left))
+        return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left), owners)
 
     @staticmethod
     def _choose(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
@@ -152,7 +209,9 @@ class Segmenter(NamedTuple):
     def state(self) -> dict[str, Any]:
         """What a model file holds beside the vocabulary; empty if there is nothing."""
         parts = {
-            "pretokenizer": None if self.pretokenizer is None else self.pretokenizer.state(),
+            "pretokenizer": self.pretokenizer.state() if isinstance(self.pretokenizer, Pretokenizer) else None,
+            "splitter": self.pretokenizer.state() if isinstance(self.pretokenizer, Splitter) else None,
+            "normalizer": None if self.normalizer is None else self.normalizer.state(),
             "special_tokens": None if self.special is None else self.special.state(),
             "encoding": self.encoding,
             "token_ids": self.token_ids,
@@ -162,9 +221,12 @@ class Segmenter(NamedTuple):
     @classmethod
     def from_state(cls, state: dict[str, Any], size: int, kind: str) -> Segmenter:
         """Make it again, for a vocabulary of `size` ids and documents of `kind`. ModelFormatError if it is not valid."""
-        fields = {"pretokenizer": None, "special_tokens": None, "encoding": None, "token_ids": None, **state}
-        check_fields(fields, ("pretokenizer", "special_tokens", "encoding", "token_ids"), "text")
-        cutter = special = None
+        names = ("pretokenizer", "splitter", "normalizer", "special_tokens", "encoding", "token_ids")
+        fields = {**dict.fromkeys(names), **state}
+        check_fields(fields, names, "text")
+        cutter: Pretokenizer | Splitter | None = None
+        special = None
+        normalizer = None if fields["normalizer"] is None else Normalizer.from_state(fields["normalizer"])
         if (found := fields["pretokenizer"]) is not None:
             if not isinstance(found, dict):
                 raise ModelFormatError("pretokenizer: expected an object")
@@ -175,6 +237,12 @@ class Segmenter(NamedTuple):
                 raise ModelFormatError(str(error)) from error
             if kind == "int" or found["name"] != cutter.name or not isinstance(found["unicode"], str):
                 raise ModelFormatError("pretokenizer: the name, the pattern and the alphabet do not go together")
+        if (found := fields["splitter"]) is not None:
+            if cutter is not None:
+                raise ModelFormatError("splitter: there is a pretokenizer too")
+            cutter = Splitter.from_state(found)
+        if kind == "int" and (cutter is not None or normalizer is not None):
+            raise ModelFormatError("text: integers are neither cut nor normalised")
         if (found := fields["special_tokens"]) is not None:
             special = SpecialTokens.from_state(found, size)
             if special.kind != kind:
@@ -182,7 +250,7 @@ class Segmenter(NamedTuple):
         if fields["encoding"] not in (None, "utf-8") or (fields["encoding"] and kind != "bytes"):
             raise ModelFormatError(f"encoding: expected 'utf-8' and an alphabet of bytes, got {fields['encoding']!r}")
         ids = fields["token_ids"]
-        return cls(cutter, special, None, fields["encoding"]).numbered(None if ids is None else ids, size)
+        return cls(cutter, special, None, fields["encoding"], normalizer).numbered(None if ids is None else ids, size)
 
     def numbered(self, token_ids: Any, size: int) -> Segmenter:
         """The same with ids of its own for the `size` tokens of a vocabulary, or 0..size-1.
@@ -206,6 +274,16 @@ class Segmenter(NamedTuple):
                 i = int(np.argmax(both))
                 raise ModelFormatError(f"special_tokens: {self.special.words[i]!r}: the id {self.special.ids[i]} is taken")
         return self._replace(token_ids=token_ids)
+
+
+def places_of(at: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """All places in stretches of these lengths, int64, which begin at ascending places.
+
+    >>> places_of(np.array([2, 7]), np.array([3, 1])).tolist()
+    [2, 3, 4, 7]
+    """
+    ends = offsets_of(lengths)
+    return np.repeat(at - ends[:-1], lengths) + np.arange(ends[-1])
 
 
 #: Documents and ids pass unchanged.
