@@ -16,12 +16,19 @@ from ubpe_numba.text.charsmap import CharsMap, SentencePieceText
 TEXT = st.text(st.sampled_from(" abé▁\u3000ﬁ😀\ud800\u0301"), max_size=20)
 RULES = st.dictionaries(st.text("abé\u3000ﬁ😀\u0301", min_size=1, max_size=4), st.text(" aé▁", max_size=4), max_size=6)
 FLAGS = st.fixed_dictionaries({name: st.booleans() for name in ("prefix", "suffix", "remove", "escape")})
+NAMES = {
+    "prefix": "add_dummy_prefix",
+    "suffix": "treat_whitespace_as_suffix",
+    "remove": "remove_extra_whitespaces",
+    "escape": "escape_whitespaces",
+}
+ALL = {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True}
 
 
 @settings(max_examples=300)
 @given(TEXT, RULES, st.lists(st.text(" abé▁", min_size=1, max_size=4), max_size=3), FLAGS)
 def test_text_equals_the_reference(text: str, rules: dict[str, str], words: list[str], flags: dict[str, bool]) -> None:
-    step = SentencePieceText(charsmap(rules) if rules else b"", words, **flags)
+    step = SentencePieceText(charsmap(rules) if rules else b"", words, **{NAMES[name]: flag for name, flag in flags.items()})
     want, origins = normalized(text, rules, words, **flags)
     assert step.traced(text) == (want, origins)
     assert step.apply(text) == want
@@ -53,7 +60,9 @@ def test_a_blob_that_is_no_map_is_refused(blob: bytes, message: str) -> None:
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=600), st.binary(max_size=20), st.text(max_size=30))
 def test_any_trie_is_searched_within_its_bounds(units: list[int], texts: bytes, text: str) -> None:
     texts = bytes(b & 0x7F for b in texts)
-    step = SentencePieceText(struct.pack("<I", 4 * len(units)) + struct.pack(f"<{len(units)}I", *units) + texts, remove=True)
+    step = SentencePieceText(
+        struct.pack("<I", 4 * len(units)) + struct.pack(f"<{len(units)}I", *units) + texts, remove_extra_whitespaces=True
+    )
     assert len(step.apply(text)) <= 21 * len(text)
 
 
@@ -76,7 +85,7 @@ def test_maps_of_sentencepiece_itself() -> None:
     from ubpe_numba.formats.protobuf import Messages
 
     blob = Messages.of(norm.serialized_model_proto()).fields(100).inside(3).fields(100).strings(2)[0]
-    step = SentencePieceText(blob, prefix=True, remove=True, escape=True)
+    step = SentencePieceText(blob, **ALL)
     rng = np.random.default_rng(0)
     points = np.concatenate([np.arange(0xD800), np.arange(0xE000, 0x30000), np.arange(0xE0000, 0xE0200)])
     for a in range(0, points.size, 997):

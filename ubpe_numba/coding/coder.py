@@ -8,6 +8,7 @@ a document, and the ids are put together and renumbered:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +26,9 @@ from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.text.cut import PATTERNS
+from ubpe_numba.text.kernels.stand_ins import UNKNOWN
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
@@ -171,6 +174,8 @@ class Coder:
 
     def short_decoder(self) -> ShortDecoder | None:
         """What decodes one short document as `decoder` does."""
+        if self.model.segmenter.restores:
+            return None
         if self._short_decoder is None and self._decoder is not None and thread_pool.is_valid_environment():
             self._short_decoder = ShortDecoder(self._decoder, self.model.alphabet, self.model.segmenter.encoding)
         return self._short_decoder
@@ -263,6 +268,10 @@ class Coder:
             starts = pieces.origins[np.cumsum(sizes) - sizes]
         if segmenter.token_ids is not None:
             values = segmenter.token_ids[values]
+        if self._unknown >= 0 and (twice := self._unknown_again(values, found.offsets)).any():
+            values, starts = values[~twice], None if starts is None else starts[~twice]
+            found = Ragged._trusted(values, found.offsets - offsets_of(twice)[found.offsets])
+            offsets = found.offsets[pieces.first]
         if pieces.words.size and segmenter.special is not None:
             at = found.offsets[pieces.before]
             values = np.insert(values, at, segmenter.special.ids[pieces.words])
@@ -271,6 +280,23 @@ class Coder:
         if starts is not None:
             starts -= np.repeat(given.offsets[:-1] - given.offsets[0], np.diff(offsets))
         return Ragged._trusted(values, offsets), starts
+
+    @functools.cached_property
+    def _unknown(self) -> int:
+        """The id for characters that are not known, of which one stands for several in a row; -1 if there is none."""
+        alphabet, _, segmenter = self.model
+        if alphabet.kind != "str" or not segmenter.rewrites:
+            return -1
+        symbol = int(alphabet.lookup(np.array([UNKNOWN], np.uint32))[0])
+        return symbol if symbol < 0 or segmenter.token_ids is None else int(segmenter.token_ids[symbol])
+
+    def _unknown_again(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Which ids are unknown, and behind one that is too in the same stretch: bool[n]."""
+        unknown = values == self._unknown
+        twice = np.zeros(values.size + 1, bool)
+        twice[1:-1] = unknown[1:] & unknown[:-1]
+        twice[offsets] = False
+        return twice[:-1]
 
     def _encode_segments(self, given: Documents, pieces: Stretches, encode: Encode, options: EncodeOptions, name: str) -> Ragged:
         """The ids of every stretch, each of its segments encoded by itself."""

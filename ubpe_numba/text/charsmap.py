@@ -75,11 +75,11 @@ class SentencePieceText:
         The blob of its map, empty for none.
     words
         Pieces defined by the user, which the map leaves as they are.
-    prefix, suffix
+    add_dummy_prefix, treat_whitespace_as_suffix
         A space before the text; with both behind it instead.
-    remove
+    remove_extra_whitespaces
         Spaces at the ends are removed, and all but one of several.
-    escape
+    escape_whitespaces
         Spaces become U+2581.
 
     Raises
@@ -89,7 +89,7 @@ class SentencePieceText:
 
     Examples
     --------
-    >>> step = SentencePieceText(b"", prefix=True, remove=True, escape=True)
+    >>> step = SentencePieceText(b"", add_dummy_prefix=True, remove_extra_whitespaces=True, escape_whitespaces=True)
     >>> step.apply(" a  b "), step.traced(" a  b ")[1]
     ('▁a▁b', [1, 1, 2, 4])
     """
@@ -99,15 +99,21 @@ class SentencePieceText:
         charsmap: bytes,
         words: Sequence[str] = (),
         *,
-        prefix: bool = False,
-        suffix: bool = False,
-        remove: bool = False,
-        escape: bool = False,
+        add_dummy_prefix: bool = False,
+        treat_whitespace_as_suffix: bool = False,
+        remove_extra_whitespaces: bool = False,
+        escape_whitespaces: bool = False,
     ) -> None:
         self._map = CharsMap.of(charsmap)
         self._words = words_trie(words)
-        flags = kernels.PREFIX, kernels.SUFFIX, kernels.REMOVE, kernels.ESCAPE
-        self._flags = sum(flag * wanted for flag, wanted in zip(flags, (prefix, suffix, remove, escape), strict=True))
+        self._prefix = add_dummy_prefix and not treat_whitespace_as_suffix
+        self._remove, self._escape = remove_extra_whitespaces, escape_whitespaces
+        self._flags = (
+            (kernels.PREFIX if add_dummy_prefix else 0)
+            | (kernels.SUFFIX if treat_whitespace_as_suffix else 0)
+            | (kernels.REMOVE if remove_extra_whitespaces else 0)
+            | (kernels.ESCAPE if escape_whitespaces else 0)
+        )
 
     def apply(self, text: str) -> str:
         """The text changed.
@@ -129,6 +135,21 @@ class SentencePieceText:
         """
         done, origins = self._run(text)
         return text_of(done), origins.tolist()
+
+    def restore(self, text: str, errors: str = "replace") -> str:
+        """Text as sentencepiece decodes it: marks are spaces again, and the one before the text is gone.
+
+        Parameters
+        ----------
+        text
+            What pieces stand for.
+        errors
+            Ignored.
+        """
+        text = text.replace("\u2581", " ")
+        if self._remove:
+            return text.lstrip(" ")
+        return text[1:] if self._prefix and text.startswith(" ") else text
 
     def _run(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         points = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)

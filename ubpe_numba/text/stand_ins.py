@@ -36,6 +36,8 @@ class StandIns:
         Whether a character that is not known becomes the bytes of its UTF-8, or one unknown symbol.
     fused
         Whether several unknown symbols in a row become one.
+    unknown
+        What the unknown is when a text is restored.
 
     Raises
     ------
@@ -51,8 +53,10 @@ class StandIns:
     'axé[x]'
     """
 
-    def __init__(self, alphabet: str, words: Sequence[str] = (), *, by_bytes: bool = False, fused: bool = False) -> None:
-        self.words = list(words)
+    def __init__(
+        self, alphabet: str, words: Sequence[str] = (), *, by_bytes: bool = False, fused: bool = False, unknown: str = "\ufffd"
+    ) -> None:
+        self.words, self.unknown = list(words), unknown
         if len(self.words) > MOST_WORDS:
             raise ValueError(f"words: expected at most {MOST_WORDS}, got {len(self.words)}")
         points = np.frombuffer(alphabet.encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -84,20 +88,18 @@ class StandIns:
         done, origins = self._run(text)
         return text_of(done), origins.tolist()
 
-    def restore(self, text: str, unknown: str = "\ufffd", errors: str = "replace") -> str:
+    def restore(self, text: str, errors: str = "replace") -> str:
         """Text as it was before `apply`.
 
         Parameters
         ----------
         text
             With characters that stand for others.
-        unknown
-            What becomes of the unknown.
         errors
             What becomes of bytes that are no UTF-8, as for `bytes.decode`.
         """
         text = _BYTES.sub(lambda run: bytes(ord(c) - BYTES for c in run[0]).decode("utf-8", errors), text)
-        return _OTHERS.sub(lambda c: unknown if ord(c[0]) == UNKNOWN else self._word(ord(c[0]) - WORDS), text)
+        return _OTHERS.sub(lambda c: self.unknown if ord(c[0]) == UNKNOWN else self._word(ord(c[0]) - WORDS), text)
 
     def _word(self, number: int) -> str:
         return self.words[number] if number < len(self.words) else chr(WORDS + number)

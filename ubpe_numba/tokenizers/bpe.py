@@ -318,6 +318,30 @@ class _PairTokenizer(Tokenizer):
         """
         return exports.to_transformers(self.to_huggingface(), params)
 
+    # ---------------------------------------------------------------------------------------------- sentencepiece
+
+    @classmethod
+    def from_sentencepiece(cls, source: Any, **params: Any) -> Self:
+        """Read a `.model` file of sentencepiece of the kind BPE, or of characters.
+
+        The tokenizer gives the same ids, with control pieces as special tokens; text is changed as sentencepiece does, and
+        `decode` gives what it gives, but for special tokens, which are shown.
+
+        Parameters
+        ----------
+        source
+            The path of a file, or its content as `bytes`.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, is one of unigrams (`UBPE.from_sentencepiece` reads those) or words, or merges in an order
+            that has no counterpart here, naming the piece.
+        """
+        return cls._imported(imports.from_sentencepiece(source, unigram=False), params)
+
     # ---------------------------------------------------------------------------------------------- tiktoken
 
     @classmethod

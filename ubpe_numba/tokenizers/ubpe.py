@@ -20,7 +20,7 @@ from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import read_document, read_documents
-from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.fitting.loop import learn
 from ubpe_numba.fitting.refine import MORE, SPARE, refined
 from ubpe_numba.runtime.arrays import positive
@@ -331,6 +331,36 @@ class UBPE(Tokenizer):
             found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads)
         other._adopt(Model(alphabet, found, segmenter))
         return other
+
+    @classmethod
+    def from_sentencepiece(cls, source: Any, **params: Any) -> UBPE:
+        """Read a `.model` file of sentencepiece of the kind unigram; the objective is ``"sentencepiece"``.
+
+        The tokenizer gives the same ids, with control pieces as special tokens; text is changed as sentencepiece does, and
+        `decode` gives what it gives, but for special tokens, which are shown.
+
+        Parameters
+        ----------
+        source
+            The path of a file, or its content as `bytes`.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, or of another kind (`BPE.from_sentencepiece` reads those of BPE).
+        """
+        from ubpe_numba.formats import imports  # here only: nothing else needs them
+
+        model = imports.from_sentencepiece(source, unigram=True)
+        tokenizer = cls(len(model.vocabulary), **{"objective": "sentencepiece", **params})
+        try:
+            tokenizer._settings()
+            tokenizer._take(model)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+        return tokenizer
 
     def _adopt(self, model: Model) -> None:
         self._check_objective()

@@ -132,6 +132,17 @@ class Segmenter(NamedTuple):
         return self.normalizer is not None or self._splitter is not None
 
     @property
+    def restores(self) -> bool:
+        """Whether text that was decoded is changed back."""
+        return self.normalizer is not None and self.normalizer.restores
+
+    def restored(self, text: Any, errors: str) -> Any:
+        """What was decoded, changed back where that is `str` and something was done to it."""
+        if self.normalizer is None or not isinstance(text, str):
+            return text
+        return self.normalizer.restore(text, errors)
+
+    @property
     def _splitter(self) -> Splitter | None:
         """A pre-tokenizer that does more than cut."""
         cutter = self.pretokenizer
