@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import unicodedata
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.sentencepiece_text import normalized
 
-from ubpe_numba.text.charsmap import CharsMap, SentencePieceText
+from ubpe_numba.text.charsmap import CharsMap, Precompiled, SentencePieceText
 
 TEXT = st.text(st.sampled_from(" abé▁\u3000ﬁ😀\ud800\u0301"), max_size=20)
 RULES = st.dictionaries(st.text("abé\u3000ﬁ😀\u0301", min_size=1, max_size=4), st.text(" aé▁", max_size=4), max_size=6)
@@ -94,3 +95,23 @@ def test_maps_of_sentencepiece_itself() -> None:
     for _ in range(200):
         text = "".join(map(chr, rng.choice(points[: 0x3000 if rng.random() < 0.5 else None], rng.integers(1, 60)).tolist()))
         assert step.apply(text) == norm.normalize(text)
+
+
+def test_maps_as_tokenizers_applies_them() -> None:
+    """Every character of sentencepiece's map between others, and random texts of marks and what they stand on."""
+    sentencepiece, tokenizers = pytest.importorskip("sentencepiece"), pytest.importorskip("tokenizers")
+    from ubpe_numba.formats.protobuf import Messages
+
+    proto = sentencepiece.SentencePieceNormalizer(rule_name="nmt_nfkc").serialized_model_proto()
+    blob = Messages.of(proto).fields(100).inside(3).fields(100).strings(2)[0]
+    step, peer = Precompiled(blob), tokenizers.normalizers.Precompiled(blob)
+    points = np.concatenate([np.arange(0xD800), np.arange(0xE000, 0x20000)])
+    for a in range(0, points.size, 997):
+        text = "a".join(map(chr, points[a : a + 997].tolist()))
+        assert step.apply(text) == peer.normalize_str(text)
+    rng = np.random.default_rng(0)
+    marks = [c for c in points.tolist() if unicodedata.category(chr(c))[0] == "M" or c in (0x200D, 0x600, 13, 10, 0xE33)]
+    for _ in range(1000):
+        text = "".join(chr(int(rng.choice(marks if rng.random() < 0.5 else points[:0x2100]))) for _ in range(20))
+        assert step.apply(text) == peer.normalize_str(text), [hex(ord(c)) for c in text]
+        assert step.traced(text)[0] == step.apply(text)

@@ -7,6 +7,8 @@ searches are bounded, and a map whose replacements could blow up a text is refus
 
 from __future__ import annotations
 
+import functools
+import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,7 +20,7 @@ from ubpe_numba.runtime.tables.edges import EDGE
 from ubpe_numba.runtime.tables.trie import trie_of
 from ubpe_numba.text.kernels import sentencepiece as kernels
 
-__all__ = ["INSIDE", "CharsMap", "SentencePieceText", "words_trie"]
+__all__ = ["INSIDE", "Changed", "CharsMap", "Precompiled", "SentencePieceText", "document", "words_trie"]
 
 _LONGEST = 1 << 10  # characters of a replacement; the longest of Unicode's normal forms has 18
 #: The symbol that ends words of one character in `words_trie`.
@@ -64,6 +66,14 @@ class CharsMap(NamedTuple):
         begins = np.full(int(starts[-1]) + 1, -1, np.int32)
         begins[starts] = np.arange(starts.size)
         return cls(units, begins, replacements)
+
+
+class Changed(NamedTuple):
+    """Documents that were changed: `points` uint32, `offsets` int64[d + 1], and for each point where it comes from, int64."""
+
+    points: np.ndarray
+    offsets: np.ndarray
+    origins: np.ndarray
 
 
 class SentencePieceText:
@@ -123,7 +133,7 @@ class SentencePieceText:
         text
             Surrogates that stand alone become U+FFFD.
         """
-        return text_of(self._run(text)[0])
+        return text_of(self.run(*document(text)).points)
 
     def traced(self, text: str) -> tuple[str, list[int]]:
         """The text changed, and for each of its characters the index of the one that it comes from.
@@ -133,7 +143,7 @@ class SentencePieceText:
         text
             As for `apply`.
         """
-        done, origins = self._run(text)
+        done, _, origins = self.run(*document(text))
         return text_of(done), origins.tolist()
 
     def restore(self, text: str, errors: str = "replace") -> str:
@@ -146,21 +156,112 @@ class SentencePieceText:
         errors
             Ignored.
         """
-        text = text.replace("\u2581", " ")
-        if self._remove:
-            return text.lstrip(" ")
-        return text[1:] if self._prefix and text.startswith(" ") else text
+        text = text.lstrip("\u2581") if self._remove else text.removeprefix("\u2581") if self._prefix else text
+        return text.replace("\u2581", " ")
 
-    def _run(self, text: str) -> tuple[np.ndarray, np.ndarray]:
-        points = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
-        offsets, ends = np.array([0, points.size]), np.empty(2, np.int64)
-        room = points.size + points.size // 8 + 16
+    def run(self, points: np.ndarray, offsets: np.ndarray) -> Changed:
+        """Documents changed, as arrays.
+
+        Parameters
+        ----------
+        points, offsets
+            uint32 code points, int64[d + 1].
+        """
+        ends = np.empty(offsets.size, np.int64)
+        room = points.size + points.size // 8 + 2 * offsets.size + 16
         while True:
             out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
             n = int(kernels.normalize(points, offsets, *self._map, self._words, INSIDE, self._flags, out, origins, ends))
             if n <= room:
-                return out[:n], origins[:n]
+                return Changed(out[:n], ends, origins[:n])
             room = n
+
+
+class Precompiled:
+    """A map of characters as tokenizers applies it, by clusters of characters.
+
+    Parameters
+    ----------
+    charsmap
+        The blob of the map.
+
+    Raises
+    ------
+    ValueError
+        For a map that is not valid.
+    """
+
+    def __init__(self, charsmap: bytes) -> None:
+        self._map = CharsMap.of(charsmap)
+
+    def apply(self, text: str) -> str:
+        """The text changed.
+
+        Parameters
+        ----------
+        text
+            Any text.
+        """
+        return text_of(self.run(*document(text)).points)
+
+    def traced(self, text: str) -> tuple[str, list[int]]:
+        """The text changed, and for each of its characters the index of the one that it comes from.
+
+        Parameters
+        ----------
+        text
+            As for `apply`.
+        """
+        done, _, origins = self.run(*document(text))
+        return text_of(done), origins.tolist()
+
+    def run(self, points: np.ndarray, offsets: np.ndarray) -> Changed:
+        """Documents changed, as arrays.
+
+        Parameters
+        ----------
+        points, offsets
+            uint32 code points, int64[d + 1].
+        """
+        ends = np.empty(offsets.size, np.int64)
+        room = points.size + points.size // 8 + 16
+        while True:
+            out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
+            n = int(kernels.by_clusters(points, offsets, *self._map, _joins(), out, origins, ends))
+            if n <= room:
+                return Changed(out[:n], ends, origins[:n])
+            room = n
+
+
+@functools.cache
+def _joins() -> np.ndarray:
+    """How characters form clusters, uint8, as `by_clusters` takes it: Unicode's rules but for those of six bytes and more."""
+    joins = np.zeros(0xE1000, np.uint8)
+    kinds = {"Mn": 1, "Me": 1, "Mc": 1, "Cc": 3, "Cf": 3, "Zl": 3, "Zp": 3}
+    for first, last in ((0, 0x20000), (0xE0000, 0xE1000)):
+        joins[first:last] = [kinds.get(category, 0) for category in map(unicodedata.category, map(chr, range(first, last)))]
+    joins[[*_NO_MARKS]] = 0
+    joins[[0x200C, 0x200D, 0xFF9E, 0xFF9F, 0xE33, 0xEB3, *range(0x1F3FB, 0x1F400), *range(0xE0020, 0xE0080)]] = 1
+    joins[[*_BEFORE]] = 2
+    return joins
+
+
+#: Marks that take room, which are no part of the cluster before them.
+_NO_MARKS = (
+    0x102B, 0x102C, 0x1038, *range(0x1062, 0x1065), *range(0x1067, 0x106E), 0x1083, *range(0x1087, 0x108D), 0x108F,
+    *range(0x109A, 0x109D), 0x1A61, 0x1A63, 0x1A64, 0xAA7B, 0xAA7D, 0x11720, 0x11721,
+)  # fmt: skip
+#: Characters that the next one belongs to.
+_BEFORE = (
+    *range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0xD4E, 0x110BD, 0x110CD, 0x111C2, 0x111C3, 0x1193F, 0x11941, 0x11A3A,
+    *range(0x11A84, 0x11A8A), 0x11D46, 0x11F02,
+)  # fmt: skip
+
+
+def document(text: str) -> tuple[np.ndarray, np.ndarray]:
+    """A text as one document: uint32 code points, int64[2]."""
+    points = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
+    return points, np.array([0, points.size])
 
 
 def words_trie(words: Sequence[str]) -> np.ndarray:

@@ -162,7 +162,8 @@ class Normalizer:
     steps
         Objects as in a `tokenizer.json`, one or a list: ``{"type": "NFC"}`` (NFD, NFKC, NFKD, Lowercase, StripAccents, Nmt,
         ByteLevel), ``{"type": "Replace", "pattern": {"String": " "}, "content": "▁"}`` (or ``{"Regex": ...}``), Prepend, Strip,
-        BertNormalizer, Precompiled, Sequence; and SentencePiece, StandIns of text/charsmap.py and stand_ins.py. A `str` is such an object without fields.
+        BertNormalizer, Precompiled, Sequence; and two that models of sentencepiece need, SentencePiece and StandIns. A `str` is
+        such an object without fields.
 
     Attributes
     ----------
@@ -249,6 +250,23 @@ class Normalizer:
         done, origins = self._run.traced(text)
         return done, np.array(origins, np.int64)
 
+    def run(self, points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Texts changed as arrays: code points, offsets, and where each comes from. None where a step works on `str` only.
+
+        Parameters
+        ----------
+        points, offsets
+            uint32 code points, contiguous and writable, and int64[d + 1].
+        """
+        runs = [getattr(step, "run", None) for step in self._run.steps]
+        if None in runs:
+            return None
+        origins = np.arange(points.size)
+        for run in runs:
+            points, offsets, came = run(points, offsets)  # type: ignore[misc]
+            origins = origins[came]
+        return points, offsets, origins
+
     @property
     def restores(self) -> bool:
         """Whether `restore` takes anything back."""
@@ -264,7 +282,7 @@ class Normalizer:
         errors
             What becomes of bytes that are no UTF-8, as for `bytes.decode`.
         """
-        for step in reversed(self._run.steps):
+        for step in self._run.steps:
             if (restore := getattr(step, "restore", None)) is not None:
                 text = restore(text, errors)
         return text

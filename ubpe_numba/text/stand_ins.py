@@ -13,14 +13,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ubpe_numba.documents.normalise import text_of
-from ubpe_numba.text.charsmap import INSIDE, words_trie
+from ubpe_numba.text.charsmap import INSIDE, Changed, document, words_trie
 from ubpe_numba.text.kernels import stand_ins as kernels
 from ubpe_numba.text.kernels.stand_ins import BYTES, MOST_WORDS, UNKNOWN, WORDS
 
 __all__ = ["BYTES", "MOST_WORDS", "UNKNOWN", "WORDS", "StandIns"]
 
-_BYTES = re.compile(f"[{chr(BYTES)}-{chr(BYTES + 255)}]+")
-_OTHERS = re.compile(f"[{chr(WORDS)}-{chr(BYTES - 1)}{chr(UNKNOWN)}]")
+_FOUND = re.compile(f"[{chr(BYTES)}-{chr(BYTES + 255)}]+|[{chr(WORDS)}-{chr(BYTES - 1)}{chr(UNKNOWN)}]")
 
 
 class StandIns:
@@ -56,15 +55,15 @@ class StandIns:
     def __init__(
         self, alphabet: str, words: Sequence[str] = (), *, by_bytes: bool = False, fused: bool = False, unknown: str = "\ufffd"
     ) -> None:
-        self.words, self.unknown = list(words), unknown
-        if len(self.words) > MOST_WORDS:
-            raise ValueError(f"words: expected at most {MOST_WORDS}, got {len(self.words)}")
+        if len(words) > MOST_WORDS:
+            raise ValueError(f"words: expected at most {MOST_WORDS}, got {len(words)}")
+        self._shown, self._unknown = [word.replace("\u2581", " ") for word in words], unknown
         points = np.frombuffer(alphabet.encode("utf-32-le", "surrogatepass"), np.uint32)
         if points.size and points.max() >= WORDS:
             raise ValueError(f"alphabet: U+{points.max():04X} is needed to stand for something else")
         self._known = np.zeros(0x110000, np.uint8)
         self._known[points] = 1
-        self._trie = words_trie(self.words)
+        self._trie = words_trie(words)
         self._flags = kernels.BY_BYTES * by_bytes | kernels.FUSED * fused
 
     def apply(self, text: str) -> str:
@@ -75,7 +74,7 @@ class StandIns:
         text
             Surrogates are never known; by bytes each becomes three.
         """
-        return text_of(self._run(text)[0])
+        return text_of(self.run(*document(text)).points)
 
     def traced(self, text: str) -> tuple[str, list[int]]:
         """The same, and for each of its characters the index of the one that it comes from.
@@ -85,11 +84,11 @@ class StandIns:
         text
             As for `apply`.
         """
-        done, origins = self._run(text)
+        done, _, origins = self.run(*document(text))
         return text_of(done), origins.tolist()
 
     def restore(self, text: str, errors: str = "replace") -> str:
-        """Text as it was before `apply`.
+        """Text as it was before `apply`; in words U+2581 is a space again.
 
         Parameters
         ----------
@@ -98,18 +97,29 @@ class StandIns:
         errors
             What becomes of bytes that are no UTF-8, as for `bytes.decode`.
         """
-        text = _BYTES.sub(lambda run: bytes(ord(c) - BYTES for c in run[0]).decode("utf-8", errors), text)
-        return _OTHERS.sub(lambda c: self.unknown if ord(c[0]) == UNKNOWN else self._word(ord(c[0]) - WORDS), text)
 
-    def _word(self, number: int) -> str:
-        return self.words[number] if number < len(self.words) else chr(WORDS + number)
+        def shown(found: re.Match[str]) -> str:
+            first = ord(found[0][0])
+            if BYTES <= first < UNKNOWN:
+                return bytes(ord(c) - BYTES for c in found[0]).decode("utf-8", errors)
+            number = first - WORDS
+            return self._shown[number] if number < len(self._shown) else self._unknown
 
-    def _run(self, text: str) -> tuple[np.ndarray, np.ndarray]:
-        points = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
+        return _FOUND.sub(shown, text)
+
+    def run(self, points: np.ndarray, offsets: np.ndarray) -> Changed:
+        """Documents changed, as arrays.
+
+        Parameters
+        ----------
+        points, offsets
+            uint32 code points, int64[d + 1].
+        """
+        ends = np.empty(offsets.size, np.int64)
         room = points.size + 16
         while True:
             out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
-            n = int(kernels.stand_in(points, self._known, self._trie, INSIDE, self._flags, out, origins))
+            n = int(kernels.stand_in(points, offsets, self._known, self._trie, INSIDE, self._flags, out, origins, ends))
             if n <= room:
-                return out[:n], origins[:n]
+                return Changed(out[:n], ends, origins[:n])
             room = n

@@ -180,3 +180,62 @@ def normalize(text, offsets, units, begins, replacements, words, inside, flags, 
                 w += 1
         out_offsets[d + 1] = w
     return w
+
+
+@kernel
+def by_clusters(text, offsets, units, begins, replacements, joins, out, origins, out_offsets):
+    """Every document as tokenizers has it changed by a map; returns how many code points that takes.
+
+    As for `normalize`; joins uint8[n]: 1 for characters that belong to the one before (marks), 2 for those that the next one
+    belongs to, 3 for controls, which neither holds of. A cluster of fewer than 6 bytes becomes what its shortest beginning is
+    mapped to, even if that leaves marks out; otherwise each of its characters is replaced by itself. O(code points).
+
+    "A" U+0300 of a map of "A" to "a": "a".
+    """
+    w = np.int64(0)
+    room = out.size
+    out_offsets[0] = 0
+    for d in range(offsets.size - 1):
+        i = np.int64(offsets[d])
+        end = np.int64(offsets[d + 1])
+        while i < end:
+            _, n_bytes = utf8_of(np.int64(text[i]))
+            stop = i + 1
+            before = joins[text[i]] if text[i] < joins.size else 0
+            while stop < end:
+                after = joins[text[stop]] if text[stop] < joins.size else 0
+                returns = text[stop - 1] == 13 and text[stop] == 10
+                if not returns and (before == 3 or after == 3 or (after != 1 and before != 2)):
+                    break
+                _, n = utf8_of(np.int64(text[stop]))
+                n_bytes += n
+                before = after
+                stop += 1
+            taken, at = np.int64(0), np.int64(0)
+            if n_bytes < 6:
+                for e in range(i + 1, stop + 1):
+                    if taken == 0:
+                        taken, at = longest_rule(text, i, e, units, begins)
+                if taken > 0:
+                    taken = stop - i
+            while i < stop:
+                if taken == 0:
+                    size, at = longest_rule(text, i, i + 1, units, begins)
+                else:
+                    size = taken
+                if size == 0:
+                    if w < room:
+                        out[w] = text[i]
+                        origins[w] = i
+                    w += 1
+                    i += 1
+                    continue
+                while replacements[at] != 0:
+                    if w < room:
+                        out[w] = replacements[at]
+                        origins[w] = i
+                    w += 1
+                    at += 1
+                i += size
+        out_offsets[d + 1] = w
+    return w
