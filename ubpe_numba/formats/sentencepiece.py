@@ -47,7 +47,7 @@ _LONGEST = 8000  # bytes of a piece, as sentencepiece has it
 _PENALTY = np.float32(10.0)  # of the unknown
 _LONGEST_RUN = 32  # characters
 _NO_RANK = 1 << 30
-_LEAST = -1e6  # weighs what is never chosen
+_MOST_WEIGHT = 1e6
 _SURFACE = " \u2047 "  # what the unknown decodes to unless a file says something else
 
 
@@ -227,7 +227,7 @@ def _unigram(pieces: Pieces) -> Model:
     flat = symbols.alphabet.lookup(pieces.points[_rows(pieces, multiple)])
     vocabulary = Vocabulary.from_sequences(
         symbols.alphabet.size, flat, pieces.lengths[multiple],
-        log_probabilities=np.maximum(np.concatenate([weights, scores[multiple]]), _LEAST),
+        log_probabilities=np.clip(np.concatenate([weights, scores[multiple]]), -_MOST_WEIGHT, _MOST_WEIGHT),
     )  # fmt: skip
     size = len(vocabulary)
     segmenter = _segmenter(pieces, symbols, np.concatenate([ids, multiple]), size, fused=False)

@@ -116,8 +116,7 @@ class SentencePieceText:
     ) -> None:
         self._map = CharsMap.of(charsmap)
         self._words = words_trie(words)
-        self._prefix = add_dummy_prefix and not treat_whitespace_as_suffix
-        self._remove, self._escape = remove_extra_whitespaces, escape_whitespaces
+        self._prefix, self._remove = add_dummy_prefix, remove_extra_whitespaces
         self._flags = (
             (kernels.PREFIX if add_dummy_prefix else 0)
             | (kernels.SUFFIX if treat_whitespace_as_suffix else 0)
