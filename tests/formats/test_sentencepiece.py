@@ -67,13 +67,14 @@ def test_unigrams_equal_sentencepiece(pieces: list[Piece], flags: dict[str, bool
 
 @st.composite
 def pairs(draw: st.DrawFn) -> list[Piece]:
-    """Pieces made of others, of scores in their order, and words of the user."""
+    """Pieces made of others, of scores in any order, and words of the user."""
     names = list(LETTERS)
     for _ in range(draw(st.integers(0, 10))):
         new = draw(st.sampled_from(names)) + draw(st.sampled_from(names))
         names += [new] if new not in names and len(new) < 9 else []
     words = draw(st.lists(st.text(LETTERS, min_size=2, max_size=3), max_size=2, unique=True))
-    rows = [(name, -float(i), NORMAL) for i, name in enumerate(names) if name not in words]
+    scores = draw(st.permutations(range(len(names)))) if draw(st.booleans()) else range(len(names))
+    rows = [(name, -float(score), NORMAL) for name, score in zip(names, scores, strict=True) if name not in words]
     return SPECIAL + rows + [(word, 0.0, USER) for word in words]
 
 
@@ -84,7 +85,7 @@ def test_pairs_equal_sentencepiece(pieces: list[Piece], flags: dict[str, bool], 
     try:
         tokenizer = BPE.from_sentencepiece(data)
     except ModelFormatError as error:
-        if "not what its parts are merged to" in str(error) or "of a lower score" in str(error):
+        if "not what its parts are merged to" in str(error):
             return
         raise
     same_ids(data, tokenizer, docs, flags["remove"])
@@ -157,9 +158,7 @@ HOSTILE: list[tuple[bytes, str]] = [
     (model([*SPECIAL, ("\U00100000", 0.0, NORMAL)]), "U+100000 of a piece is needed"),
     (model([*SPECIAL, ("a", 0.0, NORMAL)], charsmap=b"abc"), "precompiled_charsmap: not a map"),
     (model([*SPECIAL, ("ab", 0.0, NORMAL), ("a", -1.0, NORMAL)], PAIRS), "'b' is in pieces, but is none itself"),
-    (model(SPECIAL + A_AND_B + [("aba", 0.0, NORMAL)], PAIRS), "of a lower score"),
     (model(SPECIAL + A_AND_B + [("abb", -4.0, UNUSED)], PAIRS), "unused pieces"),
-    (model(SPECIAL + A_AND_B + [("bab", -2.5, NORMAL), ("ba", -2.7, NORMAL)], PAIRS), "of a lower score"),
     (model(SPECIAL + A_AND_B + [("bbb", -4.0, NORMAL)], PAIRS), "'bbb' is not what its parts are merged to"),
     (model(SPECIAL + A_AND_B + [("ba", -3.0, NORMAL)], PAIRS), "'ba' and 'ab' have the same score"),
     (model([*SPECIAL, ("a", -1.0, NORMAL), ("a" * 7999, -2.0, NORMAL)] * 1, PAIRS), "not what its parts are merged to"),

@@ -8,7 +8,6 @@ a document, and the ids are put together and renumbered:
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,10 +27,10 @@ from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.text.cut import PATTERNS
-from ubpe_numba.text.kernels.stand_ins import UNKNOWN
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches
+from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches, places_of
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
+from ubpe_numba.vocabulary.unknown import with_ids
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice
@@ -72,6 +71,7 @@ class Coder:
         self._lattice: tuple[PathEncoder, float, Lattice] | None = None
         self._word_encoder: WordEncoder | None = None
         self._decoder: Decoder | None = None
+        self._unstable: dict[bytes, int] | None = None
         self._short_encoders: dict[Any, ShortEncode | None] = {}
         self._short_decoder: ShortDecoder | None = None
 
@@ -81,7 +81,8 @@ class Coder:
         """The encoder by merge rank, or by the articles' batch rule; for vocabularies that know pairs."""
         made = self._pair_encoders.get(batch)
         if made is None:
-            made = self._pair_encoders[batch] = PairEncoder(self.model.vocabulary, batch)
+            one_by_one = self.model.segmenter.one_by_one and not batch
+            made = self._pair_encoders[batch] = PairEncoder(self.model.vocabulary, batch, one_by_one)
         return made
 
     def word_encoder(self) -> WordEncoder | None:
@@ -256,7 +257,8 @@ class Coder:
             found = by_words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
             ids = segmenter.token_ids
             return (found if ids is None else Ragged._trusted(ids[found.values], found.offsets)), None
-        pieces = segmenter.rewritten(segmenter.stretches(given, name, options.special), options.return_offsets)
+        pieces = segmenter.stretches(given, name, options.special)
+        pieces = segmenter.rewritten(pieces, options.special, options.return_offsets)
         if by_words is not None:
             found = by_words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)
         else:
@@ -266,37 +268,53 @@ class Coder:
         if pieces.origins is not None:
             sizes = np.diff(self.model.vocabulary.offsets)[values]
             starts = pieces.origins[np.cumsum(sizes) - sizes]
+        ends = found.offsets
         if segmenter.token_ids is not None:
-            values = segmenter.token_ids[values]
-        if self._unknown >= 0 and (twice := self._unknown_again(values, found.offsets)).any():
-            values, starts = values[~twice], None if starts is None else starts[~twice]
-            found = Ragged._trusted(values, found.offsets - offsets_of(twice)[found.offsets])
-            offsets = found.offsets[pieces.first]
+            values, sources = self._ids_of(values, pieces)
+            if sources is not None:
+                ends = np.searchsorted(sources, ends)
+                offsets = ends[pieces.first]
+                starts = None if starts is None else starts[sources]
         if pieces.words.size and segmenter.special is not None:
-            at = found.offsets[pieces.before]
+            at = ends[pieces.before]
             values = np.insert(values, at, segmenter.special.ids[pieces.words])
             starts = None if starts is None else np.insert(starts, at, pieces.at)
-            offsets = offsets + np.searchsorted(pieces.at, given.offsets - given.offsets[0])
+            offsets = offsets + np.searchsorted(pieces.owners, np.arange(offsets.size))
         if starts is not None:
             starts -= np.repeat(given.offsets[:-1] - given.offsets[0], np.diff(offsets))
         return Ragged._trusted(values, offsets), starts
 
-    @functools.cached_property
-    def _unknown(self) -> int:
-        """The id for characters that are not known, of which one stands for several in a row; -1 if there is none."""
-        alphabet, _, segmenter = self.model
-        if alphabet.kind != "str" or not segmenter.rewrites:
-            return -1
-        symbol = int(alphabet.lookup(np.array([UNKNOWN], np.uint32))[0])
-        return symbol if symbol < 0 or segmenter.token_ids is None else int(segmenter.token_ids[symbol])
+    def _whole_words(self, segments: Ragged, found: Ragged) -> Ragged:
+        """The ids of segments, where those that equal a token that merging does not make of them are that token."""
+        if self._unstable is None:
+            vocabulary = self.model.vocabulary
+            tokens = Ragged._trusted(vocabulary.arena.copy(), vocabulary.offsets.copy())
+            alone = self.pair_encoder().encode(tokens, None).lengths
+            self._unstable = {vocabulary.sequence(t).tobytes(): t for t in np.flatnonzero(alone != 1).tolist()}
+        longest = max(map(len, self._unstable), default=0) // 4
+        several = np.flatnonzero((found.lengths > 1) & (segments.lengths <= longest))
+        which = [(i, self._unstable.get(segments[i].tobytes(), -1)) for i in several.tolist()]
+        equal = np.array([pair for pair in which if pair[1] >= 0], np.int64).reshape(-1, 2)
+        lengths, values = found.lengths, found.values[found.offsets[0] : found.offsets[-1]].copy()
+        starts = (found.offsets[:-1] - found.offsets[0])[equal[:, 0]]
+        keep = np.ones(values.size, bool)
+        keep[places_of(starts + 1, lengths[equal[:, 0]] - 1)] = False
+        values[starts] = equal[:, 1]
+        lengths[equal[:, 0]] = 1
+        return Ragged._trusted(values[keep], offsets_of(lengths))
 
-    def _unknown_again(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Which ids are unknown, and behind one that is too in the same stretch: bool[n]."""
-        unknown = values == self._unknown
-        twice = np.zeros(values.size + 1, bool)
-        twice[1:-1] = unknown[1:] & unknown[:-1]
-        twice[offsets] = False
-        return twice[:-1]
+    def _ids_of(self, tokens: NDArray[np.int32], pieces: Stretches) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
+        """The ids of tokens, and of each the token that it comes from; None where there is one for each."""
+        alphabet, vocabulary, segmenter = self.model
+        assert segmenter.token_ids is not None  # else tokens are ids
+        ids = segmenter.token_ids[tokens]
+        if (unknown := segmenter.unknown) is None or not ((ids < 0) | (ids == unknown.id)).any():
+            return ids, None
+        sizes = np.diff(vocabulary.offsets)[tokens]
+        begins = np.isin(np.cumsum(sizes) - sizes, segmenter.segments(pieces)) if unknown.fuse else None
+        arena = alphabet.to_symbols(vocabulary.arena)
+        found = with_ids(unknown, tokens, segmenter.token_ids, arena, vocabulary.offsets, begins)
+        return found.ids, found.sources
 
     def _encode_segments(self, given: Documents, pieces: Stretches, encode: Encode, options: EncodeOptions, name: str) -> Ragged:
         """The ids of every stretch, each of its segments encoded by itself."""
@@ -307,15 +325,17 @@ class Coder:
         except UnknownSymbolError as error:
             at = int(cuts[error.document]) + error.position
             if segmenter.rewrites:
-                origins = segmenter.rewritten(segmenter.stretches(given, name, options.special), True).origins
+                pieces = segmenter.stretches(given, name, options.special)
+                origins = segmenter.rewritten(pieces, options.special, True).origins
                 assert origins is not None  # it was asked for
                 at = int(origins[at])
             else:
-                lengths = np.zeros(0, np.int64) if segmenter.special is None else np.diff(segmenter.special.offsets)[pieces.words]
-                before = pieces.at - np.cumsum(lengths) + lengths  # where the words stood, in what is left
-                at += int(lengths[before <= at].sum())
+                before = pieces.at - np.cumsum(pieces.sizes) + pieces.sizes  # where the words stood, in what is left
+                at += int(pieces.sizes[before <= at].sum())
             starts = given.offsets - given.offsets[0]
             document = int(np.searchsorted(starts, at, side="right")) - 1
             raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None
         found = encode(ids)
+        if segmenter.whole_words:
+            found = self._whole_words(ids, found)
         return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, pieces.cuts)])

@@ -8,14 +8,18 @@ the buffer they are, so that it is left as it was.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from ubpe_numba.coding.kernels import decode
+from ubpe_numba.documents.normalise import code_points, text_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable
 from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -54,6 +58,8 @@ class Decoder:
         self.vocabulary, self.segmenter = vocabulary, segmenter
         symbols, offsets = alphabet.to_symbols(vocabulary.arena), vocabulary.offsets
         self.gaps: np.ndarray | None = None
+        if segmenter.decoding is not None:
+            symbols, offsets = _shown(symbols, offsets, segmenter.decoding)
         if segmenter.special is not None or segmenter.token_ids is not None:
             symbols, offsets, self.gaps = _by_id(symbols, offsets, segmenter)
         symbols = np.ascontiguousarray(symbols)
@@ -208,11 +214,36 @@ class Decoder:
         return out[:size] if out.size - size <= size // 4 else out[:size].copy()
 
 
+def _shown(symbols: np.ndarray, offsets: np.ndarray, decoding: Decoding) -> tuple[np.ndarray, np.ndarray]:
+    """The symbols that tokens are decoded to, and offsets."""
+    bounds = list(itertools.pairwise(offsets.tolist()))
+    if symbols.dtype == np.uint8:
+        data = symbols.tobytes()
+        old = [(a.encode(), b.encode()) for a, b in decoding.replace]
+        if all(a not in data for a, _ in old):
+            return symbols, offsets
+        parts = [data[a:b] for a, b in bounds]
+        for before, after in old:
+            parts = [part.replace(before, after) for part in parts]
+        return np.frombuffer(b"".join(parts), np.uint8), offsets_of(np.fromiter(map(len, parts), np.int64, len(parts)))
+    text = text_of(symbols)
+    texts = [decoding.token(text[a:b]) for a, b in bounds]
+    return code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
+
+
 def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """The symbols of all tokens, special ones too, in order of their ids; offsets; and which ids no token has."""
     size = offsets.size - 1
     ids = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids.astype(np.int64)
     starts, lengths = offsets[:-1], np.diff(offsets)
+    if (unknown := segmenter.unknown) is not None:
+        has_id = ids >= 0
+        ids, starts, lengths = ids[has_id], starts[has_id], lengths[has_id]
+        if unknown.byte_ids is not None:  # of some bytes there is a token that is a character, too
+            ids = np.concatenate([unknown.byte_ids, ids])
+            starts = np.concatenate([symbols.size + np.arange(256), starts])
+            lengths = np.concatenate([np.ones(256, np.int64), lengths])
+            symbols = np.concatenate([symbols, np.arange(256, dtype=symbols.dtype)])
     if (special := segmenter.special) is not None:
         ids = np.concatenate([ids, special.ids])
         starts = np.concatenate([starts, symbols.size + special.offsets[:-1]])

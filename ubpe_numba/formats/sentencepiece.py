@@ -37,6 +37,7 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 NORMAL, UNKNOWN_PIECE, CONTROL, USER, UNUSED, BYTE = 1, 2, 3, 4, 5, 6  # types of pieces
@@ -198,7 +199,12 @@ def _segmenter(pieces: Pieces, symbols: Symbols, token_ids: np.ndarray, size: in
          "unknown": pieces.surface},
     ]  # fmt: skip
     special = {names[i]: i for i in np.flatnonzero(pieces.types == CONTROL).tolist()}
-    made = Segmenter(None, SpecialTokens.from_user(special, None, "str", size), None, None, Normalizer(steps))
+    unknown = np.flatnonzero(pieces.types == UNKNOWN_PIECE)
+    made = Segmenter(
+        special=SpecialTokens.from_user(special, None, "str", size),
+        normalizer=Normalizer(steps),
+        unknown=Unknown(None, int(unknown[0]), True) if unknown.size else None,
+    )
     return made.numbered(token_ids, size)
 
 
@@ -262,10 +268,8 @@ def _bpe(pieces: Pieces) -> Model:
         raise ModelFormatError(f"the piece {pieces.names[by_rank[bad[0]]]!r} is not what its parts are merged to")
     _check_ties(pieces, by_rank, pairs, tied)
     vocabulary = Vocabulary.from_merges(n, pairs)
-    if not vocabulary.in_order_of_creation:
-        raise ModelFormatError("a piece is made of one of a lower score, so that order would matter")
     segmenter = _segmenter(pieces, symbols, np.concatenate([symbols.token_ids, by_rank]), len(vocabulary), fused=True)
-    return Model(symbols.alphabet, vocabulary, segmenter)
+    return Model(symbols.alphabet, vocabulary, segmenter._replace(one_by_one=not vocabulary.in_order_of_creation))
 
 
 def _utf8_sizes(pieces: Pieces) -> np.ndarray:

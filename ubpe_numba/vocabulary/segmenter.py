@@ -21,7 +21,9 @@ from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.unknown import Unknown
 
 __all__ = ["Segmenter", "SpecialChoice"]
 
@@ -38,7 +40,7 @@ class Stretches(NamedTuple):
 
     `values` and `cuts` int64[s + 1]: what is left; stretches `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
     the special tokens taken out; `at` int64[k]: where each stood in the documents, `before` int64[k]: before which stretch,
-    `owners` int64[k]: in which document.
+    `owners` int64[k]: in which document; `sizes` int64[k]: of how many symbols.
 
     Where text is rewritten `values` are those that are encoded; `segments` int64: where they are cut, None if that is not known
     yet; `origins` int64: where in the documents each value comes from, None if nobody asked.
@@ -51,6 +53,7 @@ class Stretches(NamedTuple):
     at: np.ndarray
     before: np.ndarray
     owners: np.ndarray
+    sizes: np.ndarray
     segments: np.ndarray | None = None
     origins: np.ndarray | None = None
 
@@ -59,7 +62,9 @@ class Segmenter(NamedTuple):
     """How a fitted tokenizer treats documents before and ids after encoding.
 
     `token_ids` int32[V] are the ids of the tokens of the vocabulary where they are not 0..V-1, as in tokenizers that were trained
-    elsewhere; `encoding` is ``"utf-8"`` where `str` is encoded as bytes.
+    elsewhere, -1 for one that has none, which `unknown` replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes;
+    `decoding` is how the texts of tokens become one. `whole_words`: a segment that equals a token becomes that token, before any
+    merge; `one_by_one`: the order of merges matters even between places of one pair (formats/creation_order.py).
     """
 
     pretokenizer: Pretokenizer | Splitter | None = None
@@ -67,6 +72,10 @@ class Segmenter(NamedTuple):
     token_ids: np.ndarray | None = None
     encoding: str | None = None
     normalizer: Normalizer | None = None
+    unknown: Unknown | None = None
+    decoding: Decoding | None = None
+    whole_words: bool = False
+    one_by_one: bool = False
 
     @classmethod
     def make(
@@ -148,29 +157,74 @@ class Segmenter(NamedTuple):
         cutter = self.pretokenizer
         return cutter if isinstance(cutter, Splitter) and cutter.cutters is None else None
 
-    def rewritten(self, pieces: Stretches, trace: bool = False) -> Stretches:
-        """The stretches as they are encoded: normalised, and cut where a pre-tokenizer does more than cut.
+    def rewritten(self, pieces: Stretches, chosen: SpecialChoice | None = None, trace: bool = False) -> Stretches:
+        """The stretches as they are encoded: normalised, without words of normalised text, and cut where that does more than cut.
 
-        With `trace` they know where each of their values comes from in the documents.
+        `chosen` as for `stretches`. With `trace` they know where each of their values comes from in the documents. Errors as
+        there.
         """
-        if not self.rewrites:
+        special = self.special
+        late = special is not None and bool(special.is_normalized().any())
+        if not self.rewrites and not late:
             return pieces
         values, cuts, origins, segments = pieces.values, pieces.cuts, None, None
         if trace:
-            lengths = np.zeros(0, np.int64) if self.special is None else np.diff(self.special.offsets)[pieces.words]
-            origins = np.delete(np.arange(values.size + lengths.sum()), places_of(pieces.at, lengths))
+            origins = np.delete(np.arange(values.size + pieces.sizes.sum()), places_of(pieces.at, pieces.sizes))
         if self.normalizer is not None:
             found = rewrite.normalized(self.normalizer, values, cuts, trace)
             values, cuts = found.values, found.cuts
             origins = None if origins is None else origins[found.origins]
+        if late:
+            pieces, cuts, origins = self._without_late(pieces._replace(values=values), cuts, origins, chosen)
+            values = pieces.values
+        whole = np.unique(cuts)
+        first, before = (np.searchsorted(whole, cuts[at]) for at in (pieces.first, pieces.before))
         if (splitter := self._splitter) is not None:
-            at_start = np.zeros(pieces.cuts.size, bool)
-            at_start[pieces.first[:-1]] = True
-            at_start[pieces.before[pieces.before == pieces.first[pieces.owners]]] = False  # a special token begins the document
-            found = rewrite.split(splitter, values, cuts, at_start[:-1], trace)
-            values, cuts, segments = found.values, found.cuts, found.segments
-            origins = None if origins is None else origins[found.origins]
-        return pieces._replace(values=values, cuts=cuts, segments=segments, origins=origins)
+            at_start = np.zeros(whole.size, bool)
+            at_start[first[:-1][first[:-1] < first[1:]]] = True
+            at_start[before[before == first[pieces.owners]]] = False  # a special token begins the document
+            done = rewrite.split(splitter, values, whole, at_start[:-1], trace)
+            values, whole, segments = done.values, done.cuts, done.segments
+            origins = None if origins is None else origins[done.origins]
+        return pieces._replace(values=values, cuts=whole, first=first, before=before, segments=segments, origins=origins)
+
+    def _without_late(
+        self, pieces: Stretches, cuts: np.ndarray, origins: np.ndarray | None, chosen: SpecialChoice | None
+    ) -> tuple[Stretches, np.ndarray, np.ndarray | None]:
+        """Stretches without the words that are found in normalised text, `cuts` of all that is left, and origins.
+
+        Between cuts there may be nothing; the fields of the stretches are places among them.
+        """
+        assert self.special is not None
+        special = self.special if self.normalizer is None else self.special.changed(self.normalizer.apply)
+        active, forbidden = self._choose(self.special, chosen)
+        text = Documents(pieces.values, cuts, special.kind)
+        at, words, sizes = special.within(text, *special.find(text, active & special.is_normalized()))
+        stretch = np.searchsorted(cuts, at, side="right") - 1
+        owners = np.searchsorted(pieces.first, stretch, side="right") - 1
+        if forbidden[words].any():
+            i = int(np.argmax(forbidden[words]))
+            raise SpecialTokenError(int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), special.words[words[i]])
+        taken = offsets_of(sizes)
+        left = at - taken[:-1]
+        moved = cuts - taken[np.searchsorted(at, cuts)]
+        order = np.argsort(np.concatenate([2 * pieces.before, 2 * stretch + 1]), kind="stable")  # those before a stretch first
+        all_cuts = np.concatenate([moved, left])
+        places = np.argsort(all_cuts, kind="stable")
+        number = np.empty(places.size, np.int64)
+        number[places] = np.arange(places.size)
+        gone = places_of(at, sizes)
+        there = at if origins is None else origins[at]
+        return (
+            Stretches(
+                np.delete(pieces.values, gone), pieces.cuts, number[pieces.first],
+                np.concatenate([pieces.words, words])[order], np.concatenate([pieces.at, there])[order],
+                np.concatenate([number[pieces.before], number[moved.size :]])[order],
+                np.concatenate([pieces.owners, owners])[order], np.concatenate([pieces.sizes, sizes])[order],
+            ),
+            all_cuts[places],
+            None if origins is None else np.delete(origins, gone),
+        )  # fmt: skip
 
     # ---------------------------------------------------------------------------------------------- special tokens
 
@@ -184,26 +238,26 @@ class Segmenter(NamedTuple):
         if offsets[0] or offsets[-1] != values.size:
             values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
         none = np.zeros(0, np.int64)
-        words = at = left = owners = none
+        words = at = left = owners = sizes = none
         if (special := self.special) is not None:
             active, forbidden = self._choose(special, chosen)
             if values.size:
-                at, words = special.find(Documents(values, offsets, kind), active)
+                text = Documents(values, offsets, kind)
+                at, words, sizes = special.within(text, *special.find(text, active & ~special.is_normalized()))
             if forbidden[words].any():
                 i = int(np.argmax(forbidden[words]))
                 document = int(np.searchsorted(offsets, at[i], side="right")) - 1
                 raise SpecialTokenError(document, int(at[i] - offsets[document]), special.words[words[i]])
             if at.size:
                 owners = np.searchsorted(offsets, at, side="right") - 1
-                lengths = np.diff(special.offsets)[words]
-                taken = offsets_of(lengths)
+                taken = offsets_of(sizes)
                 left = at - taken[:-1]
-                values = np.delete(values, places_of(at, lengths))
+                values = np.delete(values, places_of(at, sizes))
                 offsets = offsets - taken[np.searchsorted(at, offsets)]
         cuts = np.unique(np.concatenate([offsets, left]))
         if (self.pretokenizer is not None or self.normalizer is not None) and values.size and kind == "int":
             raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
-        return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left), owners)
+        return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left), owners, sizes)
 
     @staticmethod
     def _choose(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
@@ -226,13 +280,20 @@ class Segmenter(NamedTuple):
             "special_tokens": None if self.special is None else self.special.state(),
             "encoding": self.encoding,
             "token_ids": self.token_ids,
+            "unknown": None if self.unknown is None else self.unknown.state(),
+            "decoding": None if self.decoding is None else self.decoding.state(),
+            "whole_words": self.whole_words or None,
+            "one_by_one": self.one_by_one or None,
         }
         return {name: part for name, part in parts.items() if part is not None}
 
     @classmethod
     def from_state(cls, state: dict[str, Any], size: int, kind: str) -> Segmenter:
         """Make it again, for a vocabulary of `size` ids and documents of `kind`. ModelFormatError if it is not valid."""
-        names = ("pretokenizer", "splitter", "normalizer", "special_tokens", "encoding", "token_ids")
+        names = (
+            "pretokenizer", "splitter", "normalizer", "special_tokens", "encoding", "token_ids", "unknown", "decoding",
+            "whole_words", "one_by_one",
+        )  # fmt: skip
         fields = {**dict.fromkeys(names), **state}
         check_fields(fields, names, "text")
         cutter: Pretokenizer | Splitter | None = None
@@ -260,8 +321,16 @@ class Segmenter(NamedTuple):
                 raise ModelFormatError(f"special_tokens: expected words of {kind}, got {special.kind}")
         if fields["encoding"] not in (None, "utf-8") or (fields["encoding"] and kind != "bytes"):
             raise ModelFormatError(f"encoding: expected 'utf-8' and an alphabet of bytes, got {fields['encoding']!r}")
-        ids = fields["token_ids"]
-        return cls(cutter, special, None, fields["encoding"], normalizer).numbered(None if ids is None else ids, size)
+        for name in ("whole_words", "one_by_one"):
+            if fields[name] not in (None, True):
+                raise ModelFormatError(f"{name}: expected true, got {fields[name]!r}")
+        unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], _most(size))
+        if unknown is not None and unknown.byte_ids is not None and kind != "bytes":
+            raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
+        decoding = None if fields["decoding"] is None else Decoding.from_state(fields["decoding"])
+        whole, single = fields["whole_words"] is True, fields["one_by_one"] is True
+        made = cls(cutter, special, None, fields["encoding"], normalizer, unknown, decoding, whole, single)
+        return made.numbered(fields["token_ids"], size)
 
     def numbered(self, token_ids: Any, size: int) -> Segmenter:
         """The same with ids of its own for the `size` tokens of a vocabulary, or 0..size-1.
@@ -274,17 +343,22 @@ class Segmenter(NamedTuple):
             taken = integers_of(token_ids, "token_ids")
             if taken.shape != (size,):
                 raise ModelFormatError(f"token_ids: expected {size} ids, got shape {taken.shape}")
-            most = 2 * size + (1 << 16)
-            if (bad := np.flatnonzero((taken < 0) | (taken >= most))).size:
+            most, least = _most(size), 0 if self.unknown is None else -1
+            if (bad := np.flatnonzero((taken < least) | (taken >= most))).size:
                 raise ModelFormatError(f"token_ids[{bad[0]}]: expected 0..{most - 1}, got {taken[bad[0]]}")
             token_ids = taken.astype(np.int32)
             token_ids.setflags(write=False)
-        if self.special is not None:
+        if self.special is not None and not self.special.shared:
             both = np.isin(self.special.ids, taken)
             if both.any():
                 i = int(np.argmax(both))
                 raise ModelFormatError(f"special_tokens: {self.special.words[i]!r}: the id {self.special.ids[i]} is taken")
         return self._replace(token_ids=token_ids)
+
+
+def _most(size: int) -> int:
+    """How many ids there may be for so many tokens."""
+    return 2 * size + (1 << 16)
 
 
 def places_of(at: np.ndarray, lengths: np.ndarray) -> np.ndarray:
