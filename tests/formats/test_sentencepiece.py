@@ -235,3 +235,55 @@ def test_control_pieces_are_special_tokens() -> None:
     tokenizer = UBPE.from_sentencepiece(model([*SPECIAL, ("a", -1.0, NORMAL), ("<p>", 0.0, CONTROL)]))
     assert tokenizer.encode("a<s>a", allowed_special="all").tolist() == [2, 1, 2]
     assert tokenizer.special_ids == {"<s>": 1, "<p>": 3}
+
+
+# ---------------------------------------------------------------------------------------------------- writing
+
+
+@settings(max_examples=40)
+@given(st.one_of(unigrams(), pairs()), FLAGS, TEXTS, st.booleans())
+def test_what_was_read_is_written_again(pieces: list[Piece], flags: dict[str, bool], docs: list[str], unigram: bool) -> None:
+    flags["by_bytes"] = False
+    data = model(pieces, UNIGRAM if unigram else PAIRS, **flags)
+    kind = UBPE if unigram else BPE
+    try:
+        tokenizer = kind.from_sentencepiece(data)
+    except (ModelFormatError, ValueError):
+        return
+    written = tokenizer.to_sentencepiece()
+    again = kind.from_sentencepiece(written)
+    want = tokenizer.encode_batch(docs, disallowed_special="none").to_lists()
+    assert again.encode_batch(docs, disallowed_special="none").to_lists() == want
+    same_ids(written, again, docs, flags["remove"])
+
+
+def test_own_models_are_written(tmp_path: Any) -> None:
+    docs = ["low lower lowest", "slow newer wider", "low low new"]
+    for tokenizer in (
+        BPE(40, special_tokens=["<s>"]).fit(docs, progress=False),
+        UBPE(40, 4, objective="sentencepiece").fit(docs, progress=False),
+        UBPE(40, 4, objective="shortest").fit(docs, progress=False).set_params(objective="sentencepiece"),
+    ):
+        data = tokenizer.to_sentencepiece(tmp_path / "m.model")
+        again = type(tokenizer).from_sentencepiece(tmp_path / "m.model")
+        for doc in docs:
+            assert again.encode(doc).tolist() == tokenizer.encode(doc).tolist()
+            assert again.decode(again.encode(doc)) == doc
+        same_ids(data, again, docs)
+
+
+def test_what_cannot_be_written_is_refused() -> None:
+    with pytest.raises(ValueError, match="of characters, not of int"):
+        BPE.from_merges([[0, 1]], alphabet=2).to_sentencepiece()
+    with pytest.raises(ValueError, match="does not cut text"):
+        BPE(10, pretokenizer="gpt2").fit(["ab ab"], progress=False).to_sentencepiece()
+    with pytest.raises(ValueError, match="expected 'sentencepiece'"):
+        UBPE(10).fit(["ab ab", "b"], progress=False).to_sentencepiece()
+    with pytest.raises(ValueError, match="surrogates"):
+        BPE.from_merges([[0, 1]], alphabet="a\ud800").to_sentencepiece()
+    with pytest.raises(ValueError, match="always found"):
+        UBPE(10, objective="sentencepiece", known_words=["ab"]).fit(["ab c ab c", "b"], progress=False).to_sentencepiece()
+    with pytest.raises(ValueError, match="no place for 'NFC'"):
+        BPE(10, normalizer="NFC").fit(["ab ab"], progress=False).to_sentencepiece()
+    with pytest.raises(ValueError, match="export refused"):  # a b b is not what its parts are merged to
+        BPE.from_merges([[1, 1], [0, 1], [3, 1]], alphabet="ab").to_sentencepiece()

@@ -20,6 +20,7 @@ and `_runs` finds an order for them.
 from __future__ import annotations
 
 import base64
+import struct
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ import numpy as np
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.kernels.pairs_of_pieces import pairs_of_pieces
 from ubpe_numba.formats.pair_table import WORK
-from ubpe_numba.formats.protobuf import Messages
+from ubpe_numba.formats.protobuf import Messages, field
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import trie_of
 from ubpe_numba.text.normalizer import Normalizer
@@ -343,3 +344,92 @@ def _check_ties(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, tied: np
                 raise ModelFormatError(
                     f"the pieces {a!r} and {b!r} have the same score, and which is merged first depends on where"
                 )
+
+
+# ---------------------------------------------------------------------------------------------------- writing
+
+
+def write(model: Model, unigram: bool) -> bytes:
+    """The content of a file for a model of characters, by its scores if `unigram`, else by the ranks of its merges.
+
+    Ids that nothing has become control pieces, special tokens too; without an unknown piece one is added as the last. ValueError
+    for what sentencepiece has no place for, naming it. That it encodes alike is for the caller to check.
+    """
+    step, stand_ins = _steps(model)
+    alphabet, vocabulary, segmenter = model
+    rows: dict[int, tuple[str, float, int]] = {}
+    special = segmenter.special
+    if special is not None:
+        for word, i, known in zip(special.words, special.ids.tolist(), special.always.tolist(), strict=True):
+            if known and unigram:
+                raise ValueError(f"known_words: {word!r}: a unigram model has none that are always found")
+            rows[i] = str(word), 0.0, USER if known else CONTROL
+    n, size = vocabulary.n_alphabet, len(vocabulary)
+    ids = range(size) if segmenter.token_ids is None else segmenter.token_ids.tolist()
+    points = alphabet.symbols[vocabulary.arena].astype(np.uint32)
+    if points.min() == 0 or ((points >= 0xD800) & (points < 0xE000)).any():
+        raise ValueError("alphabet: U+0000 and surrogates cannot be in pieces of sentencepiece")
+    text, starts = points.tobytes().decode("utf-32-le"), vocabulary.offsets.tolist()
+    scores = [-float(size)] * n + [-float(rank) for rank in range(size - n)]
+    if unigram:
+        assert vocabulary.log_probabilities is not None  # the caller has checked that
+        scores = vocabulary.log_probabilities.tolist()
+    words, users = stand_ins.get("words", []), set(step["words"])
+    unknown = next((i for i, c in zip(ids, text[:n], strict=False) if ord(c) == UNKNOWN), -1)
+    for i, score, (begin, end) in zip(ids, scores, pairwise(starts), strict=True):
+        name = text[begin:end]
+        first = ord(name[0])
+        if stand_ins and first >= WORDS:
+            if first == UNKNOWN:
+                rows[i] = "<unk>", 0.0, UNKNOWN_PIECE
+            else:
+                rows[i] = (_byte_name(first - BYTES), 0.0, BYTE) if first >= BYTES else (words[first - WORDS], 0.0, USER)
+        elif i != unknown:
+            rows[i] = name, score, USER if unigram and name in users else NORMAL
+    for i in range(max(rows)):
+        rows.setdefault(i, (f"<gap_{i}>", 0.0, CONTROL))
+    if not any(type_ == UNKNOWN_PIECE for _, _, type_ in rows.values()):
+        rows[len(rows)] = "<unk>", 0.0, UNKNOWN_PIECE
+    by_bytes = any(type_ == BYTE for _, _, type_ in rows.values())
+    trainer = {3: UNIGRAM if unigram else BPE, 4: len(rows), 24: int(step["treat_whitespace_as_suffix"]), 35: int(by_bytes)}
+    surface = stand_ins.get("unknown", _SURFACE)
+    flags = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces", 5: "escape_whitespaces"}
+    normal = field(1, b"identity") + field(2, base64.b64decode(step["precompiled_charsmap"]))
+    normal += b"".join(field(number, int(step[name])) for number, name in flags.items())
+    spec = b"".join(field(number, value) for number, value in trainer.items()) + field(44, surface.encode())
+    return b"".join([*map(_row, map(rows.__getitem__, range(len(rows)))), field(2, spec), field(3, normal)])
+
+
+def _row(piece: tuple[str, float, int]) -> bytes:
+    """The field of a piece."""
+    name, score, type_ = piece
+    data = name.encode()
+    if len(data) < 110:  # all but a few: lengths of one byte
+        return b"\n%c\n%c%b\x15%b\x18%c" % (len(data) + 9, len(data), data, struct.pack("<f", score), type_)
+    return field(1, field(1, data) + field(2, score) + field(3, type_))
+
+
+_PLAIN_TEXT = {  # what a model that changes nothing says
+    "precompiled_charsmap": "", "add_dummy_prefix": False, "treat_whitespace_as_suffix": False,
+    "remove_extra_whitespaces": False, "escape_whitespaces": False, "words": [],
+}  # fmt: skip
+
+
+def _steps(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The step of sentencepiece and that of characters that stand for others; the latter is empty for a model that has none.
+
+    ValueError for a model that sentencepiece has no place for.
+    """
+    alphabet, _, segmenter = model
+    if alphabet.kind != "str":
+        raise ValueError(f"alphabet: models of sentencepiece are of characters, not of {alphabet.kind}")
+    if segmenter.pretokenizer is not None:
+        raise ValueError("pretokenizer: sentencepiece does not cut text")
+    if segmenter.whole_words or segmenter.decoding is not None:
+        raise ValueError("sentencepiece has no place for tokens that only whole words become, or for another way to decode")
+    steps = () if segmenter.normalizer is None else segmenter.normalizer.steps
+    if not steps:
+        return _PLAIN_TEXT, {}
+    if [step["type"] for step in steps] != ["SentencePiece", "StandIns"]:
+        raise ValueError(f"normalizer: sentencepiece has no place for {steps[0]['type']!r}")
+    return steps[0], steps[1]

@@ -24,6 +24,7 @@ from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.fitting.loop import learn
 from ubpe_numba.fitting.refine import MORE, SPARE, refined
 from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
@@ -361,6 +362,53 @@ class UBPE(Tokenizer):
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
         return tokenizer
+
+    def to_sentencepiece(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """Make the `.model` file for sentencepiece, of the kind unigram; for tokenizers of characters that cut no text.
+
+        Special tokens become control pieces, which sentencepiece does not look for in a text. A model that has no unknown token
+        gets one more id, the last.
+
+        Parameters
+        ----------
+        path
+            A file to write it to as well.
+
+        Returns
+        -------
+        data
+            The content of the file.
+
+        Raises
+        ------
+        ValueError
+            For another objective than ``"sentencepiece"``, or a model that cannot say the same, naming the first sample that is
+            encoded differently.
+
+        Examples
+        --------
+        >>> tok = UBPE(5, 1, objective="sentencepiece").fit(["abab", "ab", "ba", "abba", "a", "b"])
+        >>> UBPE.from_sentencepiece(tok.to_sentencepiece()).encode("abab").tolist() == tok.encode("abab").tolist()
+        True
+        """
+        from ubpe_numba.formats import exports  # here only: nothing else needs them
+
+        model = self._fitted()
+        if self.objective != "sentencepiece":
+            raise ValueError(f"objective: expected 'sentencepiece', got {self.objective!r}; set_params changes it")
+        weights = log_probabilities(model.vocabulary)
+        if model.vocabulary.log_probabilities is None:
+            vocabulary = model.vocabulary
+            lengths = np.diff(vocabulary.offsets)[vocabulary.n_alphabet :]
+            flat = vocabulary.arena[vocabulary.n_alphabet :]
+            made = Vocabulary.from_sequences(vocabulary.n_alphabet, flat, lengths, log_probabilities=weights)
+            model = model._replace(vocabulary=made)
+        data = exports.to_sentencepiece(
+            model, lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=True
+        )
+        if path is not None:
+            write_atomically(path, data)
+        return data
 
     def _adopt(self, model: Model) -> None:
         self._check_objective()
