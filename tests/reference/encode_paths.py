@@ -175,25 +175,29 @@ def encode_additive(doc: list[int], vocabulary: Vocabulary, weights: dict[int, f
     return tails[0][0]
 
 
-def encode_forward(doc: list[int], vocabulary: Vocabulary, scores: dict[int, float]) -> Path:
-    """The path of the largest sum of scores as sentencepiece finds it: in float32 from the beginning.
+def encode_forward(doc: list[int], vocabulary: Vocabulary, scores: dict[int, float], single: bool = True) -> Path:
+    """The path of the largest sum of scores as sentencepiece finds it: from the beginning, in float32.
 
-    Of equal sums the one whose last token is the longest, decided at every position.
+    Of equal sums the one whose last token is the longest, decided at every position. Where a sum is beyond 100,000 it is
+    subtracted from all that are known there and behind. Without `single` sums are in float64, as tokenizers has it, and stay.
 
     >>> encode_forward([0, 1, 0], {(0, 1): 2, (1, 0): 3}, {0: -3.0, 1: -3.0, 2: -2.0, 3: -2.0})
     (0, 3)
     """
-    heads: list[tuple[Path, np.float32]] = [((), np.float32(0))]
-    for end in range(1, len(doc) + 1):
-        best: tuple[Path, np.float32] | None = None
-        for start in range(end):
-            for token, stop in matches(doc, start, vocabulary):
-                total = np.float32(heads[start][1] + np.float32(scores[token]))
-                if stop == end and (best is None or total > best[1]):
-                    best = (*heads[start][0], token), total
-        assert best is not None
-        heads.append(best)
-    return heads[-1][0]
+    number = np.float32 if single else np.float64
+    heads: list[tuple[Path, np.floating] | None] = [((), number(0)), *[None] * len(doc)]
+    for start in range(len(doc)):
+        path, here = heads[start] or ((), number(0))
+        if single and abs(here) > 100_000:
+            heads[start:] = [head and (head[0], head[1] - here) for head in heads[start:]]
+            here = number(0)
+        for token, stop in sorted(matches(doc, start, vocabulary), key=lambda match: match[1]):
+            total, known = here + number(scores[token]), heads[stop]
+            if known is None or total > known[1]:
+                heads[stop] = (*path, token), total
+    found = heads[-1]
+    assert found is not None
+    return found[0]
 
 
 def k_best_paths(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], objective: str, k: int) -> list[Path]:

@@ -214,6 +214,8 @@ class Coder:
 
     def short_decoder(self) -> ShortDecoder | None:
         """What decodes one short document as `decoder` does."""
+        if self.model.segmenter.restores:
+            return None
         if self._short_decoder is None and self._decoder is not None and thread_pool.is_valid_environment():
             self._short_decoder = ShortDecoder(self._decoder, self.model.alphabet, self.model.segmenter.encoding)
         return self._short_decoder
@@ -345,7 +347,7 @@ class Coder:
         alphabet, vocabulary, segmenter = self.model
         assert segmenter.token_ids is not None  # else tokens are ids
         ids = segmenter.token_ids[tokens]
-        if (unknown := segmenter.unknown) is None or not (ids < 0).any():
+        if (unknown := segmenter.unknown) is None or not ((ids < 0) | (ids == unknown.id)).any():
             return ids, None
         sizes = np.diff(vocabulary.offsets)[tokens]
         begins = np.isin(np.cumsum(sizes) - sizes, segmenter.segments(pieces)) if unknown.fuse else None

@@ -69,6 +69,7 @@ class PathEncoder:
         self.costs = {"shortest": _costs(ones, -self.values), "additive": _costs(-np.rint(self.added * SCALE), ones)}
         self.weighs = bool(vocabulary.weights.any())
         self._trie: np.ndarray | None = None
+        self._scores: tuple[np.ndarray, np.ndarray]  # of paths from the beginning: as float32, and not
         self._following, size = np.empty(0, np.int32), (states.size + 1) * vocabulary.n_alphabet
         self._encoded, self._pays_from = 0, size >> 1 if size <= _MOST_FOLLOWING else 1 << 62  # symbols
 
@@ -81,7 +82,7 @@ class PathEncoder:
             Alphabet ids.
         objective : str
             ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest sum of weights;
-            ``"sentencepiece"``: the same in float32 from the beginning (kernels/forward_path.py).
+            ``"sentencepiece"`` and ``"tokenizers"``: the same from the beginning, as these have it (kernels/forward_path.py).
         n_threads : int or None
             The result is the same for any number of threads.
         """
@@ -126,8 +127,8 @@ class PathEncoder:
 
     def bound(self, objective: str) -> Bound:
         """The kernel of an objective and its arguments."""
-        if objective == "sentencepiece":
-            return self._forward
+        if objective in ("sentencepiece", "tokenizers"):
+            return partial(self._forward, objective == "sentencepiece")
         return self._tfidf if objective == "tfidf" else partial(self._cheapest, self.costs[objective])
 
     def _tfidf(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
@@ -136,12 +137,15 @@ class PathEncoder:
             np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
         )  # fmt: skip
 
-    def _forward(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
+    def _forward(
+        self, single: bool, longest: int, out: np.ndarray, out_offsets: np.ndarray
+    ) -> tuple[Callable[..., int], tuple[Any, ...]]:
         if self._trie is None:
             v = self.vocabulary
             self._trie = trie.trie_of(v.n_alphabet, writable(v.arena), np.diff(v.offsets))
-        best, tree = np.empty(longest + 1, np.float32), np.empty((2, longest + 1), np.int32)
-        return forward_path.forward_paths, (self._trie, self.added.astype(np.float32), best, tree, out, out_offsets)
+            self._scores = self.added.astype(np.float32).astype(np.float64), self.added.astype(np.float64)
+        best, tree = np.empty(longest + 1), np.empty((2, longest + 1), np.int32)
+        return forward_path.forward_paths, (self._trie, self._scores[not single], single, best, tree, out, out_offsets)
 
     def _cheapest(
         self, costs: np.ndarray, longest: int, out: np.ndarray, out_offsets: np.ndarray

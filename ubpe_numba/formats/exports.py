@@ -8,9 +8,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from ubpe_numba.formats import huggingface, imports, tiktoken, vocab_merges
+from ubpe_numba.coding.coder import LIKELIHOOD, Coder, EncodeOptions
+from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.formats import huggingface, imports, sentencepiece, tiktoken, vocab_merges
 from ubpe_numba.formats.export_check import EncodeLists, ExportCheck
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.segmenter import SpecialChoice
 
 
 def to_huggingface(model: Model, encode: EncodeLists) -> str:
@@ -80,6 +84,29 @@ def _ranks(check: ExportCheck) -> tuple[bytes, dict[bytes, int]]:
         other = make("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=ranks, special_tokens=special)
         check.same_as("tiktoken", lambda docs: [other.encode(doc, allowed_special="all") for doc in docs])
     return data, ranks
+
+
+def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
+    """The `.model` file of a model; see `BPE.to_sentencepiece`. `encode` takes special tokens for ordinary text."""
+    data = sentencepiece.write(model, unigram)
+    check = ExportCheck(model._replace(segmenter=model.segmenter._replace(special=None)), encode)  # which are in no text
+    other = Coder(sentencepiece.model_of(sentencepiece.read(data)))
+    options = EncodeOptions(special=SpecialChoice("none", "none"))
+
+    def encode_ids(ids: Ragged) -> Ragged:
+        if unigram:
+            return other.path_encoder(LIKELIHOOD).encode(ids, "sentencepiece", None)
+        return other.pair_encoder().encode(ids, None)
+
+    def again(docs: list[str]) -> list[list[int]]:
+        found: list[list[int]] = other.encode(as_documents(docs), encode_ids, options, "docs")[0].to_lists()
+        return found
+
+    check.same_as("what was written", again)
+    if _installed("sentencepiece"):
+        peer = import_module("sentencepiece").SentencePieceProcessor(model_proto=data)
+        check.same_as("sentencepiece", peer.encode)
+    return data
 
 
 def to_vocab_merges(model: Model, encode: EncodeLists, end_of_word: str | None) -> tuple[str, str]:

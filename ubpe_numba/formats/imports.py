@@ -14,7 +14,7 @@ import numpy as np
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import huggingface, tiktoken, vocab_merges
+from ubpe_numba.formats import huggingface, sentencepiece, tiktoken, vocab_merges
 from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.runtime.files import open_regular
@@ -57,6 +57,16 @@ def from_vocab_merges(
     text = _content(merges, None)
     table = vocab_merges.read(source, text, kind, special_tokens or {}, _pattern_of(pretokenizer), end_of_word)
     return _model_of(table, len(source) + len(text))
+
+
+def from_sentencepiece(source: Any, unigram: bool) -> Model:
+    """The model of a `.model` file of sentencepiece, of the kind unigram or of another; arguments as `from_sentencepiece`."""
+    data = source if isinstance(source, bytes) else _read(source)
+    pieces = sentencepiece.read(data)
+    if unigram is not (pieces.kind == sentencepiece.UNIGRAM):
+        right = "BPE" if unigram else "UBPE"
+        raise ModelFormatError(f"a model of {'pairs' if unigram else 'unigrams'}: use {right}.from_sentencepiece")
+    return sentencepiece.model_of(pieces)
 
 
 def _pattern_of(pretokenizer: Any) -> str | None:

@@ -162,7 +162,8 @@ class Normalizer:
     steps
         Objects as in a `tokenizer.json`, one or a list: ``{"type": "NFC"}`` (NFD, NFKC, NFKD, Lowercase, StripAccents, Nmt,
         ByteLevel), ``{"type": "Replace", "pattern": {"String": " "}, "content": "▁"}`` (or ``{"Regex": ...}``), Prepend, Strip,
-        BertNormalizer, Precompiled, Sequence. A `str` is such an object without fields.
+        BertNormalizer, Precompiled, Sequence; and two that models of sentencepiece need, SentencePiece and StandIns. A `str` is
+        such an object without fields.
 
     Attributes
     ----------
@@ -249,6 +250,43 @@ class Normalizer:
         done, origins = self._run.traced(text)
         return done, np.array(origins, np.int64)
 
+    def run(self, points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Texts changed as arrays: code points, offsets, and where each comes from. None where a step works on `str` only.
+
+        Parameters
+        ----------
+        points, offsets
+            uint32 code points, contiguous and writable, and int64[d + 1].
+        """
+        runs = [getattr(step, "run", None) for step in self._run.steps]
+        if None in runs:
+            return None
+        origins = np.arange(points.size)
+        for run in runs:
+            points, offsets, came = run(points, offsets)  # type: ignore[misc]
+            origins = origins[came]
+        return points, offsets, origins
+
+    @property
+    def restores(self) -> bool:
+        """Whether `restore` takes anything back."""
+        return any(hasattr(step, "restore") for step in self._run.steps)
+
+    def restore(self, text: str, errors: str = "replace") -> str:
+        """Text as it is shown: what steps of sentencepiece's models did is taken back, which only they can.
+
+        Parameters
+        ----------
+        text
+            What tokens stand for.
+        errors
+            What becomes of bytes that are no UTF-8, as for `bytes.decode`.
+        """
+        for step in self._run.steps:
+            if (restore := getattr(step, "restore", None)) is not None:
+                text = restore(text, errors)
+        return text
+
     def state(self) -> list[dict[str, Any]]:
         """What a model file holds of it: the steps."""
         return [dict(step) for step in self.steps]
@@ -324,6 +362,11 @@ _FIELDS: dict[str, dict[str, Any]] = {  # of each type, and their values where t
     "Replace": {"pattern": ..., "content": ...}, "Prepend": {"prepend": ...}, "Strip": {"strip_left": True, "strip_right": True},
     "BertNormalizer": {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
     "Precompiled": {"precompiled_charsmap": ...},
+    "SentencePiece": {
+        "precompiled_charsmap": "", "add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True,
+        "treat_whitespace_as_suffix": False, "words": (),
+    },
+    "StandIns": {"alphabet": ..., "words": (), "by_bytes": False, "fused": False, "unknown": "\ufffd"},
 }  # fmt: skip
 
 
@@ -355,6 +398,8 @@ def _step(given: dict[str, Any]) -> tuple[dict[str, Any], Step]:
         return step, _Replace(compiled(pattern, name) if is_regex else None, pattern, step["content"])
     if kind == "Prepend":
         return step, _Prepend(_text(step["prepend"], f"{name}: prepend"))
+    if kind in ("SentencePiece", "StandIns"):
+        return _of_sentencepiece(step, name)
     if kind == "Precompiled":
         return step, _precompiled(step["precompiled_charsmap"], name)
     for field, value in step.items():
@@ -375,14 +420,36 @@ def _text(value: Any, name: str) -> str:
     return value
 
 
+def _of_sentencepiece(step: dict[str, Any], name: str) -> tuple[dict[str, Any], Step]:
+    """A step that sentencepiece's models need: its own, or characters that stand for others."""
+    step["words"] = words = list(step["words"]) if isinstance(step["words"], (list, tuple)) else [None]
+    for field, value in step.items():
+        texts = words if field == "words" else [value]
+        wanted = bool if isinstance(_FIELDS[step["type"]].get(field), bool) else str
+        if not all(type(text) is wanted for text in texts):
+            raise ValueError(f"{name}: {field}: expected {'true or false' if wanted is bool else 'text'}, got {value!r:.80}")
+    if "" in words:
+        raise ValueError(f"{name}: words: one is empty")
+    fields = {field: value for field, value in step.items() if field not in ("type", "precompiled_charsmap")}
+    if step["type"] == "StandIns":
+        made: Step = import_module("ubpe_numba.text.stand_ins").StandIns(**fields)
+        return step, made
+    blob = _blob(step["precompiled_charsmap"], name)
+    made = import_module("ubpe_numba.text.charsmap").SentencePieceText(blob, **fields)
+    return step, made
+
+
 def _precompiled(charsmap: Any, name: str) -> Step:
     """The step of sentencepiece's map of characters, in base64."""
+    made: Step = import_module("ubpe_numba.text.charsmap").Precompiled(_blob(charsmap, name))
+    return made
+
+
+def _blob(charsmap: Any, name: str) -> bytes:
     try:
-        data = base64.b64decode(charsmap, validate=True)
+        return base64.b64decode(charsmap, validate=True)
     except (TypeError, ValueError, binascii.Error) as error:
         raise ValueError(f"{name}: expected a map in base64: {error}") from error
-    made: Step = import_module("ubpe_numba.text.charsmap").CharsMap(data)
-    return made
 
 
 # ---------------------------------------------------------------------------------------------------- where characters come from

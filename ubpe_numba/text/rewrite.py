@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.documents.normalise import code_points, text_of
-from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.arrays import offsets_of, writable
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pretokenizer import positions
 from ubpe_numba.text.splitter import Splitter
@@ -38,6 +38,8 @@ def normalized(normalizer: Normalizer, values: np.ndarray, cuts: np.ndarray, tra
     """
     if normalizer.keeps_ascii and values.size and int(values.max()) < 0x80:
         return Rewritten(values, cuts, cuts, np.arange(values.size) if trace else None)
+    if values.dtype == np.uint32 and (done := normalizer.run(writable(values), cuts)) is not None:
+        return Rewritten(done[0], done[1], done[1], done[2] if trace else None)
     parts: list[str] = []
     origins: list[np.ndarray] = []
     for begin, end in pairwise(cuts.tolist()):

@@ -825,7 +825,7 @@ class Tokenizer(ABC):
             return self._coder.decoder.decode_into(checked, out, self.n_threads)[0]
         symbols, _ = self._coder.decoder.decode(checked, self.n_threads)
         if model.segmenter.encoding is None:
-            return model.alphabet.output(symbols)
+            return model.segmenter.restored(model.alphabet.output(symbols), errors)  # type: ignore[no-any-return]
         return str(symbols.astype(np.uint8, copy=False).data, "utf-8", errors)  # without `bytes` in between: a copy less
 
     def decode_bytes(self, ids: Any) -> bytes:
@@ -891,7 +891,7 @@ class Tokenizer(ABC):
         if out is not None:
             return [symbols[a:b] for a, b in places]
         if model.segmenter.encoding is None:
-            return [model.alphabet.output(symbols[a:b]) for a, b in places]
+            return [model.segmenter.restored(model.alphabet.output(symbols[a:b]), errors) for a, b in places]
         view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
         return [str(view[a:b], "utf-8", errors) for a, b in places]
 

@@ -309,6 +309,69 @@ class _PairTokenizer(Tokenizer):
         """
         return exports.to_transformers(self.to_huggingface(), params)
 
+    # ---------------------------------------------------------------------------------------------- sentencepiece
+
+    @classmethod
+    def from_sentencepiece(cls, source: Any, **params: Any) -> Self:
+        """Read a `.model` file of sentencepiece of the kind BPE, or of characters.
+
+        The tokenizer gives the same ids, with control pieces as special tokens; text is changed as sentencepiece does, and
+        `decode` gives what it gives, but for special tokens, which are shown.
+
+        Parameters
+        ----------
+        source
+            The path of a file, or its content as `bytes`.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, is one of unigrams (`UBPE.from_sentencepiece` reads those) or words, or merges in an order
+            that has no counterpart here, naming the piece.
+        """
+        return cls._imported(imports.from_sentencepiece(source, unigram=False), params)
+
+    def to_sentencepiece(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """Make the `.model` file for sentencepiece, of the kind BPE; for tokenizers of characters that cut no text.
+
+        Special tokens become control pieces, which sentencepiece does not look for in a text. A model that has no unknown token
+        gets one more id, the last.
+
+        Parameters
+        ----------
+        path
+            A file to write it to as well.
+
+        Returns
+        -------
+        data
+            The content of the file.
+
+        Raises
+        ------
+        ValueError
+            If the model cannot say the same, naming the first sample that is encoded differently.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> data = BPE.from_merges([[0, 1]], alphabet="ab").to_sentencepiece()
+        >>> BPE.from_sentencepiece(data).encode("aab").tolist()
+        [0, 2]
+        """
+        if self._by_batches:
+            raise ValueError("rules: sentencepiece merges by rank, not by the articles' batch rule")
+        data = exports.to_sentencepiece(self._fitted(), self._to_plain_lists, unigram=False)
+        if path is not None:
+            write_atomically(path, data)
+        return data
+
+    def _to_plain_lists(self, docs: list[Any]) -> list[list[int]]:
+        """The ids of documents, special tokens taken for ordinary text."""
+        return self.encode_batch(docs, disallowed_special="none").to_lists()
+
     # ---------------------------------------------------------------------------------------------- tiktoken
 
     @classmethod

@@ -20,10 +20,11 @@ from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import read_document, read_documents
-from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.fitting.loop import learn
 from ubpe_numba.fitting.refine import MORE, SPARE, refined
 from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["UBPE"]
 
-_OBJECTIVES = ("tfidf", "shortest", "additive", "likelihood", "sentencepiece")
-_BY_PROBABILITY = ("likelihood", "sentencepiece")
+_OBJECTIVES = ("tfidf", "shortest", "additive", "likelihood", "sentencepiece", "tokenizers")
+_BY_PROBABILITY = ("likelihood", "sentencepiece", "tokenizers")
 _ROUNDS = 4  # of EM in a fit: the bits per symbol of documents not seen fall by less than 0.001 in the next four
 
 
@@ -59,7 +60,7 @@ class UBPE(Tokenizer):
         of independent tokens, as Unigram tokenizers encode; `fit` then estimates the probabilities by four rounds of EM over all
         segmentations. A vocabulary without estimates, as of another objective, takes the frequencies of its occurrences.
         ``"sentencepiece"``: the same, with ties as sentencepiece breaks them (sums in float32 from the beginning, of equal ones
-        the longest last token), for ids that are equal to its ids.
+        the longest last token), for ids that are equal to its ids; ``"tokenizers"``: as tokenizers does (the same in float64).
     token_weights
         Of the objective ``"additive"``: ``"idf"``, the default (0 for the alphabet); ``"log_frequency"``,
         ln((1 + c) / (V + sum of c)) of the occurrences c of a token in the merged corpus (of the count that it had when it was
@@ -337,6 +338,83 @@ class UBPE(Tokenizer):
             found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads)
         other._adopt(Model(alphabet, found, segmenter))
         return other
+
+    @classmethod
+    def from_sentencepiece(cls, source: Any, **params: Any) -> UBPE:
+        """Read a `.model` file of sentencepiece of the kind unigram; the objective is ``"sentencepiece"``.
+
+        The tokenizer gives the same ids, with control pieces as special tokens; text is changed as sentencepiece does, and
+        `decode` gives what it gives, but for special tokens, which are shown.
+
+        Parameters
+        ----------
+        source
+            The path of a file, or its content as `bytes`.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, or of another kind (`BPE.from_sentencepiece` reads those of BPE).
+        """
+        from ubpe_numba.formats import imports  # here only: nothing else needs them
+
+        model = imports.from_sentencepiece(source, unigram=True)
+        tokenizer = cls(len(model.vocabulary), **{"objective": "sentencepiece", **params})
+        try:
+            tokenizer._settings()
+            tokenizer._take(model)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+        return tokenizer
+
+    def to_sentencepiece(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """Make the `.model` file for sentencepiece, of the kind unigram; for tokenizers of characters that cut no text.
+
+        Special tokens become control pieces, which sentencepiece does not look for in a text. A model that has no unknown token
+        gets one more id, the last.
+
+        Parameters
+        ----------
+        path
+            A file to write it to as well.
+
+        Returns
+        -------
+        data
+            The content of the file.
+
+        Raises
+        ------
+        ValueError
+            For another objective than ``"sentencepiece"``, or a model that cannot say the same, naming the first sample that is
+            encoded differently.
+
+        Examples
+        --------
+        >>> tok = UBPE(5, 1, objective="sentencepiece").fit(["abab", "ab", "ba", "abba", "a", "b"])
+        >>> UBPE.from_sentencepiece(tok.to_sentencepiece()).encode("abab").tolist() == tok.encode("abab").tolist()
+        True
+        """
+        from ubpe_numba.formats import exports  # here only: nothing else needs them
+
+        model = self._fitted()
+        if self.objective != "sentencepiece":
+            raise ValueError(f"objective: expected 'sentencepiece', got {self.objective!r}; set_params changes it")
+        weights = log_probabilities(model.vocabulary)
+        if model.vocabulary.log_probabilities is None:
+            vocabulary = model.vocabulary
+            lengths = np.diff(vocabulary.offsets)[vocabulary.n_alphabet :]
+            flat = vocabulary.arena[vocabulary.n_alphabet :]
+            made = Vocabulary.from_sequences(vocabulary.n_alphabet, flat, lengths, log_probabilities=weights)
+            model = model._replace(vocabulary=made)
+        data = exports.to_sentencepiece(
+            model, lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=True
+        )
+        if path is not None:
+            write_atomically(path, data)
+        return data
 
     def _adopt(self, model: Model) -> None:
         self._check_objective()

@@ -163,6 +163,17 @@ class Segmenter(NamedTuple):
         return self.normalizer is not None or self._splitter is not None
 
     @property
+    def restores(self) -> bool:
+        """Whether text that was decoded is changed back."""
+        return self.normalizer is not None and self.normalizer.restores
+
+    def restored(self, text: Any, errors: str) -> Any:
+        """What was decoded, changed back where that is `str` and something was done to it."""
+        if self.normalizer is None or not isinstance(text, str):
+            return text
+        return self.normalizer.restore(text, errors)
+
+    @property
     def _splitter(self) -> Splitter | None:
         """A pre-tokenizer that does more than cut."""
         cutter = self.pretokenizer
@@ -349,7 +360,7 @@ class Segmenter(NamedTuple):
             if fields[name] not in (None, True):
                 raise ModelFormatError(f"{name}: expected true, got {fields[name]!r}")
         unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], _most(size))
-        if unknown is not None and kind != "bytes":
+        if unknown is not None and unknown.byte_ids is not None and kind != "bytes":
             raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
         decoding = None if fields["decoding"] is None else Decoding.from_state(fields["decoding"])
         whole, single = fields["whole_words"] is True, fields["one_by_one"] is True

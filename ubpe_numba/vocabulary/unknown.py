@@ -24,7 +24,7 @@ class Unknown(NamedTuple):
     """The ids of bytes, or the id of an unknown character.
 
     `byte_ids` int32[256], None if there are none. `id`: that of a character, used without `byte_ids`; `fuse`: several characters
-    side by side, in one segment, are one.
+    side by side, in one segment, are one. A token may have that id itself.
     """
 
     byte_ids: np.ndarray | None
@@ -86,6 +86,7 @@ def with_ids(
         at = np.flatnonzero(ids < 0)
         ids[at] = unknown.byte_ids[arena[offsets[tokens[sources[at]]] + within[at]]]
         return Replacement(ids, sources)
+    bad |= ids == unknown.id
     first = arena[offsets[tokens]]
     keep = ~bad | (first & 0xC0 != 0x80)  # the first token of a character
     if unknown.fuse:

@@ -1,5 +1,9 @@
 """The most probable path as sentencepiece finds it: from the beginning, in float32, and of equal sums the longest last token.
 
+Where a sum is beyond 100,000, sentencepiece (0.2.3) counts from there on anew, so that units of float32 stay below a hundredth;
+what a hundred thousand symbols before has been rounded to does not matter then. tokenizers searches in the same order, with sums
+in float64, and never starts anew.
+
 `cheapest_path.py` finds a path that is as probable, or by some units of float32 more. The two differ where sums are equal, which
 is often so where tokens are made of the same tokens in another order. This one gives sentencepiece's ids.
 
@@ -18,14 +22,17 @@ import numpy as np
 from ubpe_numba.runtime.jit import kernel
 from ubpe_numba.runtime.tables.trie import NONE, step
 
+_ANEW = 100_000.0  # the sum beyond which it is counted anew
+
 
 @kernel
-def forward_paths(symbols, offsets, trie, scores, best, tree, out, out_offsets):
+def forward_paths(symbols, offsets, trie, scores, single, best, tree, out, out_offsets):
     """The most probable path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; trie (tables/trie.py) of all tokens; scores float32[V]; out int32, room
-    for all symbols; out_offsets int64[d + 1]. Scratch for a longest document of n symbols: best float32[n + 1], tree int32[2, n +
-    1], where the last token up to a position starts, and which it is. The caller allocates all. O(symbols * depth of the trie).
+    symbols int32 (alphabet ids), offsets int64[d + 1]; trie (tables/trie.py) of all tokens; scores float64[V]; single: whether
+    sums are those of float32, as above; out int32, room for all symbols; out_offsets int64[d + 1]. Scratch for a longest document
+    of n symbols: best float64[n + 1], tree int32[2, n + 1], where the last token up to a position starts, and which it is. The
+    caller allocates all. O(symbols * depth of the trie).
 
     The example above: [0, 3].
     """
@@ -37,29 +44,36 @@ def forward_paths(symbols, offsets, trie, scores, best, tree, out, out_offsets):
         n = document.size
         for e in range(1, n + 1):
             start[e] = -1
-        best[0] = np.float32(0.0)
+        best[0] = 0.0
+        last = np.int64(0)  # the last position that a token ends at, so far
         for s in range(n):
             here = best[s]
+            if single and abs(here) > _ANEW:
+                for e in range(s, last + 1):
+                    if e == s or start[e] >= 0:
+                        best[e] = np.float64(np.float32(best[e] - here))
+                here = 0.0
             node = np.int64(document[s])
-            x = np.float32(here + scores[node])
-            if start[s + 1] < 0 or x > best[s + 1]:
-                best[s + 1] = x
-                start[s + 1] = s
-                token[s + 1] = node
             e = s + 1
-            while e < n:
-                payload = step(trie, node, document[e])
-                if payload < 0:
-                    break
-                node = payload & 0xFFFFFFFF
-                e += 1
-                t = payload >> 32
+            t = node
+            while True:
                 if t != NONE:
-                    x = np.float32(here + scores[t])
+                    x = here + scores[t]
+                    if single:
+                        x = np.float64(np.float32(x))
                     if start[e] < 0 or x > best[e]:
                         best[e] = x
                         start[e] = s
                         token[e] = t
+                        last = max(last, e)
+                if e == n:
+                    break
+                payload = step(trie, node, document[e])
+                if payload < 0:
+                    break
+                node = payload & 0xFFFFFFFF
+                t = payload >> 32
+                e += 1
         e = np.int64(n)
         while e > 0:
             w += 1

@@ -1,0 +1,116 @@
+"""Messages of protobuf: as much of the format as models of sentencepiece need, read as arrays and written.
+
+The package protobuf makes an object of every message, a quarter of a million for a large vocabulary, and nests as deeply as a
+file asks for. Here a kernel lists the fields of all messages of one level (kernels/wire_fields.py draws them); what their numbers
+mean is left to the caller. Of a field that is there several times the last counts, as protobuf has it.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats.kernels.wire_fields import BYTES, FIELD, FIXED32, TOO_MANY, VARINT, wire_fields
+
+__all__ = ["Fields", "Messages", "field"]
+
+
+class Messages(NamedTuple):
+    """Messages of one level: the bytes of message i are ``data[begins[i]:ends[i]]``, uint8 and int64[m]."""
+
+    data: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+
+    @classmethod
+    def of(cls, data: bytes) -> Messages:
+        """The one message that `data` is."""
+        return cls(np.frombuffer(bytearray(data), np.uint8), np.array([0]), np.array([len(data)]))
+
+    def fields(self, most: int) -> Fields:
+        """Their fields. ModelFormatError for bytes that are none, and for more than `most` fields."""
+        room = min(most, int((self.ends - self.begins).sum()) // 2 + 1)  # memory that is not written to costs nothing
+        found = np.empty(room, FIELD)
+        n = int(wire_fields(*self, found))
+        if n == TOO_MANY:
+            raise ModelFormatError(f"more than {most} fields in a message of protobuf")
+        if n < 0:
+            raise ModelFormatError(f"not a message of protobuf: byte {-2 - n}")
+        return Fields(self, found[:n])
+
+
+class Fields(NamedTuple):
+    """The fields of messages, FIELD[n], in the order of the bytes."""
+
+    messages: Messages
+    listed: np.ndarray
+
+    def _of(self, number: int, wire_type: int) -> np.ndarray:
+        """The fields of a number, FIELD[k]; of another wire type than that of the number they are unknown, and no error."""
+        listed = self.listed
+        found: np.ndarray = listed[(listed["number"] == number) & (listed["type"] == wire_type)]
+        return found
+
+    def _last(self, number: int, wire_type: int) -> tuple[np.ndarray, np.ndarray]:
+        """The last field of a number in each message that has it: FIELD[k], and the messages, int64[k]."""
+        found = self._of(number, wire_type)
+        last = np.flatnonzero(np.diff(found["message"], append=-1))
+        return found[last], found["message"][last]
+
+    def inside(self, number: int) -> Messages:
+        """The messages that the fields of a number hold."""
+        found = self._of(number, BYTES)
+        return self.messages._replace(begins=found["value"].copy(), ends=found["end"].copy())
+
+    def strings(self, number: int) -> list[bytes]:
+        """The bytes of all fields of a number."""
+        data = self.messages.data
+        return [data[begin:end].tobytes() for begin, end in self._of(number, BYTES)[["value", "end"]].tolist()]
+
+    def texts(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """The bytes of a field of every message: uint8 one behind the other, and lengths int64[m], 0 where it is not there."""
+        found, which = self._last(number, BYTES)
+        lengths = np.zeros(self.messages.begins.size, np.int64)
+        lengths[which] = sizes = found["end"] - found["value"]
+        shift = np.repeat(found["value"] - (np.cumsum(sizes) - sizes), sizes)
+        return self.messages.data[shift + np.arange(shift.size)], lengths
+
+    def integers(self, number: int, default: int) -> np.ndarray:
+        """A varint of every message, int64[m]."""
+        found, which = self._last(number, VARINT)
+        values = np.full(self.messages.begins.size, default)
+        values[which] = found["value"]
+        return values
+
+    def floats(self, number: int, default: float) -> np.ndarray:
+        """A float of every message, float32[m]."""
+        found, which = self._last(number, FIXED32)
+        values = np.full(self.messages.begins.size, default, np.float32)
+        values[which] = self.messages.data[found["value"][:, None] + np.arange(4)].copy().view("<f4")[:, 0]
+        return values
+
+
+def field(number: int, value: int | float | bytes) -> bytes:
+    """A field in wire format: an int as a varint, a float of four bytes, or bytes.
+
+    >>> field(1, 150).hex(), field(2, b"ab").hex(), field(3, 1.0).hex()
+    ('089601', '12026162', '1d0000803f')
+    """
+    if isinstance(value, float):
+        return _varint(number << 3 | FIXED32) + struct.pack("<f", value)
+    if isinstance(value, int):
+        return _varint(number << 3 | VARINT) + _varint(value)
+    return _varint(number << 3 | BYTES) + _varint(len(value)) + value
+
+
+def _varint(x: int) -> bytes:
+    """A number of 0 to 2**64 - 1, 7 bits a byte."""
+    out = bytearray()
+    while x > 127:
+        out.append(x & 127 | 128)
+        x >>= 7
+    out.append(x)
+    return bytes(out)

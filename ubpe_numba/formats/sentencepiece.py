@@ -1,0 +1,435 @@
+"""Models of sentencepiece: `.model` files of the kinds unigram, BPE and characters, read and written.
+
+A file is a message of protobuf (protobuf.py):
+
+    1  pieces: 1 text, 2 score (float), 3 type (1 normal, 2 unknown, 3 control, 4 defined by the user, 5 unused, 6 byte)
+    2  how it was trained: 3 kind (1 unigram, 2 BPE, 3 words, 4 characters), 24 spaces as suffixes, 35 byte fallback, 44 what the
+       unknown decodes to
+    3  what is done to a text before: 1 a name, 2 a map of characters, 3 a space in front, 4 no superfluous spaces, 5 spaces as ▁
+
+Symbols are characters, and characters that stand for bytes, for the unknown and for words of the user (text/stand_ins.py). The id
+of a piece is its number.
+
+*Unigram*: the score of a piece is its weight. A character that is no piece weighs 10 less than the least normal piece; a piece of
+the user, n bytes long, (n - 1) / 10, so that it wins against any others. *BPE*: two neighbours merge if what they join to is a
+normal piece, that of the highest score first, of equal scores the leftmost. If every piece, encoded by itself, becomes itself,
+that is merging pairs by rank (kernels/pairs_of_pieces.py); pieces of equal score are of one character, ▁, in all models known,
+and `_runs` finds an order for them.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats.kernels.pairs_of_pieces import pairs_of_pieces
+from ubpe_numba.formats.pair_table import WORK
+from ubpe_numba.formats.protobuf import Messages, field
+from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.tables.trie import trie_of
+from ubpe_numba.text.normalizer import Normalizer
+from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, WORDS
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.unknown import Unknown
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+NORMAL, UNKNOWN_PIECE, CONTROL, USER, UNUSED, BYTE = 1, 2, 3, 4, 5, 6  # types of pieces
+UNIGRAM, BPE, WORDS_ONLY, CHARACTERS = 1, 2, 3, 4  # kinds of models
+_MOST = 1 << 20  # pieces
+_MOST_FIELDS = 1 << 16  # of other messages
+_LONGEST = 8000  # bytes of a piece, as sentencepiece has it
+_PENALTY = np.float32(10.0)  # of the unknown
+_LONGEST_RUN = 32  # characters
+_NO_RANK = 1 << 30
+_MOST_WEIGHT = 1e6
+_SURFACE = " \u2047 "  # what the unknown decodes to unless a file says something else
+
+
+class Pieces(NamedTuple):
+    """What a file says, as arrays over its pieces."""
+
+    kind: int
+    points: np.ndarray  # uint32: the characters of all pieces
+    lengths: np.ndarray  # int64: how many each has
+    scores: np.ndarray  # float32
+    types: np.ndarray  # int64
+    by_bytes: bool  # whether an unknown character becomes bytes
+    surface: str  # what the unknown decodes to
+    text: dict[str, Any]  # the step that changes a text, for a Normalizer
+
+    @property
+    def names(self) -> list[str]:
+        """The text of every piece."""
+        text = self.points.tobytes().decode("utf-32-le")
+        return [text[a:b] for a, b in pairwise(offsets_of(self.lengths).tolist())]
+
+
+def read(data: bytes) -> Pieces:
+    """Read the content of a file; ModelFormatError says what is not valid in it. The parts fit together then."""
+    top = Messages.of(data).fields(_MOST)
+    trainer, spec = (top.inside(number).fields(_MOST_FIELDS) for number in (2, 3))
+    fields = top.inside(1).fields(4 * _MOST)
+    text, sizes = fields.texts(1)
+    scores, types = fields.floats(2, 0.0), fields.integers(3, NORMAL)
+    if not sizes.size:
+        raise ModelFormatError("not a model of sentencepiece: it has no pieces")
+    for bad, what in (
+        (sizes == 0, "it is empty"),
+        (sizes >= _LONGEST, f"it has {_LONGEST} bytes or more"),
+        (~np.isfinite(scores), "its score is no finite number"),
+        ((types < NORMAL) | (types > BYTE), "it is of an unknown type"),
+    ):
+        if bad.any():
+            raise ModelFormatError(f"piece {int(np.argmax(bad))}: {what}")
+    try:
+        points = np.frombuffer(text.tobytes().decode().encode("utf-32-le"), np.uint32)
+    except UnicodeDecodeError as error:
+        raise ModelFormatError(f"piece {int(np.searchsorted(np.cumsum(sizes), error.start, 'right'))}: not UTF-8") from error
+    begins = (text & 0xC0) != 0x80
+    if not begins[offsets_of(sizes)[:-1]].all():
+        raise ModelFormatError("a piece begins within a character")
+    lengths = np.add.reduceat(begins.astype(np.int64), offsets_of(sizes)[:-1])
+    if points.min() == 0:
+        raise ModelFormatError("a piece holds the character U+0000")
+    kind = int(_last(trainer.integers(3, UNIGRAM), UNIGRAM))
+    if kind not in (UNIGRAM, BPE, CHARACTERS):
+        what = "words: it has no tokens for parts of them" if kind == WORDS_ONLY else f"an unknown kind, {kind}"
+        raise ModelFormatError(f"model_type: a model of {what}")
+    step = {
+        "type": "SentencePiece",
+        "precompiled_charsmap": base64.b64encode(_last(spec.strings(2), b"")).decode(),
+        "add_dummy_prefix": bool(_last(spec.integers(3, 1), 1)),
+        "treat_whitespace_as_suffix": bool(_last(trainer.integers(24, 0), 0)),
+        "remove_extra_whitespaces": bool(_last(spec.integers(4, 1), 1)),
+        "escape_whitespaces": bool(_last(spec.integers(5, 1), 1)),
+    }
+    surface = _last(trainer.strings(44), _SURFACE.encode()).decode("utf-8", "replace")
+    by_bytes = bool(_last(trainer.integers(35, 0), 0))
+    pieces = Pieces(kind, points, lengths, scores, types, by_bytes, surface, step)
+    _check(pieces)
+    return pieces
+
+
+def _last(values: Any, default: Any) -> Any:
+    """The last of several values, as for messages that are there several times."""
+    return values[-1] if len(values) else default
+
+
+def _check(pieces: Pieces) -> None:
+    """ModelFormatError for pieces that do not fit together."""
+    names, types = pieces.names, pieces.types
+    plain = np.isin(types, (NORMAL, USER, UNUSED))
+    for chosen in (np.flatnonzero(plain), np.flatnonzero(~plain)):
+        if len(set(map(names.__getitem__, chosen.tolist()))) < chosen.size:
+            seen: set[str] = set()
+            twice = next(name for name in map(names.__getitem__, chosen.tolist()) if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+            raise ModelFormatError(f"the piece {twice!r} is there twice")
+    n_unknown = int((types == UNKNOWN_PIECE).sum())
+    if n_unknown > 1 or (n_unknown == 0 and not pieces.by_bytes):
+        raise ModelFormatError(f"expected one unknown piece, got {n_unknown}")
+    found = {names[i] for i in np.flatnonzero(types == BYTE).tolist()}
+    if found != (set(map(_byte_name, range(256))) if pieces.by_bytes else set()):
+        raise ModelFormatError("byte_fallback: expected the 256 pieces of bytes with it, and none without")
+
+
+def _byte_name(byte: int) -> str:
+    return f"<0x{byte:02X}>"
+
+
+# ---------------------------------------------------------------------------------------------------- a model of them
+
+
+class Symbols(NamedTuple):
+    """The alphabet of a model: characters first, then the bytes, the unknown, and words of the user."""
+
+    alphabet: Alphabet
+    token_ids: np.ndarray  # int64 of all symbols, -1: has no piece
+    n_characters: int
+    words: list[str]
+
+
+def model_of(pieces: Pieces) -> Model:
+    """The model of what a file says; ModelFormatError for what cannot be encoded exactly."""
+    try:
+        return _unigram(pieces) if pieces.kind == UNIGRAM else _bpe(pieces)
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(str(error)) from error
+
+
+def _symbols(pieces: Pieces, used: np.ndarray, words: np.ndarray) -> Symbols:
+    """The alphabet of the pieces `used`, int64 indices, with the pieces `words` as symbols."""
+    starts = offsets_of(pieces.lengths)
+    chosen = np.zeros(pieces.lengths.size, bool)
+    chosen[used] = True
+    characters = np.unique(pieces.points[np.repeat(chosen, pieces.lengths)])
+    if characters.size and characters[-1] >= WORDS:
+        raise ModelFormatError(f"the character U+{characters[-1]:04X} of a piece is needed to stand for something else")
+    ids = np.full(characters.size, -1)
+    single = used[pieces.lengths[used] == 1]
+    ids[np.searchsorted(characters, pieces.points[starts[single]])] = single
+    names = pieces.names
+    byte_ids = {names[i]: i for i in np.flatnonzero(pieces.types == BYTE).tolist()}
+    unknown = np.flatnonzero(pieces.types == UNKNOWN_PIECE)
+    points = [
+        characters,
+        np.arange(BYTES, BYTES + len(byte_ids)),
+        np.full(unknown.size, UNKNOWN),
+        np.arange(WORDS, WORDS + words.size),
+    ]
+    ids = np.concatenate([ids, [byte_ids[_byte_name(b)] for b in range(len(byte_ids))], unknown, words]).astype(np.int64)
+    alphabet = Alphabet.from_symbols(np.concatenate(points).astype(np.int64), "str")
+    return Symbols(alphabet, ids, characters.size, [names[i] for i in words.tolist()])
+
+
+def _segmenter(pieces: Pieces, symbols: Symbols, token_ids: np.ndarray, size: int, fused: bool) -> Segmenter:
+    """What is done to a text before: sentencepiece's step, and characters that stand for others."""
+    characters = symbols.alphabet.symbols[: symbols.n_characters].astype(np.uint32).tobytes().decode("utf-32-le")
+    users = np.flatnonzero(pieces.types == USER)
+    names = pieces.names
+    steps = [
+        {**pieces.text, "words": [names[i] for i in users.tolist()]},
+        {"type": "StandIns", "alphabet": characters, "words": symbols.words, "by_bytes": pieces.by_bytes, "fused": fused,
+         "unknown": pieces.surface},
+    ]  # fmt: skip
+    special = {names[i]: i for i in np.flatnonzero(pieces.types == CONTROL).tolist()}
+    unknown = np.flatnonzero(pieces.types == UNKNOWN_PIECE)
+    made = Segmenter(
+        special=SpecialTokens.from_user(special, None, "str", size),
+        normalizer=Normalizer(steps),
+        unknown=Unknown(None, int(unknown[0]), True) if unknown.size else None,
+    )
+    return made.numbered(token_ids, size)
+
+
+def _unigram(pieces: Pieces) -> Model:
+    """A model whose weights are the scores."""
+    types = pieces.types
+    used = np.flatnonzero(np.isin(types, (NORMAL, USER)))
+    symbols = _symbols(pieces, used, np.zeros(0, np.int64))
+    normal = pieces.scores[types == NORMAL]
+    least = np.float64((normal.min() if normal.size else np.float32(np.finfo(np.float32).max)) - _PENALTY)
+    sizes = _utf8_sizes(pieces)
+    scores = np.where(types == USER, (0.1 * (sizes - 1)).astype(np.float32), pieces.scores).astype(np.float64)
+    multiple = used[pieces.lengths[used] > 1]
+    weights = np.where(symbols.token_ids >= 0, scores[symbols.token_ids], least)
+    points = symbols.alphabet.symbols
+    weights[points == UNKNOWN] = least
+    weights[(points >= BYTES) & (points < UNKNOWN)] = least  # of the first byte of a character, and of the others nothing
+    weights[(points >= BYTES + 0x80) & (points < BYTES + 0xC0)] = 0.0
+    unknown = np.flatnonzero(types == UNKNOWN_PIECE)
+    ids = symbols.token_ids.copy()
+    if (ids < 0).any():
+        if pieces.by_bytes:
+            character = chr(points[int(np.argmax(ids < 0))])
+            raise ModelFormatError(f"byte_fallback: the character {character!r} is in pieces, but is none itself")
+        ids[ids < 0] = unknown[0]
+    flat = symbols.alphabet.lookup(pieces.points[_rows(pieces, multiple)])
+    vocabulary = Vocabulary.from_sequences(
+        symbols.alphabet.size, flat, pieces.lengths[multiple],
+        log_probabilities=np.clip(np.concatenate([weights, scores[multiple]]), -_MOST_WEIGHT, _MOST_WEIGHT),
+    )  # fmt: skip
+    size = len(vocabulary)
+    segmenter = _segmenter(pieces, symbols, np.concatenate([ids, multiple]), size, fused=False)
+    return Model(symbols.alphabet, vocabulary, segmenter)
+
+
+def _bpe(pieces: Pieces) -> Model:
+    """A model of pairs by rank."""
+    types = pieces.types
+    if (unused := np.flatnonzero(types == UNUSED)).size:
+        raise ModelFormatError(f"piece {unused[0]}: unused pieces are taken apart again, which is not supported")
+    used = np.flatnonzero(types == NORMAL)
+    if pieces.kind == CHARACTERS:
+        used = used[pieces.lengths[used] == 1]
+    symbols = _symbols(pieces, used, np.flatnonzero(types == USER))
+    if (symbols.token_ids < 0).any():
+        character = chr(symbols.alphabet.symbols[int(np.argmax(symbols.token_ids < 0))])
+        raise ModelFormatError(f"the character {character!r} is in pieces, but is none itself")
+    by_rank = used[pieces.lengths[used] > 1]
+    by_rank = by_rank[np.argsort(-pieces.scores[by_rank], kind="stable")]
+    by_rank, tied = _runs(pieces, by_rank)
+    n, lengths = symbols.alphabet.size, pieces.lengths[by_rank]
+    if float((lengths.astype(np.float64) ** 2).sum()) > WORK:
+        raise ModelFormatError("pieces are too long to find out what they are made of")
+    arena = np.concatenate([np.arange(n, dtype=np.int32), symbols.alphabet.lookup(pieces.points[_rows(pieces, by_rank)])])
+    sizes = np.concatenate([np.ones(n, np.int64), lengths])
+    pairs = np.empty((by_rank.size, 2), np.int32)
+    ends, ranks, parts = np.empty((3, int(sizes.max())), np.int32)
+    nodes = np.empty(ends.size, np.int64)
+    pairs_of_pieces(arena, offsets_of(sizes), n, trie_of(n, arena, sizes), ends, ranks, parts, nodes, pairs)
+    if (bad := np.flatnonzero(pairs[:, 0] < 0)).size:
+        raise ModelFormatError(f"the piece {pieces.names[by_rank[bad[0]]]!r} is not what its parts are merged to")
+    _check_ties(pieces, by_rank, pairs, tied)
+    vocabulary = Vocabulary.from_merges(n, pairs)
+    segmenter = _segmenter(pieces, symbols, np.concatenate([symbols.token_ids, by_rank]), len(vocabulary), fused=True)
+    return Model(symbols.alphabet, vocabulary, segmenter._replace(one_by_one=not vocabulary.in_order_of_creation))
+
+
+def _utf8_sizes(pieces: Pieces) -> np.ndarray:
+    """How many bytes each piece has, int64."""
+    points = pieces.points
+    widths = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+    return np.add.reduceat(widths, offsets_of(pieces.lengths)[:-1])
+
+
+def _rows(pieces: Pieces, chosen: np.ndarray) -> np.ndarray:
+    """Where the characters of some pieces stand, one piece after the other, int64."""
+    lengths = pieces.lengths[chosen]
+    begins = offsets_of(pieces.lengths)[chosen]
+    return np.repeat(begins - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
+
+
+def _runs(pieces: Pieces, by_rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pieces of equal score that are one character several times, in an order that merges them as from the left.
+
+    From the left a run of characters becomes pieces of the largest length, mostly 16, and what is left. By rank: powers of two
+    first, which leaves the rest as ever smaller powers; then these join from the left, if what ends with the larger one comes
+    first: 12 = 8 + 4, then 14 = 12 + 2, 10 and 6, then 15 = 14 + 1, 13, 11, 9, 7, 5 and 3. Whether that gives the same is tried.
+    Returns all pieces, int64, and whether each is of a score that another has too and is not put in order here, bool.
+    """
+    scores = pieces.scores[by_rank]
+    new = np.concatenate([[True], scores[1:] != scores[:-1], [True]])
+    out, tied = by_rank.copy(), ~(new[:-1] & new[1:])
+    for begin, end in pairwise(np.flatnonzero(new).tolist()):
+        chosen = by_rank[begin:end]
+        lengths = pieces.lengths[chosen]
+        if chosen.size < 2 or lengths.max() > _LONGEST_RUN or np.ptp(pieces.points[_rows(pieces, chosen)]):
+            continue
+        low = lengths & -lengths
+        power = low == lengths
+        order = np.lexsort([np.where(power, lengths, -lengths), np.where(power, 0, -low), ~power])
+        by_order = {length: rank for rank, length in enumerate(lengths[order].tolist())}
+        from_left = dict.fromkeys(by_order, 0)
+        if all(_parts_of_run(n, by_order) == _parts_of_run(n, from_left) for n in range(4 * int(lengths.max()))):
+            out[begin:end], tied[begin:end] = chosen[order], False
+    return out, tied
+
+
+def _parts_of_run(n: int, ranks: dict[int, int]) -> list[int]:
+    """The lengths of the parts that a run of n characters is merged to, by the ranks of lengths, of equal ones from the left.
+
+    >>> _parts_of_run(7, {2: 0, 4: 1, 3: 2}), _parts_of_run(7, {2: 0, 4: 0, 3: 0})
+    ([4, 3], [4, 3])
+    """
+    parts = [1] * n
+    while len(parts) > 1:
+        rank, at = min((ranks.get(a + b, _NO_RANK), i) for i, (a, b) in enumerate(pairwise(parts)))
+        if rank == _NO_RANK:
+            break
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+    return parts
+
+
+def _check_ties(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, tied: np.ndarray) -> None:
+    """ModelFormatError if the order of pieces of equal score matters: if one ends with what another of lower rank begins with.
+
+    Of two that overlap sentencepiece merges the left one first. `tied` bool[m]: whether the score is that of another piece too.
+    """
+    places = np.flatnonzero(tied)
+    scores = pieces.scores[by_rank[places]]
+    for chosen in np.split(places, np.flatnonzero(np.diff(scores)) + 1):
+        first = dict(zip(pairs[chosen, 0].tolist()[::-1], chosen.tolist()[::-1], strict=True))
+        for i, right in zip(chosen.tolist(), pairs[chosen, 1].tolist(), strict=True):
+            if first.get(right, i) < i:
+                names = pieces.names
+                a, b = names[by_rank[i]], names[by_rank[first[right]]]
+                raise ModelFormatError(
+                    f"the pieces {a!r} and {b!r} have the same score, and which is merged first depends on where"
+                )
+
+
+# ---------------------------------------------------------------------------------------------------- writing
+
+
+def write(model: Model, unigram: bool) -> bytes:
+    """The content of a file for a model of characters, by its scores if `unigram`, else by the ranks of its merges.
+
+    Ids that nothing has become control pieces, special tokens too; without an unknown piece one is added as the last. ValueError
+    for what sentencepiece has no place for, naming it. That it encodes alike is for the caller to check.
+    """
+    step, stand_ins = _steps(model)
+    alphabet, vocabulary, segmenter = model
+    rows: dict[int, tuple[str, float, int]] = {}
+    special = segmenter.special
+    if special is not None:
+        for word, i, known in zip(special.words, special.ids.tolist(), special.always.tolist(), strict=True):
+            if known and unigram:
+                raise ValueError(f"known_words: {word!r}: a unigram model has none that are always found")
+            rows[i] = str(word), 0.0, USER if known else CONTROL
+    n, size = vocabulary.n_alphabet, len(vocabulary)
+    ids = range(size) if segmenter.token_ids is None else segmenter.token_ids.tolist()
+    points = alphabet.symbols[vocabulary.arena].astype(np.uint32)
+    if points.min() == 0 or ((points >= 0xD800) & (points < 0xE000)).any():
+        raise ValueError("alphabet: U+0000 and surrogates cannot be in pieces of sentencepiece")
+    text, starts = points.tobytes().decode("utf-32-le"), vocabulary.offsets.tolist()
+    scores = [-float(size)] * n + [-float(rank) for rank in range(size - n)]
+    if unigram:
+        assert vocabulary.log_probabilities is not None  # the caller has checked that
+        scores = vocabulary.log_probabilities.tolist()
+    words, users = stand_ins.get("words", []), set(step["words"])
+    unknown = next((i for i, c in zip(ids, text[:n], strict=False) if ord(c) == UNKNOWN), -1)
+    for i, score, (begin, end) in zip(ids, scores, pairwise(starts), strict=True):
+        name = text[begin:end]
+        first = ord(name[0])
+        if stand_ins and first >= WORDS:
+            if first == UNKNOWN:
+                rows[i] = "<unk>", 0.0, UNKNOWN_PIECE
+            else:
+                rows[i] = (_byte_name(first - BYTES), 0.0, BYTE) if first >= BYTES else (words[first - WORDS], 0.0, USER)
+        elif i != unknown:
+            rows[i] = name, score, USER if unigram and name in users else NORMAL
+    for i in range(max(rows)):
+        rows.setdefault(i, (f"<gap_{i}>", 0.0, CONTROL))
+    if not any(type_ == UNKNOWN_PIECE for _, _, type_ in rows.values()):
+        rows[len(rows)] = "<unk>", 0.0, UNKNOWN_PIECE
+    by_bytes = any(type_ == BYTE for _, _, type_ in rows.values())
+    trainer = {3: UNIGRAM if unigram else BPE, 4: len(rows), 24: int(step["treat_whitespace_as_suffix"]), 35: int(by_bytes)}
+    surface = stand_ins.get("unknown", _SURFACE)
+    flags = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces", 5: "escape_whitespaces"}
+    normal = field(1, b"identity") + field(2, base64.b64decode(step["precompiled_charsmap"]))
+    normal += b"".join(field(number, int(step[name])) for number, name in flags.items())
+    spec = b"".join(field(number, value) for number, value in trainer.items()) + field(44, surface.encode())
+    return b"".join([*map(_row, map(rows.__getitem__, range(len(rows)))), field(2, spec), field(3, normal)])
+
+
+def _row(piece: tuple[str, float, int]) -> bytes:
+    """The field of a piece."""
+    name, score, type_ = piece
+    data = name.encode()
+    if len(data) < 110:  # all but a few: lengths of one byte
+        return b"\n%c\n%c%b\x15%b\x18%c" % (len(data) + 9, len(data), data, struct.pack("<f", score), type_)
+    return field(1, field(1, data) + field(2, score) + field(3, type_))
+
+
+_PLAIN_TEXT = {  # what a model that changes nothing says
+    "precompiled_charsmap": "", "add_dummy_prefix": False, "treat_whitespace_as_suffix": False,
+    "remove_extra_whitespaces": False, "escape_whitespaces": False, "words": [],
+}  # fmt: skip
+
+
+def _steps(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The step of sentencepiece and that of characters that stand for others; the latter is empty for a model that has none.
+
+    ValueError for a model that sentencepiece has no place for.
+    """
+    alphabet, _, segmenter = model
+    if alphabet.kind != "str":
+        raise ValueError(f"alphabet: models of sentencepiece are of characters, not of {alphabet.kind}")
+    if segmenter.pretokenizer is not None:
+        raise ValueError("pretokenizer: sentencepiece does not cut text")
+    if segmenter.whole_words or segmenter.decoding is not None:
+        raise ValueError("sentencepiece has no place for tokens that only whole words become, or for another way to decode")
+    steps = () if segmenter.normalizer is None else segmenter.normalizer.steps
+    if not steps:
+        return _PLAIN_TEXT, {}
+    if [step["type"] for step in steps] != ["SentencePiece", "StandIns"]:
+        raise ValueError(f"normalizer: sentencepiece has no place for {steps[0]['type']!r}")
+    return steps[0], steps[1]

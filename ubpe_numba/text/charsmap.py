@@ -1,0 +1,275 @@
+"""sentencepiece's way to change a text before it is encoded, by a kernel: its map of characters, white space, the mark of spaces.
+
+A map is the blob `precompiled_charsmap` of a model: the size of a double-array trie in bytes, the trie (drawn in
+kernels/sentencepiece.py), and the texts that replace what it finds, each with a zero behind it. It is data from elsewhere:
+searches are bounded, and a map whose replacements could blow up a text is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ubpe_numba.documents.normalise import text_of
+from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.tables.edges import EDGE
+from ubpe_numba.runtime.tables.trie import trie_of
+from ubpe_numba.text.kernels import sentencepiece as kernels
+
+__all__ = ["INSIDE", "Changed", "CharsMap", "Precompiled", "SentencePieceText", "document", "words_trie"]
+
+_LONGEST = 1 << 10  # characters of a replacement; the longest of Unicode's normal forms has 18
+#: The symbol that ends words of one character in `words_trie`.
+INSIDE = 0x110000  # beyond all characters: ends a word of one
+
+
+class CharsMap(NamedTuple):
+    """A map of characters, or none: what the kernels look up.
+
+    `units` int64 of the trie, `begins` int32 the character of `replacements` that begins at a byte, -1 where none does,
+    `replacements` uint32 code points, each text with a 0 behind it.
+    """
+
+    units: np.ndarray
+    begins: np.ndarray
+    replacements: np.ndarray
+
+    @classmethod
+    def of(cls, blob: bytes) -> CharsMap:
+        """Read a blob; an empty one maps nothing. ValueError if it is not valid.
+
+        Parameters
+        ----------
+        blob
+            As a model holds it.
+        """
+        if not blob:
+            return cls(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.uint32))
+        size = int.from_bytes(blob[:4], "little")
+        if len(blob) < 8 or not 4 <= size <= len(blob) - 4 or size % 4:
+            raise ValueError("precompiled_charsmap: not a map: the size of its trie does not go with its own")
+        units = np.frombuffer(blob, "<u4", size // 4, 4).astype(np.int64)
+        try:
+            text = np.frombuffer(blob[4 + size :].decode().encode("utf-32-le"), np.uint32)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"precompiled_charsmap: replacements: {error}") from error
+        replacements = np.append(text, np.uint32(0))
+        ends = np.flatnonzero(replacements == 0)
+        if np.diff(ends, prepend=-1).max() > _LONGEST:
+            raise ValueError(f"precompiled_charsmap: a replacement has more than {_LONGEST} characters")
+        widths = 1 + (text >= 0x80).astype(np.int64) + (text >= 0x800) + (text >= 0x10000)
+        starts = offsets_of(widths)
+        begins = np.full(int(starts[-1]) + 1, -1, np.int32)
+        begins[starts] = np.arange(starts.size)
+        return cls(units, begins, replacements)
+
+
+class Changed(NamedTuple):
+    """Documents that were changed: `points` uint32, `offsets` int64[d + 1], and for each point where it comes from, int64."""
+
+    points: np.ndarray
+    offsets: np.ndarray
+    origins: np.ndarray
+
+
+class SentencePieceText:
+    """What sentencepiece encodes instead of a text.
+
+    Parameters
+    ----------
+    charsmap
+        The blob of its map, empty for none.
+    words
+        Pieces defined by the user, which the map leaves as they are.
+    add_dummy_prefix, treat_whitespace_as_suffix
+        A space before the text; with both behind it instead.
+    remove_extra_whitespaces
+        Spaces at the ends are removed, and all but one of several.
+    escape_whitespaces
+        Spaces become U+2581.
+
+    Raises
+    ------
+    ValueError
+        For a map that is not valid.
+
+    Examples
+    --------
+    >>> step = SentencePieceText(b"", add_dummy_prefix=True, remove_extra_whitespaces=True, escape_whitespaces=True)
+    >>> step.apply(" a  b "), step.traced(" a  b ")[1]
+    ('▁a▁b', [1, 1, 2, 4])
+    """
+
+    def __init__(
+        self,
+        charsmap: bytes,
+        words: Sequence[str] = (),
+        *,
+        add_dummy_prefix: bool = False,
+        treat_whitespace_as_suffix: bool = False,
+        remove_extra_whitespaces: bool = False,
+        escape_whitespaces: bool = False,
+    ) -> None:
+        self._map = CharsMap.of(charsmap)
+        self._words = words_trie(words)
+        self._prefix, self._remove = add_dummy_prefix, remove_extra_whitespaces
+        self._flags = (
+            (kernels.PREFIX if add_dummy_prefix else 0)
+            | (kernels.SUFFIX if treat_whitespace_as_suffix else 0)
+            | (kernels.REMOVE if remove_extra_whitespaces else 0)
+            | (kernels.ESCAPE if escape_whitespaces else 0)
+        )
+
+    def apply(self, text: str) -> str:
+        """The text changed.
+
+        Parameters
+        ----------
+        text
+            Surrogates that stand alone become U+FFFD.
+        """
+        return text_of(self.run(*document(text)).points)
+
+    def traced(self, text: str) -> tuple[str, list[int]]:
+        """The text changed, and for each of its characters the index of the one that it comes from.
+
+        Parameters
+        ----------
+        text
+            As for `apply`.
+        """
+        done, _, origins = self.run(*document(text))
+        return text_of(done), origins.tolist()
+
+    def restore(self, text: str, errors: str = "replace") -> str:
+        """Text as sentencepiece decodes it: marks are spaces again, and the one before the text is gone.
+
+        Parameters
+        ----------
+        text
+            What pieces stand for.
+        errors
+            Ignored.
+        """
+        text = text.lstrip("\u2581") if self._remove else text.removeprefix("\u2581") if self._prefix else text
+        return text.replace("\u2581", " ")
+
+    def run(self, points: np.ndarray, offsets: np.ndarray) -> Changed:
+        """Documents changed, as arrays.
+
+        Parameters
+        ----------
+        points, offsets
+            uint32 code points, int64[d + 1].
+        """
+        ends = np.empty(offsets.size, np.int64)
+        room = points.size + points.size // 8 + 2 * offsets.size + 16
+        while True:
+            out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
+            n = int(kernels.normalize(points, offsets, *self._map, self._words, INSIDE, self._flags, out, origins, ends))
+            if n <= room:
+                return Changed(out[:n], ends, origins[:n])
+            room = n
+
+
+class Precompiled:
+    """A map of characters as tokenizers applies it, by clusters of characters.
+
+    Parameters
+    ----------
+    charsmap
+        The blob of the map.
+
+    Raises
+    ------
+    ValueError
+        For a map that is not valid.
+    """
+
+    def __init__(self, charsmap: bytes) -> None:
+        self._map = CharsMap.of(charsmap)
+
+    def apply(self, text: str) -> str:
+        """The text changed.
+
+        Parameters
+        ----------
+        text
+            Any text.
+        """
+        return text_of(self.run(*document(text)).points)
+
+    def traced(self, text: str) -> tuple[str, list[int]]:
+        """The text changed, and for each of its characters the index of the one that it comes from.
+
+        Parameters
+        ----------
+        text
+            As for `apply`.
+        """
+        done, _, origins = self.run(*document(text))
+        return text_of(done), origins.tolist()
+
+    def run(self, points: np.ndarray, offsets: np.ndarray) -> Changed:
+        """Documents changed, as arrays.
+
+        Parameters
+        ----------
+        points, offsets
+            uint32 code points, int64[d + 1].
+        """
+        ends = np.empty(offsets.size, np.int64)
+        room = points.size + points.size // 8 + 16
+        while True:
+            out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
+            n = int(kernels.by_clusters(points, offsets, *self._map, _joins(), out, origins, ends))
+            if n <= room:
+                return Changed(out[:n], ends, origins[:n])
+            room = n
+
+
+@functools.cache
+def _joins() -> np.ndarray:
+    """How characters form clusters, uint8, as `by_clusters` takes it: Unicode's rules but for those of six bytes and more."""
+    joins = np.zeros(0xE1000, np.uint8)
+    kinds = {"Mn": 1, "Me": 1, "Mc": 1, "Cc": 3, "Cf": 3, "Zl": 3, "Zp": 3}
+    for first, last in ((0, 0x20000), (0xE0000, 0xE1000)):
+        joins[first:last] = [kinds.get(category, 0) for category in map(unicodedata.category, map(chr, range(first, last)))]
+    joins[[*_NO_MARKS]] = 0
+    joins[[0x200C, 0x200D, 0xFF9E, 0xFF9F, 0xE33, 0xEB3, *range(0x1F3FB, 0x1F400), *range(0xE0020, 0xE0080)]] = 1
+    joins[[*_BEFORE]] = 2
+    return joins
+
+
+#: Marks that take room, which are no part of the cluster before them.
+_NO_MARKS = (
+    0x102B, 0x102C, 0x1038, *range(0x1062, 0x1065), *range(0x1067, 0x106E), 0x1083, *range(0x1087, 0x108D), 0x108F,
+    *range(0x109A, 0x109D), 0x1A61, 0x1A63, 0x1A64, 0xAA7B, 0xAA7D, 0x11720, 0x11721,
+)  # fmt: skip
+#: Characters that the next one belongs to.
+_BEFORE = (
+    *range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0xD4E, 0x110BD, 0x110CD, 0x111C2, 0x111C3, 0x1193F, 0x11941, 0x11A3A,
+    *range(0x11A84, 0x11A8A), 0x11D46, 0x11F02,
+)  # fmt: skip
+
+
+def document(text: str) -> tuple[np.ndarray, np.ndarray]:
+    """A text as one document: uint32 code points, int64[2]."""
+    points = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
+    return points, np.array([0, points.size])
+
+
+def words_trie(words: Sequence[str]) -> np.ndarray:
+    """The trie of words as code points; those of one character with `INSIDE` behind it."""
+    if not words:
+        return np.zeros(0, EDGE)
+    rows = [np.frombuffer(word.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int32) for word in words]
+    rows = [row if row.size > 1 else np.append(row, np.int32(INSIDE)) for row in rows]
+    n = INSIDE + 1
+    lengths = np.concatenate([np.ones(n, np.int64), [row.size for row in rows]])
+    made: np.ndarray = trie_of(n, np.concatenate([np.zeros(n, np.int32), *rows]), lengths)
+    return made

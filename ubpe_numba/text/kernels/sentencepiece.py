@@ -1,0 +1,241 @@
+"""What sentencepiece does to a text before it is encoded: its map of characters, white space, its mark of spaces.
+
+The map is a double-array trie of UTF-8, as Darts writes it: an array of units of 32 bits. From a node, which is an index, the
+byte b leads to the unit at ``node ^ b`` if that has the label b, and on to the node ``index ^ offset`` of that unit::
+
+    bits    31          30 ... 10      9           8          7 ... 0
+            1: a value  offset         offset<<8   has leaf   label
+
+Where the unit has a leaf, its node is the unit of a value, 31 bits: where the replacement begins. Nothing here trusts the array:
+an index beyond it ends a search.
+
+A map of "A" U+0300 to U+00C0, at the root an offset of 2: the byte 0x41 leads to unit 0x43, the bytes 0xcc and 0x80 to further
+ones, of which the last has a leaf. "AB" ends at the unit of 0x42, which has another label: no match, "A" stays as it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.tables.trie import NONE, step
+
+LONGEST = 256  # characters of a rule of the map; a search for longer ones ends
+SPACE, MARK, REPLACEMENT = 0x20, 0x2581, 0xFFFD
+PREFIX, SUFFIX, REMOVE, ESCAPE = 1, 2, 4, 8  # a mark in front or behind, no superfluous spaces, spaces as marks
+
+
+@helper
+def utf8_of(c):
+    """The bytes of a code point, the first one lowest, and how many: 0xe9 -> (0xa9c3, 2)."""
+    if c < 0x80:
+        return c, np.int64(1)
+    last = 0x80 | (c & 0x3F)
+    if c < 0x800:
+        return (0xC0 | (c >> 6)) | (last << 8), np.int64(2)
+    middle = 0x80 | ((c >> 6) & 0x3F)
+    if c < 0x10000:
+        return (0xE0 | (c >> 12)) | (middle << 8) | (last << 16), np.int64(3)
+    return (0xF0 | (c >> 18)) | ((0x80 | ((c >> 12) & 0x3F)) << 8) | (middle << 16) | (last << 24), np.int64(4)
+
+
+@section
+def longest_rule(text, i, end, units, begins):
+    """The longest rule of a map at i: how many characters it replaces, 0 for none, and where the replacement begins.
+
+    text uint32 code points; units int64 of the trie; begins int32: the code point that begins at a byte of the replacements, -1
+    where none does. O(length of the rule).
+
+    "A" U+0300 of the map above: (2, where U+00C0 stands).
+    """
+    best, value = np.int64(0), np.int64(0)
+    if units.size == 0:
+        return best, value
+    at = (units[0] >> 10) << ((units[0] & 512) >> 6)
+    for j in range(i, min(end, i + LONGEST)):
+        word, n = utf8_of(np.int64(text[j]))
+        unit = np.int64(0)
+        for _ in range(n):
+            b = word & 255
+            word >>= 8
+            at ^= b
+            if at >= units.size:
+                return best, value
+            unit = units[at]
+            if unit & 0x800000FF != b:
+                return best, value
+            at ^= (unit >> 10) << ((unit & 512) >> 6)
+        if unit & 256:
+            if at >= units.size:
+                return best, value
+            begin = units[at] & 0x7FFFFFFF
+            if begin < begins.size and begins[begin] >= 0:
+                best = j + 1 - i
+                value = np.int64(begins[begin])
+    return best, value
+
+
+@section
+def longest_word(text, i, end, words, inside):
+    """The longest of some words that stands at i: how many characters it has, 0 if none does, and its number. O(length).
+
+    text uint32; words: a trie (tables/trie.py) of code points below `inside`, whose words of one character are entered as the
+    pair of it and `inside`.
+    """
+    best, number = np.int64(0), np.int64(0)
+    node = np.int64(text[i])
+    if words.size == 0 or node >= inside:
+        return best, number
+    payload = step(words, node, np.int64(inside))
+    if payload >= 0:
+        best = np.int64(1)
+        number = (payload >> 32) - inside - 1
+    for j in range(i + 1, end):
+        payload = step(words, node, np.int64(text[j]))
+        if payload < 0:
+            break
+        node = payload & 0xFFFFFFFF
+        if payload >> 32 != NONE:
+            best = j + 1 - i
+            number = (payload >> 32) - inside - 1
+    return best, number
+
+
+@kernel
+def normalize(text, offsets, units, begins, replacements, words, inside, flags, out, origins, out_offsets):
+    """Every document as sentencepiece encodes it; returns how many code points that takes, of which those with room are written.
+
+    text uint32 code points, offsets int64[d + 1]; units, begins as for `longest_rule`; replacements uint32, each ending with 0;
+    words, inside as for `longest_word`: what stays as it is; flags: PREFIX | SUFFIX | REMOVE | ESCAPE; out uint32, for each code
+    point origins int64, the position in `text` that it comes from, out_offsets int64[d + 1], all allocated by the caller. A
+    result beyond out.size asks for more room. Surrogates become U+FFFD. O(code points of text and result).
+
+    Without a map, PREFIX | REMOVE | ESCAPE: " a  b " -> "▁a▁b", origins [1, 1, 2, 4].
+
+    Fourteen arguments and a long loop: the parts of a map, and a state that is carried over characters.
+    """
+    w = np.int64(0)
+    room = out.size
+    blank = np.uint32(MARK if flags & ESCAPE else SPACE)
+    out_offsets[0] = 0
+    for d in range(offsets.size - 1):
+        i = np.int64(offsets[d])
+        end = np.int64(offsets[d + 1])
+        first = w
+        started = False
+        after_space = (flags & REMOVE) != 0
+        while i < end:
+            taken, _ = longest_word(text, i, end, words, inside)
+            literal = taken > 0
+            at = np.int64(0)
+            size = taken
+            if not literal:
+                taken, at = longest_rule(text, i, end, units, begins)
+                if taken > 0:
+                    size = np.int64(0)
+                    while replacements[at + size] != 0:
+                        size += 1
+                else:
+                    literal = True
+                    taken = np.int64(1)
+                    size = np.int64(1)
+            if not started:
+                c = text[i] if literal else replacements[at]
+                if flags & REMOVE and size == 1 and c == SPACE:
+                    i += taken
+                    continue
+                started = True
+                if flags & PREFIX and not flags & SUFFIX:
+                    if w < room:
+                        out[w] = blank
+                        origins[w] = i
+                    w += 1
+            any_left = False
+            last = np.uint32(0)
+            for j in range(size):
+                c = np.uint32(text[i + j] if literal else replacements[at + j])
+                if after_space and not any_left and c == SPACE:
+                    continue
+                any_left = True
+                last = c
+                if c == SPACE:
+                    c = blank
+                elif c >= 0xD800 and c < 0xE000:
+                    c = np.uint32(REPLACEMENT)
+                if w < room:
+                    out[w] = c
+                    origins[w] = i
+                w += 1
+            if any_left:
+                after_space = (flags & REMOVE) != 0 and last == SPACE
+            i += taken
+        if started:
+            if flags & REMOVE:
+                while w > first and w <= room and out[w - 1] == blank:
+                    w -= 1
+            if flags & PREFIX and flags & SUFFIX:
+                if w < room:
+                    out[w] = blank
+                    origins[w] = end - 1
+                w += 1
+        out_offsets[d + 1] = w
+    return w
+
+
+@kernel
+def by_clusters(text, offsets, units, begins, replacements, joins, out, origins, out_offsets):
+    """Every document as tokenizers has it changed by a map; returns how many code points that takes.
+
+    As for `normalize`; joins uint8[n]: 1 for characters that belong to the one before (marks), 2 for those that the next one
+    belongs to, 3 for controls, which neither holds of. A cluster of fewer than 6 bytes becomes what its shortest beginning is
+    mapped to, even if that leaves marks out; otherwise each of its characters is replaced by itself. O(code points).
+
+    "A" U+0300 of a map of "A" to "a": "a".
+    """
+    w = np.int64(0)
+    room = out.size
+    out_offsets[0] = 0
+    for d in range(offsets.size - 1):
+        i = np.int64(offsets[d])
+        end = np.int64(offsets[d + 1])
+        while i < end:
+            _, n_bytes = utf8_of(np.int64(text[i]))
+            stop = i + 1
+            before = joins[text[i]] if text[i] < joins.size else 0
+            while stop < end:
+                after = joins[text[stop]] if text[stop] < joins.size else 0
+                returns = text[stop - 1] == 13 and text[stop] == 10
+                if not returns and (before == 3 or after == 3 or (after != 1 and before != 2)):
+                    break
+                _, n = utf8_of(np.int64(text[stop]))
+                n_bytes += n
+                before = after
+                stop += 1
+            taken, at = np.int64(0), np.int64(0)
+            if n_bytes < 6:
+                for e in range(i + 1, stop + 1):
+                    if taken == 0:
+                        taken, at = longest_rule(text, i, e, units, begins)
+                if taken > 0:
+                    taken = stop - i
+            while i < stop:
+                if taken == 0:
+                    size, at = longest_rule(text, i, i + 1, units, begins)
+                else:
+                    size = taken
+                if size == 0:
+                    if w < room:
+                        out[w] = text[i]
+                        origins[w] = i
+                    w += 1
+                    i += 1
+                    continue
+                while replacements[at] != 0:
+                    if w < room:
+                        out[w] = replacements[at]
+                        origins[w] = i
+                    w += 1
+                    at += 1
+                i += size
+        out_offsets[d + 1] = w
+    return w

@@ -1,0 +1,125 @@
+"""Text as the symbols of a model: words of its own, and what it has for characters that it does not know, as characters.
+
+Models of sentencepiece, and those that come from them, encode a character that they do not know as the bytes of its UTF-8, or as
+one unknown token; and there are words that are one symbol from the start. Characters of private use stand for these (drawn in
+kernels/stand_ins.py), so that such a text is cut, encoded and decoded like any other, and is made text again at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from ubpe_numba.documents.normalise import text_of
+from ubpe_numba.text.charsmap import INSIDE, Changed, document, words_trie
+from ubpe_numba.text.kernels import stand_ins as kernels
+from ubpe_numba.text.kernels.stand_ins import BYTES, MOST_WORDS, UNKNOWN, WORDS
+
+__all__ = ["BYTES", "MOST_WORDS", "UNKNOWN", "WORDS", "StandIns"]
+
+_FOUND = re.compile(f"[{chr(BYTES)}-{chr(BYTES + 255)}]+|[{chr(WORDS)}-{chr(BYTES - 1)}{chr(UNKNOWN)}]")
+
+
+class StandIns:
+    """The characters that stand for what a model has instead of characters.
+
+    Parameters
+    ----------
+    alphabet
+        The characters that the model knows; none of those above U+100000.
+    words
+        What is one symbol from the start, wherever it stands; the longest at a place, from left to right.
+    by_bytes
+        Whether a character that is not known becomes the bytes of its UTF-8, or one unknown symbol.
+    fused
+        Whether several unknown symbols in a row become one.
+    unknown
+        What the unknown is when a text is restored.
+
+    Raises
+    ------
+    ValueError
+        For a character of the alphabet that stands for something else, or too many words.
+
+    Examples
+    --------
+    >>> step = StandIns("ax", ["[x]"], by_bytes=True)
+    >>> [hex(ord(c)) for c in step.apply("axé[x]")]
+    ['0x61', '0x78', '0x10fec3', '0x10fea9', '0x100000']
+    >>> step.restore(step.apply("axé[x]"))
+    'axé[x]'
+    """
+
+    def __init__(
+        self, alphabet: str, words: Sequence[str] = (), *, by_bytes: bool = False, fused: bool = False, unknown: str = "\ufffd"
+    ) -> None:
+        if len(words) > MOST_WORDS:
+            raise ValueError(f"words: expected at most {MOST_WORDS}, got {len(words)}")
+        self._shown, self._unknown = [word.replace("\u2581", " ") for word in words], unknown
+        points = np.frombuffer(alphabet.encode("utf-32-le", "surrogatepass"), np.uint32)
+        if points.size and points.max() >= WORDS:
+            raise ValueError(f"alphabet: U+{points.max():04X} is needed to stand for something else")
+        self._known = np.zeros(0x110000, np.uint8)
+        self._known[points] = 1
+        self._trie = words_trie(words)
+        self._flags = kernels.BY_BYTES * by_bytes | kernels.FUSED * fused
+
+    def apply(self, text: str) -> str:
+        """The text with characters that stand for others.
+
+        Parameters
+        ----------
+        text
+            Surrogates are never known; by bytes each becomes three.
+        """
+        return text_of(self.run(*document(text)).points)
+
+    def traced(self, text: str) -> tuple[str, list[int]]:
+        """The same, and for each of its characters the index of the one that it comes from.
+
+        Parameters
+        ----------
+        text
+            As for `apply`.
+        """
+        done, _, origins = self.run(*document(text))
+        return text_of(done), origins.tolist()
+
+    def restore(self, text: str, errors: str = "replace") -> str:
+        """Text as it was before `apply`; in words U+2581 is a space again.
+
+        Parameters
+        ----------
+        text
+            With characters that stand for others.
+        errors
+            What becomes of bytes that are no UTF-8, as for `bytes.decode`.
+        """
+
+        def shown(found: re.Match[str]) -> str:
+            first = ord(found[0][0])
+            if BYTES <= first < UNKNOWN:
+                return bytes(ord(c) - BYTES for c in found[0]).decode("utf-8", errors)
+            number = first - WORDS
+            return self._shown[number] if number < len(self._shown) else self._unknown
+
+        return _FOUND.sub(shown, text)
+
+    def run(self, points: np.ndarray, offsets: np.ndarray) -> Changed:
+        """Documents changed, as arrays.
+
+        Parameters
+        ----------
+        points, offsets
+            uint32 code points, int64[d + 1].
+        """
+        ends = np.empty(offsets.size, np.int64)
+        room = points.size + 16
+        while True:
+            out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
+            n = int(kernels.stand_in(points, offsets, self._known, self._trie, INSIDE, self._flags, out, origins, ends))
+            if n <= room:
+                return Changed(out[:n], ends, origins[:n])
+            room = n
