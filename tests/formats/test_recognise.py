@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
@@ -91,6 +92,22 @@ def test_word_pieces(tmp_path: Path) -> None:
         load(tmp_path, tokenizer="BPE")
 
 
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_models_of_sentencepiece(kind: str, tmp_path: Path) -> None:
+    spm = pytest.importorskip("sentencepiece")
+    model, lines = io.BytesIO(), ["low lower lowest newest widest"] * 20
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, vocab_size=30, model_type=kind, minloglevel=2, hard_vocab_limit=False
+    )
+    (tmp_path / "tokenizer.model").write_bytes(model.getvalue())
+    found, theirs = load(tmp_path), spm.SentencePieceProcessor(model_proto=model.getvalue())
+    assert type(found) is (UBPE if kind == "unigram" else BPE)
+    for text in ("low widest", "", " newer\u3000lowest ", "x"):
+        assert found.encode(text).tolist() == theirs.encode(text)
+    with pytest.raises(ValueError, match="tokenizer: "):
+        load(tmp_path, tokenizer="BPE" if kind == "unigram" else "UBPE")
+
+
 @pytest.mark.parametrize(
     "data, match",
     [
@@ -107,9 +124,10 @@ def test_word_pieces(tmp_path: Path) -> None:
         (b'{"n_tokens": 3, "alphabet": [], "mapper": 0, "weights": {}}', "a dump of ubpe: alphabet: expected a JSON object"),
         (b'{"n_tokens": 3, "alphabet": {"0": 0}, "mapper": {"1": [[2]]}, "weights": {}}', "a dump of ubpe: mapper"),
         (b'{"n_tokens": 3, "alphabet": {}, "mapper": {}, "weights": {}, "known_words": 3}', "a dump of ubpe: alphabet"),
+        (b"\n\x05\n\x03abcd", "a model of sentencepiece: "), (b"\n\x0e\n\x05<unk>\x15", "a model of sentencepiece: "),
         (b"[UNK]\n\xff\n", "a vocab.txt of WordPiece: not text in UTF-8"), (b"[UNK]\n\n[UNK]", "."),
     ],
-    ids=range(20),
+    ids=range(22),
 )  # fmt: skip
 def test_files_that_are_refused(data: bytes, match: str, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(data)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import imports, model_file, published_ubpe
+from ubpe_numba.formats import imports, model_file, published_ubpe, sentencepiece
 from ubpe_numba.runtime.files import naming, open_regular
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
@@ -251,6 +251,22 @@ def _published(source: Source, given: Given) -> Found:
     return Found(name, model, {"n_tokens": n_tokens, "rules": FitRules(encode="batch")})
 
 
+def _is_sentencepiece(source: Source) -> bool:
+    """Whether it begins with a message of protobuf, field 1, that begins with a text, field 1."""
+    if len(source.head) < 4 or source.head[0] != 10 or source.head[2] != 10:
+        return False
+    return source.head[3] + 2 <= source.head[1] < 128
+
+
+def _sentencepiece(source: Source, given: Given) -> Found:
+    pieces = sentencepiece.read(source.data)
+    if pieces.kind != sentencepiece.UNIGRAM:
+        return _by_pairs(given, sentencepiece.model_of(pieces))
+    if given.tokenizer not in (None, "UBPE"):
+        raise ValueError(f"tokenizer: a model of unigrams has no merges: expected UBPE, got {given.tokenizer}")
+    return Found("UBPE", sentencepiece.model_of(pieces), {"objective": "sentencepiece"})
+
+
 def _is_pieces(source: Source) -> bool:
     return b"[UNK]" in source.lines(1 << 14) and b"\0" not in source.head
 
@@ -272,5 +288,6 @@ FORMATS = (
     Format("a dump of ubpe", _has("n_tokens", "alphabet", "mapper", "weights"), _published, ("kind",)),
     Format("vocab.json with merges.txt", _is_pair, _pair, ("kind", "pretokenizer", "special_tokens")),
     Format("a file of ranks as tiktoken's", _is_ranks, _ranks, ("pretokenizer", "special_tokens")),
+    Format("a model of sentencepiece", _is_sentencepiece, _sentencepiece),
     Format("a vocab.txt of WordPiece", _is_pieces, _pieces),
 )

@@ -29,7 +29,7 @@ def load(
     """Read a tokenizer from a file of any known format, which is recognised by its content.
 
     Models of this library (``.json``, ``.npz``), `tokenizer.json` of Hugging Face, files of ranks as tiktoken has them,
-    `vocab.json` with `merges.txt`, dumps of ubpe, `vocab.txt` of WordPiece.
+    `vocab.json` with `merges.txt`, models of sentencepiece, dumps of ubpe, `vocab.txt` of WordPiece.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def load(
         The file; or a folder, in which it is the first of `tokenizer.json`, `tekken.json`, `tokenizer.model`, `vocab.json` (with
         `merges.txt`) and `vocab.txt`.
     tokenizer
-        What it becomes, ``"BPE"``, ``"UBPEClassic"`` or ``"UBPE"``, where that is not in the file: by default a `BPE`, and of a
-        dump of ubpe `UBPEClassic` where tokens are made of learned ones, else `UBPE`.
+        What it becomes, ``"BPE"``, ``"UBPEClassic"`` or ``"UBPE"``, where the file leaves that open: by default a `BPE`, of
+        unigrams `UBPE`, and of a dump of ubpe `UBPEClassic` where tokens are made of learned ones, else `UBPE`.
     kind
         What the symbols of a file of another library are, ``"bytes"``, ``"str"`` or ``"int"``; None decides by the file.
     pretokenizer, special_tokens
