@@ -106,6 +106,9 @@ def test_break_and_stop_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture
     assert tok.break_tokens == [0] and tok.stop_tokens == [3]
     assert main(["fit", "a.txt", "--n-tokens", "270", "--break-token", " ", "--quiet", "-o", "c.json"]) == 0
     assert BPE.load("c.json").break_tokens == b" "
+    assert main(["inspect", "b.json"]) == 0
+    shown = capsys.readouterr().out
+    assert "\nbreak tokens     0\n" in shown and "\nstop tokens      3\n" in shown
     message = fails(["fit", "a.jsonl", "--break-token", "x", "-o", "d.json"], capsys)
     assert message == "error: --break-token: the documents are integers, got 'x'\n"
 

@@ -262,3 +262,14 @@ def test_bad_arguments(cls: Any, alphabet: Any, value: Any, error: Any, match: s
     if cls is BPE:
         with pytest.raises(error, match=match.replace("break", "stop")):
             BPE.from_merges([[0, 1]], alphabet=alphabet, stop_tokens=value)
+
+
+def test_exports_are_refused_where_ids_would_differ() -> None:
+    inside = BPE.from_merges([[0, 1]], alphabet="ab|", break_tokens="|")
+    again = BPE.from_huggingface(inside.to_huggingface())
+    assert again.encode("ab|ab").tolist() == inside.encode("ab|ab").tolist() == [3, 2, 3]
+    cut = BPE.for_text(258, break_tokens="|").fit(["ab|ab|ab"])
+    across = BPE.from_merges([[0, 2]], alphabet="ab|", break_tokens="|")
+    for export in (cut.to_huggingface, cut.to_tiktoken, cut.to_vocab_merges, across.to_huggingface):
+        with pytest.raises(ValueError, match="break_tokens: other libraries have none"):
+            export()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 
 _WIDTH = 60  # characters of a token that the text shows
 
@@ -53,6 +54,7 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
         if (cutter := segmenter.pretokenizer) is None
         else cutter.name or getattr(cutter, "pattern", repr(cutter)),
         "special_tokens": {_shown(word): number for word, number in special.items()},
+        **({} if segmenter.lone is None else {name: symbols for name, symbols in _lone(segmenter.lone) if symbols}),
         "fitted_on": {"documents": vocabulary.n_documents, "symbols": vocabulary.n_symbols},
         "fingerprint": tokenizer.fingerprint,
     }
@@ -81,6 +83,7 @@ def table(found: dict[str, Any], as_json: bool) -> str:
         ("encoding", found["encoding"] or "-"),
         ("pretokenizer", found["pretokenizer"] or "-"),
         ("special tokens", ", ".join(f"{word} = {i}" for word, i in found["special_tokens"].items()) or "-"),
+        *((name.replace("_", " "), " ".join(map(str, found[name]))) for name in ("break_tokens", "stop_tokens") if name in found),
         ("fitted on", f"{fitted['symbols']} symbols in {fitted['documents']} {parts}" if fitted["symbols"] else "not known"),
         ("fingerprint", found["fingerprint"]),
     ]
@@ -124,6 +127,12 @@ def _token(tokenizer: Tokenizer, i: int) -> dict[str, Any]:
         "weight": float(vocabulary.weights[i]),
         "token": symbols.tolist() if isinstance(symbols, np.ndarray) else _shown(symbols),
     }
+
+
+def _lone(lone: LoneSymbols) -> Iterator[tuple[str, list[Any]]]:
+    """Break and stop tokens by their names."""
+    for name, symbols in zip(("break_tokens", "stop_tokens"), lone.arguments(), strict=True):
+        yield name, list(symbols or ()) if not isinstance(symbols, bytes) else [_shown(bytes([b])) for b in symbols]
 
 
 def _shown(word: Any) -> Any:

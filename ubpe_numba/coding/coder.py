@@ -112,8 +112,8 @@ class Coder:
         if self.lone is None or not one_by_one:
             return self.lone is not None
         if self._holds_lone is None:
-            vocabulary = self.model.vocabulary
-            self._holds_lone = bool(self.lone[vocabulary.arena[int(vocabulary.offsets[vocabulary.n_alphabet]) :]].any())
+            alphabet, vocabulary, segmenter = self.model
+            self._holds_lone = segmenter.lone is not None and segmenter.lone.held_by(alphabet, vocabulary)
         return self._holds_lone
 
     def apart(self, encode: Encode, one_by_one: bool = True) -> Encode:

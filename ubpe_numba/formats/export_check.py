@@ -36,6 +36,11 @@ class ExportCheck:
     """
 
     def __init__(self, model: Model, encode: EncodeLists) -> None:
+        lone = model.segmenter.lone
+        if lone is not None and (model.segmenter.pretokenizer is not None or lone.held_by(model.alphabet, model.vocabulary)):
+            raise ValueError(
+                "break_tokens: other libraries have none; ids are the same only where text is not cut, and no token holds one"
+            )
         self.model, self.encode = model, encode
         self._made: tuple[list[Any], list[list[int]]] | None = None
 

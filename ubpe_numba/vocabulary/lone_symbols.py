@@ -21,6 +21,7 @@ from ubpe_numba.documents.normalise import as_document
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import describe, integers_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _CHUNK = 1 << 20  # symbols that are looked up at a time
 _EXPECTED = {"int": "integers", "str": "single characters", "bytes": "single bytes"}
@@ -69,6 +70,11 @@ class LoneSymbols(NamedTuple):
             shown = chr(symbol) if self.kind == "str" else symbol
             raise ValueError(f"{name}: {shown!r} is not in the alphabet of {alphabet.size} symbols; give the alphabet too")
         return found
+
+    def held_by(self, alphabet: Alphabet, vocabulary: Vocabulary) -> bool:
+        """Whether a learned token holds one of these symbols."""
+        learned = vocabulary.arena[int(vocabulary.offsets[vocabulary.n_alphabet]) :]
+        return bool(np.isin(learned, self.ids(alphabet)).any())
 
     def cuts(self, values: np.ndarray, offsets: np.ndarray, symbols: np.ndarray) -> np.ndarray:
         """The places of `offsets` and those before and behind each of `symbols`, int64[s + 1], each once, ascending.
