@@ -250,12 +250,15 @@ def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tu
             starts = np.concatenate([symbols.size + known, starts])
             lengths = np.concatenate([np.ones(known.size, np.int64), lengths])
             symbols = np.concatenate([symbols, np.arange(256, dtype=symbols.dtype)])
-    if (special := segmenter.special) is not None:
-        ids = np.concatenate([ids, special.ids])
-        starts = np.concatenate([starts, symbols.size + special.offsets[:-1]])
-        lengths = np.concatenate([lengths, np.diff(special.offsets)])
-        dtype = symbols.dtype if special.kind != "int" else np.result_type(symbols, special.values)
-        symbols = np.concatenate([symbols.astype(dtype, copy=False), special.values.astype(dtype, copy=False)])
+    if (special := segmenter.special) is not None:  # a token that has the same id says what it stands for
+        given, bounds = special.values, special.offsets
+        if segmenter.decoding is not None:
+            given, bounds = _shown(given, bounds, segmenter.decoding)
+        ids = np.concatenate([special.ids, ids])
+        starts = np.concatenate([symbols.size + bounds[:-1], starts])
+        lengths = np.concatenate([np.diff(bounds), lengths])
+        dtype = symbols.dtype if special.kind != "int" else np.result_type(symbols, given)
+        symbols = np.concatenate([symbols.astype(dtype, copy=False), given.astype(dtype, copy=False)])
     token = np.full(int(ids.max()) + 1, -1)
     token[ids] = np.arange(ids.size)
     gaps = token < 0

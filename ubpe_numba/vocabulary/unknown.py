@@ -23,8 +23,8 @@ from ubpe_numba.runtime.arrays import check_fields, integers_of, offsets_of
 class Unknown(NamedTuple):
     """The ids of bytes, or the id of an unknown character.
 
-    `byte_ids` int32[256], None if there are none; -1 for bytes that are characters of the vocabulary. `id`: that of a character, used without `byte_ids`; `fuse`: several characters
-    side by side, in one segment, are one.
+    `byte_ids` int32[256], None if there are none, -1 for bytes that are characters of the vocabulary. `id`: that of a character,
+    used without `byte_ids`; `fuse`: several characters side by side, in one segment, are one.
     """
 
     byte_ids: np.ndarray | None
