@@ -96,7 +96,7 @@ class Coder:
             if not WordEncoder.takes(pairs):
                 return None
             byte_ids = None if alphabet.is_identity else alphabet.lookup(np.arange(256, dtype=np.uint8))
-            self._word_encoder = WordEncoder(pairs, byte_ids)
+            self._word_encoder = WordEncoder(pairs, byte_ids, self.model.segmenter.whole_words)
         return self._word_encoder
 
     def path_encoder(self, weights: Any) -> PathEncoder:
@@ -175,7 +175,8 @@ class Coder:
 
     def short_decoder(self) -> ShortDecoder | None:
         """What decodes one short document as `decoder` does."""
-        if self.model.segmenter.restores:
+        decoding = self.model.segmenter.decoding
+        if self.model.segmenter.restores or (decoding is not None and decoding.n):
             return None
         if self._short_decoder is None and self._decoder is not None and thread_pool.is_valid_environment():
             self._short_decoder = ShortDecoder(self._decoder, self.model.alphabet, self.model.segmenter.encoding)

@@ -152,6 +152,16 @@ class Segmenter(NamedTuple):
         return self.normalizer.restore(text, errors)
 
     @property
+    def is_lossless(self) -> bool:
+        """Whether decoding gives back every text, as it was given."""
+        words = self.special is not None and self.special.flags is not None and bool(self.special.flags.any())
+        return (
+            self.normalizer is None and self.decoding is None and not words
+            and (self._splitter is None or self._splitter.is_lossless)
+            and (self.unknown is None or self.unknown.byte_ids is not None)
+        )  # fmt: skip
+
+    @property
     def _splitter(self) -> Splitter | None:
         """A pre-tokenizer that does more than cut."""
         cutter = self.pretokenizer
