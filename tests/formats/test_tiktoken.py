@@ -147,7 +147,7 @@ def test_a_file_that_fails_is_read_again_only_to_find_a_token_that_is_there_twic
 def test_ids_equal_those_of_tiktoken(ranks: dict[bytes, int], docs: list[str], pattern: str | None) -> None:
     """Also of tokens that merging does not make, which whole segments become, and of ranks in another order than that of parts."""
     bytes_left = (bytes([b]) for b in range(256) if bytes([b]) not in ranks)
-    ranks = {**ranks, **{token: 1000 + i for i, token in enumerate(bytes_left)}}
+    ranks |= {token: 1000 + i for i, token in enumerate(bytes_left)}
     try:
         tokenizer = BPE.from_tiktoken(b"".join(line(token, rank) for token, rank in ranks.items()), pretokenizer=pattern)
     except ModelFormatError:
