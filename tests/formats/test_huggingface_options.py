@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from ubpe_numba import BPE
-from ubpe_numba.errors import ModelFormatError
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -42,7 +41,8 @@ BYTEWISE: list[Any] = [
         {"type": "Split", "pattern": {"Regex": r"\d"}, "behavior": "Isolated", "invert": False},
         {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}]},
     {"type": "Sequence", "pretokenizers": [
-        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}, {"type": "Digits"}]},
+        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+        {"type": "Digits", "individual_digits": False}]},
 ]  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def some_model(rng: random.Random, bytewise: bool) -> dict[str, Any]:
     """A model with random pairs in random order, and random options."""
     if bytewise:
         letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
-        likely = [*"abcĠĊ1", *"Ã©äĭ®¸Ń"]
+        likely = [*"abcĠĊ1", *"Ã©äĭ®Ń"]
     else:
         letters = rng.sample(LETTERS, rng.randrange(4, len(LETTERS) + 1))
         likely = letters
@@ -84,10 +84,12 @@ def some_model(rng: random.Random, bytewise: bool) -> dict[str, Any]:
 def some_file(rng: random.Random) -> dict[str, Any]:
     bytewise = rng.random() < 0.4
     model = some_model(rng, bytewise)
-    added = []
+    added: list[dict[str, Any]] = []
+    free = len(model["vocab"])
     for word in rng.sample(["<s>", "[m]", "a", "é", "ab", " x", "<S>"], rng.randrange(5)):
         flags = {flag: rng.random() < 0.3 for flag in ("lstrip", "rstrip", "single_word", "normalized", "special")}
-        added.append({"id": model["vocab"].get(word, len(model["vocab"]) + len(added)), "content": word, **flags})
+        added.append({"id": model["vocab"].get(word, free), "content": word, **flags})
+        free += word not in model["vocab"]
     return {
         "version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "post_processor": None, "decoder": None,
         "normalizer": rng.choice(NORMALIZERS), "pre_tokenizer": rng.choice(BYTEWISE if bytewise else SPLITS), "model": model,
@@ -103,17 +105,13 @@ def some_text(rng: random.Random) -> str:
 @pytest.mark.parametrize("seed", range(8))
 def test_random_files(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
-    loaded = 0
-    for _ in range(25):
+
+    for number in range(25):
         file = some_file(rng)
         text = json.dumps(file)
         other = tokenizers.Tokenizer.from_str(text)
-        try:
-            mine = BPE.from_huggingface(text, kind=None)
-        except ModelFormatError as error:
-            assert "is part of a pair" in str(error) or "two" in str(error), error
-            continue
-        loaded += 1
+        mine = BPE.from_huggingface(text)
+
         unknown = "skip" if mine.alphabet_.kind == "str" or mine.alphabet_.size < 256 else "raise"
         docs = [some_text(rng) for _ in range(60)]
         expected = [e.ids for e in other.encode_batch(docs, add_special_tokens=False)]
@@ -128,9 +126,8 @@ def test_random_files(seed: int, tmp_path: Path) -> None:
                 assert all(a <= b for a, b in itertools.pairwise(starts.tolist())) and all(
                     0 <= a <= len(doc.encode()) for a in starts.tolist()
                 )
-        path = tmp_path / f"{loaded}.json"
+        path = tmp_path / f"{number}.json"
         mine.save(path)
         loaded_again = BPE.load(path)
         assert loaded_again.fingerprint == mine.fingerprint
         assert loaded_again.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists() == found
-    assert loaded > 10

@@ -66,7 +66,8 @@ def read(text: str | bytes, kind: str | None) -> Table:
     if unknown is not None and unknown.byte_ids is not None:
         vocab = {name: i for name, i in vocab.items() if name not in _BYTES or name in special or name in known}
     merges = _merges(model.get("merges"))
-    table = from_names(vocab, merges, kind if bytewise else kind.replace("bytes", "str"), special, known, None)
+    over = "str" if over_characters else kind
+    table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags))
     if over_characters:
         assert unknown is not None
         table = over_bytes(table, unknown)
