@@ -32,7 +32,8 @@ def last_merge(token: Any, rank: Callable[[Any, Any], int], none: int) -> Pair |
 def pairs_of_ranks(ranks: dict[bytes, int]) -> tuple[list[bytes], list[Pair]]:
     """The tokens of one byte and then the others, by rank, and of the latter the pairs that tiktoken merges last.
 
-    ValueError for a token that is not made of others, or that is not what tiktoken makes of its bytes.
+    Of a token that merging its bytes does not make, the two of lowest ranks that join to it, though they never meet. ValueError
+    for one that no two tokens join to.
 
     >>> pairs_of_ranks({b"a": 0, b"aa": 2, b"b": 1})
     ([b'a', b'b', b'aa'], [(b'a', b'a')])
@@ -46,10 +47,11 @@ def pairs_of_ranks(ranks: dict[bytes, int]) -> tuple[list[bytes], list[Pair]]:
             continue
         made = last_merge(token, lambda left, right: ranks.get(left + right, none), none)
         if made is None or made[0] not in ranks or made[1] not in ranks:
-            cuts = sum(token[:i] in ranks and token[i:] in ranks for i in range(1, len(token)))
-            if cuts == 1:
-                raise ValueError(f"the token {token!r} ({ranks[token]}) is not what its parts are merged to")
-            raise ValueError(f"the token {token!r} of rank {ranks[token]} is not made of others of lower rank")
+            number = tokens.index
+            cuts = [(token[:i], token[i:]) for i in range(1, len(token)) if token[:i] in ranks and token[i:] in ranks]
+            if not cuts:
+                raise ValueError(f"the token {token!r} of rank {ranks[token]} is not made of others of lower rank")
+            made = min(cuts, key=lambda pair: (max(map(number, pair)), number(pair[0])))
         pairs.append(made)
     return tokens, pairs
 

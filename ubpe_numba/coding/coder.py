@@ -100,7 +100,7 @@ class Coder:
             if not WordEncoder.takes(pairs):
                 return None
             byte_ids = None if alphabet.is_identity else alphabet.lookup(np.arange(256, dtype=np.uint8))
-            self._word_encoder = WordEncoder(pairs, byte_ids)
+            self._word_encoder = WordEncoder(pairs, byte_ids, self.model.segmenter.whole_words)
         return self._word_encoder
 
     def parts(self, one_by_one: bool) -> bool:
@@ -214,7 +214,8 @@ class Coder:
 
     def short_decoder(self) -> ShortDecoder | None:
         """What decodes one short document as `decoder` does."""
-        if self.model.segmenter.restores:
+        decoding = self.model.segmenter.decoding
+        if self.model.segmenter.restores or (decoding is not None and decoding.n):
             return None
         if self._short_decoder is None and self._decoder is not None and thread_pool.is_valid_environment():
             self._short_decoder = ShortDecoder(self._decoder, self.model.alphabet, self.model.segmenter.encoding)
@@ -323,15 +324,18 @@ class Coder:
             starts -= np.repeat(given.offsets[:-1] - given.offsets[0], np.diff(offsets))
         return Ragged._trusted(values, offsets), starts
 
-    def _whole_words(self, segments: Ragged, found: Ragged) -> Ragged:
-        """The ids of segments, where those that equal a token that merging does not make of them are that token."""
+    def _whole_words(self, segments: Ragged, found: Ragged, complete: NDArray[np.bool_]) -> Ragged:
+        """The ids of segments, where those that equal a token that merging does not make of them are that token.
+
+        `complete` bool[s]: of which segments all symbols are known.
+        """
         if self._unstable is None:
             vocabulary = self.model.vocabulary
             tokens = Ragged._trusted(vocabulary.arena.copy(), vocabulary.offsets.copy())
             alone = self.pair_encoder().encode(tokens, None).lengths
             self._unstable = {vocabulary.sequence(t).tobytes(): t for t in np.flatnonzero(alone != 1).tolist()}
         longest = max(map(len, self._unstable), default=0) // 4
-        several = np.flatnonzero((found.lengths > 1) & (segments.lengths <= longest))
+        several = np.flatnonzero((found.lengths > 1) & (segments.lengths <= longest) & complete)
         which = [(i, self._unstable.get(segments[i].tobytes(), -1)) for i in several.tolist()]
         equal = np.array([pair for pair in which if pair[1] >= 0], np.int64).reshape(-1, 2)
         lengths, values = found.lengths, found.values[found.offsets[0] : found.offsets[-1]].copy()
@@ -376,7 +380,7 @@ class Coder:
             raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None
         found = encode(ids)
         if segmenter.whole_words:
-            found = self._whole_words(ids, found)
+            found = self._whole_words(ids, found, np.diff(cuts) == ids.lengths)
         return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, pieces.cuts)])
 
 

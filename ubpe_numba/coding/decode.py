@@ -108,6 +108,11 @@ class Decoder:
             thread_pool.run(join, chunks, n_threads)
         return out.view(self.dtype), ends // self.dtype.itemsize
 
+    def text(self, symbols: np.ndarray) -> np.ndarray:
+        """The symbols of one document without what a tokenizer from elsewhere leaves out at the beginning of a text."""
+        decoding = self.segmenter.decoding
+        return symbols if decoding is None or not decoding.n else symbols[decoding.n_stripped(symbols) :]
+
     def decode_into(self, ids: Ragged, out: np.ndarray, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """As `decode`, into the beginning of `out`; what lies behind the result may be overwritten.
 
@@ -240,16 +245,20 @@ def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tu
         has_id = ids >= 0
         ids, starts, lengths = ids[has_id], starts[has_id], lengths[has_id]
         if unknown.byte_ids is not None:  # of some bytes there is a token that is a character, too
-            ids = np.concatenate([unknown.byte_ids, ids])
-            starts = np.concatenate([symbols.size + np.arange(256), starts])
-            lengths = np.concatenate([np.ones(256, np.int64), lengths])
+            known = np.flatnonzero(unknown.byte_ids >= 0)
+            ids = np.concatenate([unknown.byte_ids[known], ids])
+            starts = np.concatenate([symbols.size + known, starts])
+            lengths = np.concatenate([np.ones(known.size, np.int64), lengths])
             symbols = np.concatenate([symbols, np.arange(256, dtype=symbols.dtype)])
-    if (special := segmenter.special) is not None:
-        ids = np.concatenate([ids, special.ids])
-        starts = np.concatenate([starts, symbols.size + special.offsets[:-1]])
-        lengths = np.concatenate([lengths, np.diff(special.offsets)])
-        dtype = symbols.dtype if special.kind != "int" else np.result_type(symbols, special.values)
-        symbols = np.concatenate([symbols.astype(dtype, copy=False), special.values.astype(dtype, copy=False)])
+    if (special := segmenter.special) is not None:  # a token that has the same id says what it stands for
+        given, bounds = special.values, special.offsets
+        if segmenter.decoding is not None:
+            given, bounds = _shown(given, bounds, segmenter.decoding)
+        ids = np.concatenate([special.ids, ids])
+        starts = np.concatenate([symbols.size + bounds[:-1], starts])
+        lengths = np.concatenate([np.diff(bounds), lengths])
+        dtype = symbols.dtype if special.kind != "int" else np.result_type(symbols, given)
+        symbols = np.concatenate([symbols.astype(dtype, copy=False), given.astype(dtype, copy=False)])
     token = np.full(int(ids.max()) + 1, -1)
     token[ids] = np.arange(ids.size)
     gaps = token < 0

@@ -30,6 +30,7 @@ _UNUSED = {  # options of a model that must not be in use, and their values if t
 }  # fmt: skip
 _FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normalized": NORMALIZED}  # of an added token
 _BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}  # names of bytes, where characters may become them
+_NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # in no UTF-8
 _AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
@@ -65,7 +66,8 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     if unknown is not None and unknown.byte_ids is not None:
         vocab = {name: i for name, i in vocab.items() if name not in _BYTES or name in special or name in known}
     merges = _merges(model.get("merges"))
-    table = from_names(vocab, merges, kind if bytewise else kind.replace("bytes", "str"), special, known, None)
+    over = "str" if over_characters else kind
+    table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags))
     if over_characters:
         assert unknown is not None
         table = over_bytes(table, unknown)
@@ -93,15 +95,14 @@ def _steps(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Spli
 
 def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:
     """What becomes of unknown characters; None if the file does not say."""
-    ids = None
-    if model.get("byte_fallback") is True:
-        found = [vocab[name] for name in _BYTES if name in vocab]
-        if found and len(found) < 256:
-            name = next(name for name in _BYTES if name not in vocab)
-            raise ModelFormatError(f"model: byte_fallback: the token {name} is missing; expected all 256 bytes, or none")
-        ids = np.array(found, np.int32) if found else None
     word = model.get("unk_token")
     one = vocab.get(word, -1) if isinstance(word, str) else -1
+    ids = None
+    if model.get("byte_fallback") is True and any(name in vocab for name in _BYTES):
+        ids = np.array([vocab.get(name, one) for name in _BYTES], np.int32)
+        for name, byte in _BYTES.items():  # that of a character is not asked for, and some bytes are in no text
+            if name not in vocab and (chr(byte) not in vocab if byte < 0x80 else one < 0 or byte not in _NEVER):
+                raise ModelFormatError(f"model: byte_fallback: the token {name} is missing; expected those of all 256 bytes")
     return None if ids is None and one < 0 else Unknown(ids, one, model.get("fuse_unk") is True)
 
 

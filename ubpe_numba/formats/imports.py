@@ -14,7 +14,7 @@ import numpy as np
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import huggingface, sentencepiece, tiktoken, vocab_merges
+from ubpe_numba.formats import huggingface, sentencepiece, tekken, tiktoken, vocab_merges
 from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.runtime.files import open_regular
@@ -57,6 +57,12 @@ def from_vocab_merges(
     text = _content(merges, None)
     table = vocab_merges.read(source, text, kind, special_tokens or {}, _pattern_of(pretokenizer), end_of_word)
     return _model_of(table, len(source) + len(text))
+
+
+def from_tekken(source: Any) -> Model:
+    """The model of a `tekken.json`; arguments as `BPE.from_tekken`."""
+    text = _content(source, "{")
+    return _model_of(tekken.read(text), len(text))
 
 
 def from_sentencepiece(source: Any, unigram: bool) -> Model:

@@ -104,13 +104,15 @@ def two_parts(lines: list[str]) -> Pairs | None:
 
 def from_names(
     vocab: dict[str, int], merges: Pairs, kind: str, special: dict[str, int], known: dict[str, int],
-    pattern: str | None, whole: bool = False,
+    pattern: str | None, whole: bool = False, all_letters: bool = False,
 ) -> Table:  # fmt: skip
     """The table of tokens that have names; ids of names, `merges` by rank, the rest as in `Table`.
 
     Tokens that are neither symbols nor made by a pair, such as the special tokens of a `vocab.json`, become special tokens too.
     If several pairs make one token, only the one that can occur is kept (see `_pairs_that_occur`). ModelFormatError for a pair
     that is there twice or whose parts or result have no id, for a name that is not valid, or for too much work.
+
+    A special token or known word of one character is a symbol too where a pair needs it, or with `all_letters`.
 
     A name is looked up once; the rest is arithmetic on ids of `vocab`.
 
@@ -130,7 +132,7 @@ def from_names(
     added = {**special, **known}
     value = {letter: byte for byte, letter in enumerate(byte_characters())} if kind == "bytes" else {}
     single = [token for token in vocab if len(token) == 1]
-    letters = sorted((vocab[token], token) for token in single if token not in added or used[vocab[token]])
+    letters = sorted((vocab[token], token) for token in single if all_letters or token not in added or used[vocab[token]])
     symbols, values = _symbols([token for _, token in letters], kind, value)
     chosen = _pairs_that_occur(merges, left, right, made, letters)
     symbol_ids = np.fromiter(map(vocab.__getitem__, symbols), np.int64, len(symbols))

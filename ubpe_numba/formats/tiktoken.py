@@ -1,9 +1,10 @@
 """`.tiktoken` files: a line for each token, its bytes in base64 and its rank, which is its id.
 
-The files hold no pairs: tiktoken merges two neighbours if the bytes of both are a token, that of the lowest rank first. This
-equals merging pairs by rank if every token, encoded by itself, becomes itself; the pair of a token is then the last one merged in
-doing so (kernels/pairs_of_ranks.py): what is merged inside a stretch of text, as long as no merge crosses its ends, is the same
-as in the stretch by itself, so that a token is made of its pair wherever it is made.
+The files hold no pairs: a segment that is a token becomes that; in others tiktoken merges two neighbours if the bytes of both are
+a token, that of the lowest rank first. The pair of a token is the last one merged when it is encoded by itself
+(kernels/pairs_of_ranks.py): what is merged inside a stretch of text, as long as no merge crosses its ends, is the same as in the
+stretch by itself, so that a token is made of its pair wherever it is made. A token that does not become itself so is never made,
+but by whole segments.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def write(ranks: dict[bytes, int]) -> bytes:
 def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
     """The table of tokens with ranks; `special` tokens with their ids.
 
-    ModelFormatError if a rank or a token is there twice, a token cannot be made of others of lower rank, or tokens are too long.
+    ModelFormatError if a rank or a token is there twice, a token cannot be made of two others, or tokens are too long.
 
     >>> read(Ranks.of({b"a": 0, b"b": 1, b"ab": 2}), {}, None)[:4]
     ('bytes', [97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]))
@@ -125,15 +126,34 @@ def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
     one, two = np.full(1 << 8, NONE, np.int32), np.full(1 << 16, NONE, np.int32)
     table = np.full(2 << size.bit_length(), -1, np.int64)
     ends, ranks, parts = np.empty((3, int(tokens.lengths.max())), np.int32)
-    bad = int(pairs_of_ranks(values, starts, n, one, two, table, ends, ranks, parts, pairs))
-    if bad >= 0:
-        data, bounds, rank = values.tobytes(), starts.tolist(), tokens.ranks[bad]
-        known = {data[a:b] for a, b in itertools.pairwise(bounds)}
-        token = data[bounds[bad] : bounds[bad + 1]]
-        if sum(token[:i] in known and token[i:] in known for i in range(1, len(token))) == 1:
-            raise ModelFormatError(f"the token {token!r} ({rank}) is not what its parts are merged to")
-        raise ModelFormatError(f"the token {token!r} of rank {rank} is not made of others of lower rank")
-    return Table("bytes", values[:n].tolist(), pairs, tokens.ranks, special, {}, pattern)
+    twice = int(pairs_of_ranks(values, starts, n, one, two, table, ends, ranks, parts, pairs))
+    if twice >= 0:
+        token = values[starts[twice] : starts[twice + 1]].tobytes()
+        raise ModelFormatError(f"the token {token!r} of rank {tokens.ranks[twice]} is there twice")
+    unmade = np.flatnonzero(pairs[:, 0] < 0)
+    if unmade.size:
+        pairs[unmade] = _split(tokens, unmade + n)
+    one_by_one = bool((pairs.max(axis=1, initial=0) >= np.arange(n, size)).any())
+    return Table("bytes", values[:n].tolist(), pairs, tokens.ranks, special, {}, pattern, bool(unmade.size), one_by_one)
+
+
+def _split(tokens: Ranks, unmade: np.ndarray) -> list[tuple[int, int]]:
+    """Two tokens for each of those, int64[k], that merging does not make, of lower rank if there are such.
+
+    A segment that equals such a token becomes it, since tiktoken looks for that first. No two neighbours ever join to it
+    otherwise, so that it does not matter which two these are. ModelFormatError for one that no two tokens join to.
+    """
+    data, bounds = tokens.values.tobytes(), offsets_of(tokens.lengths).tolist()
+    number = {data[a:b]: i for i, (a, b) in enumerate(itertools.pairwise(bounds))}
+    found: list[tuple[int, int]] = []
+    for t in unmade.tolist():
+        token = data[bounds[t] : bounds[t + 1]]
+        cuts = ((number.get(token[:i]), number.get(token[i:])) for i in range(1, len(token)))
+        pairs = [(max(left, right), left, right) for left, right in cuts if left is not None and right is not None]
+        if not pairs:
+            raise ModelFormatError(f"the token {token!r} of rank {tokens.ranks[t]} is not made of others of lower rank")
+        found.append(min(pairs)[1:])
+    return found
 
 
 def _in_order(given: Ranks) -> tuple[Ranks, int]:

@@ -257,6 +257,11 @@ class Splitter:
         """Whether the pieces of every text, one behind the other, are the text."""
         return self.cutters is not None or all(_keeps_all(step) for step in self.steps)
 
+    @property
+    def asks_for_start(self) -> bool:
+        """Whether it treats the beginning of a document in a way of its own."""
+        return any(step.get("prepend_scheme") == "first" for step in self.steps)
+
     def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Cut documents into segments, as `Pretokenizer.split`, where steps only cut: `cutters` is not None.
 

@@ -149,6 +149,14 @@ class Tokenizer(ABC):
         return {} if special is None else dict(zip(special.words, special.ids.tolist(), strict=True))
 
     @property
+    def is_lossless(self) -> bool:
+        """Whether `decode` gives back every text as it was given.
+
+        Not where text is normalised, or parts of it are left out or become an unknown token: then it gives what was encoded.
+        """
+        return self._fitted().segmenter.is_lossless
+
+    @property
     def fingerprint(self) -> str:
         """A hash of all that decides encoding and decoding, and of the weights; equal for equal models on any machine.
 
@@ -823,7 +831,8 @@ class Tokenizer(ABC):
         checked = self._ids(as_document(ids, name="ids"))
         if out is not None:
             return self._coder.decoder.decode_into(checked, out, self.n_threads)[0]
-        symbols, _ = self._coder.decoder.decode(checked, self.n_threads)
+        decoder = self._coder.decoder
+        symbols = decoder.text(decoder.decode(checked, self.n_threads)[0])
         if model.segmenter.encoding is None:
             return model.segmenter.restored(model.alphabet.output(symbols), errors)  # type: ignore[no-any-return]
         return str(symbols.astype(np.uint8, copy=False).data, "utf-8", errors)  # without `bytes` in between: a copy less
@@ -848,7 +857,8 @@ class Tokenizer(ABC):
             raise TypeError(f"decode_bytes: the alphabet is one of {kind}")
         if (short := self._short_decoder()) is not None and (doc := short(ids, None, to_bytes=True)) is not None:
             return doc  # type: ignore[no-any-return]
-        return self._coder.decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)[0].tobytes()
+        decoder = self._coder.decoder
+        return decoder.text(decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)[0]).tobytes()
 
     def decode_batch(
         self, batch: Any, offsets: Any = None, *, errors: str = "replace", out: np.ndarray | None = None
@@ -891,7 +901,10 @@ class Tokenizer(ABC):
         if out is not None:
             return [symbols[a:b] for a, b in places]
         if model.segmenter.encoding is None:
-            return [model.segmenter.restored(model.alphabet.output(symbols[a:b]), errors) for a, b in places]
+            texts = (model.alphabet.output(self._coder.decoder.text(symbols[a:b])) for a, b in places)
+            return [model.segmenter.restored(text, errors) for text in texts]
+        if (decoding := model.segmenter.decoding) is not None and decoding.n:
+            places = [(a + decoding.n_stripped(symbols[a:b]), b) for a, b in places]
         view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
         return [str(view[a:b], "utf-8", errors) for a, b in places]
 

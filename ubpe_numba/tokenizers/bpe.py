@@ -375,6 +375,26 @@ class _PairTokenizer(Tokenizer):
     # ---------------------------------------------------------------------------------------------- tiktoken
 
     @classmethod
+    def from_tekken(cls, source: Any, **params: Any) -> Self:
+        """Read a `tekken.json` of Mistral.
+
+        The tokenizer gives the same ids as mistral_common's Tekkenizer does for text; its control tokens are special tokens here.
+
+        Parameters
+        ----------
+        source
+            The text or the path of a file.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, naming what is not.
+        """
+        return cls._imported(imports.from_tekken(source), params)
+
+    @classmethod
     def from_tiktoken(
         cls, source: Any, *, pretokenizer: Any = None, special_tokens: dict[str, int] | None = None, **params: Any
     ) -> Self:

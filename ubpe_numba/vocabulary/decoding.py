@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ubpe_numba.documents.normalise import text_of
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import check_fields
 
@@ -38,6 +41,13 @@ class Decoding(NamedTuple):
         for _ in range(self.n):
             text = text.removeprefix(self.strip)
         return text
+
+    def n_stripped(self, symbols: np.ndarray) -> int:
+        """How many symbols of a text, bytes or code points, are left out at its beginning."""
+        size = self.n * len(self.strip.encode())
+        text = symbols[:size].tobytes().decode("utf-8", "ignore") if symbols.dtype == np.uint8 else text_of(symbols[:size])
+        gone = text[: len(text) - len(self.stripped(text))]
+        return len(gone.encode()) if symbols.dtype == np.uint8 else len(gone)
 
     def state(self) -> dict[str, Any]:
         """What a model file holds of it."""

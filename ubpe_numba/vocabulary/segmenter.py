@@ -42,7 +42,7 @@ class Stretches(NamedTuple):
 
     `values` and `cuts` int64[s + 1]: what is left; stretches `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
     the special tokens taken out; `at` int64[k]: where each stood in the documents, `before` int64[k]: before which stretch,
-    `owners` int64[k]: in which document; `sizes` int64[k]: of how many symbols.
+    `owners` int64[k]: in which document; `sizes` int64[k]: of how many symbols. `begins` int64[d]: where the documents began.
 
     Where text is rewritten `values` are those that are encoded; `segments` int64: where they are cut, None if that is not known
     yet; `origins` int64: where in the documents each value comes from, None if nobody asked.
@@ -56,6 +56,7 @@ class Stretches(NamedTuple):
     before: np.ndarray
     owners: np.ndarray
     sizes: np.ndarray
+    begins: np.ndarray
     segments: np.ndarray | None = None
     origins: np.ndarray | None = None
 
@@ -174,6 +175,16 @@ class Segmenter(NamedTuple):
         return self.normalizer.restore(text, errors)
 
     @property
+    def is_lossless(self) -> bool:
+        """Whether decoding gives back every text, as it was given."""
+        words = self.special is not None and self.special.flags is not None and bool(self.special.flags.any())
+        return (
+            self.normalizer is None and self.decoding is None and not words
+            and (self._splitter is None or self._splitter.is_lossless)
+            and (self.unknown is None or self.unknown.byte_ids is not None)
+        )  # fmt: skip
+
+    @property
     def _splitter(self) -> Splitter | None:
         """A pre-tokenizer that does more than cut."""
         cutter = self.pretokenizer
@@ -190,6 +201,8 @@ class Segmenter(NamedTuple):
         if not self.rewrites and not late:
             return pieces
         values, cuts, origins, segments = pieces.values, pieces.cuts, None, None
+        asked, splitter = trace, self._splitter
+        trace = trace or (splitter is not None and splitter.asks_for_start and self.normalizer is not None)
         if trace:
             origins = np.delete(np.arange(values.size + pieces.sizes.sum()), places_of(pieces.at, pieces.sizes))
         if self.normalizer is not None:
@@ -201,13 +214,18 @@ class Segmenter(NamedTuple):
             values = pieces.values
         whole = np.unique(cuts)
         first, before = (np.searchsorted(whole, cuts[at]) for at in (pieces.first, pieces.before))
-        if (splitter := self._splitter) is not None:
+        if splitter is not None:
             at_start = np.zeros(whole.size, bool)
             at_start[first[:-1][first[:-1] < first[1:]]] = True
-            at_start[before[before == first[pieces.owners]]] = False  # a special token begins the document
+            leads = (before == first[pieces.owners]) & (before < first[pieces.owners + 1])
+            at_start[before[leads]] = False  # a special token begins the document
+            if origins is not None:  # what was there at first may be gone
+                documents = np.flatnonzero(first[:-1] < first[1:])
+                at_start[first[documents]] &= origins[whole[first[documents]]] == pieces.begins[documents]
             done = rewrite.split(splitter, values, whole, at_start[:-1], trace)
             values, whole, segments = done.values, done.cuts, done.segments
             origins = None if origins is None else origins[done.origins]
+        origins = origins if asked else None
         return pieces._replace(values=values, cuts=whole, first=first, before=before, segments=segments, origins=origins)
 
     def _without_late(
@@ -218,15 +236,16 @@ class Segmenter(NamedTuple):
         Between cuts there may be nothing; the fields of the stretches are places among them.
         """
         assert self.special is not None
-        special = self.special if self.normalizer is None else self.special.changed(self.normalizer.apply)
+        special, index = self.special.normalized(None if self.normalizer is None else self.normalizer.apply)
         active, forbidden = self._choose(self.special, chosen)
         text = Documents(pieces.values, cuts, special.kind)
-        at, words, sizes = special.within(text, *special.find(text, active & special.is_normalized()))
+        at, words, sizes = special.within(text, *special.find(text, active[index]))
+        words = index[words]
         stretch = np.searchsorted(cuts, at, side="right") - 1
         owners = np.searchsorted(pieces.first, stretch, side="right") - 1
         if forbidden[words].any():
             i = int(np.argmax(forbidden[words]))
-            raise SpecialTokenError(int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), special.words[words[i]])
+            raise SpecialTokenError(int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), self.special.words[words[i]])
         taken = offsets_of(sizes)
         left = at - taken[:-1]
         moved = cuts - taken[np.searchsorted(at, cuts)]
@@ -242,7 +261,7 @@ class Segmenter(NamedTuple):
                 np.delete(pieces.values, gone), pieces.cuts, number[pieces.first],
                 np.concatenate([pieces.words, words])[order], np.concatenate([pieces.at, there])[order],
                 np.concatenate([number[pieces.before], number[moved.size :]])[order],
-                np.concatenate([pieces.owners, owners])[order], np.concatenate([pieces.sizes, sizes])[order],
+                np.concatenate([pieces.owners, owners])[order], np.concatenate([pieces.sizes, sizes])[order], pieces.begins,
             ),
             all_cuts[places],
             None if origins is None else np.delete(origins, gone),
@@ -259,7 +278,7 @@ class Segmenter(NamedTuple):
         values, offsets, kind = documents
         if offsets[0] or offsets[-1] != values.size:
             values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
-        none = np.zeros(0, np.int64)
+        none, begins = np.zeros(0, np.int64), offsets[:-1]
         words = at = left = owners = sizes = none
         if (special := self.special) is not None:
             active, forbidden = self._choose(special, chosen)
@@ -281,7 +300,9 @@ class Segmenter(NamedTuple):
             cuts = self.lone.cuts(values, cuts, self.lone.breaks)
         if (self.pretokenizer is not None or self.normalizer is not None) and values.size and kind == "int":
             raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
-        return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left), owners, sizes)
+        return Stretches(
+            values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left), owners, sizes, begins
+        )
 
     @staticmethod
     def _choose(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:

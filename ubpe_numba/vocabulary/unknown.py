@@ -23,8 +23,8 @@ from ubpe_numba.runtime.arrays import check_fields, integers_of, offsets_of
 class Unknown(NamedTuple):
     """The ids of bytes, or the id of an unknown character.
 
-    `byte_ids` int32[256], None if there are none. `id`: that of a character, used without `byte_ids`; `fuse`: several characters
-    side by side, in one segment, are one. A token may have that id itself.
+    `byte_ids` int32[256], None if there are none, -1 for bytes that are characters of the vocabulary. `id`: that of a character,
+    used without `byte_ids`, which a token may have itself; `fuse`: several characters side by side, in one segment, are one.
     """
 
     byte_ids: np.ndarray | None
@@ -49,7 +49,7 @@ class Unknown(NamedTuple):
                 raise ModelFormatError("unknown: expected ids of bytes, or an id")
             return cls(None, one, fuse)
         found = integers_of(ids, "unknown: bytes")
-        if found.shape != (256,) or found.min() < 0 or found.max() >= most:
+        if found.shape != (256,) or found.min() < -1 or found.max() >= most:
             raise ModelFormatError(f"unknown: bytes: expected 256 ids below {most}")
         return cls(found.astype(np.int32), one, fuse)
 

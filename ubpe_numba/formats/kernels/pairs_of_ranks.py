@@ -45,12 +45,12 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
     values uint8: the bytes of all tokens and 8 more; starts int64[V + 1]: where each begins, the `n_symbols` of one byte first,
     then by rank. one int32[256], two int32[65536], filled with NONE, and table int64 of a power of two of at least 2 * V entries,
     filled with -1, get the tokens. ends, ranks, parts int32: scratch of the longest token (parts.py; `parts` are the numbers of
-    the parts). pairs int32[V - n_symbols, 2] gets the numbers of the two. The caller allocates all of it. Returns -1, or the
-    number of a token that is there twice, or of the first that its parts are not merged to. O(length**2) a token, in all O(bytes)
-    for real vocabularies.
+    the parts). pairs int32[V - n_symbols, 2] gets the numbers of the two, -1 twice for a token that its parts are not merged to.
+    The caller allocates all of it. Returns -1, or the number of a token that is there twice. O(length**2) a token, in all
+    O(bytes) for real vocabularies.
 
     The tokens a, b, c, ab, bc, abc, n_symbols 3: abc is a b c, then ab c, since ab has the lower rank, so that pairs are
-    [[0, 1], [1, 2], [3, 2]]; -1. Without ab and bc it returns 3, the number of abc.
+    [[0, 1], [1, 2], [3, 2]]; without ab and bc those of abc are [-1, -1].
     """
     text = address(values)
     last = values.size - 8
@@ -81,7 +81,7 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
         while ends[0] < n and ends[ends[0]] < n:
             at, before = lowest_rank(ends, ranks, n)
             if ranks[at] == NONE:
-                return np.int64(t)
+                break
             parts[at] = ranks[at]
             end = np.int64(ends[ends[at]])
             ends[at] = end
@@ -90,9 +90,9 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
                 ranks[at] = _number(text, begin + at, np.int64(ends[end]) - at, last, starts, table, np.int64(-1))
             if before >= 0:
                 ranks[before] = _number(text, begin + before, end - before, last, starts, table, np.int64(-1))
-        right = parts[ends[0]]
-        if parts[0] == NONE or right == NONE:
-            return np.int64(t)
-        pairs[t - n_symbols, 0] = parts[0]
-        pairs[t - n_symbols, 1] = right
+        pairs[t - n_symbols, 0] = -1
+        pairs[t - n_symbols, 1] = -1
+        if ends[ends[0]] == n and parts[0] != NONE and parts[ends[0]] != NONE:
+            pairs[t - n_symbols, 0] = parts[0]
+            pairs[t - n_symbols, 1] = parts[ends[0]]
     return np.int64(-1)
