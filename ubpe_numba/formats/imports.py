@@ -59,8 +59,10 @@ def from_vocab_merges(
     return _model_of(table, len(source) + len(text))
 
 
-def from_tekken(source: Any) -> Model:
-    """The model of a `tekken.json`; arguments as `BPE.from_tekken`."""
+def from_tekken(source: Any, n_bytes: int = 0) -> Model:
+    """The model of a `tekken.json`; arguments as `BPE.from_tekken`, or its object, of a file of so many bytes."""
+    if isinstance(source, dict):
+        return _model_of(tekken.read(source), n_bytes)
     text = _content(source, "{")
     return _model_of(tekken.read(text), len(text))
 

@@ -202,6 +202,10 @@ def _huggingface(source: Source, given: Given) -> Found:
     return _by_pairs(given, imports.from_huggingface(source.document, given.kind, None, source.n_bytes))
 
 
+def _tekken(source: Source, given: Given) -> Found:
+    return _by_pairs(given, imports.from_tekken(source.document, source.n_bytes))
+
+
 def _is_ranks(source: Source) -> bool:
     lines = source.lines(20)
     return bool(lines) and all(map(_RANKS.fullmatch, filter(None, lines))) and any(lines)
@@ -285,6 +289,7 @@ FORMATS = (
     Format("a model of this library as npz", _begins(b"PK\x03\x04"), _own_npz),
     Format("a model of this library as JSON", _has("format", "tokenizer"), _own_json),
     Format("a tokenizer.json of Hugging Face", _has("model", "added_tokens"), _huggingface, ("kind",)),
+    Format("a tekken.json of Mistral", _has("config", "vocab"), _tekken),
     Format("a dump of ubpe", _has("n_tokens", "alphabet", "mapper", "weights"), _published, ("kind",)),
     Format("vocab.json with merges.txt", _is_pair, _pair, ("kind", "pretokenizer", "special_tokens")),
     Format("a file of ranks as tiktoken's", _is_ranks, _ranks, ("pretokenizer", "special_tokens")),

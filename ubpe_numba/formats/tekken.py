@@ -23,9 +23,9 @@ _UNNAMED = (
 )  # fmt: skip
 
 
-def read(text: str | bytes) -> Table:
-    """The table of a file. ModelFormatError names what is not valid."""
-    file = parse_json(text)
+def read(text: str | bytes | dict[str, Any]) -> Table:
+    """The table of a file, or of the object that it is. ModelFormatError names what is not valid."""
+    file = text if isinstance(text, dict) else parse_json(text)
     config = file.get("config") if isinstance(file, dict) else None
     vocab = file.get("vocab") if isinstance(file, dict) else None
     if not isinstance(config, dict) or not isinstance(vocab, list):

@@ -29,7 +29,7 @@ def load(
     """Read a tokenizer from a file of any known format, which is recognised by its content.
 
     Models of this library (``.json``, ``.npz``), `tokenizer.json` of Hugging Face, files of ranks as tiktoken has them,
-    `vocab.json` with `merges.txt`, models of sentencepiece, dumps of ubpe, `vocab.txt` of WordPiece.
+    `tekken.json` of Mistral, `vocab.json` with `merges.txt`, models of sentencepiece, dumps of ubpe, `vocab.txt` of WordPiece.
 
     Parameters
     ----------
