@@ -6,14 +6,13 @@ them, or from their folder. Of a file only its beginning is read before its form
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import imports, model_file, published_ubpe, sentencepiece
+from ubpe_numba.formats import imports, model_file, published_ranks, published_ubpe, sentencepiece
 from ubpe_numba.runtime.files import naming, open_regular
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
@@ -22,25 +21,6 @@ AUTO = "auto"  # the argument `pretokenizer` where the file is to say it
 _HEAD = 1 << 16  # bytes that formats other than JSON are recognised by
 _IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json", "vocab.txt")  # the first that is there
 _RANKS = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]{1,10}")
-#: Published files of ranks by their SHA-256: the pattern and the special tokens that belong to them.
-_PUBLISHED_RANKS: dict[str, tuple[str, dict[str, int]]] = {
-    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": ("gpt2", {"<|endoftext|>": 50256}),  # r50k_base
-    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": ("gpt2", {"<|endoftext|>": 50256}),  # p50k_base
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": (
-        "cl100k",
-        {
-            "<|endoftext|>": 100257,
-            "<|fim_prefix|>": 100258,
-            "<|fim_middle|>": 100259,
-            "<|fim_suffix|>": 100260,
-            "<|endofprompt|>": 100276,
-        },
-    ),
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": (
-        "o200k",
-        {"<|endoftext|>": 199999, "<|endofprompt|>": 200018},
-    ),
-}
 
 
 class Given(NamedTuple):
@@ -214,10 +194,10 @@ def _is_ranks(source: Source) -> bool:
 def _ranks(source: Source, given: Given) -> Found:
     pattern, special = given.pretokenizer, given.special_tokens
     if isinstance(pattern, str) and pattern == AUTO:
-        published = _PUBLISHED_RANKS.get(hashlib.sha256(source.data).hexdigest())
+        published = published_ranks.rest_of(source.data)
         if published is None:
             raise ValueError(f"pretokenizer: {source.path} has ranks only: say by which pattern text is cut, or None")
-        pattern, special = published[0], published[1] if special is None else special
+        pattern, special = published.pattern, published.special if special is None else special
     return _by_pairs(given, imports.from_tiktoken(source.data, pattern, special))
 
 
