@@ -14,7 +14,7 @@ import numpy as np
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import huggingface, sentencepiece, tekken, tiktoken, vocab_merges
+from ubpe_numba.formats import huggingface, sentencepiece, tekken, tiktoken, unigram, vocab_merges
 from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.runtime.files import open_regular
@@ -55,6 +55,15 @@ def from_vocab_merges(
     text = _content(merges, None)
     table = vocab_merges.read(source, text, kind, special_tokens or {}, _pattern_of(pretokenizer), end_of_word)
     return _model_of(table, len(source) + len(text))
+
+
+def from_huggingface_unigram(source: Any) -> Model:
+    """The model of a `tokenizer.json` of type Unigram; arguments as `UBPE.from_huggingface`."""
+    text = source.to_str() if hasattr(source, "to_str") else _content(source, "{")
+    try:
+        return unigram.model_of(text)
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(str(error)) from error
 
 
 def from_tekken(source: Any) -> Model:

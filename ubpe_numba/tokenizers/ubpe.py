@@ -354,8 +354,36 @@ class UBPE(Tokenizer):
         """
         from ubpe_numba.formats import imports  # here only: nothing else needs them
 
-        model = imports.from_sentencepiece(source, unigram=True)
-        tokenizer = cls(len(model.vocabulary), **{"objective": "sentencepiece", **params})
+        return cls._imported(imports.from_sentencepiece(source, unigram=True), {"objective": "sentencepiece", **params})
+
+    @classmethod
+    def from_huggingface(cls, source: Any, **params: Any) -> UBPE:
+        """Read a `tokenizer.json` of Hugging Face whose model is Unigram; the objective is ``"tokenizers"``.
+
+        The tokenizer gives the same ids, those that the other's `encode` gives with ``add_special_tokens=False``, special tokens
+        where they are allowed.
+
+        Parameters
+        ----------
+        source
+            The text, the path of a file, or a `tokenizers.Tokenizer`.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, of another type (`BPE.from_huggingface` reads those of BPE), or says something that has no
+            counterpart here, naming it.
+        """
+        from ubpe_numba.formats import imports  # here only: nothing else needs them
+
+        return cls._imported(imports.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
+
+    @classmethod
+    def _imported(cls, model: Model, params: dict[str, Any]) -> UBPE:
+        """A tokenizer with a model of another library; errors are those of a file that is not valid."""
+        tokenizer = cls(len(model.vocabulary), **params)
         try:
             tokenizer._settings()
             tokenizer._take(model)

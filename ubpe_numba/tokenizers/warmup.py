@@ -12,6 +12,7 @@ from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.fitting.loop import Settings, fit
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.text.cut import PATTERNS
+from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.tokenizers.wordpiece import WordPiece
@@ -76,6 +77,10 @@ def warmup() -> None:
     BPE.from_tiktoken(b"YQ== 0\nYg== 1\nYWI= 2\n")
     BPE.from_vocab_merges({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n", kind="str")
     WordPiece(["[UNK]", "a"]).encode(["a"])
+    pieces = b"".join(b"\n%c\n%c%b\x15\0\0\0\0\x18%c" % (len(p) + 9, len(p), p, t) for p, t in ((b"u", 2), (b"a", 1), (b"aa", 1)))
+    UBPE.from_sentencepiece(pieces).encode("aa")
+    BPE.from_sentencepiece(pieces + b"\x12\x02\x18\x02").encode("aa")
+    Normalizer({"type": "Precompiled", "precompiled_charsmap": ""}).apply("a")
     # text, and so many words that their table grows
     from ubpe_numba.coding.word_encoder import WordEncoder
     from ubpe_numba.text.count_words import count_words
