@@ -171,39 +171,59 @@ def _added(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[dic
     return *found, {word: mask for word, mask in flags.items() if mask}
 
 
+def _flags_of(mask: int) -> dict[str, bool]:
+    return {name: bool(mask & bit) for name, bit in _FLAGS.items()}
+
+
+def _decoder(table: Table) -> dict[str, Any]:
+    """The decoder of a model that is not one of bytes."""
+    made = table.decoding or Decoding()
+    steps: list[dict[str, Any]] = [{"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in made.replace]
+    steps += [{"type": "ByteFallback"}] if table.unknown is not None and table.unknown.byte_ids is not None else []
+    steps.append({"type": "Fuse"})
+    steps += [{"type": "Strip", "content": made.strip, "start": made.n, "stop": 0}] if made.n else []
+    return steps[0] if len(steps) == 1 else {"type": "Sequence", "decoders": steps}
+
+
 def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str, int], known: dict[str, int]) -> str:
     """The content of a tokenizer.json: ids of names, pairs of names by rank, special tokens, known words.
 
-    Of `table` only `kind` and `pattern` are used.
+    Of `table` the tokens are not used.
     """
-    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-    steps: list[dict[str, Any]] = []
-    if table.pattern == NAMED["gpt2"] and table.kind == "bytes":
+    level = {**_AS_BYTES}
+    steps: list[dict[str, Any]] = [] if table.splitter is None else table.splitter.state()
+    bytewise = table.kind == "bytes" and table.unknown is None
+    if table.pattern == NAMED["gpt2"] and bytewise:
         level["use_regex"] = True
     elif table.pattern is not None:
         steps.append({"type": "Split", "pattern": {"Regex": table.pattern}, "behavior": "Isolated", "invert": False})
-    if table.kind == "bytes":
+    if bytewise and table.splitter is None:
         steps.append(level)
     words = sorted([(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()])
-    flags = dict.fromkeys(_FLAGS, False)
+    changes = [] if table.normalizer is None else table.normalizer.state()
+    unknown = table.unknown
+    unk = None if unknown is None else next((word for i, word, _ in words if i == unknown.id), None)
     file: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [{"id": i, "content": word, **flags, "special": is_special} for i, word, is_special in words],
-        "normalizer": None,
+        "added_tokens": [
+            {"id": i, "content": word, **_flags_of(table.flags.get(word, 0)), "special": is_special}
+            for i, word, is_special in words
+        ],
+        "normalizer": None if not changes else changes[0] if len(changes) == 1 else {"type": "Sequence", "normalizers": changes},
         "pre_tokenizer": None if not steps else steps[0] if len(steps) == 1 else {"type": "Sequence", "pretokenizers": steps},
         "post_processor": None,
-        "decoder": level | {"use_regex": True} if table.kind == "bytes" else {"type": "Fuse"},
+        "decoder": level | {"use_regex": True} if bytewise else _decoder(table),
         "model": {
             "type": "BPE",
             "dropout": None,
-            "unk_token": None,
+            "unk_token": unk,
             "continuing_subword_prefix": None,
             "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
+            "fuse_unk": unknown is not None and unknown.fuse,
+            "byte_fallback": unknown is not None and unknown.byte_ids is not None,
+            "ignore_merges": table.whole,
             "vocab": {},
             "merges": [],
         },

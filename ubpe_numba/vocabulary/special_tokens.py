@@ -88,6 +88,7 @@ class SpecialTokens:
         self.number = {word: i for i, word in enumerate(words)}
         if len({row.values.tobytes() for row in rows}) < len(words):
             raise ValueError("special_tokens: one is there twice, or is a known word too")
+        self._normalized: tuple[Callable[[str], str] | None, tuple[SpecialTokens, np.ndarray]] | None = None
         self._finder: _Finder | None = None  # no cached_property: that of Python 3.11 has a lock, which a fork may copy held
 
     @classmethod
@@ -134,17 +135,21 @@ class SpecialTokens:
     def normalized(self, change: Callable[[str], str] | None) -> tuple[SpecialTokens, np.ndarray]:
         """The words that are found in normalised text, changed as text is, and int64, the index of each here.
 
-        Of those that become equal the first is found, and none that becomes empty.
+        Of those that become equal the first is found; one that becomes empty stays as it is.
         """
+        if self._normalized is not None and self._normalized[0] == change:
+            return self._normalized[1]
         index: dict[Word, int] = {}
         for i in np.flatnonzero(self.is_normalized()).tolist():
             word = self.words[i]
-            if word := change(word) if change is not None and isinstance(word, str) else word:
-                index.setdefault(word, i)
+            changed = change(word) if change is not None and isinstance(word, str) else word
+            index.setdefault(changed or word, i)
         chosen = np.array(list(index.values()), np.int64)
         assert self.flags is not None  # some are normalised
         flags = dict(zip(index, self.flags[chosen].tolist(), strict=True))
-        return SpecialTokens(self.kind, tuple(index), self.ids[chosen], self.always[chosen], flags, self.shared), chosen
+        made = SpecialTokens(self.kind, tuple(index), self.ids[chosen], self.always[chosen], flags, self.shared), chosen
+        self._normalized = change, made
+        return made
 
     def within(self, documents: Documents, at: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of words found as `find` returns them those that their flags allow: where, which, and how many symbols, each int64[k].
