@@ -14,7 +14,7 @@ import numpy as np
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import huggingface, sentencepiece, tekken, tiktoken, unigram, vocab_merges
+from ubpe_numba.formats import huggingface, sentencepiece, tekken, tiktoken, unigram, vocab_merges, wordpiece
 from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.runtime.files import open_regular
@@ -64,6 +64,12 @@ def from_huggingface_unigram(source: Any) -> Model:
         return unigram.model_of(text)
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error)) from error
+
+
+def from_huggingface_words(source: Any) -> wordpiece.Words:
+    """What a `tokenizer.json` of type WordPiece says; arguments as `WordPiece.from_huggingface`."""
+    text = source.to_str() if hasattr(source, "to_str") else _content(source, "{")
+    return wordpiece.read(text)
 
 
 def from_tekken(source: Any) -> Model:
