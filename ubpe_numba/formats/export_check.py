@@ -166,10 +166,10 @@ class ExportCheck:
 
 
 def encode_by_rank(model: Model, docs: list[Any]) -> list[list[int]]:
-    """The ids of documents by merge rank, special tokens allowed."""
+    """The ids of documents by merge rank, special tokens allowed, unknown symbols left out."""
     coder = Coder(model)
     given = as_documents(docs) if model.segmenter.encoding is None else utf8_documents(docs)
-    options = EncodeOptions(special=SpecialChoice("all"))
+    options = EncodeOptions("skip", special=SpecialChoice("all"))
     encoded, _ = coder.encode(given, lambda ids: coder.pair_encoder().encode(ids, None), options, "docs", coder.word_encoder)
     found: list[list[int]] = encoded.to_lists()
     return found

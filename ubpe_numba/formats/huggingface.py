@@ -18,7 +18,7 @@ from ubpe_numba.formats.character_bytes import over_bytes
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, symbol_index, two_parts
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.pretokenizer import NAMED
+from ubpe_numba.text.pretokenizer import AT_MARKS, NAMED
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.special_tokens import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD
@@ -72,6 +72,9 @@ def read(text: str | bytes, kind: str | None) -> Table:
         assert unknown is not None
         table = over_bytes(table, unknown)
     pattern = None
+    if over_characters and _never_matches(splitter, normalizer):
+        splitter = None
+        pattern = AT_MARKS if not model.get("ignore_merges") and _stays_between_marks(vocab) else None
     if splitter is not None and splitter.cutters is not None and len(splitter.cutters) < 2:
         pattern, splitter = next((cutter.pattern for cutter in splitter.cutters), None), None
     return table._replace(
@@ -91,6 +94,22 @@ def _steps(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Spli
         changer = Normalizer(changer.steps[:-1])
         splitter = Splitter.from_state([_AS_BYTES, *(() if splitter is None else splitter.steps)])
     return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
+
+
+def _never_matches(splitter: Splitter | None, normalizer: Normalizer | None) -> bool:
+    """Whether all steps cut at a text that the normalizer replaces everywhere, or there is no step."""
+    last = normalizer.steps[-1] if normalizer is not None else {}
+    gone = last["pattern"].get("String") if last.get("type") == "Replace" and len(last["content"]) == 1 else None
+    return splitter is None or all(
+        step["type"] == "Split" and not step["invert"] and step["pattern"].get("String") == gone and gone != last["content"]
+        for step in splitter.steps
+    )
+
+
+def _stays_between_marks(vocab: dict[str, int]) -> bool:
+    """Whether no token goes on from another character to "▁", and that is a token: then text may be cut there first."""
+    mark = AT_MARKS[0]
+    return mark in vocab and not any(mark in name.lstrip(mark) for name in vocab)
 
 
 def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:
