@@ -14,7 +14,7 @@ import numpy as np
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import huggingface, sentencepiece, tekken, tiktoken, unigram, vocab_merges, wordpiece
+from ubpe_numba.formats import gguf_file, huggingface, sentencepiece, tekken, tiktoken, unigram, vocab_merges, wordpiece
 from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.runtime.files import open_regular
@@ -70,6 +70,17 @@ def from_huggingface_words(source: Any) -> wordpiece.Words:
     """What a `tokenizer.json` of type WordPiece says; arguments as `WordPiece.from_huggingface`."""
     text = source.to_str() if hasattr(source, "to_str") else _content(source, "{")
     return wordpiece.read(text)
+
+
+def from_gguf(path: Any, unigram: bool) -> Model:
+    """The model of a `.gguf` file, one of unigrams or another; arguments as `BPE.from_gguf`."""
+    found = gguf_file.read(path)
+    kind = found.kind == sentencepiece.UNIGRAM if isinstance(found, sentencepiece.Pieces) else False
+    if unigram is not kind:
+        raise ModelFormatError(f"a model of {'pairs' if unigram else 'unigrams'}: use {'BPE' if unigram else 'UBPE'}.from_gguf")
+    if isinstance(found, sentencepiece.Pieces):
+        return sentencepiece.model_of(found)
+    return _model_of(found, sum(map(len, found.special)) + 8 * found.token_ids.size)
 
 
 def from_tekken(source: Any) -> Model:

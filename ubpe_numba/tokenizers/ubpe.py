@@ -381,6 +381,28 @@ class UBPE(Tokenizer):
         return cls._imported(imports.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
 
     @classmethod
+    def from_gguf(cls, path: str | os.PathLike[str], **params: Any) -> UBPE:
+        """Read the vocabulary of a `.gguf` file of llama.cpp, of the kind t5, which is sentencepiece's unigram.
+
+        Parameters
+        ----------
+        path
+            The file; of its tensors nothing is read.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, or of another kind, naming it.
+        ImportError
+            Without the package gguf.
+        """
+        from ubpe_numba.formats import imports  # here only: nothing else needs them
+
+        return cls._imported(imports.from_gguf(path, unigram=True), {"objective": "sentencepiece", **params})
+
+    @classmethod
     def _imported(cls, model: Model, params: dict[str, Any]) -> UBPE:
         """A tokenizer with a model of another library; errors are those of a file that is not valid."""
         tokenizer = cls(len(model.vocabulary), **params)

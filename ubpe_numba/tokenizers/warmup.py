@@ -10,6 +10,7 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.fitting.loop import Settings, fit
+from ubpe_numba.formats.protobuf import field
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.text.normalizer import Normalizer
@@ -77,9 +78,10 @@ def warmup() -> None:
     BPE.from_tiktoken(b"YQ== 0\nYg== 1\nYWI= 2\n")
     BPE.from_vocab_merges({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n", kind="str")
     WordPiece(["[UNK]", "a"]).encode(["a"])
-    pieces = b"".join(b"\n%c\n%c%b\x15\0\0\0\0\x18%c" % (len(p) + 9, len(p), p, t) for p, t in ((b"u", 2), (b"a", 1), (b"aa", 1)))
+    rows = (b"u", 0.0, 2), (b"a", 0.0, 1), (b"aa", -1.0, 1), (b"aaa", 0.0, 1)
+    pieces = b"".join(field(1, field(1, piece) + field(2, score) + field(3, kind)) for piece, score, kind in rows)
     UBPE.from_sentencepiece(pieces).encode("aa")
-    BPE.from_sentencepiece(pieces + b"\x12\x02\x18\x02").encode("aa")
+    BPE.from_sentencepiece(pieces + field(2, field(3, 2))).encode("aa")
     Normalizer({"type": "Precompiled", "precompiled_charsmap": ""}).apply("a")
     # text, and so many words that their table grows
     from ubpe_numba.coding.word_encoder import WordEncoder
