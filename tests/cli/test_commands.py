@@ -96,7 +96,7 @@ def test_commands_take_files_of_other_libraries(here: pathlib.Path, form: str, c
 
 def test_commands_take_no_words(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "vocab.txt").write_text("[UNK]\nthe\n")
-    assert "vocab.txt: a vocabulary of WordPiece takes words, not text" in fails(["encode", "vocab.txt", "a.txt"], capsys)
+    assert "vocab.txt: the command line has no WordPiece" in fails(["encode", "vocab.txt", "a.txt"], capsys)
 
 
 def test_break_and_stop_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

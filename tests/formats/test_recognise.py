@@ -173,3 +173,20 @@ def test_every_format_has_a_name_and_is_recognised_alone(tmp_path: Path) -> None
     assert all(len(names) == 1 for names in found)
     assert {names[0] for names in found} <= {row.name for row in FORMATS} and len({row.name for row in FORMATS}) == len(FORMATS)
     assert json.loads((tmp_path / "dump").read_text())["n_tokens"] == 3
+
+
+def test_word_pieces_and_unigrams_of_hugging_face(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    words = tokenizers.Tokenizer(tokenizers.models.WordPiece({"[UNK]": 0, "un": 1, "##able": 2, "the": 3}, unk_token="[UNK]"))
+    words.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    grams = tokenizers.Tokenizer(tokenizers.models.Unigram([("<unk>", 0.0), ("a", -1.0), ("ab", -1.5), ("b", -2.0)], 0, False))
+    for other, expected in ((words, WordPiece), (grams, UBPE)):
+        other.save(str(tmp_path / "x"))
+        found = load(tmp_path / "x")
+        assert type(found) is expected
+        for text in ("unable the", "abab", ""):
+            assert found.encode(text).tolist() == other.encode(text).ids
+        with pytest.raises(ValueError, match="kind: a model of"):
+            load(tmp_path / "x", kind="str")
+        with pytest.raises(ValueError, match="tokenizer: "):
+            load(tmp_path / "x", tokenizer="BPE")

@@ -145,7 +145,7 @@ def test_a_file_that_fails_is_read_again_only_to_find_a_token_that_is_there_twic
 @settings(max_examples=60)
 @given(tokens_of_ranks(), st.lists(st.text("abcd ", max_size=12), max_size=20), st.sampled_from([None, "gpt2"]))
 def test_ids_equal_those_of_tiktoken(ranks: dict[bytes, int], docs: list[str], pattern: str | None) -> None:
-    """Also of tokens that merging does not make, which whole segments become, and of ranks in another order than that of parts."""
+    """Also of tokens that merging does not make, which whole segments become, and of ranks not in the order of parts."""
     bytes_left = (bytes([b]) for b in range(256) if bytes([b]) not in ranks)
     ranks |= {token: 1000 + i for i, token in enumerate(bytes_left)}
     try:

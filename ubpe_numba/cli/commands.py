@@ -172,10 +172,10 @@ def _decoded(tokenizer: Tokenizer, reader: Reader) -> Iterator[Any]:
 
 
 def _tokenizer(path: str, **params: Any) -> Tokenizer:
-    """The tokenizer in a file of any format; ValueError for one that takes words."""
+    """The tokenizer in a file of any format; ValueError for a WordPiece."""
     found = load(path, **params)
     if not isinstance(found, Tokenizer):
-        raise ValueError(f"{path}: a vocabulary of WordPiece takes words, not text: use it from Python")
+        raise ValueError(f"{path}: the command line has no WordPiece: use it from Python")
     return found
 
 

@@ -26,6 +26,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.text.kernels.stand_ins import UNKNOWN
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches, places_of
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
@@ -359,12 +360,20 @@ class Coder:
         found = with_ids(unknown, tokens, segmenter.token_ids, arena, vocabulary.offsets, begins)
         return found.ids, found.sources
 
+    def _for_unknown(self, options: EncodeOptions) -> str | int:
+        """What becomes of symbols outside the alphabet: what the options say, or else the symbol that stands for them."""
+        alphabet, unknown = self.model.alphabet, self.model.segmenter.unknown
+        if options.unknown == "raise" and unknown is not None and alphabet.kind == "str":
+            symbol = int(alphabet.lookup(np.array([UNKNOWN], np.uint32))[0])
+            return symbol if symbol >= 0 else "raise"
+        return options.unknown
+
     def _encode_segments(self, given: Documents, pieces: Stretches, encode: Encode, options: EncodeOptions, name: str) -> Ragged:
         """The ids of every stretch, each of its segments encoded by itself."""
         alphabet, _, segmenter = self.model
         cuts = segmenter.segments(pieces)
         try:
-            ids = alphabet.to_ids(Documents(pieces.values, cuts, given.kind), options.unknown, name=name)
+            ids = alphabet.to_ids(Documents(pieces.values, cuts, given.kind), self._for_unknown(options), name=name)
         except UnknownSymbolError as error:
             at = int(cuts[error.document]) + error.position
             if segmenter.rewrites:

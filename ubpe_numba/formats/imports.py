@@ -14,7 +14,7 @@ import numpy as np
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import huggingface, sentencepiece, tekken, tiktoken, vocab_merges
+from ubpe_numba.formats import gguf_file, huggingface, sentencepiece, tekken, tiktoken, unigram, vocab_merges, wordpiece
 from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.runtime.files import open_regular
@@ -59,6 +59,32 @@ def from_vocab_merges(
     return _model_of(table, len(source) + len(text))
 
 
+def from_huggingface_unigram(source: Any) -> Model:
+    """The model of a `tokenizer.json` of type Unigram; arguments as `UBPE.from_huggingface`."""
+    text = source.to_str() if hasattr(source, "to_str") else _content(source, "{")
+    try:
+        return unigram.model_of(text)
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(str(error)) from error
+
+
+def from_huggingface_words(source: Any) -> wordpiece.Words:
+    """What a `tokenizer.json` of type WordPiece says; arguments as `WordPiece.from_huggingface`."""
+    text = source.to_str() if hasattr(source, "to_str") else _content(source, "{")
+    return wordpiece.read(text)
+
+
+def from_gguf(path: Any, unigram: bool | None) -> Model:
+    """The model of a `.gguf` file, one of unigrams or another, None: of either; arguments as `BPE.from_gguf`."""
+    found = gguf_file.read(path)
+    kind = found.kind == sentencepiece.UNIGRAM if isinstance(found, sentencepiece.Pieces) else False
+    if unigram not in (None, kind):
+        raise ModelFormatError(f"a model of {'pairs' if unigram else 'unigrams'}: use {'BPE' if unigram else 'UBPE'}.from_gguf")
+    if isinstance(found, sentencepiece.Pieces):
+        return sentencepiece.model_of(found)
+    return _model_of(found, sum(map(len, found.special)) + 8 * found.token_ids.size)
+
+
 def from_tekken(source: Any, n_bytes: int = 0) -> Model:
     """The model of a `tekken.json`; arguments as `BPE.from_tekken`, or its object, of a file of so many bytes."""
     if isinstance(source, dict):
@@ -67,11 +93,11 @@ def from_tekken(source: Any, n_bytes: int = 0) -> Model:
     return _model_of(tekken.read(text), len(text))
 
 
-def from_sentencepiece(source: Any, unigram: bool) -> Model:
-    """The model of a `.model` file of sentencepiece, of the kind unigram or of another; arguments as `from_sentencepiece`."""
+def from_sentencepiece(source: Any, unigram: bool | None) -> Model:
+    """The model of a `.model` file of sentencepiece, of unigrams or another, None: of either; as `BPE.from_sentencepiece`."""
     data = source if isinstance(source, bytes) else _read(source)
     pieces = sentencepiece.read(data)
-    if unigram is not (pieces.kind == sentencepiece.UNIGRAM):
+    if unigram not in (None, pieces.kind == sentencepiece.UNIGRAM):
         right = "BPE" if unigram else "UBPE"
         raise ModelFormatError(f"a model of {'pairs' if unigram else 'unigrams'}: use {right}.from_sentencepiece")
     return sentencepiece.model_of(pieces)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import imports, model_file, published_ranks, published_ubpe, sentencepiece
+from ubpe_numba.formats import imports, model_file, published_ranks, published_ubpe
 from ubpe_numba.runtime.files import naming, open_regular
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
@@ -35,7 +35,7 @@ class Given(NamedTuple):
 class Found(NamedTuple):
     """What a file holds: the name of a class of tokenizers, what it is made of, and arguments of its constructor.
 
-    `model` is a `Model`; of our own files the plain data of `model_file.load`, of `WordPiece` the ids of pieces.
+    `model` is a `Model`; of our own files the plain data of `model_file.load`, of `WordPiece` arguments of its constructor.
     """
 
     tokenizer: str
@@ -178,7 +178,30 @@ def _by_pairs(given: Given, model: Model) -> Found:
     return Found(given.tokenizer or "BPE", model)
 
 
+def _by_pieces(given: Given, model: Model, objective: str) -> Found:
+    """A model of pairs, or of unigrams, which has no merges and is searched by `objective`."""
+    if model.vocabulary.merges is not None:
+        return _by_pairs(given, model)
+    if given.tokenizer not in (None, "UBPE"):
+        raise ValueError(f"tokenizer: a model of unigrams has no merges: expected UBPE, got {given.tokenizer}")
+    return Found("UBPE", model, {"objective": objective})
+
+
+def _by_words(given: Given, params: dict[str, Any]) -> Found:
+    """A WordPiece with these arguments of its constructor."""
+    if given.tokenizer is not None:
+        raise ValueError(f"tokenizer: the file is a vocabulary of WordPiece, expected None, got {given.tokenizer!r}")
+    return Found("WordPiece", params)
+
+
 def _huggingface(source: Source, given: Given) -> Found:
+    model = source.document["model"]
+    if isinstance(model, dict) and model.get("type") in ("Unigram", "WordPiece"):
+        if given.kind is not None:
+            raise ValueError(f"kind: a model of {model['type']} is one of text")
+        if model["type"] == "WordPiece":
+            return _by_words(given, imports.from_huggingface_words(source.data)._asdict())
+        return _by_pieces(given, imports.from_huggingface_unigram(source.data), "tokenizers")
     return _by_pairs(given, imports.from_huggingface(source.document, given.kind, None, source.n_bytes))
 
 
@@ -243,12 +266,11 @@ def _is_sentencepiece(source: Source) -> bool:
 
 
 def _sentencepiece(source: Source, given: Given) -> Found:
-    pieces = sentencepiece.read(source.data)
-    if pieces.kind != sentencepiece.UNIGRAM:
-        return _by_pairs(given, sentencepiece.model_of(pieces))
-    if given.tokenizer not in (None, "UBPE"):
-        raise ValueError(f"tokenizer: a model of unigrams has no merges: expected UBPE, got {given.tokenizer}")
-    return Found("UBPE", sentencepiece.model_of(pieces), {"objective": "sentencepiece"})
+    return _by_pieces(given, imports.from_sentencepiece(source.data, None), "sentencepiece")
+
+
+def _gguf(source: Source, given: Given) -> Found:
+    return _by_pieces(given, imports.from_gguf(source.path, None), "sentencepiece")
 
 
 def _is_pieces(source: Source) -> bool:
@@ -256,17 +278,16 @@ def _is_pieces(source: Source) -> bool:
 
 
 def _pieces(source: Source, given: Given) -> Found:
-    if given.tokenizer is not None:
-        raise ValueError(f"tokenizer: the file is a vocabulary of WordPiece, expected None, got {given.tokenizer!r}")
     try:
         lines = source.data.decode("utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise ModelFormatError(f"not text in UTF-8: {error}") from error
-    return Found("WordPiece", {line.rstrip("\r"): i for i, line in enumerate(lines)})
+    return _by_words(given, {"vocabulary": {line.rstrip("\r"): i for i, line in enumerate(lines)}})
 
 
 FORMATS = (
     Format("a model of this library as npz", _begins(b"PK\x03\x04"), _own_npz),
+    Format("a file of gguf", _begins(b"GGUF"), _gguf),
     Format("a model of this library as JSON", _has("format", "tokenizer"), _own_json),
     Format("a tokenizer.json of Hugging Face", _has("model", "added_tokens"), _huggingface, ("kind",)),
     Format("a tekken.json of Mistral", _has("config", "vocab"), _tekken),

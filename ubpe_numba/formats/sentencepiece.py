@@ -50,7 +50,7 @@ _PENALTY = np.float32(10.0)  # of the unknown
 _LONGEST_RUN = 32  # characters
 _NO_RANK = 1 << 30
 _MOST_WEIGHT = 1e6
-_SURFACE = " \u2047 "  # what the unknown decodes to unless a file says something else
+SURFACE = " \u2047 "  # what the unknown decodes to unless a file says something else
 
 
 class Pieces(NamedTuple):
@@ -111,10 +111,10 @@ def read(data: bytes) -> Pieces:
         "remove_extra_whitespaces": bool(_last(spec.integers(4, 1), 1)),
         "escape_whitespaces": bool(_last(spec.integers(5, 1), 1)),
     }
-    surface = _last(trainer.strings(44), _SURFACE.encode()).decode("utf-8", "replace")
+    surface = _last(trainer.strings(44), SURFACE.encode()).decode("utf-8", "replace")
     by_bytes = bool(_last(trainer.integers(35, 0), 0))
     pieces = Pieces(kind, points, lengths, scores, types, by_bytes, surface, step)
-    _check(pieces)
+    check(pieces)
     return pieces
 
 
@@ -123,7 +123,7 @@ def _last(values: Any, default: Any) -> Any:
     return values[-1] if len(values) else default
 
 
-def _check(pieces: Pieces) -> None:
+def check(pieces: Pieces) -> None:
     """ModelFormatError for pieces that do not fit together."""
     names, types = pieces.names, pieces.types
     plain = np.isin(types, (NORMAL, USER, UNUSED))
@@ -392,7 +392,7 @@ def write(model: Model, unigram: bool) -> bytes:
         rows[len(rows)] = "<unk>", 0.0, UNKNOWN_PIECE
     by_bytes = any(type_ == BYTE for _, _, type_ in rows.values())
     trainer = {3: UNIGRAM if unigram else BPE, 4: len(rows), 24: int(step["treat_whitespace_as_suffix"]), 35: int(by_bytes)}
-    surface = stand_ins.get("unknown", _SURFACE)
+    surface = stand_ins.get("unknown", SURFACE)
     flags = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces", 5: "escape_whitespaces"}
     normal = field(1, b"identity") + field(2, base64.b64decode(step["precompiled_charsmap"]))
     normal += b"".join(field(number, int(step[name])) for number, name in flags.items())

@@ -383,6 +383,26 @@ class _PairTokenizer(Tokenizer):
     # ---------------------------------------------------------------------------------------------- tiktoken
 
     @classmethod
+    def from_gguf(cls, path: str | os.PathLike[str], **params: Any) -> Self:
+        """Read the vocabulary of a `.gguf` file of llama.cpp, of the kinds llama (as sentencepiece's BPE) and gpt2.
+
+        Parameters
+        ----------
+        path
+            The file; of its tensors nothing is read.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, or of another kind, naming it.
+        ImportError
+            Without the package gguf.
+        """
+        return cls._imported(imports.from_gguf(path, unigram=False), params)
+
+    @classmethod
     def from_tekken(cls, source: Any, **params: Any) -> Self:
         """Read a `tekken.json` of Mistral.
 

@@ -29,7 +29,8 @@ def load(
     """Read a tokenizer from a file of any known format, which is recognised by its content.
 
     Models of this library (``.json``, ``.npz``), `tokenizer.json` of Hugging Face, files of ranks as tiktoken has them,
-    `tekken.json` of Mistral, `vocab.json` with `merges.txt`, models of sentencepiece, dumps of ubpe, `vocab.txt` of WordPiece.
+    `tekken.json` of Mistral, `vocab.json` with `merges.txt`, models of sentencepiece, ``.gguf``, dumps of ubpe, `vocab.txt` of
+    WordPiece.
 
     Parameters
     ----------
@@ -59,6 +60,8 @@ def load(
     ------
     ModelFormatError
         If the format is not known, or, naming what the file was recognised as, the file is not valid or cannot be reproduced.
+    ImportError
+        For a ``.gguf`` without the package `gguf`.
     ValueError
         For an argument that does not go with the file, and for ranks of which the pattern is not known.
     OSError
@@ -82,8 +85,8 @@ def load(
     source, found = recognise.read(path, recognise.Given(tokenizer, kind, pretokenizer, special_tokens))
     if found.tokenizer == "WordPiece":
         try:
-            return WordPiece(found.model, n_threads=n_threads)
-        except ValueError as error:
+            return WordPiece(**found.model, n_threads=n_threads)
+        except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{source.path}: {error}") from error
     if found.tokenizer not in TOKENIZERS:
         raise ModelFormatError(f"{source.path}: there is no tokenizer {found.tokenizer!r}")

@@ -20,7 +20,7 @@ from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import read_document, read_documents
-from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
+from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.loop import learn
 from ubpe_numba.fitting.refine import MORE, SPARE, refined
 from ubpe_numba.runtime.arrays import positive
@@ -360,14 +360,53 @@ class UBPE(Tokenizer):
         """
         from ubpe_numba.formats import imports  # here only: nothing else needs them
 
-        model = imports.from_sentencepiece(source, unigram=True)
-        tokenizer = cls(len(model.vocabulary), **{"objective": "sentencepiece", **params})
-        try:
-            tokenizer._settings()
-            tokenizer._take(model)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(str(error)) from error
-        return tokenizer
+        return cls._imported(imports.from_sentencepiece(source, unigram=True), {"objective": "sentencepiece", **params})
+
+    @classmethod
+    def from_huggingface(cls, source: Any, **params: Any) -> UBPE:
+        """Read a `tokenizer.json` of Hugging Face whose model is Unigram; the objective is ``"tokenizers"``.
+
+        The tokenizer gives the same ids, those that the other's `encode` gives with ``add_special_tokens=False``, special tokens
+        where they are allowed.
+
+        Parameters
+        ----------
+        source
+            The text, the path of a file, or a `tokenizers.Tokenizer`.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, of another type (`BPE.from_huggingface` reads those of BPE), or says something that has no
+            counterpart here, naming it.
+        """
+        from ubpe_numba.formats import imports  # here only: nothing else needs them
+
+        return cls._imported(imports.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
+
+    @classmethod
+    def from_gguf(cls, path: str | os.PathLike[str], **params: Any) -> UBPE:
+        """Read the vocabulary of a `.gguf` file of llama.cpp, of the kind t5, which is sentencepiece's unigram.
+
+        Parameters
+        ----------
+        path
+            The file; of its tensors nothing is read.
+        **params
+            Further constructor arguments.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, or of another kind, naming it.
+        ImportError
+            Without the package gguf.
+        """
+        from ubpe_numba.formats import imports  # here only: nothing else needs them
+
+        return cls._imported(imports.from_gguf(path, unigram=True), {"objective": "sentencepiece", **params})
 
     def to_sentencepiece(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """Make the `.model` file for sentencepiece, of the kind unigram; for tokenizers of characters that cut no text.

@@ -10,8 +10,10 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.fitting.loop import Settings, fit
+from ubpe_numba.formats.protobuf import field
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.text.cut import PATTERNS
+from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.tokenizers.wordpiece import WordPiece
@@ -76,6 +78,11 @@ def warmup() -> None:
     BPE.from_tiktoken(b"YQ== 0\nYg== 1\nYWI= 2\n")
     BPE.from_vocab_merges({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n", kind="str")
     WordPiece(["[UNK]", "a"]).encode(["a"])
+    rows = (b"u", 0.0, 2), (b"a", 0.0, 1), (b"aa", -1.0, 1), (b"aaa", 0.0, 1)
+    pieces = b"".join(field(1, field(1, piece) + field(2, score) + field(3, kind)) for piece, score, kind in rows)
+    UBPE.from_sentencepiece(pieces).encode("aa")
+    BPE.from_sentencepiece(pieces + field(2, field(3, 2))).encode("aa")
+    Normalizer({"type": "Precompiled", "precompiled_charsmap": ""}).apply("a")
     # text, and so many words that their table grows
     from ubpe_numba.coding.word_encoder import WordEncoder
     from ubpe_numba.text.count_words import count_words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,10 +14,13 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.chunks import over_documents
 from ubpe_numba.coding.kernels import word_pieces
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, positive
 from ubpe_numba.runtime.tables import trie
+from ubpe_numba.text.normalizer import Normalizer
+from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 __all__ = ["WordPiece"]
@@ -37,6 +41,11 @@ class WordPiece:
         Words of more characters are unknown.
     n_threads
         Threads for batches; None for the number of CPUs.
+    normalizer, pretokenizer
+        What changes a text and what cuts it into words, as steps of a `tokenizer.json` (`from_huggingface` sets them). With a
+        `pretokenizer` documents may be `str`.
+    special_tokens
+        Words with ids that are found in every `str` before anything is done to it, the longest at a place.
 
     Raises
     ------
@@ -67,15 +76,25 @@ class WordPiece:
         prefix: str = "##",
         longest: int = 100,
         n_threads: int | None = None,
+        normalizer: Any = None,
+        pretokenizer: Any = None,
+        special_tokens: Mapping[str, int] | None = None,
     ) -> None:
         pieces = _pieces(vocabulary)
+        self.normalizer = Normalizer.of(normalizer)
+        self.pretokenizer = pretokenizer if pretokenizer is None or isinstance(pretokenizer, Splitter) else Splitter(pretokenizer)
+        self.special_tokens = _pieces(special_tokens or {})
+        by_length = sorted(self.special_tokens, key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, by_length))) if by_length else None
         if unknown not in pieces:
             raise ValueError(f"unknown: expected a piece of the vocabulary, got {unknown!r}")
         self.vocabulary, self.unknown, self.prefix = pieces, unknown, prefix
         self.longest, self.n_threads = positive(longest, "longest"), n_threads
         self._names = {i: piece for piece, i in pieces.items()}
+        added = {i: word for word, i in self.special_tokens.items()}
         if len(self._names) < len(pieces):
             raise ValueError("vocabulary: two pieces have the same id")
+        self._names |= added
         # every piece may begin a word, literally; those with a prefix may go on one, as symbols of their own
         self._alphabet = Alphabet.from_user("".join(sorted(set("".join(pieces)))) or "\0")
         size = self._inside = self._alphabet.size if prefix else 0
@@ -122,6 +141,37 @@ class WordPiece:
         """
         with open(path, encoding="utf-8", newline="\n") as f:
             return cls({line.rstrip("\r\n"): i for i, line in enumerate(f)}, **options)
+
+    @classmethod
+    def from_huggingface(cls, source: Any, *, n_threads: int | None = None) -> WordPiece:
+        """Read a `tokenizer.json` of Hugging Face whose model is WordPiece, as those of BERT are.
+
+        `encode` takes `str` then, and gives the ids that the other's `encode` gives with ``add_special_tokens=False``.
+
+        Parameters
+        ----------
+        source
+            The text, the path of a file, or a `tokenizers.Tokenizer`.
+        n_threads
+            As for the constructor.
+
+        Returns
+        -------
+        WordPiece
+            One with a normalizer, a pretokenizer and special tokens.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, of another type, or says something that has no counterpart here, naming it.
+        """
+        from ubpe_numba.formats import imports  # here only: nothing else needs them
+
+        words = imports.from_huggingface_words(source)
+        try:
+            return cls(**words._asdict(), n_threads=n_threads)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
 
     @classmethod
     def train(
@@ -186,13 +236,13 @@ class WordPiece:
         pieces = [piece for piece in learn_pieces(counts, n, criterion, least, prefix) if piece != unknown]
         return cls([unknown, *pieces[: n - 1]], **options)
 
-    def encode(self, words: Iterable[str]) -> NDArray[np.int32]:
+    def encode(self, words: str | Iterable[str]) -> NDArray[np.int32]:
         """Encode one document.
 
         Parameters
         ----------
         words
-            Its words.
+            Its words, or with a pretokenizer its text.
 
         Returns
         -------
@@ -202,17 +252,17 @@ class WordPiece:
         Raises
         ------
         TypeError
-            For a `str`, which would have to be cut, or for words that are no `str`.
+            For a `str` without a pretokenizer, or for words that are no `str`.
         """
         return self.encode_batch([words]).values
 
-    def encode_batch(self, documents: Iterable[Iterable[str]]) -> Ragged:
+    def encode_batch(self, documents: Iterable[str | Iterable[str]]) -> Ragged:
         """Encode documents on `n_threads` threads.
 
         Parameters
         ----------
         documents
-            The words of each document.
+            The words of each document, or with a pretokenizer its text.
 
         Returns
         -------
@@ -226,11 +276,16 @@ class WordPiece:
         """
         words: list[str] = []
         ends = [0]
+        special: list[tuple[int, int]] = []  # before which word, and its id
         for document in documents:
-            if isinstance(document, str):
+            if not isinstance(document, str):
+                words.extend(document)
+            elif self.pretokenizer is None:
                 raise TypeError("words: expected words, got a str; cut it first, for example with str.split")
-            words.extend(document)
+            else:
+                self._cut(document, words, special)
             ends.append(len(words))
+            special.append((len(words), -1))
         if wrong := set(map(type, words)) - {str}:
             other = next(word for word in words if type(word) in wrong)
             raise TypeError(f"words: expected str, got {describe(other)}")
@@ -247,7 +302,26 @@ class WordPiece:
 
         thread_pool.asked_for(self.n_threads)
         found = over_documents(cut, Ragged._trusted(np.ascontiguousarray(symbols, np.int32), offsets), self.n_threads)
-        return Ragged._trusted(found.values, found.offsets[np.array(ends)])
+        bounds = found.offsets[np.array(ends)]
+        if len(special) < len(ends):
+            return Ragged._trusted(found.values, bounds)
+        at, ids = np.array(special).T
+        before = np.cumsum(ids >= 0)[ids < 0]  # how many special tokens there are up to the end of each document
+        here = found.offsets[at[ids >= 0]]
+        bounds[1:] += before
+        return Ragged._trusted(np.insert(found.values, here, ids[ids >= 0]), bounds)
+
+    def _cut(self, text: str, words: list[str], special: list[tuple[int, int]]) -> None:
+        """Put the words of a text behind `words`, and its special tokens behind `special`."""
+        assert self.pretokenizer is not None  # the caller has checked that
+        done = 0
+        found = [] if self._special is None else [(*match.span(), match[0]) for match in self._special.finditer(text)]
+        for begin, end, word in [*found, (len(text), len(text), None)]:
+            part = text[done:begin] if self.normalizer is None else self.normalizer.apply(text[done:begin])
+            words += self.pretokenizer.pieces(part, done == 0)
+            if word is not None:
+                special.append((len(words), self.special_tokens[word]))
+            done = end
 
     def decode(self, ids: Iterable[int]) -> str:
         """The words of ids with a space between them; pieces with the prefix go on the word before.
