@@ -9,7 +9,7 @@ import pytest
 from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import BYTES, NORMAL, SPECIAL, UNIGRAM, USER, model
 
-from ubpe_numba import BPE, UBPE, ModelFormatError
+from ubpe_numba import BPE, UBPE, ModelFormatError, load
 
 gguf = pytest.importorskip("gguf")
 
@@ -45,7 +45,7 @@ def test_sentencepiece_s_kinds(tmp_path: pathlib.Path, kind: str, number: int) -
     cls: Any = UBPE if number == UNIGRAM else BPE
     tokenizer = cls.from_gguf(path)
     want = cls.from_sentencepiece(model(PIECES, number, prefix=True, remove=number == UNIGRAM, by_bytes=True))
-    assert tokenizer.fingerprint == want.fingerprint
+    assert load(path).fingerprint == tokenizer.fingerprint == want.fingerprint
     assert tokenizer.encode_batch(DOCS).to_lists() == want.encode_batch(DOCS).to_lists()
     with pytest.raises(ModelFormatError, match="use U?BPE.from_gguf"):
         (BPE if number == UNIGRAM else UBPE).from_gguf(path)
