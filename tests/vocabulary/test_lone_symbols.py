@@ -273,3 +273,27 @@ def test_exports_are_refused_where_ids_would_differ() -> None:
     for export in (cut.to_huggingface, cut.to_tiktoken, cut.to_vocab_merges, across.to_huggingface):
         with pytest.raises(ValueError, match="break_tokens: other libraries have none"):
             export()
+
+
+def test_refined_and_reweighted_tokens_hold_none() -> None:
+    docs = corpus(7, 40)
+    tok = UBPE(40, 4, alphabet=5, break_tokens=[0], stop_tokens=[3], objective="shortest").fit(docs)
+    for other in (tok.refine(docs), tok.refine(docs, objective="likelihood"), tok.reweight(docs), tok.reweight(docs, "idf")):
+        assert other.break_tokens == [0] and not {0, 3} & set(other.vocabulary.arena[5:].tolist())
+        for doc in docs[:5]:
+            assert other.decode(other.encode(doc)).tolist() == doc
+
+
+def test_with_special_tokens_and_known_words() -> None:
+    """They are taken out before; the parts between them count as documents, those between symbols that stand alone do not."""
+    docs = [[1, 2, 9, 1, 2, 0, 1, 2], [2, 1, 7, 7, 1, 2, 1, 2, 0, 2, 1], [], [0], [9, 0, 7, 7]]
+    parts = [[1, 2], [1, 2, 0, 1, 2], [2, 1], [1, 2, 1, 2, 0, 2, 1], [0], [0]]
+    tok = BPE(20, alphabet=10, special_tokens=[[9]], known_words=[[7, 7]], break_tokens=[0]).fit(docs)
+    want = BPE(20, alphabet=10).fit(parts, boundaries=bounds(parts, [0]))
+    assert tok.vocabulary.merges is not None and want.vocabulary.merges is not None
+    assert tok.vocabulary.merges.tolist() == want.vocabulary.merges.tolist()
+    for doc in docs:
+        ids = tok.encode(doc, allowed_special="all")
+        assert tok.decode(ids).tolist() == doc and list(doc).count(0) == ids.tolist().count(0)
+    with pytest.raises(UnknownSymbolError, match="document 0, position 4"):
+        tok.encode([0, 7, 7, 1, 33])
