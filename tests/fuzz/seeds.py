@@ -206,6 +206,7 @@ def seeds() -> dict[str, bytes]:
             for form, data in files.items():
                 label = f"{name} {kind} {form}"
                 out[label] = _input(name, form, data)
+                out[f"{label} by content"] = _input("load", "any", data)
                 for end in (0, 1, len(data) // 2, len(data) - 1):
                     out[f"{label} cut at {end}"] = _input(name, form, data[:end])
             if kind == "dense":
@@ -226,6 +227,10 @@ def seeds() -> dict[str, bytes]:
                 for what, data in _headers().items():
                     for member in members:
                         out[f"{name} {member} {what}"] = _input(name, "members", to_members({**members, member: data}))
+    splits = json.loads((pathlib.Path(__file__).parents[1] / "formats" / "dumps_of_ubpe_0_3.json").read_text())
+    for i, case in enumerate(splits):
+        name = "UBPEClassic" if case["classic"] else "UBPE"
+        out[f"{name} dump {i} that splits documents"] = _input(name, f"published {case['kind']}", case["dump"].encode())
     return out | _foreign()
 
 
