@@ -236,8 +236,6 @@ def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str,
 
     Of `table` the tokens are not used.
     """
-    if table.splitter is not None and table.splitter.steps[-1]["type"] == "Marks":
-        raise ValueError("pretokenizer: marks at the ends of words, or inside of words, cannot be written")
     level = {**_AS_BYTES}
     steps: list[dict[str, Any]] = [] if table.splitter is None else table.splitter.state()
     bytewise = table.kind == "bytes" and table.unknown is None
