@@ -49,8 +49,8 @@ class Table(NamedTuple):
     normalizer: Normalizer | None = None
     unknown: Unknown | None = None  # what becomes of characters that are no tokens
     decoding: Decoding | None = None  # how texts of tokens become one
-    shared: bool = False  # whether a special token or a known word may be a token of the vocabulary too
     flags: dict[Any, int] = {}  # noqa: RUF012  # of special tokens and known words; see SpecialTokens
+    shared: bool = False  # whether a special token or a known word may be a token of the vocabulary too
 
 
 def symbol_character(index: int) -> str:
