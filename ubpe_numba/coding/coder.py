@@ -293,7 +293,8 @@ class Coder:
         cutter = segmenter.pretokenizer
         by_words = words() if words is not None and cutter is not None and given.values.dtype == np.uint8 else None
         pattern = segmenter.pattern
-        as_given = segmenter.special is None and segmenter.lone is None and not segmenter.rewrites
+        whole = segmenter.special is None and segmenter.unknown is None and segmenter.lone is None
+        as_given = whole and not segmenter.rewrites
         if by_words is not None and pattern is not None and as_given and given.kind == "bytes":
             found = by_words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
             ids = segmenter.token_ids

@@ -73,7 +73,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         marked, merges, splitter = _marked(plain, merges, affixes, splitter, bytewise)
         vocab = {name: i for name, i in vocab.items() if name not in plain} | marked
     over = "str" if over_characters else kind
-    table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags))
+    table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags), shared=True)
     if over_characters:
         assert unknown is not None
         table = over_bytes(table, unknown)
@@ -127,9 +127,10 @@ def _never_matches(splitter: Splitter | None, normalizer: Normalizer | None) -> 
     """Whether all steps cut at a text that the normalizer replaces everywhere, or there is no step."""
     last = normalizer.steps[-1] if normalizer is not None else {}
     gone = last["pattern"].get("String") if last.get("type") == "Replace" and len(last["content"]) == 1 else None
-    return splitter is None or all(
-        step["type"] == "Split" and not step["invert"] and step["pattern"].get("String") == gone and gone != last["content"]
-        for step in splitter.steps
+    if splitter is None:
+        return True
+    return gone not in (None, last.get("content")) and all(
+        step["type"] == "Split" and not step["invert"] and step["pattern"].get("String") == gone for step in splitter.steps
     )
 
 
@@ -236,8 +237,6 @@ def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str,
 
     Of `table` the tokens are not used.
     """
-    if table.splitter is not None and table.splitter.steps[-1]["type"] == "Marks":
-        raise ValueError("pretokenizer: marks at the ends of words, or inside of words, cannot be written")
     level = {**_AS_BYTES}
     steps: list[dict[str, Any]] = [] if table.splitter is None else table.splitter.state()
     bytewise = table.kind == "bytes" and table.unknown is None
