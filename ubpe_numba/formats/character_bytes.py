@@ -35,7 +35,7 @@ def over_bytes(table: Table, unknown: Unknown) -> Table:
     of_characters: list[int] = []
     number = np.empty(len(table.symbols), np.int64)  # of each symbol, here
     for i, (point, token_id) in enumerate(zip(table.symbols, table.token_ids[: number.size].tolist(), strict=True)):
-        data = chr(point).encode("utf-8", "surrogatepass")
+        data = chr(point).encode("utf-8", "surrogateescape" if 0xDC80 <= point < 0xDD00 else "surrogatepass")
         token = data[0]
         for end in range(2, len(data) + 1):
             if (known := made.get(data[:end])) is None:

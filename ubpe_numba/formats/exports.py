@@ -13,6 +13,7 @@ from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.formats import huggingface, imports, sentencepiece, tiktoken, vocab_merges
 from ubpe_numba.formats.export_check import EncodeLists, ExportCheck
+from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice
 
@@ -20,6 +21,8 @@ from ubpe_numba.vocabulary.segmenter import SpecialChoice
 def to_huggingface(model: Model, encode: EncodeLists) -> str:
     """The `tokenizer.json` of a model; see `BPE.to_huggingface`."""
     check = ExportCheck(model, encode)
+    if isinstance(cutter := model.segmenter.pretokenizer, Splitter) and cutter.steps[-1]["type"] == "Marks":
+        raise ValueError("pretokenizer: marks at the ends of words, or inside of words, cannot be written")
     vocab, merges = check.named()
     special, known = check.words()
     if clash := next((word for word, i in {**special, **known}.items() if vocab.get(word, i) != i), None):

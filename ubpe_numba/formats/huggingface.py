@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats.affixes import with_marks
 from ubpe_numba.formats.character_bytes import over_bytes
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, symbol_index, two_parts
@@ -25,9 +26,7 @@ from ubpe_numba.vocabulary.special_tokens import LSTRIP, NORMALIZED, RSTRIP, SIN
 from ubpe_numba.vocabulary.unknown import Unknown
 
 _quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
-_UNUSED = {  # options of a model that must not be in use, and their values if they are not
-    "continuing_subword_prefix": (None, ""), "end_of_word_suffix": (None, ""), "dropout": (None, 0, 0.0),
-}  # fmt: skip
+_MARKS = {True: ("\xfe", "\xff"), False: ("\udcfe", "\udcff")}  # bytes that are in no text, as they are named, and as in a `str`
 _FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normalized": NORMALIZED}  # of an added token
 _BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}  # names of bytes, where characters may become them
 _NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # in no UTF-8
@@ -44,9 +43,8 @@ def read(text: str | bytes, kind: str | None) -> Table:
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type", "BPE") != "BPE":
         raise ModelFormatError("model: expected one of type BPE")
-    for name, values in _UNUSED.items():
-        if model.get(name) not in values:
-            raise ModelFormatError(f"model: {name}={model[name]!r} is not supported")
+    if model.get("dropout") not in (None, 0, 0.0):
+        raise ModelFormatError(f"model: dropout={model['dropout']!r} is not supported: ids would be random")
     normalizer, splitter = _steps(file.get("normalizer"), file.get("pre_tokenizer"))
     bytewise = splitter is not None and splitter.bytewise
     vocab = read_vocab(model.get("vocab"), "model: vocab")
@@ -66,21 +64,50 @@ def read(text: str | bytes, kind: str | None) -> Table:
     if unknown is not None and unknown.byte_ids is not None:
         vocab = {name: i for name, i in vocab.items() if name not in _BYTES or name in special or name in known}
     merges = _merges(model.get("merges"))
+    affixes = model.get("continuing_subword_prefix") or "", model.get("end_of_word_suffix") or ""
+    has_affixes = any(affixes)
+    if has_affixes:
+        if over_characters is bytewise or (unknown is not None and unknown.byte_ids is not None):
+            raise ModelFormatError("model: a prefix or suffix of characters needs an unk_token, and no byte_fallback")
+        plain = {name: i for name, i in vocab.items() if name not in special and name not in known}
+        marked, merges, splitter = _marked(plain, merges, affixes, splitter, bytewise)
+        vocab = {name: i for name, i in vocab.items() if name not in plain} | marked
     over = "str" if over_characters else kind
-    table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags))
+    table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags), shared=True)
     if over_characters:
         assert unknown is not None
         table = over_bytes(table, unknown)
+        if has_affixes:
+            table.token_ids[[0xFE, 0xFF]] = -1
     pattern = None
-    if over_characters and _never_matches(splitter, normalizer):
+    if over_characters and not has_affixes and _never_matches(splitter, normalizer):
         splitter = None
         pattern = AT_MARKS if not model.get("ignore_merges") and _stays_between_marks(vocab) else None
     if splitter is not None and splitter.cutters is not None and len(splitter.cutters) < 2:
         pattern, splitter = next((cutter.pattern for cutter in splitter.cutters), None), None
     return table._replace(
         pattern=pattern, splitter=splitter, normalizer=normalizer, whole=model.get("ignore_merges") is True, flags=flags,
-        decoding=None if bytewise else _decoding(file.get("decoder")),
+        decoding=_without_marks() if has_affixes else None if bytewise else _decoding(file.get("decoder")),
     )  # fmt: skip
+
+
+def _marked(
+    vocab: dict[str, int], merges: Pairs, affixes: tuple[Any, Any], splitter: Splitter | None, bytewise: bool
+) -> tuple[dict[str, int], Pairs, Splitter]:
+    """Names, pairs and steps with marks in place of a prefix and a suffix (affixes.py)."""
+    prefix, suffix = affixes
+    if not isinstance(prefix, str) or not isinstance(suffix, str):
+        raise ModelFormatError("model: continuing_subword_prefix, end_of_word_suffix: expected a text or null")
+    inside, end = _MARKS[bytewise]
+    names, pairs = with_marks(vocab, merges, prefix, suffix, (inside, end))
+    step = {"type": "Marks", "inside": inside if prefix else "", "end": end if suffix else ""}
+    return names, pairs, Splitter.from_state([*(() if splitter is None else splitter.steps), step])
+
+
+def _without_marks() -> Decoding:
+    """How tokens with marks become a text: a space at the end of each word."""
+    inside, end = _MARKS[False]
+    return Decoding(((inside, ""), (end, " ")))
 
 
 def _steps(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Splitter | None]:
