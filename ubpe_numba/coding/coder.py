@@ -353,10 +353,16 @@ class Coder:
         alphabet, vocabulary, segmenter = self.model
         assert segmenter.token_ids is not None  # else tokens are ids
         ids = segmenter.token_ids[tokens]
-        if (unknown := segmenter.unknown) is None or not ((ids < 0) | (ids == unknown.id)).any():
+        if (unknown := segmenter.unknown) is None or not (bad := (ids < 0) | (ids == unknown.id)).any():
             return ids, None
-        sizes = np.diff(vocabulary.offsets)[tokens]
-        begins = np.isin(np.cumsum(sizes) - sizes, segmenter.segments(pieces)) if unknown.fuse else None
+        begins = None
+        if unknown.fuse:
+            if unknown.byte_ids is None and not (ids < 0).any() and not (bad[1:] & bad[:-1]).any():
+                return ids, None
+            sizes, at = np.diff(vocabulary.offsets)[tokens], np.flatnonzero(bad)
+            starts, segments = (np.cumsum(sizes) - sizes)[at], segmenter.segments(pieces)
+            begins = np.zeros(tokens.size, bool)
+            begins[at] = segments[np.searchsorted(segments, starts)] == starts
         arena = alphabet.to_symbols(vocabulary.arena)
         found = with_ids(unknown, tokens, segmenter.token_ids, arena, vocabulary.offsets, begins)
         return found.ids, found.sources

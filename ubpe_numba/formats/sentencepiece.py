@@ -47,7 +47,7 @@ _MOST = 1 << 20  # pieces
 _MOST_FIELDS = 1 << 16  # of other messages
 _LONGEST = 8000  # bytes of a piece, as sentencepiece has it
 _PENALTY = np.float32(10.0)  # of the unknown
-_LONGEST_RUN = 32  # characters
+_LONGEST_RUN, _MOST_RUNS = 32, 2  # characters, and scores that several such pieces have: trying an order takes 50 ms
 _NO_RANK = 1 << 30
 _MOST_WEIGHT = 1e6
 SURFACE = " \u2047 "  # what the unknown decodes to unless a file says something else
@@ -297,18 +297,19 @@ def _runs(pieces: Pieces, by_rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     scores = pieces.scores[by_rank]
     new = np.concatenate([[True], scores[1:] != scores[:-1], [True]])
-    out, tied = by_rank.copy(), ~(new[:-1] & new[1:])
+    out, tied, left = by_rank.copy(), ~(new[:-1] & new[1:]), _MOST_RUNS
     for begin, end in pairwise(np.flatnonzero(new).tolist()):
         chosen = by_rank[begin:end]
         lengths = pieces.lengths[chosen]
-        if chosen.size < 2 or lengths.max() > _LONGEST_RUN or np.ptp(pieces.points[_rows(pieces, chosen)]):
+        if chosen.size < 2 or lengths.max() > _LONGEST_RUN or np.ptp(pieces.points[_rows(pieces, chosen)]) or not left:
             continue
+        left -= 1
         low = lengths & -lengths
         power = low == lengths
         order = np.lexsort([np.where(power, lengths, -lengths), np.where(power, 0, -low), ~power])
         by_order = {length: rank for rank, length in enumerate(lengths[order].tolist())}
         from_left = dict.fromkeys(by_order, 0)
-        if all(_parts_of_run(n, by_order) == _parts_of_run(n, from_left) for n in range(4 * int(lengths.max()))):
+        if all(_parts_of_run(n, by_order) == _parts_of_run(n, from_left) for n in range(3 * int(lengths.max()))):
             out[begin:end], tied[begin:end] = chosen[order], False
     return out, tied
 

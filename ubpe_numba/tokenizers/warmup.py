@@ -11,6 +11,7 @@ from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.loop import Settings, fit
+from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.protobuf import field
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.text.cut import PATTERNS
@@ -79,6 +80,8 @@ def warmup() -> None:
     BPE.from_tiktoken(b"YQ== 0\nYg== 1\nYWI= 2\n")
     BPE.from_vocab_merges({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n", kind="str")
     WordPiece(["[UNK]", "a"]).encode(["a"])
+    tokens = [*(bytes([byte]) for byte in range(256)), b"aa", b"aaa", b"aaaaaa"]  # the last is found as a whole word only
+    BPE.from_tiktoken(tiktoken.write({token: i for i, token in enumerate(tokens)}), pretokenizer="gpt2").encode("aaaaaa")
     rows = (b"u", 0.0, 2), (b"a", 0.0, 1), (b"aa", -1.0, 1), (b"aaa", 0.0, 1)
     pieces = b"".join(field(1, field(1, piece) + field(2, score) + field(3, kind)) for piece, score, kind in rows)
     UBPE.from_sentencepiece(pieces).encode("aa")

@@ -39,6 +39,34 @@ def utf8_of(c):
     return (0xF0 | (c >> 18)) | ((0x80 | ((c >> 12) & 0x3F)) << 8) | (middle << 16) | (last << 24), np.int64(4)
 
 
+@helper
+def no_rule(text, i, end, units):
+    """Whether it is plain that no rule begins at i: of an ASCII character, by the byte behind it at most. O(1).
+
+    As for `longest_rule`. "AB" of the map above: True, "A" and U+0300: False, as is every character beyond ASCII.
+    """
+    c = np.int64(text[i])
+    if units.size == 0:
+        return True
+    if c >= 0x80:
+        return False
+    at = ((units[0] >> 10) << ((units[0] & 512) >> 6)) ^ c
+    if at >= units.size:
+        return True
+    unit = units[at]
+    if unit & 0x800000FF != c:
+        return True
+    if unit & 256:
+        return False
+    if i + 1 == end:
+        return True
+    c = np.int64(text[i + 1])
+    if c >= 0x80:
+        return False
+    at ^= ((unit >> 10) << ((unit & 512) >> 6)) ^ c
+    return at >= units.size or units[at] & 0x800000FF != c
+
+
 @section
 def longest_rule(text, i, end, units, begins):
     """The longest rule of a map at i: how many characters it replaces, 0 for none, and where the replacement begins.
@@ -125,12 +153,15 @@ def normalize(text, offsets, units, begins, replacements, words, inside, flags, 
         started = False
         after_space = (flags & REMOVE) != 0
         while i < end:
-            taken, _ = longest_word(text, i, end, words, inside)
+            taken = np.int64(0)
+            if words.size > 0:
+                taken, _ = longest_word(text, i, end, words, inside)
             literal = taken > 0
             at = np.int64(0)
             size = taken
             if not literal:
-                taken, at = longest_rule(text, i, end, units, begins)
+                if not no_rule(text, i, end, units):
+                    taken, at = longest_rule(text, i, end, units, begins)
                 if taken > 0:
                     size = np.int64(0)
                     while replacements[at + size] != 0:

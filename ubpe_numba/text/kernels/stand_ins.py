@@ -40,7 +40,9 @@ def stand_in(text, offsets, known, words, inside, flags, out, origins, out_offse
         end = np.int64(offsets[d + 1])
         unknown = np.int64(-1)  # where the last unknown character ended
         while i < end:
-            size, number = longest_word(text, i, end, words, inside)
+            size, number = np.int64(0), np.int64(0)
+            if words.size > 0:
+                size, number = longest_word(text, i, end, words, inside)
             c = np.int64(WORDS) + number
             if size == 0:
                 size = np.int64(1)
