@@ -357,12 +357,16 @@ class Coder:
             return ids, None
         begins = None
         if unknown.fuse:
-            if unknown.byte_ids is None and not (ids < 0).any() and not (bad[1:] & bad[:-1]).any():
-                return ids, None
-            sizes, at = np.diff(vocabulary.offsets)[tokens], np.flatnonzero(bad)
+            all_have_ids = unknown.byte_ids is None and not (ids < 0).any()
+            at = np.flatnonzero(bad[1:] & bad[:-1]) + 1 if all_have_ids else np.flatnonzero(bad)
+            sizes = np.diff(vocabulary.offsets)[tokens]
             starts, segments = (np.cumsum(sizes) - sizes)[at], segmenter.segments(pieces)
+            first = segments[np.searchsorted(segments, starts)] == starts
+            if all_have_ids:
+                sources = np.delete(np.arange(tokens.size), at[~first])
+                return ids[sources], sources
             begins = np.zeros(tokens.size, bool)
-            begins[at] = segments[np.searchsorted(segments, starts)] == starts
+            begins[at] = first
         arena = alphabet.to_symbols(vocabulary.arena)
         found = with_ids(unknown, tokens, segmenter.token_ids, arena, vocabulary.offsets, begins)
         return found.ids, found.sources
