@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from itertools import pairwise
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.chunks import over_documents
-from ubpe_numba.coding.kernels import word_pieces
+from ubpe_numba.coding.piece_encoder import PieceEncoder
+from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import ModelFormatError, UnknownTokenError
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
+from ubpe_numba.formats import model_file, vocab_txt
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import describe, offsets_of, positive
-from ubpe_numba.runtime.tables import trie
-from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.runtime.arrays import check_fields, describe, integers_of, place_of, positive
 
 __all__ = ["WordPiece"]
+
+_PARAMS = ("unknown", "prefix", "longest")
 
 
 class WordPiece:
@@ -48,9 +51,11 @@ class WordPiece:
     Notes
     -----
     Ids equal those of the WordPiece model of the package ``tokenizers``. Text has to be normalised and cut into words before,
-    which BERT does at spaces and around punctuation.
+    which BERT does at spaces and around punctuation. Special tokens are pieces like any other: the word ``"[CLS]"`` becomes that
+    one id. Text that was cut around punctuation has no such word.
 
-    `train` learns a vocabulary.
+    `from_file` reads a ``vocab.txt``, `train` learns a vocabulary, `save` keeps all arguments but `n_threads`. Once made, the
+    object is only read; threads may share it, and it can be pickled.
 
     Examples
     --------
@@ -69,59 +74,26 @@ class WordPiece:
         n_threads: int | None = None,
     ) -> None:
         pieces = _pieces(vocabulary)
-        if unknown not in pieces:
+        if not isinstance(unknown, str) or unknown not in pieces:
             raise ValueError(f"unknown: expected a piece of the vocabulary, got {unknown!r}")
+        if not isinstance(prefix, str):
+            raise TypeError(f"prefix: expected str, got {describe(prefix)}")
         self.vocabulary, self.unknown, self.prefix = pieces, unknown, prefix
         self.longest, self.n_threads = positive(longest, "longest"), n_threads
         self._names = {i: piece for piece, i in pieces.items()}
         if len(self._names) < len(pieces):
             raise ValueError("vocabulary: two pieces have the same id")
-        # every piece may begin a word, literally; those with a prefix may go on one, as symbols of their own
-        self._alphabet = Alphabet.from_user("".join(sorted(set("".join(pieces)))) or "\0")
-        size = self._inside = self._alphabet.size if prefix else 0
-        flat: dict[tuple[int, ...], int] = {}
-        for piece, i in pieces.items():
-            points = self._points(piece)
-            for start in [0] if not (prefix and piece.startswith(prefix)) else [0, len(prefix)]:
-                symbols = points[start:] + size
-                if start == 0:
-                    symbols[:1] -= size
-                if symbols.size:
-                    flat[tuple(symbols.tolist())] = i
-        n = self._alphabet.size + size
-        self._ids = np.full(n + len(flat), -1, np.int32)
-        learned = [sequence for sequence in flat if len(sequence) > 1]
-        for sequence, i in flat.items():
-            if len(sequence) == 1:
-                self._ids[sequence[0]] = i
-        self._ids[n : n + len(learned)] = [flat[sequence] for sequence in learned]
-        arena = np.concatenate([np.arange(n), *learned]).astype(np.int32)
-        lengths = np.array([1] * n + [len(sequence) for sequence in learned])
-        self._trie = trie.trie_of(n, arena, lengths)
+        self._encoder = PieceEncoder(pieces, prefix, pieces[unknown], min(self.longest, 2**62))
 
-    @classmethod
-    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> WordPiece:
-        """Read a vocabulary of a piece a line, as BERT's ``vocab.txt``.
+    def __repr__(self) -> str:
+        params = ", ".join(f"{name}={getattr(self, name)!r}" for name in _PARAMS)
+        return f"WordPiece({params}): {len(self.vocabulary)} pieces"
 
-        Parameters
-        ----------
-        path
-            The file, in UTF-8.
-        **options
-            As for the constructor.
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("vocabulary", *_PARAMS, "n_threads")}
 
-        Returns
-        -------
-        WordPiece
-            The ids are the numbers of the lines.
-
-        Raises
-        ------
-        OSError, ValueError
-            If it cannot be read, or is not UTF-8; and as the constructor raises it.
-        """
-        with open(path, encoding="utf-8", newline="\n") as f:
-            return cls({line.rstrip("\r\n"): i for i, line in enumerate(f)}, **options)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     @classmethod
     def train(
@@ -131,6 +103,7 @@ class WordPiece:
         *,
         criterion: str = "count",
         min_count: int = 2,
+        special_tokens: Iterable[str] = (),
         **options: Any,
     ) -> WordPiece:
         """Learn the pieces of words.
@@ -140,20 +113,24 @@ class WordPiece:
         words
             How often each word occurs, or the words of a corpus.
         n_tokens
-            How many pieces, the unknown one included.
+            How many pieces, special tokens and the unknown one included. Characters come first: those for which there is no room
+            are unknown.
         criterion
             Which pair is merged next: the most frequent, ``"count"``; that of the largest count(ab) / (count(a) * count(b)),
             ``"pmi"``, which articles name for WordPiece; or the one that raises the likelihood of independent pieces most,
             ``"likelihood"``.
         min_count
             Pairs that occur less often are not merged.
+        special_tokens
+            Pieces to begin with, such as ``["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]``. The unknown one is put before them
+            if it is not there.
         **options
             As for the constructor.
 
         Returns
         -------
         WordPiece
-            The unknown piece has the id 0, characters follow.
+            Special tokens have the ids 0, 1, ..., characters follow.
 
         Raises
         ------
@@ -176,125 +153,318 @@ class WordPiece:
         if criterion not in CRITERIA:
             raise ValueError(f"criterion: expected one of {', '.join(map(repr, CRITERIA))}, got {criterion!r}")
         n, least = positive(n_tokens, "n_tokens"), positive(min_count, "min_count")
+        if isinstance(words, (str, bytes)):
+            raise TypeError(f"words: expected words, got {describe(words)}; cut it first, for example with str.split")
         counts = dict(words) if isinstance(words, Mapping) else Counter(words)
         for word, count in counts.items():
             if not isinstance(word, str):
                 raise TypeError(f"words: expected str, got {describe(word)}")
             positive(count, f"words[{word!r}]")
+        first = _pieces(special_tokens, "special_tokens")
         unknown, prefix = options.get("unknown", "[UNK]"), options.get("prefix", "##")
+        first = first if unknown in first else {unknown: 0, **first}
+        if n < len(first):
+            raise ValueError(f"n_tokens: expected at least the {len(first)} special tokens, got {n}")
         counts.pop("", None)
-        pieces = [piece for piece in learn_pieces(counts, n, criterion, least, prefix) if piece != unknown]
-        return cls([unknown, *pieces[: n - 1]], **options)
+        learned = [piece for piece in learn_pieces(counts, n, criterion, least, prefix) if piece not in first]
+        return cls([*first, *learned[: n - len(first)]], **options)
 
-    def encode(self, words: Iterable[str]) -> NDArray[np.int32]:
+    # ---------------------------------------------------------------------------------------------- encoding
+
+    @overload
+    def encode(self, words: Iterable[str], *, return_offsets: Literal[False] = ...) -> NDArray[np.int32]: ...
+    @overload
+    def encode(
+        self, words: Iterable[str], *, return_offsets: Literal[True]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
+    def encode(self, words: Iterable[str], *, return_offsets: bool = False) -> Any:
         """Encode one document.
 
         Parameters
         ----------
         words
             Its words.
+        return_offsets
+            Return a triple: the ids, and of each id the number of its word and the position in this word of its first character.
 
         Returns
         -------
         ids
-            int32[n].
+            int32[n]; with `return_offsets` a triple of such arrays: ids, words, starts.
 
         Raises
         ------
         TypeError
-            For a `str`, which would have to be cut, or for words that are no `str`.
-        """
-        return self.encode_batch([words]).values
+            For a `str`, which would have to be cut, or for words that are no `str`, naming the position.
 
-    def encode_batch(self, documents: Iterable[Iterable[str]]) -> Ragged:
-        """Encode documents on `n_threads` threads.
+        Examples
+        --------
+        >>> tok = WordPiece(["[UNK]", "un", "##aff", "##able"])
+        >>> [part.tolist() for part in tok.encode(["unaffable", "", "able", "un"], return_offsets=True)]
+        [[1, 2, 3, 0, 1], [0, 0, 0, 2, 3], [0, 2, 5, 0, 0]]
+        """
+        found = self._encode([words], "words", None, return_offsets)
+        return tuple(part.values for part in found) if return_offsets else found[0].values
+
+    @overload
+    def encode_batch(self, documents: Iterable[Iterable[str]], *, return_offsets: Literal[False] = ...) -> Ragged: ...
+    @overload
+    def encode_batch(
+        self, documents: Iterable[Iterable[str]], *, return_offsets: Literal[True]
+    ) -> tuple[Ragged, Ragged, Ragged]: ...
+    def encode_batch(self, documents: Iterable[Iterable[str]], *, return_offsets: bool = False) -> Any:
+        """Encode documents on `n_threads` threads; the result does not depend on how many.
 
         Parameters
         ----------
         documents
             The words of each document.
+        return_offsets
+            As for `encode`.
 
         Returns
         -------
         ids
-            A `Ragged` of int32.
+            A `Ragged` of int32; with `return_offsets` a triple of `Ragged`: ids, words, starts.
 
         Raises
         ------
         TypeError
-            As `encode`.
+            As `encode`, naming the document too.
+
+        Examples
+        --------
+        >>> WordPiece(["[UNK]", "un", "##able"]).encode_batch([["unable", "un"], [], ["able"]]).to_lists()
+        [[1, 2, 1], [], [0]]
         """
-        words: list[str] = []
+        found = self._encode(documents, "documents", 0, return_offsets)
+        return found if return_offsets else found[0]
+
+    def _encode(
+        self, documents: Iterable[Iterable[str]], name: str, first: int | None, return_offsets: bool
+    ) -> tuple[Ragged, ...]:
+        """Ids of documents, with words and starts if asked for; messages call them `name`, and number them from `first` on."""
+        listed: list[str] = []
         ends = [0]
-        for document in documents:
-            if isinstance(document, str):
-                raise TypeError("words: expected words, got a str; cut it first, for example with str.split")
-            words.extend(document)
-            ends.append(len(words))
-        if wrong := set(map(type, words)) - {str}:
-            other = next(word for word in words if type(word) in wrong)
-            raise TypeError(f"words: expected str, got {describe(other)}")
-        symbols = self._points("".join(words))
-        offsets = offsets_of(np.fromiter(map(len, words), np.int64, len(words)))
-        if self._inside:
-            begins = np.zeros(symbols.size + 1, bool)
-            begins[offsets[:-1]] = True
-            symbols = np.where(begins[:-1] | (symbols < 0), symbols, symbols + self._inside)
-        unknown = self.vocabulary[self.unknown]
+        for d, words in enumerate(documents):
+            if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
+                where = name if first is None else f"{name}: document {first + d}"
+                hint = "; cut it first, for example with str.split" if isinstance(words, str) else ""
+                raise TypeError(f"{where}: expected words, got {describe(words)}{hint}")
+            listed.extend(words)
+            ends.append(len(listed))
+        bounds = np.array(ends)
+        thread_pool.asked_for(self.n_threads)  # raises for a bad one before anything is done
+        if wrong := [t for t in set(map(type, listed)) if not issubclass(t, str)]:
+            at = next(i for i, word in enumerate(listed) if type(word) in wrong)
+            raise TypeError(f"{place_of(name, bounds, at, first)}: expected str, got {describe(listed[at])}")
+        if not return_offsets:
+            found = self._encoder.encode(listed, self.n_threads)
+            return (Ragged._trusted(found.values, found.offsets[bounds]),)
+        found, starts = self._encoder.encode_with_starts(listed, self.n_threads)
+        word = np.arange(len(listed)) - np.repeat(bounds[:-1], np.diff(bounds))  # the number of each in its document
+        numbers = np.repeat(word, np.diff(found.offsets))
+        offsets = found.offsets[bounds]
+        return tuple(Ragged._trusted(part.astype(np.int32, copy=False), offsets) for part in (found.values, numbers, starts))
 
-        def cut(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-            return int(word_pieces.cut_words(symbols, offsets, self._trie, self._ids, unknown, self.longest, out, out_offsets))
+    # ---------------------------------------------------------------------------------------------- decoding
 
-        thread_pool.asked_for(self.n_threads)
-        found = over_documents(cut, Ragged._trusted(np.ascontiguousarray(symbols, np.int32), offsets), self.n_threads)
-        return Ragged._trusted(found.values, found.offsets[np.array(ends)])
-
-    def decode(self, ids: Iterable[int]) -> str:
+    def decode(self, ids: Any) -> str:
         """The words of ids with a space between them; pieces with the prefix go on the word before.
 
         Parameters
         ----------
         ids
-            Ids of pieces.
-
-        Raises
-        ------
-        ValueError
-            For an id that no piece has.
+            An integer array or list.
 
         Returns
         -------
         text
             Unknown words stand as `unknown`.
+
+        Raises
+        ------
+        UnknownTokenError
+            For an id that no piece has, naming its position.
+        TypeError
+            For ids that are no integers.
         """
-        parts: list[str] = []
-        for i in ids:
-            if (piece := self._names.get(int(i))) is None:
-                raise ValueError(f"ids: {i} is the id of no piece")
-            if self.prefix and parts and piece.startswith(self.prefix):
-                parts.append(piece[len(self.prefix) :])
-            else:
-                parts.append(f" {piece}" if parts and self.prefix else piece)
-        return "".join(parts)
+        return self._texts(as_document(ids, name="ids"))[0]
 
-    def _points(self, text: str) -> np.ndarray:
-        """The symbols of characters at the beginning of a word, -1 for those of no piece."""
-        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        return self._alphabet.lookup(points).copy()
+    def decode_batch(self, batch: Any, offsets: Any = None) -> list[str]:
+        """Decode documents of ids.
+
+        Parameters
+        ----------
+        batch, offsets
+            A `Ragged`, such as `encode_batch` returns, a list of arrays or lists, or a flat array with `offsets`.
+
+        Returns
+        -------
+        texts
+            As of `decode`.
+
+        Raises
+        ------
+        UnknownTokenError, TypeError
+            As `decode`, naming the document too.
+
+        Examples
+        --------
+        >>> WordPiece(["[UNK]", "un", "##able"]).decode_batch([[1, 2, 1], [], [0]])
+        ['unable un', '', '[UNK]']
+        """
+        return self._texts(as_documents(batch, offsets, name="batch"))
+
+    def _texts(self, documents: Documents) -> list[str]:
+        if documents.kind == "str":
+            raise TypeError("ids: expected integers, got str")
+        bounds = documents.offsets - documents.offsets[0]
+        ids = documents.values[documents.offsets[0] : documents.offsets[-1]].tolist()
+        names: list[Any] = list(map(self._names.get, ids))
+        if None in names:
+            at = names.index(None)
+            document = int(np.searchsorted(bounds, at, side="right")) - 1
+            raise UnknownTokenError(document, at - int(bounds[document]), ids[at], max(self._names) + 1)
+        if prefix := self.prefix:
+            names = [piece[len(prefix) :] if piece.startswith(prefix) else f" {piece}" for piece in names]
+            for at in set(bounds[:-1][np.diff(bounds) > 0].tolist()):
+                names[at] = self._names[ids[at]]
+        return ["".join(names[a:b]) for a, b in pairwise(bounds.tolist())]
+
+    # ---------------------------------------------------------------------------------------------- files
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> WordPiece:
+        """Read a vocabulary of a piece a line, as BERT's ``vocab.txt``.
+
+        Parameters
+        ----------
+        path
+            The file, in UTF-8.
+        **options
+            As for the constructor.
+
+        Returns
+        -------
+        WordPiece
+            The ids are the numbers of the lines.
+
+        Raises
+        ------
+        ModelFormatError
+            If it is not UTF-8, or empty, naming the line.
+        OSError, ValueError
+            If it cannot be read; and as the constructor raises it.
+        """
+        return cls(vocab_txt.read(path), **options)
+
+    def to_file(self, path: str | os.PathLike[str]) -> None:
+        """Write the pieces, one a line, as BERT's ``vocab.txt``; the arguments of the constructor have no place in it.
+
+        Parameters
+        ----------
+        path
+            Where; the old file stays if anything goes wrong.
+
+        Raises
+        ------
+        ValueError
+            If ids are not 0, 1, ..., or a piece has a line break or a surrogate.
+        OSError
+            From the disk.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "vocab.txt")
+        >>> WordPiece(["[UNK]", "un", "##able"]).to_file(path)
+        >>> WordPiece.from_file(path).vocabulary
+        {'[UNK]': 0, 'un': 1, '##able': 2}
+        """
+        vocab_txt.write(path, self.vocabulary)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write vocabulary and arguments to a model file, ``.json`` or ``.npz``. Atomic: the old file or the new one.
+
+        Parameters
+        ----------
+        path
+            Where; the suffix decides the format.
+
+        Raises
+        ------
+        ValueError
+            For another suffix.
+        OSError
+            From the disk; the old file is then still there.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
+        >>> WordPiece(["<unk>", "un", "able"], unknown="<unk>", prefix="").save(path)
+        >>> WordPiece.load(path)
+        WordPiece(unknown='<unk>', prefix='', longest=100): 3 pieces
+        """
+        vocabulary = {"pieces": list(self.vocabulary), "ids": list(self.vocabulary.values())}
+        params = {name: getattr(self, name) for name in _PARAMS}
+        model_file.save(path, {"tokenizer": "WordPiece", "params": params, "alphabet": {}, "vocabulary": vocabulary})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> WordPiece:
+        """Read a model that `save` wrote.
+
+        Parameters
+        ----------
+        path
+            The file.
+        n_threads
+            As for the constructor; a file does not hold it.
+
+        Raises
+        ------
+        ModelFormatError
+            For a file that is not a model of this class, saying what is wrong.
+        OSError
+            If it cannot be read.
+
+        Examples
+        --------
+        See `save`.
+        """
+        state, _ = model_file.load(path)
+        where, name = os.fspath(path), state["tokenizer"]
+        if name != "WordPiece":
+            raise ModelFormatError(f"{where}: a {name}, not a WordPiece: use {name}.load")
+        try:
+            for part, fields in (("params", _PARAMS), ("alphabet", ()), ("vocabulary", ("pieces", "ids"))):
+                check_fields(state[part], fields, part)
+            listed, ids = state["vocabulary"]["pieces"], integers_of(state["vocabulary"]["ids"], "ids").tolist()
+            if not isinstance(listed, list) or len(listed) != len(ids):
+                raise ModelFormatError(f"vocabulary: expected as many pieces as ids, {len(ids)}")
+            return cls(dict(zip(_pieces(listed), ids, strict=True)), n_threads=n_threads, **state["params"])
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(f"{where}: {error}") from error
 
 
-def _pieces(given: Mapping[str, int] | Iterable[str]) -> dict[str, int]:
+def _pieces(given: Any, name: str = "vocabulary") -> dict[str, int]:
     """The id of every piece; TypeError for other things, ValueError for one that is there twice or an id out of range."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise TypeError(f"{name}: expected pieces, got {describe(given)}")
     if isinstance(given, Mapping):
         pieces = dict(given)
     else:
         listed = list(given)
-        pieces = {piece: i for i, piece in enumerate(listed)}
-        if len(pieces) < len(listed):
-            raise ValueError("vocabulary: a piece is there twice")
+        pieces = {}
+        for i, piece in enumerate(listed):
+            if not isinstance(piece, str):
+                raise TypeError(f"{name}: position {i}: expected str, got {describe(piece)}")
+            if pieces.setdefault(piece, i) != i:
+                raise ValueError(f"{name}: a piece is there twice: {piece!r}, as {pieces[piece]} and {i}")
     for piece, i in pieces.items():
         if not isinstance(piece, str) or isinstance(i, bool) or not isinstance(i, (int, np.integer)):
-            raise TypeError(f"vocabulary: expected str and their ids, got {piece!r}: {i!r}")
+            raise TypeError(f"{name}: expected str and their ids, got {piece!r}: {i!r}")
         if not 0 <= i < 2**31:
-            raise ValueError(f"vocabulary: {piece!r}: expected an id in 0..2**31 - 1, got {i}")
-    return {piece: int(i) for piece, i in pieces.items()}
+            raise ValueError(f"{name}: {piece!r}: expected an id in 0..2**31 - 1, got {i}")
+    return {str(piece): int(i) for piece, i in pieces.items()}
