@@ -10,7 +10,7 @@ from reference.word_pieces import cut_words
 
 from ubpe_numba.coding.piece_encoder import PieceEncoder
 
-LETTERS = "ab#é\U0001f600\ud800"
+LETTERS = "ab#é\U0001f600\ud800\0"
 PIECE = st.text(LETTERS, max_size=4)
 WORDS = st.lists(st.text(LETTERS + "c", max_size=12), max_size=8)
 

@@ -247,7 +247,7 @@ class WordPiece:
         listed: list[str] = []
         ends = [0]
         for d, words in enumerate(documents):
-            if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
+            if type(words) is not list and (isinstance(words, (str, bytes)) or not isinstance(words, Iterable)):
                 where = name if first is None else f"{name}: document {first + d}"
                 hint = "; cut it first, for example with str.split" if isinstance(words, str) else ""
                 raise TypeError(f"{where}: expected words, got {describe(words)}{hint}")
@@ -255,13 +255,16 @@ class WordPiece:
             ends.append(len(listed))
         bounds = np.array(ends)
         thread_pool.asked_for(self.n_threads)  # raises for a bad one before anything is done
-        if wrong := [t for t in set(map(type, listed)) if not issubclass(t, str)]:
-            at = next(i for i, word in enumerate(listed) if type(word) in wrong)
-            raise TypeError(f"{place_of(name, bounds, at, first)}: expected str, got {describe(listed[at])}")
-        if not return_offsets:
-            found = self._encoder.encode(listed, self.n_threads)
-            return (Ragged._trusted(found.values, found.offsets[bounds]),)
-        found, starts = self._encoder.encode_with_starts(listed, self.n_threads)
+        try:
+            if not return_offsets:
+                found = self._encoder.encode(listed, self.n_threads)
+                return (Ragged._trusted(found.values, found.offsets[bounds]),)
+            found, starts = self._encoder.encode_with_starts(listed, self.n_threads)
+        except TypeError as error:
+            at = next((i for i, word in enumerate(listed) if not isinstance(word, str)), None)
+            if at is None:
+                raise
+            raise TypeError(f"{place_of(name, bounds, at, first)}: expected str, got {describe(listed[at])}") from error
         word = np.arange(len(listed)) - np.repeat(bounds[:-1], np.diff(bounds))  # the number of each in its document
         numbers = np.repeat(word, np.diff(found.offsets))
         offsets = found.offsets[bounds]
