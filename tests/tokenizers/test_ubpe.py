@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from reference import path_sums
 
-from ubpe_numba import BPE, UBPE
+from ubpe_numba import UBPE
 
 
 def test_one_document_falls_back_to_fewest_tokens() -> None:
@@ -99,22 +99,3 @@ def test_boundaries_of_documents_that_are_cut_are_refused() -> None:
     text = UBPE.for_text(265, pretokenizer="gpt2").fit(["low lower lowest"] * 3, progress=False)
     with pytest.raises(ValueError, match="boundary_probabilities: the segmentations of a document that is cut"):
         text.boundary_probabilities("low")
-
-
-def test_usage_counts_all_ids_and_names_those_that_are_never_used() -> None:
-    for tok in (
-        UBPE(12, 2).fit(DOCS * 2, progress=False),
-        BPE.for_text(262, pretokenizer="gpt2", special_tokens=["<end>"]).fit(DOCS * 2, progress=False),
-    ):
-        docs = [*DOCS, "abab<end>ba"] if tok.special_ids else DOCS
-        weights = [1 + i for i in range(len(docs))]
-        found = tok.usage(docs, sample_weight=weights, allowed_special="all")
-        encoded = tok.encode_batch(docs, allowed_special="all").to_lists()
-        size = len(tok.vocabulary) + len(tok.special_ids)
-        for token in range(size):
-            assert found.counts[token] == sum(w * ids.count(token) for w, ids in zip(weights, encoded, strict=True))
-            assert found.document_frequencies[token] == sum(w for w, ids in zip(weights, encoded, strict=True) if token in ids)
-        assert found.counts.size == size and found.n_documents == sum(weights)
-        assert set(found.unused.tolist()) == set(range(size)) - {t for ids in encoded for t in ids}
-    with pytest.raises(ValueError, match="sample_weight: expected 6 weights"):
-        UBPE(12, 2).fit(DOCS, progress=False).usage(DOCS, sample_weight=[1])

@@ -724,15 +724,18 @@ class Tokenizer(ABC):
 
         Parameters
         ----------
-        docs, offsets, sample_weight
+        docs, offsets
+            As for `encode_batch`.
+        sample_weight
             As for `fit`.
         **options
-            Further arguments of `encode_batch`.
+            Further arguments of `encode_batch`, but `return_offsets`, which changes nothing.
 
         Returns
         -------
         usage
-            Arrays of all ids, those of special tokens included: `counts`, `document_frequencies`, and `unused`.
+            Arrays of all ids, those of special tokens included: `counts` and `document_frequencies`; and `unused`, the ids of
+            tokens that occur nowhere.
 
         Raises
         ------
@@ -755,9 +758,10 @@ class Tokenizer(ABC):
         """
         from ubpe_numba.coding.usage import usage_of  # here only: encoding need not wait for it
 
-        encoded = self.encode_batch(docs, offsets, **options)
+        encoded = self.encode_batch(docs, offsets, **{**options, "return_offsets": False})
         copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
-        return usage_of(encoded, self._coder.decoder.sizes.size, copies, self.n_threads)
+        decoder = self._coder.decoder
+        return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)
 
     # ---------------------------------------------------------------------------------------------- decoding
 
