@@ -5,9 +5,9 @@ path through its symbols without it (kernels/other_paths.py); the logarithm of t
 
     count * (log(count / total) - sum over that path of log((its count + count) / (total + count * (its length - 1))))
 
-A quarter of the tokens that save least leaves, probabilities are estimated again, and so on until the size is reached. There are no
-more rounds of EM at the end: they raise the likelihood of all segmentations together, of which the encoder takes the best only.
-Where many are nearly as good, as in DNA, they lead to more tokens and more bits on documents not seen.
+A quarter of the tokens that save least leaves, probabilities are estimated again, and so on until the size is reached. No more
+rounds of EM follow: they raise the likelihood of all segmentations together, of which the encoder takes the best only. Where many
+are nearly as good, as in DNA, they would lead to more tokens and more bits on documents not seen.
 Source: T. Kudo, "Subword regularization", 2018, as sentencepiece computes it.
 """
 
