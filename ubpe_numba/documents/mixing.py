@@ -33,17 +33,20 @@ def language_weights(sizes: Sequence[int], alpha: float = 0.3) -> list[int]:
     -----
     Counts of pairs grow by these weights, and with them what ``FitRules(min_count=)`` is compared with: 32 asks for two
     occurrences in the largest language. Shares by powers of sizes are those of multilingual BERT (0.7) and XLM (0.5; 0.3 in
-    XLM-R). Tokens per 1000 bytes of documents not seen, 8192 tokens, of a corpus of 1.87 MB English, 0.39 Chinese, 0.10 Russian
-    and 0.04 Japanese:
+    XLM-R). Tokens per 1000 bytes of lines not seen, 8192 tokens with GPT-2's pattern, of 1.9 MB of English (King James Bible) and
+    of manual pages, 0.4 MB Chinese, 0.1 MB Russian and 0.04 MB Japanese (benchmarks/mixing.py):
 
     =====  =======  =======  =======  ========
     alpha  English  Chinese  Russian  Japanese
     =====  =======  =======  =======  ========
-    1      254.8    303.9    291.0    339.1
-    0.7    259.9    298.8    260.2    304.5
-    0.5    264.4    298.5    245.7    285.1
-    0.3    272.9    301.3    238.4    263.5
+    1      254.4    257.2    247.5    307.4
+    0.7    259.3    251.9    221.8    277.0
+    0.5    264.7    251.8    205.6    259.8
+    0.3    272.8    254.3    196.9    250.4
+    0      284.9    257.3    187.5    242.0
     =====  =======  =======  =======  ========
+
+    By 0.3 English takes 7 % more tokens, and Russian and Japanese, a twenty-fourth of the corpus and less, take a fifth fewer.
 
     Rare words are not put together in buckets by a hash, as some models of many languages do: what shares a bucket cannot be told
     apart again by `decode`. Over bytes nothing is unknown; over other alphabets ``encode(unknown=)`` says what becomes of it.
