@@ -118,10 +118,11 @@ def test_more_of_one_token_than_the_table_of_logarithms_has():
 @given(st.data(), tables())
 @settings(max_examples=100)
 def test_the_forward_search_equals_the_reference(data: st.DataObject, table: Table) -> None:
-    """With few different scores, so that ties are frequent, and scores that float32 cannot hold."""
+    """With few different scores, so that ties are frequent, scores that float32 cannot hold, and sums beyond 100000."""
     size, pairs, _ = table
     n = size + len(pairs)
-    score = st.one_of(st.sampled_from([-1.0, -2.0, -3.0, 0.5]), st.floats(-20.0, 0.0))
+    least = data.draw(st.sampled_from([-20.0, -40000.0, -1e6]))
+    score = st.one_of(st.sampled_from([-1.0, -2.0, -3.0, 0.5]), st.floats(least, 0.0))
     scores = data.draw(st.lists(score, min_size=n, max_size=n))
     docs = data.draw(documents(size, 20))
     tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
@@ -154,6 +155,7 @@ def test_ids_equal_those_of_sentencepiece(tmp_path: pathlib.Path) -> None:
     tok = UBPE(len(v), alphabet="".join(alphabet), objective="sentencepiece")
     tok._adopt(Model(Alphabet.from_user("".join(alphabet)), v))
     names = [*alphabet, *learned]
+    lines.append("".join(lines) * 3)  # whose sum of scores is far beyond 100000
     for line, ids in zip(lines, tok.encode_batch(lines).to_lists(), strict=True):
         assert [names[i] for i in ids] == peer.encode(line, out_type=str)
     candidates, weights = tok.encode_nbest(lines[0], 3)

@@ -175,25 +175,27 @@ def encode_additive(doc: list[int], vocabulary: Vocabulary, weights: dict[int, f
     return tails[0][0]
 
 
-def encode_forward(doc: list[int], vocabulary: Vocabulary, scores: dict[int, float]) -> Path:
+def encode_forward(doc: list[int], vocabulary: Vocabulary, scores: dict[int, float], far_off: float = 100000.0) -> Path:
     """The path of the largest sum of scores as sentencepiece finds it: in float32 from the beginning.
 
-    Of equal sums the one whose last token is the longest, decided at every position.
+    Of equal sums the one whose last token is the longest, decided at every position. Where the sum of a position is beyond
+    `far_off`, it is taken off all sums from there on.
 
     >>> encode_forward([0, 1, 0], {(0, 1): 2, (1, 0): 3}, {0: -3.0, 1: -3.0, 2: -2.0, 3: -2.0})
     (0, 3)
     """
-    heads: list[tuple[Path, np.float32]] = [((), np.float32(0))]
-    for end in range(1, len(doc) + 1):
-        best: tuple[Path, np.float32] | None = None
-        for start in range(end):
-            for token, stop in matches(doc, start, vocabulary):
-                total = np.float32(heads[start][1] + np.float32(scores[token]))
-                if stop == end and (best is None or total > best[1]):
-                    best = (*heads[start][0], token), total
-        assert best is not None
-        heads.append(best)
-    return heads[-1][0]
+    heads: list[tuple[Path, np.float32] | None] = [((), np.float32(0)), *([None] * len(doc))]
+    for start in range(len(doc)):
+        path, far = heads[start] or ((), np.float32(0))
+        if abs(far) > far_off:
+            heads[start:] = [head and (head[0], head[1] - far) for head in heads[start:]]
+            far = np.float32(0)
+        for token, stop in matches(doc, start, vocabulary):
+            total = np.float32(far + np.float32(scores[token]))
+            known = heads[stop]
+            if known is None or total > known[1]:
+                heads[stop] = (*path, token), total
+    return (heads[-1] or ((), 0))[0]
 
 
 def k_best_paths(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], objective: str, k: int) -> list[Path]:

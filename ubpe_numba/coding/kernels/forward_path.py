@@ -9,6 +9,9 @@ Symbols 0 and 1 of score -3, tokens 2 = [0, 1] and 3 = [1, 0] of score -2, the d
     best      -3      -2      -5       of [2, 0] and of [0, 3]
     start      0       0       1       token 3, which starts earlier than the symbol 0 at 2
     token      0       2       3       [0, 3]; from the end, with the longest first token, it is [2, 0]
+
+Sums of long documents would lose the digits by which paths differ: where the best sum of a position is beyond 100000, it is taken
+off all sums from there on, as sentencepiece 0.2.3 does.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ import numpy as np
 
 from ubpe_numba.runtime.jit import kernel
 from ubpe_numba.runtime.tables.trie import NONE, step
+
+_FAR = np.float32(100000.0)
 
 
 @kernel
@@ -38,8 +43,14 @@ def forward_paths(symbols, offsets, trie, scores, best, tree, out, out_offsets):
         for e in range(1, n + 1):
             start[e] = -1
         best[0] = np.float32(0.0)
+        end = np.int64(0)  # of the longest token so far
         for s in range(n):
             here = best[s]
+            if abs(here) > _FAR:
+                for e in range(s, end + 1):
+                    if start[e] >= 0:
+                        best[e] = np.float32(best[e] - here)
+                here = np.float32(0.0)
             node = np.int64(document[s])
             x = np.float32(here + scores[node])
             if start[s + 1] < 0 or x > best[s + 1]:
@@ -55,6 +66,7 @@ def forward_paths(symbols, offsets, trie, scores, best, tree, out, out_offsets):
                 e += 1
                 t = payload >> 32
                 if t != NONE:
+                    end = max(end, e)
                     x = np.float32(here + scores[t])
                     if start[e] < 0 or x > best[e]:
                         best[e] = x
