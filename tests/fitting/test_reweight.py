@@ -196,9 +196,21 @@ def test_idf_of_the_documents_own_encodings(objective: str) -> None:
     expected = [0.0] * n + [math.log((1 + sum(weights)) / (1 + holding[t])) for t in range(n, len(tok.vocabulary))]
     assert other.vocabulary.weights.tolist() == expected
     assert other.objective == objective and other.vocabulary.counts.tolist() == tok.vocabulary.counts.tolist()
-    assert other.vocabulary.occurrences.tolist() == counted(tok.encode_batch(DOCS), weights, len(tok.vocabulary))
+    assert other.vocabulary.occurrences.tolist() == counted(other.encode_batch(DOCS), weights, len(tok.vocabulary))
     twice = tok.reweight(DOCS, "idf", 2).vocabulary
     assert twice == tok.reweight(DOCS, "idf", 1).reweight(DOCS, "idf", 1).vocabulary
+
+
+@pytest.mark.parametrize("objective", ["tfidf", "shortest", "additive", "likelihood", "sentencepiece"])
+def test_occurrences_are_what_the_new_tokenizer_encodes_to(objective: str) -> None:
+    """Also where ties go another way than in the encoding that decided on weights or tokens."""
+    rng = np.random.default_rng(5)
+    docs = [rng.integers(0, 3, n).tolist() for n in rng.integers(1, 60, 30)]
+    tok = UBPE(30, 3, alphabet=3, objective=objective).fit(docs, progress=False)
+    made = [tok.reweight(docs, "idf", n_rounds) for n_rounds in (1, 2, 30)]
+    made += [tok.reweight(docs), tok.refine(docs), tok.refine(docs, objective="likelihood")]
+    for other in made:
+        assert other.vocabulary.occurrences.tolist() == other.usage(docs).counts.tolist()  # type: ignore[union-attr]
 
 
 def test_text_that_is_cut_is_reweighted_by_its_segments() -> None:

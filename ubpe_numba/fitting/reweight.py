@@ -20,6 +20,7 @@ from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.usage import Usage, usage_of
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.vocabulary.token_weights import token_counts
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
 #: What counts are at least: a token that is not expected anywhere could never come back, and a symbol has to stay possible.
@@ -65,7 +66,13 @@ def logarithms(values: np.ndarray) -> np.ndarray:
 
 
 def likeliest(
-    ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, counts: np.ndarray, n_rounds: int, n_threads: int | None
+    ids: Ragged,
+    corpus: Corpus,
+    vocabulary: Vocabulary,
+    counts: np.ndarray,
+    n_rounds: int,
+    n_threads: int | None,
+    objective: str = "additive",
 ) -> Vocabulary:
     """The vocabulary with probabilities after `n_rounds` of EM, and the occurrences of its tokens in the likeliest paths.
 
@@ -81,6 +88,8 @@ def likeliest(
         Of the V tokens, to begin with.
     n_rounds, n_threads
         How many rounds, and threads to use.
+    objective
+        Of the paths that occurrences are counted in: ``"additive"`` or ``"sentencepiece"``, which differ in ties.
 
     Returns
     -------
@@ -92,7 +101,7 @@ def likeliest(
         expected, _ = Lattice(encoder, p).expected_counts(ids, corpus.weights, n_threads)
         p = probabilities(expected)
     logs = logarithms(p)
-    encoded = PathEncoder(vocabulary, logs).encode(ids, "additive", n_threads)
+    encoded = PathEncoder(vocabulary, logs).encode(ids, objective, n_threads)
     usage = own_usage(encoded, corpus, len(vocabulary), n_threads)
     return vocabulary.with_statistics(log_probabilities=logs, occurrences=usage.counts)
 
@@ -117,14 +126,14 @@ def by_own_idf(
     Returns
     -------
     The same tokens with `weights` and `occurrences`. Weights decide the encoding, which decides the weights, so rounds are
-    repeated until nothing changes, or `n_rounds` are done.
+    repeated until nothing changes, or `n_rounds` are done; then occurrences are counted with the last weights.
     """
     n = vocabulary.n_alphabet
+    usage = own_usage(encode(vocabulary), corpus, len(vocabulary), n_threads)
     for _ in range(n_rounds):
-        usage = own_usage(encode(vocabulary), corpus, len(vocabulary), n_threads)
         weights = np.concatenate([np.zeros(n), idf(corpus.n_documents, usage.document_frequencies[n:])])
-        done = np.array_equal(weights, vocabulary.weights)
-        vocabulary = vocabulary.with_statistics(weights=weights, occurrences=usage.counts)
-        if done:
+        if np.array_equal(weights, vocabulary.weights) and np.array_equal(usage.counts, token_counts(vocabulary)):
             break
-    return vocabulary
+        vocabulary = vocabulary.with_statistics(weights=weights, occurrences=usage.counts)
+        usage = own_usage(encode(vocabulary), corpus, len(vocabulary), n_threads)
+    return vocabulary.with_statistics(occurrences=usage.counts)

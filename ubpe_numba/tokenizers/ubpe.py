@@ -164,8 +164,8 @@ class UBPE(Tokenizer):
             return vocabulary
         from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
 
-        counts = token_counts(vocabulary)
-        return likeliest(_segments(corpus, alphabet), corpus, vocabulary, counts, _ROUNDS, self.n_threads)
+        counts, ids = token_counts(vocabulary), _segments(corpus, alphabet)
+        return likeliest(ids, corpus, vocabulary, counts, _ROUNDS, self.n_threads, _by_path(self.objective))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; see `Tokenizer.save`.
@@ -248,6 +248,12 @@ class UBPE(Tokenizer):
             from ubpe_numba.fitting.prune import pruned  # here only: other objectives need not wait for it
 
             fewer = pruned(ids, corpus, fewer, n, self.n_threads)
+        else:
+            from ubpe_numba.coding.usage import usage_of
+
+            shortest = PathEncoder(fewer).encode(ids, "shortest", self.n_threads)
+            usage = usage_of(shortest, len(fewer), None, self.n_threads)
+            fewer = fewer.with_statistics(occurrences=usage.counts)
         other._adopt(Model(alphabet, fewer, other._segmenter(alphabet.kind, len(fewer))))
         return other
 
@@ -288,7 +294,7 @@ class UBPE(Tokenizer):
         -----
         The idf of a fit says in how many documents a pair occurred when it was merged. That is not what the encoder does with
         the token: one that was merged from two occurrences keeps the idf of two, though the best path may hold it 263 times, in
-        250 of 300 documents. `vocabulary_.occurrences` of the new tokenizer are those in the encodings of `docs`; `counts` and
+        250 of 300 documents. `vocabulary_.occurrences` of the new tokenizer are those in its encodings of `docs`; `counts` and
         `document_frequencies` stay those of the fit.
 
         For bags of tokens weighted by idf the encoding matters more than where the idf comes from. Of 200 documents of text the
@@ -317,7 +323,7 @@ class UBPE(Tokenizer):
             objective = self.objective if self.objective in _BY_PROBABILITY else "likelihood"
             other.set_params(objective=objective, token_weights=None)
             usage = own_usage(self._encode_ids(ids), corpus, len(vocabulary), self.n_threads)
-            found = likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, self.n_threads)
+            found = likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, self.n_threads, _by_path(objective))
         else:
 
             def encode(vocabulary: Vocabulary) -> Ragged:
@@ -542,7 +548,7 @@ class UBPE(Tokenizer):
         objective = self.objective
         if objective in _BY_PROBABILITY:
             encoder = self._coder.path_encoder(LIKELIHOOD)
-            return encoder.encode(documents, "additive" if objective == "likelihood" else objective, self.n_threads)
+            return encoder.encode(documents, _by_path(objective), self.n_threads)
         self._check_objective()
         encoder = self._coder.path_encoder(self.token_weights)
         return encoder.encode(documents, encoder.effective(objective), self.n_threads)
@@ -550,7 +556,7 @@ class UBPE(Tokenizer):
     def _short(self) -> ShortEncode | None:
         objective = self.objective
         if objective in _BY_PROBABILITY:
-            return self._coder.short_by_path(LIKELIHOOD, "additive" if objective == "likelihood" else objective)
+            return self._coder.short_by_path(LIKELIHOOD, _by_path(objective))
         return self._coder.short_by_path(self.token_weights, objective) if objective in _OBJECTIVES else None
 
     @overload
@@ -745,6 +751,11 @@ class UBPE(Tokenizer):
             raise ValueError(f"{name}: the segmentations of a document that is cut, or has special tokens, are not ranked")
         encoding = coder.model.segmenter.encoding
         return read_documents(docs, offsets, encoding) if many else read_document(docs, encoding)
+
+
+def _by_path(objective: str) -> str:
+    """How paths are searched by an objective of probabilities."""
+    return "additive" if objective == "likelihood" else objective
 
 
 def _segments(corpus: Corpus, alphabet: Alphabet) -> Ragged:
