@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.count_tokens import count_tokens
 
-from ubpe_numba import Ragged
+from ubpe_numba import BPE, Ragged, count_documents
 from ubpe_numba.coding.usage import usage_of
 
 
@@ -32,3 +33,14 @@ def test_threads_change_nothing() -> None:
         again = usage_of(docs, 50, None, n_threads)
         assert np.array_equal(again.counts, one.counts)
         assert np.array_equal(again.document_frequencies, one.document_frequencies)
+
+
+def test_counted_documents_stand_for_their_copies() -> None:
+    docs = ["abab", "b", "abab", ""]
+    tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab")
+    for found in (tok.usage(count_documents(docs)), tok.usage(["abab", "b", ""], sample_weight=[2, 1, 1]), tok.usage(iter(docs))):
+        assert [array.tolist() for array in found[:2]] == [[0, 1, 0, 2], [0, 1, 0, 2]] and found.n_documents == 4
+    with pytest.raises(TypeError, match="docs: Counts have offsets and weights of their own"):
+        tok.usage(count_documents(docs), sample_weight=[1, 1, 1])
+    with pytest.raises(TypeError, match="unexpected argument 'return_offsets'"):
+        tok.usage(docs, return_offsets=True)

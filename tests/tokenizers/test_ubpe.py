@@ -61,9 +61,10 @@ def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "error", "match"), [
-    ({"alpha": 0}, ValueError, "alpha: expected a number above 0, got 0"),
-    ({"alpha": float("nan")}, ValueError, "alpha: expected a number above 0"),
-    ({"alpha": float("inf")}, ValueError, "alpha: expected a number above 0"),
+    ({"alpha": -0.5}, ValueError, "alpha: expected a number from 0 to 10000, got -0.5"),
+    ({"alpha": float("nan")}, ValueError, "alpha: expected a number from 0"),
+    ({"alpha": float("inf")}, ValueError, "alpha: expected a number from 0"),
+    ({"alpha": 10**400}, ValueError, "alpha: expected a number from 0"),
     ({"alpha": "1"}, TypeError, "alpha: expected a number, got '1'"),
     ({"alpha": 1e6}, ValueError, "alpha: expected weights times alpha in -66..66, got -"),
     ({"seed": -1}, ValueError, r"seed: expected 0..2\*\*64 - 1, got -1"),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 __all__ = ["language_weights"]
 
+_MOST = 2**62
 _UNIT = 16  # the weight of the largest language: others are rounded to a sixteenth of it
 
 
@@ -28,6 +31,8 @@ def language_weights(sizes: Sequence[int], alpha: float = 0.3) -> list[int]:
     ------
     ValueError
         For a size below 1, or `alpha` outside 0..1.
+    TypeError
+        For anything but numbers.
 
     Notes
     -----
@@ -56,10 +61,13 @@ def language_weights(sizes: Sequence[int], alpha: float = 0.3) -> list[int]:
     >>> language_weights([1_870_000, 390_000, 100_000, 40_000])
     [16, 48, 124, 236]
     """
+    for name, value in (("alpha", alpha), *((f"sizes[{i}]", size) for i, size in enumerate(sizes))):
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise TypeError(f"{name}: expected a number, got {value!r}")
     if not 0.0 <= alpha <= 1.0:
         raise ValueError(f"alpha: expected 0..1, got {alpha}")
     for i, size in enumerate(sizes):
-        if size < 1:
-            raise ValueError(f"sizes[{i}]: expected at least 1, got {size}")
+        if not 1 <= size < _MOST:
+            raise ValueError(f"sizes[{i}]: expected at least 1 and less than 2**62, got {size}")
     largest = max(sizes, default=1)
     return [round(_UNIT * (largest / size) ** (1.0 - alpha)) for size in sizes]

@@ -729,7 +729,7 @@ class Tokenizer(ABC):
         sample_weight
             As for `fit`.
         **options
-            Further arguments of `encode_batch`, but `return_offsets`, which changes nothing.
+            Further arguments of `encode_batch`, but for `return_offsets`.
 
         Returns
         -------
@@ -758,7 +758,13 @@ class Tokenizer(ABC):
         """
         from ubpe_numba.coding.usage import usage_of  # here only: encoding need not wait for it
 
-        encoded = self.encode_batch(docs, offsets, **{**options, "return_offsets": False})
+        if "return_offsets" in options:
+            raise TypeError("unexpected argument 'return_offsets'")
+        if isinstance(docs, Counts):
+            if sample_weight is not None or offsets is not None:
+                raise TypeError("docs: Counts have offsets and weights of their own")
+            docs, sample_weight = docs.to_lists(), docs.weights
+        encoded = self.encode_batch(docs, offsets, **options)
         copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
         decoder = self._coder.decoder
         return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)

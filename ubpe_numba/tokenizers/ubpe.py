@@ -40,6 +40,7 @@ __all__ = ["UBPE"]
 
 _OBJECTIVES = ("tfidf", "shortest", "additive", "likelihood", "sentencepiece")
 _BY_PROBABILITY = ("likelihood", "sentencepiece")
+_MOST_ALPHA = 10_000  # beyond it hardly a weight is in range
 _ROUNDS = 4  # of EM in a fit: the bits per symbol of documents not seen fall by less than 0.001 in the next four
 
 
@@ -409,7 +410,8 @@ class UBPE(Tokenizer):
             instead of the best. Its probability is proportional to the product of the probabilities of its tokens, raised to
             `alpha`; by ``"additive"``, to exp(alpha * the sum of its weights).
         alpha
-            Above 0; below 1 all segmentations become more alike, above 1 likely ones are preferred.
+            0 or more: below 1 all segmentations become more alike, at 0 they are equally probable, above 1 likely ones are
+            preferred.
         seed
             Of the draws, 0..2**64 - 1. They depend on nothing but `seed`, the number of the document (0 here; where text is cut,
             of its segment) and the position, so not on threads or on what else is encoded.
@@ -508,7 +510,7 @@ class UBPE(Tokenizer):
         Returns
         -------
         probabilities
-            float64[n]; the first is 1.
+            float64[n], 0 to 1; the first is 1.
 
         Raises
         ------
@@ -539,8 +541,8 @@ class UBPE(Tokenizer):
         """All segmentations with the weights that `alpha` asks for."""
         if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.integer, np.floating)):
             raise TypeError(f"alpha: expected a number, got {alpha!r}")
-        if not 0.0 < alpha < np.inf:
-            raise ValueError(f"alpha: expected a number above 0, got {alpha}")
+        if not 0.0 <= alpha <= _MOST_ALPHA:
+            raise ValueError(f"alpha: expected a number from 0 to {_MOST_ALPHA}, got {alpha}")
         self._check_objective()
         return self._coder.lattice(self.token_weights if self.objective == "additive" else LIKELIHOOD, float(alpha))
 

@@ -79,5 +79,5 @@ def boundary_probabilities(document, tables, size, scratch, heads, probabilities
         for i in range(length):
             s = b * size + i
             m, k = pop_head(heads, s)
-            probabilities[s] = scaled(m / z * tails[i].mantissa, k + tails[i].exponent - zk)
+            probabilities[s] = min(1.0, scaled(m * tails[i].mantissa / z, k + tails[i].exponent - zk))
             push_heads(m, k, s, np.int64(document[s]), np.int64(state_at[i]), states, weights, heads)
