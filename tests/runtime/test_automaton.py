@@ -9,6 +9,7 @@ from pair_tables import Table, documents, tables
 
 from ubpe_numba import Ragged, Vocabulary
 from ubpe_numba.coding.lattice import Lattice
+from ubpe_numba.coding.matcher import Matcher
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.runtime.tables import automaton
 
@@ -52,8 +53,8 @@ def test_paths_and_sums_are_the_same_with_the_list(data: st.DataObject, table: T
     v = Vocabulary.from_merges(size, pairs, weights)
     added = np.linspace(-3.0, -1.0, len(v))
     plain, listed = PathEncoder(v, added), PathEncoder(v, added)
-    plain._pays_from, listed._pays_from = 1 << 62, 0
-    assert listed.following(docs).size > 0 == plain.following(docs).size
+    plain.matcher._pays_from, listed.matcher._pays_from = 1 << 62, 0
+    assert listed.matcher.tables(1).following.size > 0 == plain.matcher.tables(1).following.size
     for objective in ("shortest", "additive"):
         assert plain.encode(docs, objective, 1) == listed.encode(docs, objective, 1)
     one, other = Lattice.of(plain, 1.0), Lattice.of(listed, 1.0)
@@ -64,5 +65,27 @@ def test_paths_and_sums_are_the_same_with_the_list(data: st.DataObject, table: T
 
 def test_large_tables_are_not_listed() -> None:
     v = Vocabulary.from_merges(2000, [[i, i + 1] for i in range(1999)])
-    encoder = PathEncoder(v)
-    assert encoder.following(Ragged.from_lists([np.zeros(9_000_000, np.int32)])).size == 0
+    assert PathEncoder(v).matcher.tables(9_000_000).following.size == 0
+
+
+@given(tables(), st.booleans())
+@settings(max_examples=60)
+def test_lists_are_the_tokens_that_start_in_a_state(table: Table, mirrored: bool) -> None:
+    """Longest first, the symbol last; mirrored, those that end there."""
+    size, pairs, _ = table
+    v = Vocabulary.from_merges(size, pairs)
+    _, states, following, first, matches = Matcher(v, mirrored).tables(1 << 40)
+    step = -1 if mirrored else 1
+    tokens = {tuple(v.sequence(t).tolist())[::step]: t for t in range(len(v))}
+    for state, name in enumerate(suffix_states(v, states, following)):
+        want = [(n, tokens[name[:n]]) for n in range(len(name), 0, -1) if name[:n] in tokens]
+        begin = int(first[state])
+        assert [tuple(entry) for entry in matches[begin : begin + len(want)].tolist()] == want
+    assert matches.size <= v.arena.size
+
+
+def test_lists_of_tokens_each_of_which_begins_with_all_shorter_ones() -> None:
+    v = Vocabulary.from_merges(1, [[i, 0] for i in range(300)])
+    _, states, _, first, matches = Matcher(v).tables(1 << 40)
+    assert matches.size == v.arena.size == 301 * 302 // 2
+    assert matches["length"][first[np.argmax(states["depth"])] :].tolist() == list(range(301, 0, -1))

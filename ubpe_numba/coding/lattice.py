@@ -46,6 +46,7 @@ class Lattice:
         self.reach = encoder.longest + 1
         self.block = max(block, 4 * self.reach)
         self.ring = 1 << self.reach.bit_length()
+        self._listed = self.weights[encoder.matcher.lists[1]["token"]]
 
     @classmethod
     def of(cls, encoder: PathEncoder, alpha: float) -> Lattice:
@@ -62,7 +63,7 @@ class Lattice:
 
     def _tables(self, documents: Ragged) -> tuple[np.ndarray, ...]:
         """What kernels look up."""
-        return self.encoder.tables.edges, self.encoder.tables.states, self.encoder.following(documents), self.weights
+        return *self.encoder.matcher.tables(documents.values.size), self._listed
 
     def _scratch(self, longest: int) -> tuple[int, tuple[Any, ...]]:
         """The size of a block and the scratch for documents of up to `longest` symbols."""

@@ -2,6 +2,8 @@
 
 A token costs a pair of numbers, and pairs are compared like words in a dictionary. That pair is the whole difference between
 objectives: (1, -idf) is fewest tokens, then the larger sum of idf; (-weight, 1) the largest sum of weights, then fewest tokens.
+
+This is the way for all costs and all lengths. Where the pair fits one integer, as nearly always, packed_path.py is twice as fast.
 """
 
 from __future__ import annotations

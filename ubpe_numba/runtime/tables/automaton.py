@@ -28,6 +28,16 @@ Where many symbols are read, and states and symbols are few, all answers are lis
 the symbol a is at (s + 1) * n_alphabet + a, the empty state being -1. Above, of the states -1 and 4: [0, 1] and [0, 3]. A
 dependent load of such a table takes a third of the time of the way along edges and `fail`.
 
+Where all tokens of every position are asked for, they are listed side by side (`matches_of`): those of a state that is a token,
+and those of the longest prefix that is one of any other. A list goes from the longest to the symbol, of length 1, which ends it:
+
+    first of state    0  1  2  3  4         entry     0  1  2  3  4  5  6
+                      0  1  2  1  4         length    1  1  2  1  4  2  1
+                                            token     0  1  2  0  3  2  0
+
+State 4, which is token 3, has the entries 4, 5 and 6, the tokens 3 and 2 and the symbol 0; state 3 is no token: it has the list
+of state 1, the symbol 1. Entries and symbols together are no more than the symbols of all tokens.
+
 Source: A. Aho and M. Corasick, 1975.
 """
 
@@ -39,6 +49,7 @@ from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.tables.edges import EDGE, edge_key, find_edge
 
 STATE = np.dtype([("fail", np.int32), ("depth", np.int32), ("longest", np.int32), ("token", np.int32)])  # as drawn above
+MATCH = np.dtype([("length", np.int32), ("token", np.int32)])  # an entry of a list of tokens, as drawn above
 
 
 @helper
@@ -73,6 +84,13 @@ def longest_match(states, state):
     if states[state].token >= 0 and states[state].depth > 1:
         return state
     return np.int64(states[state].longest)
+
+
+@helper
+def list_of(first, matches, state):
+    """The list of tokens that start in a state: its first entry, and the length of that. Of state 4 above: 4 and 4. O(1)."""
+    i = np.int64(first[state])
+    return i, np.int64(matches[i].length)
 
 
 def automaton_of(n_alphabet, arena, lengths):
@@ -110,6 +128,47 @@ def list_following(n_alphabet, edges, states, order, following):
         for a in range(n_alphabet):
             value = edges[find_edge(edges, state, a)].value
             following[row + a] = value if value >= 0 else following[other + a]
+
+
+def matches_of(n_alphabet, states, size):
+    """int32[n], the first entry of the list of each state, and MATCH[m], the lists; size, symbols of all tokens together."""
+    order = np.argsort(states["depth"], kind="stable").astype(np.int32)
+    first, matches = np.empty(states.size, np.int32), np.empty(size, MATCH)
+    n_matches = list_matches(n_alphabet, states, order, first, matches)
+    matches.resize(n_matches, refcheck=False)
+    return first, matches
+
+
+@kernel
+def list_matches(n_alphabet, states, order, first, matches):
+    """List the tokens that start in each state, as drawn above; returns how many entries there are.
+
+    states STATE[n]; order int32[n], the states by depth: the list of a state is that of the state that it fails to, behind the
+    token that it is. Results, allocated by the caller: first int32[n]; matches MATCH, as many as all tokens have symbols, since a
+    token has at most as many prefixes as symbols. O(n + entries).
+    """
+    for a in range(n_alphabet):
+        first[a] = a
+        matches[a].length = 1
+        matches[a].token = a
+    n = n_alphabet
+    for i in range(n_alphabet, order.size):
+        state = np.int64(order[i])
+        rest = np.int64(first[states[state].fail])
+        first[state] = rest
+        if states[state].token >= 0:
+            first[state] = n
+            matches[n].length = states[state].depth
+            matches[n].token = states[state].token
+            n += 1
+            length = np.int64(0)
+            while length != 1:
+                length = np.int64(matches[rest].length)
+                matches[n].length = length
+                matches[n].token = matches[rest].token
+                n += 1
+                rest += 1
+    return n
 
 
 @kernel
