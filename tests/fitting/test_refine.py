@@ -17,6 +17,7 @@ from reference.refine import worth
 from ubpe_numba import BPE, UBPE, NotFittedError, Ragged, UnknownSymbolError, Vocabulary
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.fitting import refine
+from ubpe_numba.runtime.progress import Progress
 
 
 @given(st.data(), tables())
@@ -93,4 +94,4 @@ def test_refine_of_unknown_symbols_nothing_and_one_document(tmp_path: Any) -> No
 def test_refine_ties_keep_the_earlier_learned():
     tokens = Ragged.from_lists([[0], [1], [2], [3], [0, 1], [2, 3]])
     docs = Ragged.from_lists([[0, 1, 2, 3]] * 3)
-    assert refine.worthiest(docs, tokens, 4, 1, 1).tolist() == [0]
+    assert refine.worthiest(docs, tokens, 4, 1, 1, Progress(False)).tolist() == [0]

@@ -31,6 +31,7 @@ from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.fitting import reweight
+from ubpe_numba.runtime.progress import Progress
 
 DOCS = ["abab abba", "baab abab", "abc", "", "ccab abab", "cab abc"]
 
@@ -137,7 +138,7 @@ def test_rounds_of_em_equal_the_definition_and_raise_the_likelihood(data: st.Dat
         counts = [max(reweight.LEAST, found[i]) for i in range(len(p))]
         p = [count / sum(counts) for count in counts]
     corpus = as_corpus(docs)
-    result = reweight.likeliest(Ragged.from_lists(docs), corpus, vocabulary, start, 2, 1)
+    result = reweight.likeliest(Ragged.from_lists(docs), corpus, vocabulary, start, 2, 1, Progress(False))
     assert np.allclose(np.exp(result.log_probabilities), p, rtol=1e-6)
     weights = dict(enumerate(result.log_probabilities.tolist()))  # type: ignore[union-attr]
     paths = [encode_paths.encode_additive(doc, tokens, weights) for doc in docs]

@@ -158,5 +158,9 @@ class Lattice:
         tables = self._tables(Ragged._trusted(document, np.array([0, document.size])))
         size, scratch = self._scratch(document.size)
         probabilities = np.empty(document.size)
-        expected_counts.boundary_probabilities(document, tables, size, scratch, np.empty(self.ring, SUM), probabilities)
+
+        def work(begin: int, end: int) -> None:
+            expected_counts.boundary_probabilities(document, tables, size, scratch, np.empty(self.ring, SUM), probabilities)
+
+        thread_pool.run(work, [(0, 1)], 1, document.size)  # of a long document in a thread, so that Ctrl-C is heard
         return probabilities

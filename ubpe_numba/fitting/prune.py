@@ -24,6 +24,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.kernels import other_paths
 from ubpe_numba.fitting.reweight import LEAST, likeliest, logarithms, probabilities
 from ubpe_numba.runtime.arrays import writable
+from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _STAY = 0.75  # of the tokens, in a step
@@ -66,7 +67,7 @@ def likelihood_losses(encoder: PathEncoder, counts: np.ndarray) -> np.ndarray:
     return losses
 
 
-def pruned(ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, n: int, n_threads: int | None) -> Vocabulary:
+def pruned(ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, n: int, n_threads: int | None, progress: Progress) -> Vocabulary:
     """The vocabulary of the `n` learned tokens that the likelihood of documents would miss most, with probabilities.
 
     Parameters
@@ -81,6 +82,8 @@ def pruned(ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, n: int, n_thread
         How many learned tokens are wanted.
     n_threads
         As of `thread_pool.resolve`.
+    progress
+        Where rounds are shown.
 
     Returns
     -------
@@ -89,17 +92,19 @@ def pruned(ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, n: int, n_thread
     assert vocabulary.occurrences is not None
     counts = vocabulary.occurrences.astype(np.float64)
     vocabulary = vocabulary.select(np.arange(vocabulary.n_learned), None)
-    while True:
+    sizes = [vocabulary.n_learned]
+    while sizes[-1] > n:
+        sizes.append(max(n, int(sizes[-1] * _STAY)))
+    for left in progress.rounds([*sizes[1:], n], "refine for the likelihood"):
         encoder = PathEncoder(vocabulary)
         p = probabilities(counts)
         for _ in range(_ROUNDS):
             counts, _ = Lattice(encoder, p).expected_counts(ids, corpus.weights, n_threads)
             p = probabilities(counts)
-        if vocabulary.n_learned <= n:
-            break
-        counts = np.maximum(counts, LEAST)
-        order = np.lexsort((np.arange(vocabulary.n_learned), -likelihood_losses(encoder, counts)))
-        stay = np.sort(order[: max(n, int(vocabulary.n_learned * _STAY))])
-        vocabulary = vocabulary.select(stay, None)
-        counts = counts[np.concatenate([np.arange(vocabulary.n_alphabet), vocabulary.n_alphabet + stay])]
-    return likeliest(ids, corpus, vocabulary, counts, 0, n_threads)
+        if vocabulary.n_learned > left:
+            counts = np.maximum(counts, LEAST)
+            order = np.lexsort((np.arange(vocabulary.n_learned), -likelihood_losses(encoder, counts)))
+            stay = np.sort(order[:left])
+            vocabulary = vocabulary.select(stay, None)
+            counts = counts[np.concatenate([np.arange(vocabulary.n_alphabet), vocabulary.n_alphabet + stay])]
+    return likeliest(ids, corpus, vocabulary, counts, 0, n_threads, progress)

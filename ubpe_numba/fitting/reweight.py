@@ -20,6 +20,7 @@ from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.usage import Usage, usage_of
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.vocabulary.token_weights import token_counts
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
@@ -72,6 +73,7 @@ def likeliest(
     counts: np.ndarray,
     n_rounds: int,
     n_threads: int | None,
+    progress: Progress,
     objective: str = "additive",
 ) -> Vocabulary:
     """The vocabulary with probabilities after `n_rounds` of EM, and the occurrences of its tokens in the likeliest paths.
@@ -86,8 +88,8 @@ def likeliest(
         The tokens.
     counts
         Of the V tokens, to begin with.
-    n_rounds, n_threads
-        How many rounds, and threads to use.
+    n_rounds, n_threads, progress
+        How many rounds, threads to use, and where rounds are shown.
     objective
         Of the paths that occurrences are counted in: ``"additive"`` or ``"sentencepiece"``, which differ in ties.
 
@@ -97,7 +99,7 @@ def likeliest(
     """
     encoder = PathEncoder(vocabulary)
     p = probabilities(counts)
-    for _ in range(n_rounds):
+    for _ in progress.rounds(range(n_rounds), "expectation, maximisation"):
         expected, _ = Lattice(encoder, p).expected_counts(ids, corpus.weights, n_threads)
         p = probabilities(expected)
     logs = logarithms(p)
@@ -113,12 +115,13 @@ def by_own_idf(
     encode: Callable[[Vocabulary], Ragged],
     n_rounds: int,
     n_threads: int | None,
+    progress: Progress,
 ) -> Vocabulary:
     """The vocabulary with the idf that its tokens have in the documents' own encodings.
 
     Parameters
     ----------
-    ids, corpus, vocabulary, n_rounds, n_threads
+    ids, corpus, vocabulary, n_rounds, n_threads, progress
         As for `likeliest`.
     encode
         Encodes `ids` with the weights of a vocabulary.
@@ -130,7 +133,7 @@ def by_own_idf(
     """
     n = vocabulary.n_alphabet
     usage = own_usage(encode(vocabulary), corpus, len(vocabulary), n_threads)
-    for _ in range(n_rounds):
+    for _ in progress.rounds(range(n_rounds), "reweight"):
         weights = np.concatenate([np.zeros(n), idf(corpus.n_documents, usage.document_frequencies[n:])])
         if np.array_equal(weights, vocabulary.weights) and np.array_equal(usage.counts, token_counts(vocabulary)):
             break

@@ -307,7 +307,7 @@ class Tokenizer(ABC):
         vocabulary, history = learn(corpus, alphabet, settings, bar)
         if settings.rules.order == "idf":
             vocabulary = self._rearranged(vocabulary, settings.n_tokens, settings.rules.trim)
-        vocabulary = self._weighed(corpus, alphabet, vocabulary)
+        vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
         self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, vocabulary.offsets.size - 1)))
         self.history_ = history
         return self
@@ -376,7 +376,7 @@ class Tokenizer(ABC):
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         history: History | None = getattr(self, "history_", None)
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
-        vocabulary = self._weighed(corpus, alphabet, vocabulary)
+        vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
         self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.numbered(None, len(vocabulary))))
         self.n_tokens = n_tokens
         if history is not None:
@@ -469,7 +469,7 @@ class Tokenizer(ABC):
         other._adopt(Model(alphabet, shorter, made))
         return other
 
-    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary) -> Vocabulary:
+    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
         """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
         return vocabulary
 

@@ -160,13 +160,13 @@ class UBPE(Tokenizer):
             )
         return self
 
-    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary) -> Vocabulary:
+    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
         if self.objective not in _BY_PROBABILITY:
             return vocabulary
         from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
 
         counts, ids = token_counts(vocabulary), _segments(corpus, alphabet)
-        return likeliest(ids, corpus, vocabulary, counts, _ROUNDS, self.n_threads, _by_path(self.objective))
+        return likeliest(ids, corpus, vocabulary, counts, _ROUNDS, self.n_threads, progress, _by_path(self.objective))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; see `Tokenizer.save`.
@@ -244,11 +244,11 @@ class UBPE(Tokenizer):
         other = UBPE(**{**self.get_params(), "objective": objective, "token_weights": None})
         if self._coder.is_plain:
             wanted = int(SPARE[objective] * n)
-            fewer = refined(ids, Ragged(fewer.arena, fewer.offsets), n_alphabet, wanted, self.n_threads)
+            fewer = refined(ids, Ragged(fewer.arena, fewer.offsets), n_alphabet, wanted, self.n_threads, bar)
         if objective == "likelihood":
             from ubpe_numba.fitting.prune import pruned  # here only: other objectives need not wait for it
 
-            fewer = pruned(ids, corpus, fewer, n, self.n_threads)
+            fewer = pruned(ids, corpus, fewer, n, self.n_threads, bar)
         else:
             from ubpe_numba.coding.usage import usage_of
 
@@ -267,12 +267,13 @@ class UBPE(Tokenizer):
         offsets: Any = None,
         sample_weight: Any = None,
         boundaries: Any = None,
+        progress: bool | str = "auto",
     ) -> UBPE:
         """Make a new tokenizer of the same tokens, whose weights come from the documents' own encodings.
 
         Parameters
         ----------
-        docs, offsets, sample_weight, boundaries
+        docs, offsets, sample_weight, boundaries, progress
             As for `fit`.
         weights
             ``"likelihood"``: probabilities of independent tokens, by rounds of EM over all segmentations; the new tokenizer has
@@ -317,6 +318,7 @@ class UBPE(Tokenizer):
             raise ValueError(f"weights: expected 'idf' or 'likelihood', got {weights!r}")
         from ubpe_numba.fitting.reweight import by_own_idf, likeliest, own_usage
 
+        bar = Progress(progress, "reweight")
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         ids = _segments(corpus, alphabet)
         other = UBPE(**self.get_params())
@@ -324,14 +326,14 @@ class UBPE(Tokenizer):
             objective = self.objective if self.objective in _BY_PROBABILITY else "likelihood"
             other.set_params(objective=objective, token_weights=None)
             usage = own_usage(self._encode_ids(ids), corpus, len(vocabulary), self.n_threads)
-            found = likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, self.n_threads, _by_path(objective))
+            found = likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, self.n_threads, bar, _by_path(objective))
         else:
 
             def encode(vocabulary: Vocabulary) -> Ragged:
                 other._adopt(Model(alphabet, vocabulary, segmenter))
                 return other._encode_ids(ids)
 
-            found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads)
+            found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads, bar)
         other._adopt(Model(alphabet, found, segmenter))
         return other
 
