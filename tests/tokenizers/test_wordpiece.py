@@ -227,3 +227,5 @@ def test_training_begins_with_special_tokens() -> None:
         WordPiece.train(["a"], 9, special_tokens="[CLS]")
     with pytest.raises(TypeError, match="words: expected words, got str; cut it first"):
         WordPiece.train("a text", 9)
+    with pytest.raises(ValueError, match=r"words: expected less than 2\*\*62 characters"):
+        WordPiece.train({"ab": 2**61}, 9)

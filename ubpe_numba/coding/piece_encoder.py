@@ -86,10 +86,11 @@ class PieceEncoder:
 
     def _cut(self, words: Sequence[str], ids: np.ndarray, unknown: int, n_threads: int | None) -> Ragged:
         points = code_points(_END.join(words) + _END * (len(words) > 0))
-        ends = np.flatnonzero(points == ord(_END))  # a third of the time of asking every word for its length
+        (ends,) = (points == ord(_END)).nonzero()  # a third of the time of asking every word for its length
         if ends.size != len(words):  # one has a NUL in it
-            ends = offsets_of(np.fromiter(map(len, words), np.int64, len(words)) + 1)[1:] - 1
-        offsets = np.concatenate([[0], ends + 1])
+            ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + 1) - 1
+        offsets = np.zeros(len(words) + 1, np.int64)
+        np.add(ends, 1, out=offsets[1:])
 
         def cut(characters: np.ndarray, offsets: np.ndarray, out: np.ndarray, ends: np.ndarray) -> int:
             arguments = (self._inside, self._trie, ids, unknown, self._longest, out, ends)

@@ -17,7 +17,6 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, vocab_txt
-from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import check_fields, describe, integers_of, place_of, positive
 
 __all__ = ["WordPiece"]
@@ -160,6 +159,8 @@ class WordPiece:
             if not isinstance(word, str):
                 raise TypeError(f"words: expected str, got {describe(word)}")
             positive(count, f"words[{word!r}]")
+        if sum(count * len(word) for word, count in counts.items()) >= 2**62:
+            raise ValueError("words: expected less than 2**62 characters in all, by counts")
         first = _pieces(special_tokens, "special_tokens")
         unknown, prefix = options.get("unknown", "[UNK]"), options.get("prefix", "##")
         first = first if unknown in first else {unknown: 0, **first}
@@ -254,7 +255,6 @@ class WordPiece:
             listed.extend(words)
             ends.append(len(listed))
         bounds = np.array(ends)
-        thread_pool.asked_for(self.n_threads)  # raises for a bad one before anything is done
         try:
             if not return_offsets:
                 found = self._encoder.encode(listed, self.n_threads)
