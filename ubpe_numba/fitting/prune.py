@@ -55,15 +55,16 @@ def likelihood_losses(encoder: PathEncoder, counts: np.ndarray) -> np.ndarray:
         writable(v.arena), writable(v.offsets), v.n_alphabet, tables.edges, tables.states, -np.rint(logs * SCALE),
         np.empty(encoder.longest + 1), np.empty(2 * encoder.longest, np.int32), out, bounds,
     )  # fmt: skip
-    losses = np.empty(v.n_learned)
-    count, log, flat, ends = counts.tolist(), logs.tolist(), out.tolist(), bounds.tolist()
-    for i, t in enumerate(range(v.n_alphabet, len(v))):
-        path = flat[ends[t] : ends[t + 1]]
-        if sum(log[u] for u in path) > log[t]:
-            losses[i] = -1.0
-            continue
-        rest = sum(math.log(count[u] + count[t]) for u in path)
-        losses[i] = count[t] * (log[t] - rest + len(path) * math.log(total + count[t] * (len(path) - 1)))
+    first, lengths = v.n_alphabet, np.diff(bounds)[v.n_alphabet :]
+    path, of = out[: bounds[-1]], np.repeat(np.arange(v.n_learned), lengths)
+
+    def along(values: np.ndarray) -> np.ndarray:  # in order: the same sums in any Python
+        return np.bincount(of, values, minlength=v.n_learned)
+
+    count, log = counts[first:], logs[first:]
+    more = logarithms(total + count * (lengths - 1))
+    losses = count * (log - along(logarithms(counts[path] + count[of])) + lengths * more)
+    losses[along(logs[path]) > log] = -1.0
     return losses
 
 
