@@ -56,14 +56,14 @@ def likelihood_losses(encoder: PathEncoder, counts: np.ndarray) -> np.ndarray:
         np.empty(encoder.longest + 1), np.empty(2 * encoder.longest, np.int32), out, bounds,
     )  # fmt: skip
     first, lengths = v.n_alphabet, np.diff(bounds)[v.n_alphabet :]
-    path, of = out[: bounds[-1]], np.repeat(np.arange(v.n_learned), lengths)
+    path, of, losses = out[: bounds[-1]], np.repeat(np.arange(v.n_learned), lengths), np.empty(v.n_learned)
 
     def along(values: np.ndarray) -> np.ndarray:  # in order: the same sums in any Python
         return np.bincount(of, values, minlength=v.n_learned)
 
     count, log = counts[first:], logs[first:]
     more = logarithms(total + count * (lengths - 1))
-    losses = count * (log - along(logarithms(counts[path] + count[of])) + lengths * more)
+    losses[:] = count * (log - along(logarithms(counts[path] + count[of])) + lengths * more)
     losses[along(logs[path]) > log] = -1.0
     return losses
 
