@@ -85,6 +85,8 @@ def test_occurrences_of_some_tokens_and_of_unknown_ones() -> None:
     assert v.select(np.array([1, 2]), None).log_probabilities.tolist() == [-1, -2, -4, -5]  # type: ignore[union-attr]
     flat = Vocabulary.from_sequences(2, [0, 1, 1, 1], [2, 2], occurrences=[1, 2, 3, 4])
     assert flat.select(np.array([0, 1]), None) == flat and flat.select(np.array([0]), None).occurrences is None
+    most = v.with_statistics(occurrences=np.full(5, 2**62))
+    assert most.select(np.array([0]), np.array([[0, 1]])).occurrences.tolist() == [2**63 - 1, 2**62, 2**63 - 1]  # type: ignore[union-attr]
     assert v.fingerprint != v.with_statistics(log_probabilities=None).fingerprint
     assert v.fingerprint == v.with_statistics(occurrences=None).fingerprint != Vocabulary.from_merges(2, v.merges).fingerprint
     bad: list[dict[str, Any]] = [

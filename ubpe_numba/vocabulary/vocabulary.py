@@ -405,7 +405,7 @@ class Vocabulary:
             for token, (left, right) in zip(gone.tolist()[::-1], self.merges[gone[::-1] - self.n_alphabet].tolist(), strict=True):
                 found[left] += found[token]
                 found[right] += found[token]
-        return np.array(found, np.int64)
+        return np.array([min(count, 2**63 - 1) for count in found], np.int64)  # a file may hold any
 
     def with_statistics(self, **changes: np.ndarray | None) -> Vocabulary:
         """The same tokens with other statistics.
