@@ -28,7 +28,7 @@ def nothing(_: Any) -> Arrays:
 
 def words(values: np.ndarray, offsets: np.ndarray) -> list[list[str]]:
     """Documents as lists of words, in lower case and cut as BERT does of ASCII: at spaces, and around punctuation."""
-    return [re.findall(r"\w+|[^\w\s]", document.lower()) for document in strings(values, offsets)]
+    return [re.findall(r"[^\W_]+|[^\w\s]|_", document.lower()) for document in strings(values, offsets)]
 
 
 def merges(pairs: Iterable[tuple[bytes, bytes]]) -> Arrays:

@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.count_tokens import count_tokens
 from reference.word_pieces import cut_words
 from text_samples import SAMPLES
 
 from ubpe_numba import BPE, WordPiece
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError
+from ubpe_numba.tokenizers.load import load_model
 
 SMALL = ["[UNK]", "un", "##aff", "##able", "##ably"]
 WORDS = st.lists(st.sampled_from(["un", "unable", "unaffable", "able", "", "##able", "[UNK]", "unaffableable"]), max_size=8)
@@ -36,6 +38,17 @@ def test_batches_are_documents_one_by_one(documents: list[list[str]], longest: i
         assert tok.encode(words).tolist() == found[0][d].tolist()
         assert [part.tolist() for part in tok.encode(iter(words), return_offsets=True)] == [part[d].tolist() for part in found]
     assert tok.decode_batch(found[0]) == [tok.decode(ids) for ids in found[0]]
+
+
+def test_usage_is_that_of_the_ids() -> None:
+    tok = WordPiece({"[UNK]": 4, "un": 1, "##able": 0, "##aff": 7}, n_threads=2)
+    documents = [["unable", "able"], [], ["unaffable", "un", "unaffable"]]
+    found = tok.usage(documents)
+    expected = count_tokens(tok.encode_batch(documents).to_lists(), [1, 1, 1], 8)
+    assert (found.counts.tolist(), found.document_frequencies.tolist()) == expected
+    assert found.n_documents == 3 and found.unused.tolist() == [] and tok.usage([]).unused.tolist() == [0, 1, 4, 7]
+    with pytest.raises(ValueError, match="vocabulary: the id 2147483647 is too far from the others to count by id"):
+        WordPiece({"[UNK]": 2**31 - 1}).usage([])
 
 
 def _sources(size: int) -> str:
@@ -151,6 +164,8 @@ def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
     WordPiece(SMALL).save(tmp_path / "model.json")
     with pytest.raises(ModelFormatError, match="a WordPiece, not a BPE: use WordPiece.load"):
         BPE.load(tmp_path / "model.json")
+    with pytest.raises(ModelFormatError, match="a WordPiece, which takes words, not text: use WordPiece.load"):
+        load_model(tmp_path / "model.json")
     with pytest.raises(ValueError, match="expected a name that ends in .json or .npz"):
         WordPiece(SMALL).save(tmp_path / "vocab.txt")
     tok = WordPiece.from_file(bert_vocabulary.EXCERPT)

@@ -18,6 +18,8 @@ def load_model(path: str | os.PathLike[str], n_threads: int | None = None) -> To
     """Read a model of whatever class it is. Raises as `Tokenizer.load`."""
     model, n_bytes = model_file.load(path)
     name = model["tokenizer"]
+    if name == "WordPiece":
+        raise ModelFormatError(f"{os.fspath(path)}: a WordPiece, which takes words, not text: use WordPiece.load")
     if name not in TOKENIZERS:
         raise ModelFormatError(f"{os.fspath(path)}: there is no tokenizer {name!r}")
     return TOKENIZERS[name]._loaded(os.fspath(path), model, n_bytes, n_threads)

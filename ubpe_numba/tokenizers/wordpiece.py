@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.coding.piece_encoder import PieceEncoder
+from ubpe_numba.coding.usage import Usage, usage_of
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError
@@ -50,8 +51,8 @@ class WordPiece:
     Notes
     -----
     Ids equal those of the WordPiece model of the package ``tokenizers``. Text has to be normalised and cut into words before,
-    which BERT does at spaces and around punctuation. Special tokens are pieces like any other: the word ``"[CLS]"`` becomes that
-    one id. Text that was cut around punctuation has no such word.
+    which BERT does at spaces and around punctuation (``BertNormalizer`` and ``BertPreTokenizer`` of that package). Special tokens
+    are pieces like any other: the word ``"[CLS]"`` becomes that one id. Text that was cut around punctuation has no such word.
 
     `from_file` reads a ``vocab.txt``, `train` learns a vocabulary, `save` keeps all arguments but `n_threads`. Once made, the
     object is only read; threads may share it, and it can be pickled.
@@ -269,6 +270,39 @@ class WordPiece:
         numbers = np.repeat(word, np.diff(found.offsets))
         offsets = found.offsets[bounds]
         return tuple(Ragged._trusted(part.astype(np.int32, copy=False), offsets) for part in (found.values, numbers, starts))
+
+    def usage(self, documents: Iterable[Iterable[str]]) -> Usage:
+        """How often each piece is used on documents, and which never is.
+
+        Parameters
+        ----------
+        documents
+            As for `encode_batch`.
+
+        Returns
+        -------
+        usage
+            As of `Tokenizer.usage`.
+
+        Raises
+        ------
+        TypeError
+            As `encode_batch`.
+        ValueError
+            If an id is above 2**24 and twice the number of pieces: the arrays have an entry for each below it.
+
+        Examples
+        --------
+        >>> found = WordPiece({"[UNK]": 0, "un": 1, "##able": 2, "a": 5}).usage([["unable", "un"], ["able"]])
+        >>> found.counts.tolist(), found.document_frequencies.tolist(), found.unused.tolist()
+        ([1, 2, 1, 0, 0, 0], [1, 1, 1, 0, 0, 0], [5])
+        """
+        size = max(self._names) + 1
+        if size > max(2**24, 2 * len(self._names)):
+            raise ValueError(f"vocabulary: the id {size - 1} is too far from the others to count by id")
+        gaps = np.ones(size, bool)
+        gaps[list(self._names)] = False
+        return usage_of(self.encode_batch(documents), size, None, self.n_threads, gaps)
 
     # ---------------------------------------------------------------------------------------------- decoding
 
