@@ -121,6 +121,14 @@ def test_files_hold_everything(tmp_path: pathlib.Path, suffix: str) -> None:
     assert WordPiece.load(tmp_path / f"model{suffix}", n_threads=2).n_threads == 2
 
 
+def test_surrogates_are_kept_where_files_can_hold_them(tmp_path: pathlib.Path) -> None:
+    tok = WordPiece(["[UNK]", "\ud800", "\udc80\ud800"])
+    tok.save(tmp_path / "model.json")
+    assert WordPiece.load(tmp_path / "model.json").vocabulary == tok.vocabulary
+    with pytest.raises(ValueError, match="surrogates in pairs would be read as one character"):
+        WordPiece(["[UNK]", "\ud800\udc80"]).save(tmp_path / "model.json")
+
+
 def test_words_of_any_length_may_be_known() -> None:
     tok = WordPiece(["[UNK]", "a", "##a"], longest=10**30)
     assert tok.encode(["a" * 1000]).size == 1000
@@ -155,6 +163,26 @@ def test_other_files_are_refused(tmp_path: pathlib.Path, change: Any, match: str
     path.write_text(json.dumps(state))
     with pytest.raises(ModelFormatError, match=match):
         WordPiece.load(path)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_files_with_a_wrong_byte_are_refused_or_work(tmp_path: pathlib.Path, suffix: str) -> None:
+    path = tmp_path / f"model{suffix}"
+    WordPiece({"[UNK]": 3, "un": 1, "##able": 0, "é": 7}, longest=12).save(path)
+    good, rng, refused = path.read_bytes(), np.random.default_rng(0), 0
+    for _ in range(300):
+        data = bytearray(good)
+        at = int(rng.integers(len(data)))
+        data[at : at + int(rng.integers(2))] = rng.integers(0, 256, int(rng.integers(3)), np.uint8).tobytes()
+        path.write_bytes(data)
+        try:
+            tok = WordPiece.load(path)
+        except ModelFormatError:
+            refused += 1
+        else:
+            ids = tok.encode(["unable", "é", "x", "un" * 9])
+            assert set(ids.tolist()) <= set(tok.vocabulary.values()) and isinstance(tok.decode(ids), str)
+    assert refused > 100
 
 
 def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
@@ -242,5 +270,7 @@ def test_training_begins_with_special_tokens() -> None:
         WordPiece.train(["a"], 9, special_tokens="[CLS]")
     with pytest.raises(TypeError, match="words: expected words, got str; cut it first"):
         WordPiece.train("a text", 9)
+    with pytest.raises(TypeError, match="prefix: expected str, got None"):
+        WordPiece.train(["ab"], 9, prefix=None)
     with pytest.raises(ValueError, match=r"words: expected less than 2\*\*62 characters"):
         WordPiece.train({"ab": 2**61}, 9)

@@ -167,6 +167,7 @@ class WordPiece:
         first = first if unknown in first else {unknown: 0, **first}
         if n < len(first):
             raise ValueError(f"n_tokens: expected at least the {len(first)} special tokens, got {n}")
+        cls([*first], **options)  # raises for options, before a long training
         counts.pop("", None)
         learned = [piece for piece in learn_pieces(counts, n, criterion, least, prefix) if piece not in first]
         return cls([*first, *learned[: n - len(first)]], **options)
@@ -432,7 +433,7 @@ class WordPiece:
         Raises
         ------
         ValueError
-            For another suffix.
+            For another suffix, or a piece with two surrogates in place of one character.
         OSError
             From the disk; the old file is then still there.
 
@@ -444,6 +445,9 @@ class WordPiece:
         >>> WordPiece.load(path)
         WordPiece(unknown='<unk>', prefix='', longest=100): 3 pieces
         """
+        for piece in self.vocabulary:
+            if not piece.isascii() and piece != piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass"):
+                raise ValueError(f"vocabulary: {piece!r}: surrogates in pairs would be read as one character")
         vocabulary = {"pieces": list(self.vocabulary), "ids": list(self.vocabulary.values())}
         params = {name: getattr(self, name) for name in _PARAMS}
         model_file.save(path, {"tokenizer": "WordPiece", "params": params, "alphabet": {}, "vocabulary": vocabulary})
