@@ -142,7 +142,7 @@ class WordPiece:
         ``"count"`` is what to take: on words of the King James Bible in lower case and 8192 pieces, characters not seen take 253
         pieces per 1000 by count, 254 by likelihood and 465 by pmi, 2.24, 2.24 and 3.02 bits per character (with a `min_count` of
         20 pmi needs 275). ``tokenizers``' trainer of WordPiece merges by count as well. The time is that of merges times pairs:
-        8192 pieces of 12,000 words take ten seconds, where `BPE` takes one.
+        8192 pieces of 12,700 distinct words take some three seconds, three to four times as long as that trainer.
 
         Examples
         --------
