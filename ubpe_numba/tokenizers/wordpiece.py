@@ -432,10 +432,8 @@ class WordPiece:
 
         Raises
         ------
-        ValueError
-            For another suffix, or a piece with two surrogates in place of one character.
-        OSError
-            From the disk; the old file is then still there.
+        ValueError, OSError
+            As `Tokenizer.save`; for a piece with two surrogates in place of one character.
 
         Examples
         --------
@@ -465,10 +463,8 @@ class WordPiece:
 
         Raises
         ------
-        ModelFormatError
-            For a file that is not a model of this class, saying what is wrong.
-        OSError
-            If it cannot be read.
+        ModelFormatError, OSError
+            As `Tokenizer.load`.
 
         Examples
         --------
