@@ -1,4 +1,4 @@
-"""What the criteria of `WordPiece.train` give: pieces per 1000 characters of words not seen, and bits of a unigram model of pieces.
+"""The criteria of `WordPiece.train`: pieces per 1000 characters of words not seen, and bits of a unigram model of pieces.
 
 The words are those of every second line of the King James Bible (without it, of sources of the standard library) in lower case,
 as BERT cuts them: at spaces and around punctuation. Words with a character that was not seen are left out.
