@@ -46,7 +46,7 @@ class Lattice:
         self.reach = encoder.longest + 1
         self.block = max(block, 4 * self.reach)
         self.ring = 1 << self.reach.bit_length()
-        self._listed = self.weights[encoder.matcher.lists[1]["token"]]
+        self._listed = self.weights[encoder.matcher.matches["token"]]
 
     @classmethod
     def of(cls, encoder: PathEncoder, alpha: float) -> Lattice:

@@ -10,7 +10,7 @@ from ubpe_numba.runtime.arrays import writable
 from ubpe_numba.runtime.tables import automaton
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-_MOST_FOLLOWING = 1 << 21  # states times symbols: 8 MB, beyond which the list of what follows is no faster
+_MOST_FOLLOWING = 1 << 21  # states that follow: 8 MB, beyond which their list is no faster
 
 
 class MatchTables(NamedTuple):
@@ -18,8 +18,8 @@ class MatchTables(NamedTuple):
 
     edges: np.ndarray  #: EDGE[capacity] and
     states: np.ndarray  #: STATE[n], the automaton
-    following: np.ndarray  #: int32[(n + 1) * n_alphabet], the states that follow, or empty
-    first: np.ndarray  #: int32[n], where the list of a state begins
+    listed: np.ndarray  #: LISTED[n + 1], of each state its list of tokens and its row of
+    rows: np.ndarray  #: int32, states that follow, or empty
     matches: np.ndarray  #: MATCH[m], the lists
 
 
@@ -52,23 +52,25 @@ class Matcher:
         if mirrored:
             arena = arena[np.repeat(vocabulary.offsets[:-1] + vocabulary.offsets[1:] - 1, lengths) - np.arange(arena.size)]
         self._n_alphabet, self._size = vocabulary.n_alphabet, arena.size
-        self.edges, self.states, self.longest = automaton.automaton_of(self._n_alphabet, arena, lengths)
-        size = (self.states.size + 1) * self._n_alphabet
-        self._following = np.empty(0, np.int32)
-        self._read, self._pays_from = 0, size >> 1 if size <= _MOST_FOLLOWING else 1 << 62  # symbols
-        self._lists: tuple[np.ndarray, np.ndarray] | None = None
+        self.edges, self.states, self._order, self.longest = automaton.automaton_of(self._n_alphabet, arena, lengths)
+        self._rows, self._read = np.empty(0, np.int32), 0
+        self._lists: tuple[np.ndarray, np.ndarray, int] | None = None
 
     @property
-    def lists(self) -> tuple[np.ndarray, np.ndarray]:
-        """The lists of tokens, `first` and `matches` of `MatchTables`."""
+    def matches(self) -> np.ndarray:
+        """MATCH[m], the lists of tokens; what tokens cost is laid out beside them."""
+        return self._listed()[1]
+
+    def _listed(self) -> tuple[np.ndarray, np.ndarray, int]:
         if self._lists is None:
-            self._lists = automaton.matches_of(self._n_alphabet, self.states, self._size)
+            self._lists = automaton.lists_of(self._n_alphabet, self.edges, self.states, self._order, self._size)
         return self._lists
 
     def tables(self, n_symbols: int) -> MatchTables:
         """The tables for `n_symbols` more symbols: the states that follow are listed once many were read."""
-        if self._following.size == 0:
+        listed, matches, n_rows = self._listed()
+        if self._rows.size == 0 and n_rows * self._n_alphabet <= _MOST_FOLLOWING:
             self._read += n_symbols
-            if self._read >= self._pays_from:
-                self._following = automaton.following_of(self._n_alphabet, self.edges, self.states)
-        return MatchTables(self.edges, self.states, self._following, *self.lists)
+            if 2 * self._read >= n_rows * self._n_alphabet:
+                self._rows = automaton.rows_of(self._n_alphabet, self.edges, self.states, self._order, listed, n_rows)
+        return MatchTables(self.edges, self.states, listed, self._rows, matches)

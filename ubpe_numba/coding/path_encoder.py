@@ -140,9 +140,8 @@ class PathEncoder:
         if longest <= most:
             sums, tree = np.empty(self.ring, np.uint64), np.empty(longest, np.int32)
             return packed_path.packed_paths, (*tables, packed, sums, tree, out, out_offsets)
-        pairs, edges, states, following = np.empty(2 * self.ring), tables.edges, tables.states, tables.following
-        tree = np.empty(2 * longest + 2, np.int32)
-        return cheapest_path.cheapest_paths, (edges, states, following, self.costs[objective], pairs, tree, out, out_offsets)
+        sums, tree = np.empty(2 * self.ring), np.empty(2 * longest + 2, np.int32)
+        return cheapest_path.cheapest_paths, (*tables[:-1], self.costs[objective], sums, tree, out, out_offsets)
 
     def _packed_costs(self, objective: str, matches: np.ndarray) -> tuple[np.ndarray, int]:
         """The packed costs of the tokens of `matches`, and the length of documents they are exact for."""
@@ -155,7 +154,7 @@ class PathEncoder:
         """The tables of the tokens that end at each position, and their scores."""
         if self._ends is None:
             matcher = Matcher(self.vocabulary, mirrored=True)
-            self._ends = matcher, self.added.astype(np.float32)[matcher.lists[1]["token"]]
+            self._ends = matcher, self.added.astype(np.float32)[matcher.matches["token"]]
         return self._ends[0].tables(n_symbols), self._ends[1]
 
     def _forward(

@@ -27,10 +27,10 @@ _FAR = np.float32(100000.0)
 
 
 @kernel
-def forward_paths(symbols, offsets, edges, states, following, first, matches, scores, sums, tree, out, out_offsets):
+def forward_paths(symbols, offsets, edges, states, listed, rows, matches, scores, sums, tree, out, out_offsets):
     """The most probable path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, following, first and matches as automaton.py builds them
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, rows and matches as automaton.py builds them
     for mirrored tokens; scores float32, those of the tokens of `matches`; out int32, room for all symbols; out_offsets int64[d +
     1]. Scratch: sums float32[2 * a power of two], of the heads within reach, two more positions than the longest token at least,
     and what was taken off there; tree int32[longest document], the best entry of a position. The caller allocates all. O(symbols
@@ -50,14 +50,14 @@ def forward_paths(symbols, offsets, edges, states, following, first, matches, sc
             continue
         sums[0] = np.float32(0.0)
         far = np.int64(0)  # the last position where sums were taken off
-        state = next_state(following, edges, states, np.int64(-1), document[0])
-        ahead, ahead_length = list_of(first, matches, state)
-        state = next_state(following, edges, states, state, document[min(np.int64(1), n - 1)])
+        state = next_state(edges, states, listed, rows, np.int64(-1), document[0])
+        ahead, ahead_length = list_of(listed, matches, state)
+        state = next_state(edges, states, listed, rows, state, document[min(np.int64(1), n - 1)])
         for s in range(n):
             i = ahead
             length = ahead_length
-            ahead, ahead_length = list_of(first, matches, state)
-            state = next_state(following, edges, states, state, document[min(s + 2, n - 1)])
+            ahead, ahead_length = list_of(listed, matches, state)
+            state = next_state(edges, states, listed, rows, state, document[min(s + 2, n - 1)])
             here = sums[s & ring]
             taken[s & ring] = np.float32(0.0)
             if abs(here) > _FAR:

@@ -44,10 +44,10 @@ def pack(first, second, longest):
 
 
 @kernel
-def packed_paths(symbols, offsets, edges, states, following, first, matches, costs, sums, tree, out, out_offsets):
+def packed_paths(symbols, offsets, edges, states, listed, rows, matches, costs, sums, tree, out, out_offsets):
     """The cheapest path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, following, first and matches as automaton.py builds them;
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, rows and matches as automaton.py builds them;
     costs uint64, those of the tokens of `matches`, as `pack` makes them, and documents not longer than it says; out int32, room
     for all symbols; out_offsets int64[d + 1]. Ties: the longest first token. The caller allocates all.
     The example above: [2, 0].
@@ -68,14 +68,14 @@ def packed_paths(symbols, offsets, edges, states, following, first, matches, cos
         if n == 0:
             continue
         sums[n & ring] = 0
-        state = next_state(following, edges, states, np.int64(-1), document[n - 1])
-        ahead, ahead_length = list_of(first, matches, state)
-        state = next_state(following, edges, states, state, document[max(n - 2, 0)])
+        state = next_state(edges, states, listed, rows, np.int64(-1), document[n - 1])
+        ahead, ahead_length = list_of(listed, matches, state)
+        state = next_state(edges, states, listed, rows, state, document[max(n - 2, 0)])
         for s in range(n - 1, -1, -1):
             i = ahead
             length = ahead_length
-            ahead, ahead_length = list_of(first, matches, state)
-            state = next_state(following, edges, states, state, document[max(s - 2, 0)])
+            ahead, ahead_length = list_of(listed, matches, state)
+            state = next_state(edges, states, listed, rows, state, document[max(s - 2, 0)])
             best = i
             least = sums[(s + length) & ring] + costs[i]
             while length > 1:

@@ -82,7 +82,7 @@ def scaled(x, j):
 def sum_block(document, b, size, tables, scratch):
     """Sum up the tails of the positions of block b, from its end; returns how many positions it has.
 
-    document int32[n], alphabet ids; size, of a block; tables: edges, states, following, first and matches as automaton.py builds
+    document int32[n], alphabet ids; size, of a block; tables: edges, states, listed, rows and matches as automaton.py builds
     them, weights float64, those of the tokens of `matches`; scratch, of the caller: list_at int32[size], the lists of the
     positions of the block; tails SUM[size + reach], from its first position on; kept SUM[blocks, reach] and kept_states
     int64[blocks]: of the first `reach` positions of the block behind it, unless that is the end. The block's own are entered
@@ -90,7 +90,7 @@ def sum_block(document, b, size, tables, scratch):
 
     The example above in one block: tails 17/128, 1/32, 1/4, 1, of exponent 0.
     """
-    edges, states, following, first, matches, weights = tables
+    edges, states, listed, rows, matches, weights = tables
     list_at, tails, kept, kept_states = scratch
     n = document.size
     reach = kept.shape[1]
@@ -108,14 +108,14 @@ def sum_block(document, b, size, tables, scratch):
     upcoming = state
     ahead = ahead_step = np.int64(0)
     if length > 0:
-        upcoming = next_state(following, edges, states, state, document[begin + length - 1])
-        ahead, ahead_step = list_of(first, matches, upcoming)
+        upcoming = next_state(edges, states, listed, rows, state, document[begin + length - 1])
+        ahead, ahead_step = list_of(listed, matches, upcoming)
     for i in range(length - 1, -1, -1):
         state = upcoming
-        upcoming = next_state(following, edges, states, state, document[begin + max(i - 1, 0)])
+        upcoming = next_state(edges, states, listed, rows, state, document[begin + max(i - 1, 0)])
         j = ahead
         step = ahead_step
-        ahead, ahead_step = list_of(first, matches, upcoming)
+        ahead, ahead_step = list_of(listed, matches, upcoming)
         list_at[i] = j
         m = tails[i + step].mantissa * weights[j]
         k = tails[i + step].exponent
