@@ -38,9 +38,10 @@ differ from a row by one answer: they hold that themselves.
      4       0     1      3      4                                    5      2       2
                                                                       6      1       0
 
-From state 1 the symbol 0 leads to state 2, and 1 to what row 0 says, state 1. State 4 has no edge: it answers as state 2, to which
-it fails. A state that would differ by two answers has a row of its own. State 4 is token 3 and has a list of its own, the tokens 3
-and 2 and the symbol 0; state 3 is no token and has the list of state 1. Entries are no more than the symbols of all tokens.
+From state 1 the symbol 0 leads to state 2, and 1 to what row 0 says, state 1. State 4 has no edge: it answers as state 2, to
+which it fails. A state that would differ by two answers has a row of its own. State 4 is token 3 and has a list of its own, the
+tokens 3 and 2 and the symbol 0; state 3 is no token and has the list of state 1. Entries are no more than the symbols of all
+tokens.
 
 Source: A. Aho and M. Corasick, 1975.
 """
