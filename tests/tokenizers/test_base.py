@@ -67,7 +67,7 @@ def test_usage_counts_what_encoding_gives(cls: Any, name: str) -> None:
         for n_threads in (1, 2, 5):
             tok.set_params(n_threads=n_threads)
             given = {} if copies is not weights else {"sample_weight": weights}
-            found = tok.usage(iter(docs), **given, allowed_special="all", return_offsets=n_threads == 2)
+            found = tok.usage(iter(docs), **given, allowed_special="all")
             assert (found.counts.tolist(), found.document_frequencies.tolist()) == (counts, documents)
             assert found.n_documents == sum(copies)
             assert found.unused.tolist() == sorted(token for token in tokens if counts[token] == 0)

@@ -724,9 +724,7 @@ class Tokenizer(ABC):
 
         Parameters
         ----------
-        docs, offsets
-            As for `encode_batch`.
-        sample_weight
+        docs, offsets, sample_weight
             As for `fit`.
         **options
             Further arguments of `encode_batch`, but for `return_offsets`.
