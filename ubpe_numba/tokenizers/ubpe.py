@@ -232,12 +232,12 @@ class UBPE(Tokenizer):
         self._check_objective()
         n_alphabet = vocabulary.n_alphabet
         n = max(len(vocabulary), self.n_tokens or 0) - n_alphabet
-        if objective not in MORE:
+        if objective not in tuple(MORE):
             raise ValueError(f"objective: expected {' or '.join(map(repr, MORE))}, got {objective!r}")
         settings = self._settings()._replace(n_tokens=min(MAX_SIZE, n_alphabet + MORE[objective] * n))
         bar = Progress(progress, "refine")
         if not self._coder.is_plain and objective == "shortest":
-            raise ValueError("refine: a vocabulary for documents that are cut, or have special tokens, cannot be refined")
+            raise ValueError("refine: documents that are cut, or have special tokens, ask for objective='likelihood'")
         corpus = self._corpus(docs, offsets, None, None)
         ids = _segments(corpus, alphabet)
         fewer, _ = learn(corpus, alphabet, settings, bar)
@@ -250,10 +250,10 @@ class UBPE(Tokenizer):
 
             fewer = pruned(ids, corpus, fewer, n, self.n_threads, bar)
         else:
-            from ubpe_numba.coding.usage import usage_of
+            from ubpe_numba.fitting.reweight import own_usage
 
             shortest = PathEncoder(fewer).encode(ids, "shortest", self.n_threads)
-            usage = usage_of(shortest, len(fewer), None, self.n_threads)
+            usage = own_usage(shortest, corpus, len(fewer), self.n_threads)
             fewer = fewer.with_statistics(occurrences=usage.counts)
         other._adopt(Model(alphabet, fewer, other._segmenter(alphabet.kind, len(fewer))))
         return other
