@@ -20,7 +20,7 @@ from ubpe_numba.runtime.jit import kernel
 
 @kernel
 def expected_counts(symbols, offsets, n_copies, tables, one, size, scratch, heads, counts, totals):
-    """Add the expected number of every token, times `one` and rounded at every place, to counts int64[V].
+    """Add the expected number of every token, times `one` and copies and rounded at every place, to counts int64[V].
 
     symbols int32 (alphabet ids), offsets int64[d + 1], n_copies int64[d], as how many documents each counts; totals SUM[d], what
     all segmentations of a document weigh. tables, size, scratch as for `path_sums.sum_block`, for the longest document; heads
@@ -38,7 +38,7 @@ def expected_counts(symbols, offsets, n_copies, tables, one, size, scratch, head
         zk = tails[0].exponent
         totals[d].mantissa = z
         totals[d].exponent = zk
-        copies = n_copies[d]
+        unit = one * np.float64(n_copies[d])
         first_heads(heads)
         for b in range(blocks):
             length = min(document.size - b * size, size) if b == 0 else sum_block(document, b, size, tables, scratch)
@@ -53,7 +53,7 @@ def expected_counts(symbols, offsets, n_copies, tables, one, size, scratch, head
                     step = np.int64(matches[j].length)
                     push_head(m, k, heads, s + step, weights[j])
                     x = scaled(share * weights[j] * tails[i + step].mantissa, k + tails[i + step].exponent - zk)
-                    counts[matches[j].token] += np.int64(x * one + 0.5) * copies
+                    counts[matches[j].token] += np.int64(x * unit + 0.5)
 
 
 @kernel
