@@ -45,19 +45,17 @@ def forward_paths(symbols, offsets, edges, states, listed, rows, matches, scores
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
         n = np.int64(document.size)
-        out_offsets[d + 1] = w
-        if n == 0:
-            continue
         sums[0] = np.float32(0.0)
         far = np.int64(0)  # the last position where sums were taken off
-        state = next_state(edges, states, listed, rows, np.int64(-1), document[0])
-        ahead, ahead_length = list_of(listed, matches, state)
-        state = next_state(edges, states, listed, rows, state, document[min(np.int64(1), n - 1)])
-        for s in range(n):
+        state = np.int64(-1)
+        ahead = ahead_length = np.int64(0)
+        for s in range(-2 if n > 0 else 0, n):  # states and lists ahead, as in packed_path.py
             i = ahead
             length = ahead_length
             ahead, ahead_length = list_of(listed, matches, state)
             state = next_state(edges, states, listed, rows, state, document[min(s + 2, n - 1)])
+            if s < 0:
+                continue
             here = sums[s & ring]
             taken[s & ring] = np.float32(0.0)
             if abs(here) > _FAR:

@@ -56,7 +56,8 @@ def packed_paths(symbols, offsets, edges, states, listed, rows, matches, costs, 
     int32[longest document], the best entry of a position. O(symbols + matches).
 
     No branch depends on which token is cheaper, only on how many there are. Of the next position the list is known before, and of
-    the next but one the state, so that nothing waits for them after a branch that was predicted wrongly.
+    the next but one the state, so that nothing waits for them after a branch that was predicted wrongly: the loop begins two
+    positions early.
     """
     ring = np.int64(sums.size - 1)
     w = np.int64(0)
@@ -64,18 +65,16 @@ def packed_paths(symbols, offsets, edges, states, listed, rows, matches, costs, 
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
         n = np.int64(document.size)
-        out_offsets[d + 1] = w
-        if n == 0:
-            continue
         sums[n & ring] = 0
-        state = next_state(edges, states, listed, rows, np.int64(-1), document[n - 1])
-        ahead, ahead_length = list_of(listed, matches, state)
-        state = next_state(edges, states, listed, rows, state, document[max(n - 2, 0)])
-        for s in range(n - 1, -1, -1):
+        state = np.int64(-1)
+        ahead = ahead_length = np.int64(0)
+        for s in range(n + 1 if n > 0 else -1, -1, -1):
             i = ahead
             length = ahead_length
             ahead, ahead_length = list_of(listed, matches, state)
             state = next_state(edges, states, listed, rows, state, document[max(s - 2, 0)])
+            if s >= n:
+                continue
             best = i
             least = sums[(s + length) & ring] + costs[i]
             while length > 1:

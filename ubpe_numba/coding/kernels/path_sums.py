@@ -107,15 +107,14 @@ def sum_block(document, b, size, tables, scratch):
             tails[length + i].exponent = kept[b + 1, i].exponent
     upcoming = state
     ahead = ahead_step = np.int64(0)
-    if length > 0:
-        upcoming = next_state(edges, states, listed, rows, state, document[begin + length - 1])
-        ahead, ahead_step = list_of(listed, matches, upcoming)
-    for i in range(length - 1, -1, -1):
+    for i in range(length if length > 0 else -1, -1, -1):  # states and lists ahead, as in packed_path.py
         state = upcoming
         upcoming = next_state(edges, states, listed, rows, state, document[begin + max(i - 1, 0)])
         j = ahead
         step = ahead_step
         ahead, ahead_step = list_of(listed, matches, upcoming)
+        if i == length:
+            continue
         list_at[i] = j
         m = tails[i + step].mantissa * weights[j]
         k = tails[i + step].exponent
