@@ -81,9 +81,14 @@ def advance(edges, states, state, symbol):
 
 @helper
 def next_state(edges, states, listed, rows, state, symbol):
-    """`advance`, by the rows of what follows unless they are empty. O(1). Above: from 1 by 0 to 2, from 1 by 1 to 1."""
+    """`advance`, by the rows of what follows unless they are empty. O(1). Above: from 1 by 0 to 2, from 1 by 1 to 1.
+
+    Without rows, what is known of row 0, that of the empty state, saves most of the way along edges and failures.
+    """
     if rows.size == 0:
-        return advance(edges, states, state, symbol)
+        if symbol == listed[state + 1].symbol:
+            return np.int64(listed[state + 1].child)
+        return np.int64(symbol) if listed[state + 1].row == 0 else advance(edges, states, state, symbol)
     usual = rows[np.int64(listed[state + 1].row) + symbol]
     return np.int64(listed[state + 1].child if symbol == listed[state + 1].symbol else usual)
 
