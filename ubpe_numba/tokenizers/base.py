@@ -743,8 +743,9 @@ class Tokenizer(ABC):
         Notes
         -----
         A token may be in the vocabulary, and in the corpus, and yet never be in an encoding: it was only a step to longer ones,
-        or another path is always better. Models learn nothing about such a token ("glitch token"). Of 4096 tokens of `UBPE` 521
-        are never used on the ECG corpus that they were learned on, 925 on a Chinese one.
+        or another path is always better. Models learn nothing about such a token ("glitch token"). Of 4096 tokens learned on
+        600,000 bytes, by lines, by rank 105 are never used on these lines themselves (King James Bible; 255 on a Chinese text),
+        by ``"shortest"`` 115 (310), by ``"tfidf"`` 2459 (1496).
 
         Examples
         --------
