@@ -1,4 +1,7 @@
-"""BERT's `vocab.txt`: a piece a line, in UTF-8, whose id is the number of the line, from 0 on."""
+"""BERT's `vocab.txt`: a piece a line, in UTF-8, whose id is the number of the line, from 0 on.
+
+White space at the end of a line is no part of the piece, as the package ``tokenizers`` has it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ from collections.abc import Mapping
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.files import naming, open_regular, write_atomically
+
+#: Unicode's property White_Space; `str.rstrip` takes four control characters for it, too.
+_SPACE = "\t\n\x0b\x0c\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, int]:
@@ -22,7 +28,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, int]:
             raise ModelFormatError(f"line {line}: not UTF-8") from error
         if not lines:
             raise ModelFormatError("no pieces")
-    return {line.rstrip("\r"): i for i, line in enumerate(text.split("\n"))}
+    return {line.rstrip(_SPACE): i for i, line in enumerate(text.split("\n"))}
 
 
 def write(path: str | os.PathLike[str], pieces: Mapping[str, int]) -> None:
@@ -33,8 +39,8 @@ def write(path: str | os.PathLike[str], pieces: Mapping[str, int]) -> None:
             f"path: the ids of a vocab.txt are 0..{len(listed) - 1}, this vocabulary goes up to {pieces[listed[-1]]}"
         )
     for piece in listed:
-        if "\n" in piece or piece.endswith("\r"):
-            raise ValueError(f"path: a vocab.txt has a piece a line, and {piece!r} has a line break")
+        if "\n" in piece or piece != piece.rstrip(_SPACE):
+            raise ValueError(f"path: a vocab.txt cannot hold the line break, or white space at the end, in {piece!r}")
         if not piece.isascii() and any("\ud800" <= c <= "\udfff" for c in piece):
             raise ValueError(f"path: a vocab.txt is UTF-8, which cannot hold the surrogate in {piece!r}")
     write_atomically(path, "".join(f"{piece}\n" for piece in listed).encode())

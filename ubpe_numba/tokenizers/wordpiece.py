@@ -409,7 +409,7 @@ class WordPiece:
         Raises
         ------
         ValueError
-            If ids are not 0, 1, ..., or a piece has a line break or a surrogate.
+            If ids are not 0, 1, ..., or a piece has a line break, white space at its end, or a surrogate.
         OSError
             From the disk.
 
