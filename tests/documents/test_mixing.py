@@ -15,6 +15,7 @@ def test_shares_are_powers_of_sizes(alpha: float) -> None:
     shares = [weight * size for weight, size in zip(weights, sizes, strict=True)]
     for share, size in zip(shares, sizes, strict=True):
         assert share / shares[0] == pytest.approx((size / sizes[0]) ** alpha, rel=0.04)
+    assert language_weights(iter(sizes), alpha) == weights
     assert language_weights([]) == []
 
 

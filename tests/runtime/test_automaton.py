@@ -84,7 +84,7 @@ def test_lists_are_the_tokens_that_start_in_a_state(table: Table, mirrored: bool
 
 def test_lists_of_tokens_each_of_which_begins_with_all_shorter_ones() -> None:
     v = Vocabulary.from_merges(1, [[i, 0] for i in range(300)])
-    _, states, listed, _, matches = Matcher(v).tables(1 << 40)
+    _, states, listed, _, _, matches = Matcher(v).tables(1 << 40)
     assert matches.size == v.arena.size == 301 * 302 // 2
     begin = listed["first"][np.argmax(states["depth"]) + 1]
     assert matches["length"][begin : begin + 301].tolist() == list(range(301, 0, -1))

@@ -18,8 +18,9 @@ class MatchTables(NamedTuple):
 
     edges: np.ndarray  #: EDGE[capacity] and
     states: np.ndarray  #: STATE[n], the automaton
-    listed: np.ndarray  #: LISTED[n + 1], of each state its list of tokens and its row of
-    rows: np.ndarray  #: int32, states that follow, or empty
+    listed: np.ndarray  #: LISTED[n + 1], of each state its list of tokens and its row
+    owners: np.ndarray  #: int32[n_rows], whose rows they are
+    rows: np.ndarray  #: int32[n_rows * n_alphabet], states that follow, or empty
     matches: np.ndarray  #: MATCH[m], the lists
 
 
@@ -53,24 +54,26 @@ class Matcher:
             arena = arena[np.repeat(vocabulary.offsets[:-1] + vocabulary.offsets[1:] - 1, lengths) - np.arange(arena.size)]
         self._n_alphabet, self._size = vocabulary.n_alphabet, arena.size
         self.edges, self.states, self._order, self.longest = automaton.automaton_of(self._n_alphabet, arena, lengths)
-        self._rows, self._read = np.empty(0, np.int32), 0
-        self._lists: tuple[np.ndarray, np.ndarray, int] | None = None
+        self._read = 0
+        self._following: tuple[np.ndarray, np.ndarray] | None = None
+        self._lists: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     @property
     def matches(self) -> np.ndarray:
         """MATCH[m], the lists of tokens; what tokens cost is laid out beside them."""
-        return self._listed()[1]
+        return self._listed()[2]
 
-    def _listed(self) -> tuple[np.ndarray, np.ndarray, int]:
+    def _listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if self._lists is None:
             self._lists = automaton.lists_of(self._n_alphabet, self.edges, self.states, self._order, self._size)
         return self._lists
 
     def tables(self, n_symbols: int) -> MatchTables:
         """The tables for `n_symbols` more symbols: the states that follow are listed once many were read."""
-        listed, matches, n_rows = self._listed()
-        if self._rows.size == 0 and n_rows * self._n_alphabet <= _MOST_FOLLOWING:
+        listed, owners, matches = self._listed()
+        if self._following is None and (size := owners.size * self._n_alphabet) <= _MOST_FOLLOWING:
             self._read += n_symbols
-            if 2 * self._read >= n_rows * self._n_alphabet:
-                self._rows = automaton.rows_of(self._n_alphabet, self.edges, self.states, self._order, listed, n_rows)
-        return MatchTables(self.edges, self.states, listed, self._rows, matches)
+            if 2 * self._read >= size:
+                self._following = automaton.rows_of(self._n_alphabet, self.edges, self.states, self._order, listed, owners)
+        placed, rows = self._following or (listed, np.empty(0, np.int32))
+        return MatchTables(self.edges, self.states, placed, owners, rows, matches)

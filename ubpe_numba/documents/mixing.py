@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _MOST = 2**62
 _UNIT = 16  # the weight of the largest language: others are rounded to a sixteenth of it
 
 
-def language_weights(sizes: Sequence[int], alpha: float = 0.3) -> list[int]:
+def language_weights(sizes: Iterable[int], alpha: float = 0.3) -> list[int]:
     """Integer weights for `sample_weight`, by which language i takes a share of the corpus in proportion to its size ** alpha.
 
     Parameters
@@ -61,6 +61,7 @@ def language_weights(sizes: Sequence[int], alpha: float = 0.3) -> list[int]:
     >>> language_weights([1_870_000, 390_000, 100_000, 40_000])
     [16, 48, 124, 236]
     """
+    sizes = list(sizes)
     for name, value in (("alpha", alpha), *((f"sizes[{i}]", size) for i, size in enumerate(sizes))):
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise TypeError(f"{name}: expected a number, got {value!r}")

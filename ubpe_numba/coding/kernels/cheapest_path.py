@@ -15,10 +15,10 @@ from ubpe_numba.runtime.tables.automaton import longest_match, next_state
 
 
 @kernel
-def cheapest_paths(symbols, offsets, edges, states, listed, rows, costs, sums, tree, out, out_offsets):
+def cheapest_paths(symbols, offsets, edges, states, listed, owners, rows, costs, sums, tree, out, out_offsets):
     """The cheapest path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed and rows as automaton.py builds them; costs
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners and rows as automaton.py builds them; costs
     float64[2 * V], the two of a token side by side, sums of which are exact; out int32, room for all symbols; out_offsets int64[d
     + 1]. Ties: the longest first token. The caller allocates all.
     Costs (1, 0): tokens 3 = [0, 1], 4 = [1, 0, 1] of the document [0, 1, 0, 1] give [3, 3], not [0, 4].
@@ -39,7 +39,7 @@ def cheapest_paths(symbols, offsets, edges, states, listed, rows, costs, sums, t
         sums[2 * (n & ring) + 1] = 0.0
         state = np.int64(-1)
         for s in range(n - 1, -1, -1):
-            state = next_state(edges, states, listed, rows, state, document[s])
+            state = next_state(edges, states, listed, owners, rows, state, document[s])
             best_token = document[s]
             best_end = np.int64(s + 1)
             at = 2 * (best_end & ring)

@@ -29,7 +29,7 @@ def expected_counts(symbols, offsets, n_copies, tables, one, size, scratch, head
 
     The example above with `one` = 17: counts 18, 1, 16, totals 17/128.
     """
-    _, _, _, _, matches, weights = tables
+    _, _, _, _, _, matches, weights = tables
     list_at, tails = scratch[0], scratch[1]
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
@@ -63,7 +63,7 @@ def boundary_probabilities(document, tables, size, scratch, heads, probabilities
     The other arguments as for `expected_counts`; the caller allocates all. O(symbols + matches).
     The example above: 1, 1/17, 1.
     """
-    _, _, _, _, matches, weights = tables
+    _, _, _, _, _, matches, weights = tables
     list_at, tails = scratch[0], scratch[1]
     blocks = sum_tails(document, size, tables, scratch)
     z = tails[0].mantissa

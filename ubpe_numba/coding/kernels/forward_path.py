@@ -27,14 +27,14 @@ _FAR = np.float32(100000.0)
 
 
 @kernel
-def forward_paths(symbols, offsets, edges, states, listed, rows, matches, scores, sums, tree, out, out_offsets):
+def forward_paths(symbols, offsets, edges, states, listed, owners, rows, matches, scores, sums, tree, out, out_offsets):
     """The most probable path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, rows and matches as automaton.py builds them
-    for mirrored tokens; scores float32, those of the tokens of `matches`; out int32, room for all symbols; out_offsets int64[d +
-    1]. Scratch: sums float32[2 * a power of two], of the heads within reach, two more positions than the longest token at least,
-    and what was taken off there; tree int32[longest document], the best entry of a position. The caller allocates all. O(symbols
-    + matches), and within reach of a position where sums are taken off O(longest token) for each symbol.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners, rows and matches as automaton.py builds
+    them for mirrored tokens; scores float32, those of the tokens of `matches`; out int32, room for all symbols; out_offsets
+    int64[d + 1]. Scratch: sums float32[2 * a power of two], of the heads within reach, two more positions than the longest token
+    at least, and what was taken off there; tree int32[longest document], the best entry of a position. The caller allocates all.
+    O(symbols + matches), and within reach of a position where sums are taken off O(longest token) for each symbol.
 
     The example above: [0, 3].
     """
@@ -53,7 +53,7 @@ def forward_paths(symbols, offsets, edges, states, listed, rows, matches, scores
             i = ahead
             length = ahead_length
             ahead, ahead_length = list_of(listed, matches, state)
-            state = next_state(edges, states, listed, rows, state, document[min(s + 2, n - 1)])
+            state = next_state(edges, states, listed, owners, rows, state, document[min(s + 2, n - 1)])
             if s < 0:
                 continue
             here = sums[s & ring]

@@ -44,12 +44,12 @@ def pack(first, second, longest):
 
 
 @kernel
-def packed_paths(symbols, offsets, edges, states, listed, rows, matches, costs, sums, tree, out, out_offsets):
+def packed_paths(symbols, offsets, edges, states, listed, owners, rows, matches, costs, sums, tree, out, out_offsets):
     """The cheapest path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, rows and matches as automaton.py builds them;
-    costs uint64, those of the tokens of `matches`, as `pack` makes them, and documents not longer than it says; out int32, room
-    for all symbols; out_offsets int64[d + 1]. Ties: the longest first token. The caller allocates all.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners, rows and matches as automaton.py builds
+    them; costs uint64, those of the tokens of `matches`, as `pack` makes them, and documents not longer than it says; out int32,
+    room for all symbols; out_offsets int64[d + 1]. Ties: the longest first token. The caller allocates all.
     The example above: [2, 0].
 
     Scratch: sums uint64[a power of two], of the tails within reach, two more positions than the longest token at least; tree
@@ -72,7 +72,7 @@ def packed_paths(symbols, offsets, edges, states, listed, rows, matches, costs, 
             i = ahead
             length = ahead_length
             ahead, ahead_length = list_of(listed, matches, state)
-            state = next_state(edges, states, listed, rows, state, document[max(s - 2, 0)])
+            state = next_state(edges, states, listed, owners, rows, state, document[max(s - 2, 0)])
             if s >= n:
                 continue
             best = i

@@ -82,15 +82,15 @@ def scaled(x, j):
 def sum_block(document, b, size, tables, scratch):
     """Sum up the tails of the positions of block b, from its end; returns how many positions it has.
 
-    document int32[n], alphabet ids; size, of a block; tables: edges, states, listed, rows and matches as automaton.py builds
-    them, weights float64, those of the tokens of `matches`; scratch, of the caller: list_at int32[size], the lists of the
+    document int32[n], alphabet ids; size, of a block; tables: edges, states, listed, owners, rows and matches as automaton.py
+    builds them, weights float64, those of the tokens of `matches`; scratch, of the caller: list_at int32[size], the lists of the
     positions of the block; tails SUM[size + reach], from its first position on; kept SUM[blocks, reach] and kept_states
     int64[blocks]: of the first `reach` positions of the block behind it, unless that is the end. The block's own are entered
     there. A token has fewer than `reach` symbols. O(symbols + matches).
 
     The example above in one block: tails 17/128, 1/32, 1/4, 1, of exponent 0.
     """
-    edges, states, listed, rows, matches, weights = tables
+    edges, states, listed, owners, rows, matches, weights = tables
     list_at, tails, kept, kept_states = scratch
     n = document.size
     reach = kept.shape[1]
@@ -109,7 +109,7 @@ def sum_block(document, b, size, tables, scratch):
     ahead = ahead_step = np.int64(0)
     for i in range(length if length > 0 else -1, -1, -1):  # states and lists ahead, as in packed_path.py
         state = upcoming
-        upcoming = next_state(edges, states, listed, rows, state, document[begin + max(i - 1, 0)])
+        upcoming = next_state(edges, states, listed, owners, rows, state, document[begin + max(i - 1, 0)])
         j = ahead
         step = ahead_step
         ahead, ahead_step = list_of(listed, matches, upcoming)

@@ -27,7 +27,7 @@ def sample_paths(symbols, offsets, document_number, tables, seed, size, scratch,
 
     The example above: [2, 0] where the draw is below 16/17, else [0, 1, 0].
     """
-    _, _, _, _, matches, weights = tables
+    _, _, _, _, _, matches, weights = tables
     list_at, tails = scratch[0], scratch[1]
     w = np.int64(0)
     out_offsets[0] = 0

@@ -39,7 +39,7 @@ differ from a row by one answer: they hold that themselves.
                                                                       6      1       0
 
 From state 1 the symbol 0 leads to state 2, and 1 to what row 0 says, state 1. State 4 has no edge: it answers as state 2, to
-which it fails. A state that would differ by two answers has a row of its own. State 4 is token 3 and has a list of its own, the
+which it fails. A state that would differ by two answers owns a row. State 4 is token 3 and has a list of its own, the
 tokens 3 and 2 and the symbol 0; state 3 is no token and has the list of state 1. Entries are no more than the symbols of all
 tokens.
 
@@ -56,7 +56,7 @@ from ubpe_numba.runtime.tables.edges import EDGE, edge_key, find_edge
 STATE = np.dtype([("fail", np.int32), ("depth", np.int32), ("longest", np.int32), ("token", np.int32)])  # as drawn above
 LISTED = np.dtype(  # of a state, or the empty one, at the state + 1
     [
-        ("row", np.int32),  # where its row of following states begins,
+        ("row", np.int32),  # its row of following states; where that begins, once there are rows,
         ("symbol", np.int32),  # but for one symbol, or -1,
         ("child", np.int32),  # which leads to this state
         ("first", np.int32),  # the first entry of its list of tokens
@@ -80,15 +80,21 @@ def advance(edges, states, state, symbol):
 
 
 @helper
-def next_state(edges, states, listed, rows, state, symbol):
-    """`advance`, by the rows of what follows unless they are empty. O(1). Above: from 1 by 0 to 2, from 1 by 1 to 1.
+def next_state(edges, states, listed, owners, rows, state, symbol):
+    """`advance`, by the rows of what follows. O(1). Above: from 1 by 0 to 2, from 1 by 1 to 1.
 
-    Without rows, what is known of row 0, that of the empty state, saves most of the way along edges and failures.
+    Where rows is empty, as there would be too many, the way goes along the edges of the states that would have rows.
     """
     if rows.size == 0:
-        if symbol == listed[state + 1].symbol:
-            return np.int64(listed[state + 1].child)
-        return np.int64(symbol) if listed[state + 1].row == 0 else advance(edges, states, state, symbol)
+        while symbol != listed[state + 1].symbol:
+            owner = np.int64(owners[listed[state + 1].row])
+            if owner < 0:
+                return np.int64(symbol)
+            following = edges[find_edge(edges, owner, symbol)].value
+            if following >= 0:
+                return np.int64(following)
+            state = np.int64(states[owner].fail)
+        return np.int64(listed[state + 1].child)
     usual = rows[np.int64(listed[state + 1].row) + symbol]
     return np.int64(listed[state + 1].child if symbol == listed[state + 1].symbol else usual)
 
@@ -125,27 +131,31 @@ def automaton_of(n_alphabet, arena, lengths):
 
 
 def lists_of(n_alphabet, edges, states, order, size):
-    """LISTED[n + 1], MATCH[m] and how many rows there are to be; size, symbols of all tokens together."""
+    """LISTED[n + 1], int32[n_rows] the states that rows are of, and MATCH[m]; size, symbols of all tokens together."""
     listed, matches = np.zeros(states.size + 1, LISTED), np.empty(size, MATCH)
-    n_matches, n_rows = list_tokens(n_alphabet, edges, states, order, listed, matches)
+    owners = np.empty(states.size + 1, np.int32)
+    n_matches, n_rows = list_tokens(n_alphabet, edges, states, order, listed, owners, matches)
     matches.resize(n_matches, refcheck=False)
-    return listed, matches, n_rows
+    return listed, owners[:n_rows].copy(), matches
 
 
-def rows_of(n_alphabet, edges, states, order, listed, n_rows):
-    """int32[n_rows * n_alphabet], the rows of following states."""
-    rows = np.empty(n_rows * n_alphabet, np.int32)
+def rows_of(n_alphabet, edges, states, order, listed, owners):
+    """LISTED[n + 1] that say where rows begin, and int32[n_rows * n_alphabet], the rows of following states."""
+    rows = np.empty(owners.size * n_alphabet, np.int32)
     list_following(n_alphabet, edges, states, order, listed, rows)
-    return rows
+    placed = listed.copy()
+    placed["row"] *= n_alphabet
+    return placed, rows
 
 
 @kernel
-def list_tokens(n_alphabet, edges, states, order, listed, matches):
+def list_tokens(n_alphabet, edges, states, order, listed, owners, matches):
     """List the tokens that start in each state, and plan the rows of what follows; returns the number of entries and of rows.
 
     edges EDGE[capacity], states STATE[n]; order int32[n], the states by depth. Results, allocated by the caller: listed LISTED[n
-    + 1] of zeros; matches MATCH, as many as all tokens have symbols, since a token has at most as many prefixes as symbols. The
-    list of a state is that of the state that it fails to, behind the token that it is. O(capacity + entries); drawn above.
+    + 1] of zeros; owners int32[n + 1], the states of rows; matches MATCH, as many as all tokens have symbols, since a token has
+    at most as many prefixes as symbols. The list of a state is that of the state that it fails to, behind the token that it is.
+    O(capacity + entries); drawn above.
     """
     for i in range(edges.size):
         if edges[i].key != -1:
@@ -154,6 +164,7 @@ def list_tokens(n_alphabet, edges, states, order, listed, matches):
             listed[state + 1].symbol = edges[i].key & 0x7FFFFFFF  # and the last of them
             listed[state + 1].child = edges[i].value
     listed[0].symbol = -1
+    owners[0] = -1
     for a in range(n_alphabet):
         matches[a].length = 1
         matches[a].token = a
@@ -171,8 +182,9 @@ def list_tokens(n_alphabet, edges, states, order, listed, matches):
         ):
             listed[state + 1].row = listed[fail + 1].row
         else:
-            listed[state + 1].row = n_rows * n_alphabet
+            listed[state + 1].row = n_rows
             listed[state + 1].symbol = -1
+            owners[n_rows] = state
             n_rows += 1
         if fail < 0:
             listed[state + 1].first = state
@@ -212,8 +224,8 @@ def list_following(n_alphabet, edges, states, order, listed, rows):
             for a in range(n_alphabet):
                 value = edges[find_edge(edges, state, a)].value
                 if value < 0:
-                    value = np.int64(listed[fail + 1].child if listed[fail + 1].symbol == a else rows[other + a])
-                rows[row + a] = value
+                    value = np.int64(listed[fail + 1].child if listed[fail + 1].symbol == a else rows[other * n_alphabet + a])
+                rows[row * n_alphabet + a] = value
 
 
 @kernel
