@@ -129,3 +129,13 @@ def test_boundaries_are_probabilities() -> None:
         lattice = Lattice(PathEncoder(vocabulary), rng.random(len(vocabulary)))
         found = lattice.boundaries(rng.integers(0, 2, 30).astype(np.int32))
         assert found[0] == 1.0 and found.min() >= 0.0 and found.max() <= 1.0
+
+
+def test_no_document_of_a_seed_repeats_the_draws_of_another_seed() -> None:
+    """Many samples of one document, in batches of many seeds, are as many as they look."""
+    vocabulary = Vocabulary.from_merges(2, [(0, 1), (1, 0), (2, 0), (0, 0)])
+    doc = np.random.default_rng(4).integers(0, 2, 200).tolist()
+    lattice = Lattice(PathEncoder(vocabulary), np.ones(len(vocabulary)))
+    docs = Ragged.from_lists([doc] * 16)
+    drawn = {tuple(ids) for seed in [*range(16), 2**63, 2**64 - 1] for ids in lattice.sample(docs, seed, 1).to_lists()}
+    assert len(drawn) == 18 * 16

@@ -44,7 +44,7 @@ def test_samples_and_boundaries_follow_the_probabilities_of_segmentations() -> N
         wanted = [float(x) for x in path_sums.boundaries([0, 1, 0, 1, 1], tokens, weights)]
         assert found.tolist() == pytest.approx(wanted, abs=1e-12)
     assert tok.encode("ababb", sample=False, alpha=9, seed=9).tolist() == tok.encode("ababb").tolist()
-    ids, starts = tok.encode("abab", sample=True, alpha=0.2, seed=1, return_offsets=True)
+    ids, starts = tok.encode("abab", sample=True, alpha=0.2, seed=0, return_offsets=True)
     assert tok.decode(ids) == "abab" and starts.tolist() == [0, 2, 3]
     assert tok.boundary_probabilities("").tolist() == [] and tok.encode("", sample=True).tolist() == []
 

@@ -327,7 +327,7 @@ class Tokenizer(ABC):
 
         On the corpus of the fit this gives what one longer fit would have given. On another one new merges are learned on that,
         encoded with the present vocabulary. `n_tokens` of the tokenizer becomes the new size. A tokenizer from a file goes on
-        with a new round even if its last one was cut short.
+        with a new round even if its last one was cut short. The probabilities of `UBPE` are estimated anew, on `docs`.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.dropout import mix
+from ubpe_numba.coding.kernels.dropout import mix, stream_of
 from ubpe_numba.coding.kernels.path_sums import scaled, sum_block, sum_tails
 from ubpe_numba.runtime.jit import kernel
 
@@ -34,7 +34,7 @@ def sample_paths(symbols, offsets, document_number, tables, seed, size, scratch,
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
         blocks = sum_tails(document, size, tables, scratch)
-        of_document = mix(seed, document_number + d)
+        of_document = stream_of(seed, document_number + d)
         i = np.int64(0)
         for b in range(blocks):
             length = min(document.size - b * size, size) if b == 0 else sum_block(document, b, size, tables, scratch)
