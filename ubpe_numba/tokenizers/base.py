@@ -439,6 +439,11 @@ class Tokenizer(ABC):
         ValueError
             If `n_tokens` is below the alphabet, or the lowest ids of a rearranged pair table are not closed.
 
+        Notes
+        -----
+        Occurrences become those where tokens that left stand as their parts, if pairs are known. Probabilities stay, so they sum to
+        less than 1: `UBPE.reweight` estimates them anew.
+
         Examples
         --------
         >>> from ubpe_numba import BPE
