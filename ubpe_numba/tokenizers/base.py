@@ -441,8 +441,8 @@ class Tokenizer(ABC):
 
         Notes
         -----
-        Occurrences become those where tokens that left stand as their parts, if pairs are known. Probabilities stay, so they sum to
-        less than 1: `UBPE.reweight` estimates them anew.
+        Occurrences become those where tokens that left stand as their parts, if pairs are known. Probabilities stay, so they sum
+        to less than 1: `UBPE.reweight` estimates them anew.
 
         Examples
         --------
