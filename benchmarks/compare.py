@@ -33,7 +33,7 @@ ROWS = {
     for row in (
         fitting.fit, fitting.fit1, fitting.bpe, fitting.growth, fitting.table, fitting.threads, fitting.memory, coding.encode,
         shapes.shapes, coding.nbest, honesty, fitting.refine, coding.rank, coding.blocks, coding.decode,
-        text.training, text.words, text.decoding,
+        text.training, text.words, text.decoding, text.pieces,
         rounds.batches, short.short, short.integers, start.start, start.cold, start.loading,
     )
 }  # fmt: skip

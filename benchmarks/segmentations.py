@@ -3,13 +3,15 @@
 Every second document is held out. A tokenizer of each kind is fitted on the others, which it encodes for a unigram and a bigram
 model (absolute discounting); the bits are those that the models need for the held-out documents. sentencepiece's Unigram takes
 part if it is installed, on lines of 90 symbols, each symbol a character. Prints a Markdown table; with `--speed` also the rates
-of encoding, sampling and training beside sentencepiece's, on one thread, the sides alternated, medians.
+of encoding, sampling and training beside sentencepiece's, on one thread, the sides alternated, medians, and for text the training
+on words, ours of GPT-2's pattern, sentencepiece's of its own rule, with the tokens and bits per byte of documents not seen.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import io
 import pathlib
 import statistics
 import sys
@@ -18,6 +20,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import corpora
 import numpy as np
 from suite import common
 
@@ -25,6 +28,7 @@ from ubpe_numba import BPE, UBPE, Alphabet, Ragged, Vocabulary
 from ubpe_numba.vocabulary.model import Model
 
 WAYS = ("rank", "tfidf", "shortest", "refine", "refine, reweight", "reweight", "refine likelihood")
+CORPORA = ("text", "Python", "Chinese", "dna", "ecg", "wav")
 _LINE = 90  # symbols of a line for sentencepiece, which finds few seeds in longer ones
 _FIRST_CHARACTER = 0x100  # of the characters that stand for symbols: none is a space or a control character
 _DISCOUNT = 0.75
@@ -33,7 +37,7 @@ _DISCOUNT = 0.75
 def main() -> None:
     """Measure what is asked for, and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--corpora", default="ecg,wav,dna,text", help="some of %(default)s, and paths of files of text")
+    parser.add_argument("--corpora", default=",".join(CORPORA), help="some of %(default)s, Japanese, Russian, German, and paths")
     parser.add_argument("--sizes", default="1024,4096,16384", help="of vocabularies: %(default)s")
     parser.add_argument("--ways", default=";".join(WAYS), help="some of %(default)r")
     parser.add_argument("--symbols", type=int, default=600_000, help="of each half, at most: %(default)s")
@@ -57,17 +61,18 @@ def main() -> None:
                 cells.append(f"{per_1000:.1f} / {one / held.total:.3f} / {two / held.total:.3f}")
             print(f"| {pathlib.Path(name).stem} {size} | " + " | ".join(cells) + " |", flush=True)
             if options.speed and peer:
-                notes.append(f"- {pathlib.Path(name).stem} {size}: {speed(seen, held, n_alphabet, size)}")
+                found = [speed(seen, held, n_alphabet, size)]
+                if (text := text_of(name, 4 * options.symbols)) is not None:
+                    found.append(speed_of_words(text, size))
+                notes.append(f"- {pathlib.Path(name).stem} {size}: {'; '.join(found)}")
                 print(notes[-1], file=sys.stderr, flush=True)
     print("\n" + "\n".join(notes))
 
 
 def halves(name: str, n_symbols: int) -> tuple[Ragged, Ragged, int]:
     """The even and the odd documents of a corpus, as alphabet ids, and the size of the alphabet."""
-    if pathlib.Path(name).is_file():
-        corpus = common.lines(pathlib.Path(name).read_bytes()[: 4 * n_symbols], name)
-    else:
-        corpus = common.load(name)
+    text = text_of(name, 4 * n_symbols)
+    corpus = common.load(name) if text is None else common.lines(text, name)
     if corpus.offsets.size < 20:
         corpus = corpus.cut(2000)
     documents = Ragged(corpus.values.astype(np.int32), np.asarray(corpus.offsets, np.int64))
@@ -76,6 +81,14 @@ def halves(name: str, n_symbols: int) -> tuple[Ragged, Ragged, int]:
         last = max(1, int(np.searchsorted(np.cumsum(half.lengths), n_symbols, side="right")))
         parts.append(half[:last].compact())
     return parts[0], parts[1], corpus.alphabet_size
+
+
+def text_of(name: str, n_bytes: int) -> bytes | None:
+    """The first bytes of a corpus that is text: a name or a path."""
+    if pathlib.Path(name).is_file():
+        return pathlib.Path(name).read_bytes()[:n_bytes]
+    name = {"text": "English"}.get(name, name)
+    return corpora.text(name, n_bytes)[0].encode()[:n_bytes] if name in corpora.TEXTS else None
 
 
 def tokenizers(seen: Ragged, n_alphabet: int, size: int, ways: list[str]) -> Any:
@@ -173,6 +186,8 @@ def speed(seen: Ragged, held: Ragged, n_alphabet: int, size: int) -> str:
     vocabulary = Vocabulary.from_sequences(n_alphabet, flat, [len(piece) for piece in learned], log_probabilities=scores)
     tok = UBPE(len(vocabulary), alphabet=n_alphabet, objective="likelihood", n_threads=1)
     tok._adopt(Model(Alphabet.from_user(n_alphabet), vocabulary))
+    exact = UBPE(len(vocabulary), alphabet=n_alphabet, objective="sentencepiece", n_threads=1)
+    exact._adopt(Model(Alphabet.from_user(n_alphabet), vocabulary))
     held = held[: max(1, int(np.searchsorted(np.cumsum(held.lengths), 150_000)))].compact()
     texts = characters(held)
     few = texts[: max(1, len(texts) // 8)]  # sampling there is so slow
@@ -185,6 +200,11 @@ def speed(seen: Ragged, held: Ragged, n_alphabet: int, size: int) -> str:
 
     works: dict[str, tuple[Callable[[], Any], Callable[[], Any], float]] = {
         "encode": (lambda: tok.encode_batch(held), lambda: model.encode(texts, num_threads=1), 1.0),
+        "encode by objective='sentencepiece'": (
+            lambda: exact.encode_batch(held),
+            lambda: model.encode(texts, num_threads=1),
+            1.0,
+        ),
         "sample": (
             lambda: tok.encode_batch(held, sample=True, alpha=0.2),
             lambda: model.encode(few, enable_sampling=True, alpha=0.2, nbest_size=-1),
@@ -200,15 +220,58 @@ def speed(seen: Ragged, held: Ragged, n_alphabet: int, size: int) -> str:
         ratio = statistics.median(peer / own for own, peer in rounds)
         rate = held.total / statistics.median(own for own, _ in rounds) / 1e6
         cells.append(f"{what} {rate:.1f} M symbols/s, {ratio:.1f} times sentencepiece")
-    tok.set_params(objective="sentencepiece")
     known = [i for i, text in enumerate(texts) if set(text) <= pieces.keys()]  # the others hold symbols that were not seen
-    ids = tok.encode_batch(held).take(np.array(known)).to_lists()
+    ids = exact.encode_batch(held).take(np.array(known)).to_lists()
     same = sum(
         [model.id_to_piece(i) for i in model.encode(texts[at])] == [names[t] for t in own]
         for at, own in zip(known, ids, strict=True)
     )
     cells.append(f"ids equal in {same} of {len(known)} documents by objective='sentencepiece'")
     return "; ".join([*cells, f"training {own_training:.1f} s, sentencepiece {training:.1f} s"])
+
+
+def speed_of_words(text: bytes, size: int) -> str:
+    """Training on the words of every second line, from text to a vocabulary with probabilities, and what it is worth."""
+    import sentencepiece
+
+    lines = [line for line in text.decode("utf-8", "ignore").split("\n") if line.strip()]
+    seen, held = lines[::2], lines[1::2]
+    alphabet = bytes(sorted(set(text)))  # sentencepiece's has no characters that are not there either
+
+    def ours() -> tuple[Callable[[list[str]], Ragged], int]:
+        tok = UBPE(size, 1, alphabet=alphabet, pretokenizer="gpt2", encoding="utf-8", objective="shortest", n_threads=1)
+        tok = tok.fit(seen, progress=False).refine(seen, objective="likelihood", progress=False)
+        return tok.encode_batch, len(tok.vocabulary)
+
+    def theirs() -> tuple[Callable[[list[str]], Ragged], int]:
+        model = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(seen), model_writer=model, vocab_size=size + 3, model_type="unigram", num_threads=1,
+            character_coverage=1.0, normalization_rule_name="identity", add_dummy_prefix=False, remove_extra_whitespaces=False,
+            max_sentence_length=1 << 20, allow_whitespace_only_pieces=True, hard_vocab_limit=False, minloglevel=2,
+        )  # fmt: skip
+        new = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+        return lambda docs: Ragged.from_lists(new.encode(docs)), new.vocab_size()
+
+    ours()  # compiles
+    try:
+        theirs()
+    except RuntimeError as error:  # more characters than pieces are wanted
+        return f"training on words: sentencepiece: {error}"
+    rounds = []
+    for _ in range(3):
+        times, cells = [], []
+        for train in (ours, theirs):
+            start = time.perf_counter()
+            encode, n_ids = train()
+            times.append(time.perf_counter() - start)
+            n_bytes, found = sum(len(line.encode()) for line in held), encode(held)
+            one = bits(encode(seen), found, n_ids)[0]
+            cells.append(f"{1000 * found.total / n_bytes:.1f} tokens per 1000 bytes, {one / n_bytes:.3f} bits per byte")
+        rounds.append(times)
+    own, peer = (statistics.median(times) for times in zip(*rounds, strict=True))
+    ratio = statistics.median(b / a for a, b in rounds)
+    return f"training on words {own:.2f} s ({cells[0]}), {ratio:.1f} times sentencepiece: {peer:.2f} s ({cells[1]})"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Rows of `compare.py` about text as language models use it: a pattern cuts it, bytes are merged, peers are given list[str].
 
 `training`: from text to vocabulary. `decoding`: to str and bytes. `words`: the merges alone, on the distinct words with their
-counts; for a peer, the time that it takes for the whole vocabulary less that for a vocabulary of single bytes. The adapters are
-in `text_peers.py`.
+counts; for a peer, the time that it takes for the whole vocabulary less that for a vocabulary of single bytes. `pieces`: words to
+ids of WordPiece. The adapters are in `text_peers.py`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import text_peers
 from harness import NONE, OURS, Bench, Data
 from suite import common
 from suite.common import Corpus
@@ -75,6 +76,27 @@ def decoding(b: Bench) -> None:
         for form in ("str", "bytes") if piece is whole else ("str",):
             goals = {"tiktoken": (15.0 if form == "bytes" else 12.0, NONE)}
             b.compare(f"BPE decode to {form}, source code", "decode", [data], goals, form=form, same="documents", **options)
+
+
+def pieces(b: Bench) -> None:
+    """WordPiece on lists of words, with a vocabulary that tokenizers learned on the sources."""
+    try:
+        from tokenizers import Tokenizer, models, trainers
+    except ImportError:
+        b.note("pieces: no vocabulary, tokenizers is not installed")
+        return
+    corpora = _corpora(b)
+    _, sources = corpora[1]
+    learner = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    trainer = trainers.WordPieceTrainer(vocab_size=_n_tokens(b), special_tokens=["[UNK]"], show_progress=False)
+    (seen,) = text_peers.words(sources.values, np.array([0, min(4_000_000, sources.values.size)]))
+    learner.train_from_iterator(seen, trainer)
+    vocabulary = learner.get_vocab()
+    ubpe_numba.WordPiece(vocabulary).to_file("pieces.txt")
+    for i, (name, corpus) in enumerate(corpora):
+        data = b.put(f"pieces-{i}", corpus, name)
+        options: dict[str, Any] = {"text": True, "unit": "B/s", "model": "pieces", "same": "documents"}
+        b.compare(f"WordPiece of words, {len(vocabulary)} pieces", "pieces", [data], {"tokenizers": (8.0, NONE)}, **options)
 
 
 def words(b: Bench) -> None:

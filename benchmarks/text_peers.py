@@ -8,6 +8,7 @@ import io
 import itertools
 import json
 import pathlib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,6 +24,11 @@ def strings(values: np.ndarray, offsets: np.ndarray) -> list[str]:
 def nothing(_: Any) -> Arrays:
     """For results that are not compared."""
     return ragged([[]])
+
+
+def words(values: np.ndarray, offsets: np.ndarray) -> list[list[str]]:
+    """Documents as lists of words, in lower case and cut as BERT does of ASCII: at spaces, and around punctuation."""
+    return [re.findall(r"[^\W_]+|[^\w\s]|_", document.lower()) for document in strings(values, offsets)]
 
 
 def merges(pairs: Iterable[tuple[bytes, bytes]]) -> Arrays:
@@ -77,6 +83,9 @@ def ours(job: Job) -> Adapter:
             lambda counts: ubpe_numba.BPE(job["n_tokens"], alphabet=order, n_threads=1).fit(counts, progress=False),
             learned,
         )
+    if job["action"] == "pieces":
+        pieces = ubpe_numba.WordPiece.from_file(job["model"] + ".txt", n_threads=1)
+        return Adapter(words, pieces.encode_batch, lambda out: (out.values, out.offsets))
     tokenizer = ubpe_numba.BPE.load(job["model"] + ".npz", n_threads=1)
     if job["action"] == "decode" and job["form"] == "bytes":
         return Adapter(ubpe_numba.Ragged, lambda docs: [tokenizer.decode_bytes(ids) for ids in docs], ragged)
@@ -96,8 +105,16 @@ def rustbpe(job: Job) -> Adapter:
 
 
 def tokenizers(job: Job) -> Adapter:
-    """Hugging Face's byte-level BPE, with the pattern that it has built in: GPT-2's."""
+    """Hugging Face's byte-level BPE, with the pattern that it has built in, GPT-2's; `pieces`: its WordPiece."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    if job["action"] == "pieces":
+        pieces = Tokenizer(models.WordPiece.from_file(job["model"] + ".txt", unk_token="[UNK]"))
+        return Adapter(
+            words,
+            lambda docs: pieces.encode_batch(docs, is_pretokenized=True),
+            lambda found: ragged(one.ids for one in found),
+        )
 
     def fit(docs: list[str]) -> Any:
         new = Tokenizer(models.BPE())

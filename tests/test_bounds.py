@@ -68,7 +68,7 @@ tok = BPE(30, alphabet=8, known_words=known).fit(docs, progress=False)
 assert tok.decode_batch(tok.encode_batch(docs)) == Ragged.from_lists(docs)
 short = Ragged.from_lists(np.split(corpora[1][:6000], 6))
 likely = UBPE(60, 1, alphabet=4, objective="likelihood").fit(short, progress=False).refine(short, objective="likelihood")
-lattice = likely._coder.lattice("likelihood", 1.0)
+lattice = likely._lattice(1.0)
 lattice.block = 5  # less than the longest token
 for document, ids in zip(short, lattice.sample(short, 1, 1)):
     assert likely.decode(ids).tolist() == document.tolist()

@@ -107,3 +107,35 @@ def test_threads_change_no_bit() -> None:
         again, logs_again = lattice.expected_counts(docs, None, n_threads)
         assert np.array_equal(counts, again) and logs == logs_again
         assert lattice.sample(docs, 2**64 - 1, n_threads) == lattice.sample(docs, 2**64 - 1, 1)
+
+
+def test_documents_of_many_copies_are_as_exact() -> None:
+    """Rounding comes after the copies are counted: else what has a probability below 1/2 would be 0 in 2**50 copies."""
+    rng = np.random.default_rng(2)
+    vocabulary = Vocabulary.from_merges(3, [(0, 1), (3, 2), (1, 1), (5, 5)])
+    docs = Ragged.from_lists(list(rng.integers(0, 3, (20, 40))))
+    lattice = Lattice(PathEncoder(vocabulary), rng.random(len(vocabulary)) ** 4)
+    once, log = lattice.expected_counts(docs, None, 1)
+    often, logs = lattice.expected_counts(docs, np.full(len(docs), 2**50), 1)
+    assert np.abs(often / 2.0**50 - once).max() < 1e-9
+    assert math.isclose(logs, log * 2.0**50)
+
+
+def test_boundaries_are_probabilities() -> None:
+    """The first is 1 to the last bit, and none is more."""
+    vocabulary = Vocabulary.from_merges(2, [(0, 1), (1, 0), (2, 0), (0, 0)])
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        lattice = Lattice(PathEncoder(vocabulary), rng.random(len(vocabulary)))
+        found = lattice.boundaries(rng.integers(0, 2, 30).astype(np.int32))
+        assert found[0] == 1.0 and found.min() >= 0.0 and found.max() <= 1.0
+
+
+def test_no_document_of_a_seed_repeats_the_draws_of_another_seed() -> None:
+    """Many samples of one document, in batches of many seeds, are as many as they look."""
+    vocabulary = Vocabulary.from_merges(2, [(0, 1), (1, 0), (2, 0), (0, 0)])
+    doc = np.random.default_rng(4).integers(0, 2, 200).tolist()
+    lattice = Lattice(PathEncoder(vocabulary), np.ones(len(vocabulary)))
+    docs = Ragged.from_lists([doc] * 16)
+    drawn = {tuple(ids) for seed in [*range(16), 2**63, 2**64 - 1] for ids in lattice.sample(docs, seed, 1).to_lists()}
+    assert len(drawn) == 18 * 16

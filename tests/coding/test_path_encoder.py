@@ -14,6 +14,7 @@ from reference import decode as reference_decode
 from reference import encode_pairs, encode_paths
 
 from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, Vocabulary
+from ubpe_numba.coding.kernels.packed_path import pack
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import Options, PathSearch
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -116,14 +117,55 @@ def test_more_of_one_token_than_the_table_of_logarithms_has():
 
 
 @given(st.data(), tables())
+@settings(max_examples=150)
+def test_packed_costs_give_the_paths_of_pairs_of_costs(data: st.DataObject, table: Table) -> None:
+    """With costs so large that they can be packed for short documents only, up to the longest of these."""
+    size, pairs, weights = table
+    vocabulary = Vocabulary.from_merges(size, pairs, weights)
+    n, longest = len(vocabulary), int(np.diff(vocabulary.offsets).max())
+    cost = st.sampled_from([0, 1, -1, 2, 3, 2**20, 2**30 - 1, 2**30, -(2**30)])
+    first = np.array(data.draw(st.lists(cost, min_size=n, max_size=n)), np.float64)
+    second = np.array(data.draw(st.lists(cost, min_size=n, max_size=n)), np.float64)
+    plain, packed = PathEncoder(vocabulary), PathEncoder(vocabulary)
+    plain.costs["shortest"] = packed.costs["shortest"] = np.stack([first, second], axis=1).ravel()
+    costs, most = pack(first, second, longest)
+    assert all(int(c) % 2**20 == int(b) % 2**20 for c, b in zip(costs, second, strict=True) if most > 2**12)
+    plain._packed["shortest"] = costs, -1
+    docs = Ragged.from_lists([doc[: min(most, 40)] for doc in data.draw(documents(size, 40))])
+    assert packed.encode(docs, "shortest", 1) == plain.encode(docs, "shortest", 1)
+
+
+def test_packed_sums_wrap_around_in_long_documents() -> None:
+    """Sums of 20,000 symbols go far beyond 2**63; ties and near ties in periods."""
+    rng = np.random.default_rng(0)
+    vocabulary = Vocabulary.from_merges(3, [(0, 1), (3, 3), (1, 0), (0, 0), (6, 6), (5, 2), (2, 2)])
+    docs = Ragged.from_lists([np.tile(rng.integers(0, 3, k), 20_000 // k) for k in (1, 2, 3, 5, 7, 20_000)])
+    for added in (rng.integers(-20, 20, len(vocabulary)).astype(float), rng.normal(-8.0, 3.0, len(vocabulary))):
+        plain, packed = PathEncoder(vocabulary, added), PathEncoder(vocabulary, added)
+        plain._packed["additive"] = plain._packed["shortest"] = np.zeros(0, np.uint64), -1
+        for objective in ("additive", "shortest"):
+            assert packed.encode(docs, objective, 1) == plain.encode(docs, objective, 1)
+        assert packed._packed["additive"][1] > 20_000
+
+
+def test_costs_that_cannot_be_packed() -> None:
+    """The largest weights, and a long token: pairs of numbers are compared in documents that are longer than 100 symbols."""
+    vocabulary = Vocabulary.from_merges(1, [[i, i] for i in range(8)])
+    encoder = PathEncoder(vocabulary, np.linspace(-1e6, 1e6, len(vocabulary)))
+    found = encoder.encode(Ragged.from_lists([[0] * 300, [0] * 5000]), "additive", 1)
+    assert 0 < encoder._packed["additive"][1] < 5000
+    assert found.to_lists() == [encoder.encode(Ragged.from_lists([[0] * n]), "additive", 1).to_lists()[0] for n in (300, 5000)]
+    assert pack(np.array([2.0**61]), np.array([1.0]), 1)[1] == pack(np.array([1.0]), np.array([np.inf]), 1)[1] == 0
+
+
+@given(st.data(), tables())
 @settings(max_examples=100)
 def test_the_forward_search_equals_the_reference(data: st.DataObject, table: Table) -> None:
-    """With few different scores, so that ties are frequent, scores that float32 cannot hold, and sums that are counted anew."""
+    """With few different scores, so that ties are frequent, scores that float32 cannot hold, and sums beyond 100000."""
     size, pairs, _ = table
     n = size + len(pairs)
-    score = st.one_of(
-        st.sampled_from([-1.0, -2.0, -3.0, 0.5]), st.floats(-20.0, 0.0), st.sampled_from([-30_000.0, -70_000.1, -99_999.5])
-    )
+    least = data.draw(st.sampled_from([-20.0, -40000.0, -1e6]))
+    score = st.one_of(st.sampled_from([-1.0, -2.0, -3.0, 0.5]), st.floats(least, 0.0))
     scores = data.draw(st.lists(score, min_size=n, max_size=n))
     docs = data.draw(documents(size, 20))
     tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
@@ -157,6 +199,7 @@ def test_ids_equal_those_of_sentencepiece(tmp_path: pathlib.Path) -> None:
     tok = UBPE(len(v), alphabet="".join(alphabet), objective="sentencepiece")
     tok._adopt(Model(Alphabet.from_user("".join(alphabet)), v))
     names = [*alphabet, *learned]
+    lines.append("".join(lines) * 3)  # whose sum of scores is far beyond 100000
     for line, ids in zip(lines, tok.encode_batch(lines).to_lists(), strict=True):
         assert [names[i] for i in ids] == peer.encode(line, out_type=str)
     candidates, weights = tok.encode_nbest(lines[0], 3)

@@ -15,12 +15,19 @@ def test_shares_are_powers_of_sizes(alpha: float) -> None:
     shares = [weight * size for weight, size in zip(weights, sizes, strict=True)]
     for share, size in zip(shares, sizes, strict=True):
         assert share / shares[0] == pytest.approx((size / sizes[0]) ** alpha, rel=0.04)
+    assert language_weights(iter(sizes), alpha) == weights
     assert language_weights([]) == []
 
 
 def test_sizes_and_alpha_out_of_range() -> None:
-    with pytest.raises(ValueError, match=r"sizes\[1\]: expected at least 1, got 0"):
-        language_weights([1, 0])
+    for size in (0, -1, 2**62, 10**400, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match=r"sizes\[1\]: expected at least 1 and less than 2\*\*62, got"):
+            language_weights([1, size])  # type: ignore[list-item]
+    for sizes in ("ab", [True], [None]):
+        with pytest.raises(TypeError, match=r"sizes\[0\]: expected a number"):
+            language_weights(sizes)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="alpha: expected a number, got 'a'"):
+        language_weights([1], "a")  # type: ignore[arg-type]
     for alpha in (-0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match=r"alpha: expected 0..1"):
             language_weights([1], alpha)

@@ -97,5 +97,5 @@ def test_text_that_is_cut_is_pruned_by_its_segments() -> None:
     batch = likely.encode_batch(docs, allowed_special="all")
     used = np.bincount(batch.compact().values, minlength=size + 1)
     assert likely.vocabulary.occurrences.tolist() == used[:size].tolist()  # type: ignore[union-attr]
-    with pytest.raises(ValueError, match="refine: a vocabulary for documents that are cut"):
+    with pytest.raises(ValueError, match="refine: documents that are cut, or have special tokens, ask for"):
         tok.refine(docs)

@@ -31,6 +31,7 @@ from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.fitting import reweight
+from ubpe_numba.runtime.progress import Progress
 
 DOCS = ["abab abba", "baab abab", "abc", "", "ccab abab", "cab abc"]
 
@@ -84,6 +85,8 @@ def test_occurrences_of_some_tokens_and_of_unknown_ones() -> None:
     assert v.select(np.array([1, 2]), None).log_probabilities.tolist() == [-1, -2, -4, -5]  # type: ignore[union-attr]
     flat = Vocabulary.from_sequences(2, [0, 1, 1, 1], [2, 2], occurrences=[1, 2, 3, 4])
     assert flat.select(np.array([0, 1]), None) == flat and flat.select(np.array([0]), None).occurrences is None
+    most = v.with_statistics(occurrences=np.full(5, 2**62))
+    assert most.select(np.array([0]), np.array([[0, 1]])).occurrences.tolist() == [2**63 - 1, 2**62, 2**63 - 1]  # type: ignore[union-attr]
     assert v.fingerprint != v.with_statistics(log_probabilities=None).fingerprint
     assert v.fingerprint == v.with_statistics(occurrences=None).fingerprint != Vocabulary.from_merges(2, v.merges).fingerprint
     bad: list[dict[str, Any]] = [
@@ -137,7 +140,7 @@ def test_rounds_of_em_equal_the_definition_and_raise_the_likelihood(data: st.Dat
         counts = [max(reweight.LEAST, found[i]) for i in range(len(p))]
         p = [count / sum(counts) for count in counts]
     corpus = as_corpus(docs)
-    result = reweight.likeliest(Ragged.from_lists(docs), corpus, vocabulary, start, 2, 1)
+    result = reweight.likeliest(Ragged.from_lists(docs), corpus, vocabulary, start, 2, 1, Progress(False))
     assert np.allclose(np.exp(result.log_probabilities), p, rtol=1e-6)
     weights = dict(enumerate(result.log_probabilities.tolist()))  # type: ignore[union-attr]
     paths = [encode_paths.encode_additive(doc, tokens, weights) for doc in docs]
@@ -196,9 +199,21 @@ def test_idf_of_the_documents_own_encodings(objective: str) -> None:
     expected = [0.0] * n + [math.log((1 + sum(weights)) / (1 + holding[t])) for t in range(n, len(tok.vocabulary))]
     assert other.vocabulary.weights.tolist() == expected
     assert other.objective == objective and other.vocabulary.counts.tolist() == tok.vocabulary.counts.tolist()
-    assert other.vocabulary.occurrences.tolist() == counted(tok.encode_batch(DOCS), weights, len(tok.vocabulary))
+    assert other.vocabulary.occurrences.tolist() == counted(other.encode_batch(DOCS), weights, len(tok.vocabulary))
     twice = tok.reweight(DOCS, "idf", 2).vocabulary
     assert twice == tok.reweight(DOCS, "idf", 1).reweight(DOCS, "idf", 1).vocabulary
+
+
+@pytest.mark.parametrize("objective", ["tfidf", "shortest", "additive", "likelihood", "sentencepiece"])
+def test_occurrences_are_what_the_new_tokenizer_encodes_to(objective: str) -> None:
+    """Also where ties go another way than in the encoding that decided on weights or tokens."""
+    rng = np.random.default_rng(5)
+    docs = [rng.integers(0, 3, n).tolist() for n in rng.integers(1, 60, 30)]
+    tok = UBPE(30, 3, alphabet=3, objective=objective).fit(docs, progress=False)
+    made = [tok.reweight(docs, "idf", n_rounds) for n_rounds in (1, 2, 30)]
+    made += [tok.reweight(docs), tok.refine(docs), tok.refine(docs, objective="likelihood")]
+    for other in made:
+        assert other.vocabulary.occurrences.tolist() == other.usage(docs).counts.tolist()  # type: ignore[union-attr]
 
 
 def test_text_that_is_cut_is_reweighted_by_its_segments() -> None:

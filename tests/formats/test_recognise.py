@@ -125,7 +125,7 @@ def test_models_of_sentencepiece(kind: str, tmp_path: Path) -> None:
         (b'{"n_tokens": 3, "alphabet": {"0": 0}, "mapper": {"1": [[2]]}, "weights": {}}', "a dump of ubpe: mapper"),
         (b'{"n_tokens": 3, "alphabet": {}, "mapper": {}, "weights": {}, "known_words": 3}', "a dump of ubpe: alphabet"),
         (b"\n\x05\n\x03abcd", "a model of sentencepiece: "), (b"\n\x0e\n\x05<unk>\x15", "a model of sentencepiece: "),
-        (b"[UNK]\n\xff\n", "a vocab.txt of WordPiece: not text in UTF-8"), (b"[UNK]\n\n[UNK]", "."),
+        (b"[UNK]\n\xff\n", "a vocab.txt of WordPiece: line 2: not UTF-8"), (b"[UNK]\n\n[UNK]", "."),
     ],
     ids=range(22),
 )  # fmt: skip

@@ -26,7 +26,7 @@ def draw(seed: int, document: int, rank: int, position: int) -> float:
     >>> draw(0, 0, 0, 0) == draw(0, 0, 0, 0) != draw(0, 0, 0, 1)
     True
     """
-    return (mix(mix(mix(seed, document), rank), position) >> 11) / 2**53
+    return (mix(mix(mix(mix(seed, 0), document), rank), position) >> 11) / 2**53
 
 
 def encode_dropout(doc: list[int], merges: Ranked, dropout: float, seed: int, document: int) -> list[int]:

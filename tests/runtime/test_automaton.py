@@ -9,22 +9,27 @@ from pair_tables import Table, documents, tables
 
 from ubpe_numba import Ragged, Vocabulary
 from ubpe_numba.coding.lattice import Lattice
+from ubpe_numba.coding.matcher import Matcher, MatchTables
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.runtime.tables import automaton
 
 
-def suffix_states(vocabulary: Vocabulary, states: np.ndarray, following: np.ndarray) -> list[tuple[int, ...]]:
+def state_after(tables: MatchTables, state: int, symbol: int) -> int:
+    """The state that follows by the lists."""
+    row, other, child, _ = tables.listed[state + 1].tolist()
+    return child if symbol == other else int(tables.rows[row + symbol])
+
+
+def suffix_states(n_alphabet: int, tables: MatchTables) -> list[tuple[int, ...]]:
     """What every state stands for, found by walking to it from the empty state; the symbol that was read last stands first."""
-    n = vocabulary.n_alphabet
     found: dict[int, tuple[int, ...]] = {-1: ()}
     todo = [-1]
     for state in todo:
-        for a in range(n):
-            to = int(following[(state + 1) * n + a])
-            if to not in found and states["depth"][to] == len(found[state]) + 1:
+        for a in range(n_alphabet):
+            to = state_after(tables, state, a)
+            if to not in found and tables.states["depth"][to] == len(found[state]) + 1:
                 found[to] = (a, *found[state])
                 todo.append(to)
-    return [found[i] for i in range(states.size)]
+    return [found[i] for i in range(tables.states.size)]
 
 
 @given(tables())
@@ -32,16 +37,15 @@ def suffix_states(vocabulary: Vocabulary, states: np.ndarray, following: np.ndar
 def test_following_states_are_the_longest_suffixes_of_tokens(table: Table) -> None:
     size, pairs, _ = table
     v = Vocabulary.from_merges(size, pairs)
-    edges, states, _ = automaton.automaton_of(size, v.arena.copy(), np.diff(v.offsets))
-    following = automaton.following_of(size, edges, states)
-    names = suffix_states(v, states, following)
+    found = Matcher(v).tables(1 << 40)
+    names = suffix_states(size, found)
     suffixes = {tuple(v.sequence(t).tolist())[i:] for t in range(len(v)) for i in range(len(v.sequence(t)))}
     assert set(names) == suffixes and len(names) == len(suffixes)
     for state, name in [(-1, ()), *enumerate(names)]:
         for a in range(size):
             read = (a, *name)
             longest = max((read[:k] for k in range(1, len(read) + 1) if read[:k] in suffixes), key=len)
-            assert names[following[(state + 1) * size + a]] == longest
+            assert names[state_after(found, state, a)] == longest
 
 
 @given(st.data(), tables())
@@ -52,8 +56,8 @@ def test_paths_and_sums_are_the_same_with_the_list(data: st.DataObject, table: T
     v = Vocabulary.from_merges(size, pairs, weights)
     added = np.linspace(-3.0, -1.0, len(v))
     plain, listed = PathEncoder(v, added), PathEncoder(v, added)
-    plain._pays_from, listed._pays_from = 1 << 62, 0
-    assert listed.following(docs).size > 0 == plain.following(docs).size
+    plain.matcher._read, listed.matcher._read = -(1 << 40), 1 << 40
+    assert listed.matcher.tables(1).rows.size > 0 == plain.matcher.tables(1).rows.size
     for objective in ("shortest", "additive"):
         assert plain.encode(docs, objective, 1) == listed.encode(docs, objective, 1)
     one, other = Lattice.of(plain, 1.0), Lattice.of(listed, 1.0)
@@ -62,7 +66,25 @@ def test_paths_and_sums_are_the_same_with_the_list(data: st.DataObject, table: T
     assert one.sample(docs, 5, 1) == other.sample(docs, 5, 1)
 
 
-def test_large_tables_are_not_listed() -> None:
-    v = Vocabulary.from_merges(2000, [[i, i + 1] for i in range(1999)])
-    encoder = PathEncoder(v)
-    assert encoder.following(Ragged.from_lists([np.zeros(9_000_000, np.int32)])).size == 0
+@given(tables(), st.booleans())
+@settings(max_examples=60)
+def test_lists_are_the_tokens_that_start_in_a_state(table: Table, mirrored: bool) -> None:
+    """Longest first, the symbol last; mirrored, those that end there."""
+    size, pairs, _ = table
+    v = Vocabulary.from_merges(size, pairs)
+    found = Matcher(v, mirrored).tables(1 << 40)
+    step = -1 if mirrored else 1
+    tokens = {tuple(v.sequence(t).tolist())[::step]: t for t in range(len(v))}
+    for state, name in enumerate(suffix_states(size, found)):
+        want = [(n, tokens[name[:n]]) for n in range(len(name), 0, -1) if name[:n] in tokens]
+        begin = int(found.listed["first"][state + 1])
+        assert found.matches[begin : begin + len(want)].tolist() == want
+    assert found.matches.size <= v.arena.size
+
+
+def test_lists_of_tokens_each_of_which_begins_with_all_shorter_ones() -> None:
+    v = Vocabulary.from_merges(1, [[i, 0] for i in range(300)])
+    _, states, listed, _, _, matches = Matcher(v).tables(1 << 40)
+    assert matches.size == v.arena.size == 301 * 302 // 2
+    begin = listed["first"][np.argmax(states["depth"]) + 1]
+    assert matches["length"][begin : begin + 301].tolist() == list(range(301, 0, -1))

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.count_tokens import count_tokens
 from sample_corpora import BYTES, CLASSES, CORPORA, RNG, SIGNAL, SPARSE, TEXT, fitted
 
 import ubpe_numba
@@ -43,6 +44,69 @@ def test_an_iterator_that_fails_leaves_the_tokenizer_alone():
 
 def as_list(doc: Any) -> list[Any]:
     return list(doc) if isinstance(doc, (str, bytes)) else np.asarray(doc).tolist()
+
+
+# --- usage
+
+
+@pytest.mark.parametrize("name", [*CORPORA, "cut text"])
+def test_usage_counts_what_encoding_gives(cls: Any, name: str) -> None:
+    special = ["<end>"] if name == "text" else {"<end>": 299} if name == "cut text" else None
+    docs = CORPORA["text" if name == "cut text" else name]
+    if name == "cut text":
+        tok = cls.for_text(270, pretokenizer="gpt2", special_tokens=special).fit(docs, progress=False)
+    else:
+        tok = fitted(cls, docs, None, special_tokens=special)
+    docs = [*docs, "sea<end> shells"] if special else docs
+    weights = [i % 3 for i in range(len(docs))]
+    encoded = tok.encode_batch(docs, allowed_special="all")
+    size = max([len(tok.vocabulary), *(1 + i for i in tok.special_ids.values())])
+    tokens = {*range(len(tok.vocabulary)), *tok.special_ids.values()}
+    for copies in (weights, [1] * len(docs)):
+        counts, documents = count_tokens(encoded.to_lists(), copies, size)
+        for n_threads in (1, 2, 5):
+            tok.set_params(n_threads=n_threads)
+            given = {} if copies is not weights else {"sample_weight": weights}
+            found = tok.usage(iter(docs), **given, allowed_special="all")
+            assert (found.counts.tolist(), found.document_frequencies.tolist()) == (counts, documents)
+            assert found.n_documents == sum(copies)
+            assert found.unused.tolist() == sorted(token for token in tokens if counts[token] == 0)
+
+
+def test_usage_of_many_documents_on_threads(cls: Any) -> None:
+    docs = Ragged.from_lists(SIGNAL * 40)
+    tok = fitted(cls)
+    one = tok.set_params(n_threads=1).usage(docs)
+    assert one.counts.tolist() == [40 * n for n in tok.usage(SIGNAL).counts.tolist()] and one.n_documents == 320
+    two = tok.set_params(n_threads=2).usage(docs)
+    assert all(np.array_equal(a, b) for a, b in zip(one[:3], two[:3], strict=True))
+
+
+def test_tokens_that_are_only_steps_to_longer_ones_are_never_used() -> None:
+    tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="abc")
+    found = BPE.from_merges([[0, 1], [3, 3]], alphabet="abc").usage(["abab", "abababab"])
+    assert found.unused.tolist() == [0, 1, 2, 3] and found.counts.tolist() == [0, 0, 0, 0, 3]
+    assert tok.usage([]).n_documents == 0 and tok.usage([""]).unused.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_ids_of_no_token_are_not_unused() -> None:
+    tok = BPE.for_text(262, special_tokens={"<end>": 300}).fit(["low low low lower"], progress=False)
+    found = tok.usage(["low<end>"], allowed_special="all")
+    assert found.counts.size == 301 and found.counts[300] == 1
+    assert not set(range(len(tok.vocabulary), 300)) & set(found.unused.tolist()) and 97 in found.unused
+
+
+def test_usage_refuses_what_encoding_refuses(cls: Any) -> None:
+    tok = fitted(cls, TEXT)
+    for call, error, match in (
+        (lambda: cls().usage(["a"]), ubpe_numba.NotFittedError, "call fit or load first"),
+        (lambda: tok.usage(["sea", "sea \u1234"]), ubpe_numba.UnknownSymbolError, "document 1, position 4"),
+        (lambda: tok.usage(["sea"], sample_weight=[1, 2]), ValueError, "sample_weight: expected 1 weights"),
+        (lambda: tok.usage(["sea", "sea"], sample_weight=[1, -2]), ValueError, "sample_weight: document 1: expected 0 or more"),
+        (lambda: tok.usage([[1]]), TypeError, "docs: the tokenizer was fitted on str"),
+    ):
+        with pytest.raises(error, match=match):
+            call()
 
 
 # --- batches

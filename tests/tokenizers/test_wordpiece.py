@@ -1,66 +1,205 @@
-"""WordPiece against the definition, and against the package tokenizers."""
+"""WordPiece: words, batches, files, and the same ids as the package tokenizers."""
 
 from __future__ import annotations
 
+import json
+import os
+import pathlib
+import pickle
 import re
 from typing import Any
 
+import bert_vocabulary
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.count_tokens import count_tokens
+from reference.word_pieces import cut_words
+from text_samples import SAMPLES
 
-from ubpe_numba import WordPiece
+from ubpe_numba import BPE, WordPiece, load
+from ubpe_numba.errors import ModelFormatError, UnknownTokenError
 
-PIECE = st.text("ab#é\U0001f600", min_size=1, max_size=4)
-WORDS = st.lists(st.text("ab#é\U0001f600c", max_size=12), max_size=8)
-
-
-def definition(words: list[str], pieces: dict[str, int], prefix: str, longest: int) -> list[int]:
-    found = []
-    for word in words:
-        ids, start = [], 0
-        while start < len(word) <= longest:
-            names = [((prefix if start else "") + word[start:end], end) for end in range(len(word), start, -1)]
-            known = [(pieces[name], end) for name, end in names if name in pieces]
-            if not known:
-                break
-            ids.append(known[0][0])
-            start = known[0][1]
-        found += ids if start == len(word) else [pieces["[UNK]"]]
-    return found
+SMALL = ["[UNK]", "un", "##aff", "##able", "##ably"]
+WORDS = st.lists(st.sampled_from(["un", "unable", "unaffable", "able", "", "##able", "[UNK]", "unaffableable"]), max_size=8)
 
 
-@given(st.sets(PIECE, max_size=12), st.lists(WORDS, max_size=3), st.sampled_from(["##", "", "#"]), st.integers(1, 13))
-@settings(max_examples=200)
-def test_pieces_are_the_longest(pieces: set[str], documents: list[list[str]], prefix: str, longest: int) -> None:
-    listed = ["[UNK]", *sorted(pieces), *sorted("##" + piece for piece in pieces if "##" + piece not in pieces)]
-    ids = {piece: 3 * i + 1 for i, piece in enumerate(listed)}
-    tok = WordPiece(ids, prefix=prefix, longest=longest)
-    assert tok.encode_batch(documents).to_lists() == [definition(words, ids, prefix, longest) for words in documents]
+@given(st.lists(WORDS, max_size=4), st.integers(1, 13))
+@settings(max_examples=50)
+def test_batches_are_documents_one_by_one(documents: list[list[str]], longest: int) -> None:
+    tok = WordPiece(SMALL, longest=longest)
+    expected = [cut_words(words, tok.vocabulary, 0, "##", longest) for words in documents]
+    found = tok.encode_batch(documents, return_offsets=True)
+    assert [part.to_lists() for part in found] == [[[entry[k] for entry in doc] for doc in expected] for k in range(3)]
+    assert tok.encode_batch(documents) == found[0]
+    for d, words in enumerate(documents):
+        assert tok.encode(words).tolist() == found[0][d].tolist()
+        assert [part.tolist() for part in tok.encode(iter(words), return_offsets=True)] == [part[d].tolist() for part in found]
+    assert tok.decode_batch(found[0]) == [tok.decode(ids) for ids in found[0]]
 
 
-def test_ids_equal_those_of_tokenizers(tmp_path: Any) -> None:
+def test_usage_is_that_of_the_ids() -> None:
+    tok = WordPiece({"[UNK]": 4, "un": 1, "##able": 0, "##aff": 7}, n_threads=2)
+    documents = [["unable", "able"], [], ["unaffable", "un", "unaffable"]]
+    found = tok.usage(documents)
+    expected = count_tokens(tok.encode_batch(documents).to_lists(), [1, 1, 1], 8)
+    assert (found.counts.tolist(), found.document_frequencies.tolist()) == expected
+    assert found.n_documents == 3 and found.unused.tolist() == [] and tok.usage([]).unused.tolist() == [0, 1, 4, 7]
+    with pytest.raises(ValueError, match="vocabulary: the id 2147483647 is too far from the others to count by id"):
+        WordPiece({"[UNK]": 2**31 - 1}).usage([])
+
+
+def _sources(size: int) -> str:
+    """Text in many scripts, and sources of the standard library, of `size` characters."""
+    folder = pathlib.Path(os.__file__).parent
+    text = SAMPLES
+    for path in sorted(folder.glob("**/*.py")):
+        if len(text) > size:
+            break
+        if "site-packages" not in path.parts:
+            text += SAMPLES + path.read_text(encoding="utf-8", errors="replace")
+    return text[:size]
+
+
+def _as_tokenizers_do(path: pathlib.Path, size: int) -> None:
     tokenizers = pytest.importorskip("tokenizers")
-    source = (re.__doc__ or "") + (np.__doc__ or "") + (np.einsum.__doc__ or "") + (np.linalg.svd.__doc__ or "")
+    peer = tokenizers.Tokenizer(tokenizers.models.WordPiece.from_file(str(path), unk_token="[UNK]"))
+    peer.decoder = tokenizers.decoders.WordPiece(cleanup=False)
+    normalise = tokenizers.normalizers.BertNormalizer().normalize_str
+    cut = tokenizers.pre_tokenizers.BertPreTokenizer().pre_tokenize_str
+    tok = WordPiece.from_file(path)
+    assert tok.vocabulary == peer.get_vocab()
+    lines = _sources(size).split("\n")
+    words = [[word for word, _ in cut(line)] for line in [*map(normalise, lines), *lines[::7]]]
+    words += [["[CLS]", "##s", "###s", "x" * 100, "x" * 101, "[UNK]", "\u0301", "a\U0001f600"]]
+    theirs = peer.encode_batch(words, is_pretokenized=True)
+    for n_threads in (1, 2):
+        tok.n_threads = n_threads
+        ids, numbers, _ = tok.encode_batch(words, return_offsets=True)
+        assert ids.to_lists() == [found.ids for found in theirs]
+        assert numbers.to_lists() == [found.word_ids for found in theirs]
+    assert tok.decode_batch(ids[-999:]) == [peer.decode(found.ids, skip_special_tokens=False) for found in theirs[-999:]]
+
+
+def test_ids_equal_those_of_tokenizers_on_the_beginning_of_berts_vocabulary() -> None:
+    _as_tokenizers_do(bert_vocabulary.EXCERPT, 400_000)
+
+
+def test_ids_equal_those_of_tokenizers_on_berts_vocabulary(tmp_path: pathlib.Path) -> None:
+    whole = bert_vocabulary.whole()
+    assert whole.startswith(bert_vocabulary.EXCERPT.read_bytes())
+    (tmp_path / "vocab.txt").write_bytes(whole)
+    _as_tokenizers_do(tmp_path / "vocab.txt", 4_000_000)
+
+
+def test_ids_equal_those_of_tokenizers_on_a_vocabulary_that_it_learned(tmp_path: pathlib.Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
     peer = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))
     peer.normalizer = tokenizers.normalizers.BertNormalizer()
     peer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
     trainer = tokenizers.trainers.WordPieceTrainer(vocab_size=600, special_tokens=["[UNK]"], show_progress=False)
-    peer.train_from_iterator(source[::2].split("\n"), trainer)
+    source = (re.__doc__ or "") + (np.einsum.__doc__ or "") + (np.linalg.svd.__doc__ or "")
+    peer.train_from_iterator(source.split("\n"), trainer)
     names = sorted(peer.get_vocab(), key=peer.get_vocab().get)
     (tmp_path / "vocab.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
-    tok = WordPiece.from_file(tmp_path / "vocab.txt")
-    assert tok.vocabulary == peer.get_vocab()
-    lines = [*source.split("\n"), "Ein Wörterbuch, das 低い nicht kennt; ## #a ##a " + "x" * 101]
-    words = [[w for w, _ in peer.pre_tokenizer.pre_tokenize_str(peer.normalizer.normalize_str(line))] for line in lines]
-    for n_threads in (1, 2):
-        tok.n_threads = n_threads
-        found = tok.encode_batch(words)
-        assert found.to_lists() == [peer.encode(line).ids for line in lines]
-    peer.decoder = tokenizers.decoders.WordPiece(cleanup=False)
-    for ids in found.to_lists():
-        assert tok.decode(ids) == peer.decode(ids, skip_special_tokens=False)
+    _as_tokenizers_do(tmp_path / "vocab.txt", 50_000)
+
+
+# ---------------------------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_files_hold_everything(tmp_path: pathlib.Path, suffix: str) -> None:
+    tok = WordPiece({"": 7, "un": 2**31 - 1, "?": 0, "é\U0001f600": 3, "\nable": 5}, unknown="?", prefix="", longest=9)
+    tok.save(tmp_path / f"model{suffix}")
+    assert repr(tok) == "WordPiece(unknown='?', prefix='', longest=9): 5 pieces"
+    for again in (WordPiece.load(tmp_path / f"model{suffix}"), pickle.loads(pickle.dumps(tok))):
+        assert again.vocabulary == tok.vocabulary and repr(again) == repr(tok)
+        assert again.encode(["unun", "ununununun", "é\U0001f600", "é"]).tolist() == [2**31 - 1, 2**31 - 1, 0, 3, 0]
+    assert WordPiece.load(tmp_path / f"model{suffix}", n_threads=2).n_threads == 2
+
+
+def test_surrogates_are_kept_where_files_can_hold_them(tmp_path: pathlib.Path) -> None:
+    tok = WordPiece(["[UNK]", "\ud800", "\udc80\ud800"])
+    tok.save(tmp_path / "model.json")
+    assert WordPiece.load(tmp_path / "model.json").vocabulary == tok.vocabulary
+    with pytest.raises(ValueError, match="surrogates in pairs would be read as one character"):
+        WordPiece(["[UNK]", "\ud800\udc80"]).save(tmp_path / "model.json")
+
+
+def test_words_of_any_length_may_be_known() -> None:
+    tok = WordPiece(["[UNK]", "a", "##a"], longest=10**30)
+    assert tok.encode(["a" * 1000]).size == 1000
+
+
+def test_pickles_hold_no_tables() -> None:
+    assert len(pickle.dumps(WordPiece.from_file(bert_vocabulary.EXCERPT))) < 200_000
+
+
+@pytest.mark.parametrize(("change", "match"), [
+    (lambda state: state.update(tokenizer="BPE"), "model.json: a BPE, not a WordPiece: use BPE.load"),
+    (lambda state: state["params"].update(n_threads=1), "model.json: params: unexpected field 'n_threads'"),
+    (lambda state: state["params"].pop("prefix"), "model.json: params: the field 'prefix' is missing"),
+    (lambda state: state["params"].update(prefix=3), r"model.json: prefix: expected str, got 3 \(int\)"),
+    (lambda state: state["params"].update(unknown=[]), r"model.json: unknown: expected a piece of the vocabulary, got \[\]"),
+    (lambda state: state["params"].update(longest=0), "model.json: longest: expected at least 1, got 0"),
+    (lambda state: state["alphabet"].update(size=0), "model.json: alphabet: unexpected field 'size'"),
+    (lambda state: state["vocabulary"].update(pieces="abcde"), "model.json: vocabulary: expected as many pieces as ids, 5"),
+    (lambda state: state["vocabulary"]["pieces"].__setitem__(1, 1), "model.json: vocabulary: position 1: expected str, got 1"),
+    (lambda state: state["vocabulary"]["pieces"].__setitem__(1, "[UNK]"), r"a piece is there twice: '\[UNK\]', as 0 and 1"),
+    (lambda state: state["vocabulary"].update(pieces=["a"]), "model.json: vocabulary: expected as many pieces as ids, 5"),
+    (lambda state: state["vocabulary"].update(ids=[0.5]), "model.json: ids: expected integers, got float"),
+    (lambda state: state["vocabulary"].update(ids=[[0], [1], [2], [3], [4]]), "vocabulary: expected str and their ids"),
+    (lambda state: state["vocabulary"].update(ids=[0, 1, 2, 3, 3]), "model.json: vocabulary: two pieces have the same id"),
+    (lambda state: state["vocabulary"].update(ids=[0, 1, 2, 3, -4]), "model.json: vocabulary: '##ably': expected an id in 0"),
+])  # fmt: skip
+def test_other_files_are_refused(tmp_path: pathlib.Path, change: Any, match: str) -> None:
+    path = tmp_path / "model.json"
+    WordPiece(SMALL).save(path)
+    state = json.loads(path.read_text())
+    change(state)
+    path.write_text(json.dumps(state))
+    with pytest.raises(ModelFormatError, match=match):
+        WordPiece.load(path)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_files_with_a_wrong_byte_are_refused_or_work(tmp_path: pathlib.Path, suffix: str) -> None:
+    path = tmp_path / f"model{suffix}"
+    WordPiece({"[UNK]": 3, "un": 1, "##able": 0, "é": 7}, longest=12).save(path)
+    good, rng, refused = path.read_bytes(), np.random.default_rng(0), 0
+    for _ in range(300):
+        data = bytearray(good)
+        at = int(rng.integers(len(data)))
+        data[at : at + int(rng.integers(2))] = rng.integers(0, 256, int(rng.integers(3)), np.uint8).tobytes()
+        path.write_bytes(data)
+        try:
+            tok = WordPiece.load(path)
+        except ModelFormatError:
+            refused += 1
+        else:
+            ids = tok.encode(["unable", "é", "x", "un" * 9])
+            assert set(ids.tolist()) <= set(tok.vocabulary.values()) and isinstance(tok.decode(ids), str)
+    assert refused > 100
+
+
+def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
+    BPE.from_merges([[0, 1]], alphabet="ab").save(tmp_path / "model.json")
+    with pytest.raises(ModelFormatError, match="a BPE, not a WordPiece"):
+        WordPiece.load(tmp_path / "model.json")
+    WordPiece(SMALL).save(tmp_path / "model.json")
+    with pytest.raises(ModelFormatError, match="a WordPiece, not a BPE: use WordPiece.load"):
+        BPE.load(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").encode(["unable"]).tolist() == [1, 3]
+    with pytest.raises(ValueError, match="expected a name that ends in .json or .npz"):
+        WordPiece(SMALL).save(tmp_path / "vocab.txt")
+    tok = WordPiece.from_file(bert_vocabulary.EXCERPT)
+    tok.to_file(tmp_path / "vocab.txt")
+    assert (tmp_path / "vocab.txt").read_bytes() == bert_vocabulary.EXCERPT.read_bytes()
+
+
+# ---------------------------------------------------------------------------------------------- arguments
 
 
 @pytest.mark.parametrize(("arguments", "error", "match"), [
@@ -68,9 +207,15 @@ def test_ids_equal_those_of_tokenizers(tmp_path: Any) -> None:
     ({"vocabulary": ["[UNK]", "a", "a"]}, ValueError, "a piece is there twice"),
     ({"vocabulary": {"[UNK]": 0, "a": 0}}, ValueError, "two pieces have the same id"),
     ({"vocabulary": {"[UNK]": -1}}, ValueError, "expected an id in 0"),
+    ({"vocabulary": {"[UNK]": 2**31}}, ValueError, "expected an id in 0"),
     ({"vocabulary": {"[UNK]": 0.5}}, TypeError, "expected str and their ids"),
-    ({"vocabulary": [b"a"]}, TypeError, "expected str and their ids"),
+    ({"vocabulary": {b"a": 0}}, TypeError, "expected str and their ids"),
+    ({"vocabulary": [b"a"]}, TypeError, "vocabulary: position 0: expected str, got bytes"),
+    ({"vocabulary": "[UNK]"}, TypeError, "vocabulary: expected pieces, got str"),
+    ({"vocabulary": None}, TypeError, "vocabulary: expected pieces, got None"),
     ({"vocabulary": ["[UNK]"], "longest": 0}, ValueError, "longest: expected at least 1"),
+    ({"vocabulary": ["[UNK]"], "longest": 1.5}, TypeError, "longest: expected an int"),
+    ({"vocabulary": ["[UNK]"], "prefix": None}, TypeError, "prefix: expected str, got None"),
 ])  # fmt: skip
 def test_arguments(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
@@ -78,11 +223,52 @@ def test_arguments(arguments: dict[str, Any], error: type[Exception], match: str
 
 
 def test_words_that_are_none_are_refused() -> None:
-    tok = WordPiece(["[UNK]", "a"])
-    assert tok.encode([]).tolist() == [] and tok.encode(["", "a"]).tolist() == [1]
-    with pytest.raises(TypeError, match="words: expected words, got a str"):
-        tok.encode("a b")
-    with pytest.raises(TypeError, match="words: expected str, got list"):
-        tok.encode([["a"]])
-    with pytest.raises(ValueError, match="ids: 7 is the id of no piece"):
-        tok.decode([7])
+    tok: Any = WordPiece(["[UNK]", "a"])
+    assert tok.encode([]).tolist() == [] and tok.encode(["", "a"]).tolist() == [1] and tok.encode_batch([]).to_lists() == []
+    assert tok.encode(np.array(["a", "b"])).tolist() == [1, 0]  # of numpy.str_
+    for call, match in (
+        (lambda: tok.encode("a b"), "^words: expected words, got str; cut it first, for example with str.split"),
+        (lambda: tok.encode(b"a b"), "^words: expected words, got bytes$"),
+        (lambda: tok.encode(7), r"^words: expected words, got 7 \(int\)"),
+        (lambda: tok.encode(["a", ["a"]]), "^words, position 1: expected str, got list"),
+        (lambda: tok.encode([b"a"]), "^words, position 0: expected str, got bytes"),
+        (lambda: tok.encode_batch([["a"], "a b"]), "^documents: document 1: expected words, got str; cut it first"),
+        (lambda: tok.encode_batch([["a"], [], ["a", None]]), "^documents: document 2, position 1: expected str, got None"),
+        (lambda: tok.decode("a"), "^ids: expected integers, got str"),
+        (lambda: tok.decode([0.5]), "^ids, position 0: expected an integer"),
+    ):
+        with pytest.raises(TypeError, match=match):
+            call()
+    with pytest.raises(ValueError, match="n_threads: expected at least 1"):
+        WordPiece(["[UNK]"], n_threads=0).encode([])
+
+
+def test_ids_of_no_piece_are_refused() -> None:
+    tok = WordPiece({"[UNK]": 3, "a": 5})
+    for ids, at in (([7], 0), ([5, 4, 9], 1), (np.array([3, -1]), 1)):
+        with pytest.raises(UnknownTokenError, match=f"^document 0, position {at}: token id {ids[at]} is outside the vocabulary"):
+            tok.decode(ids)
+    with pytest.raises(UnknownTokenError, match="^document 2, position 1: token id 6"):
+        tok.decode_batch([[3], [], [3, 6]])
+    assert tok.decode(np.array([5, 3], np.uint8)) == "a [UNK]" and tok.decode([]) == ""
+    assert tok.decode_batch(np.array([5, 3, 5]), [1, 2, 3]) == ["[UNK]", "a"] and tok.decode_batch([]) == []
+    assert WordPiece(["?", "un", "able"], unknown="?", prefix="").decode([1, 2]) == "unable"
+    assert WordPiece(SMALL).decode_batch([[3, 1], [3], [1, 3, 0]]) == ["##able un", "##able", "unable [UNK]"]
+
+
+def test_training_begins_with_special_tokens() -> None:
+    special = ["[PAD]", "[UNK]", "[CLS]"]
+    tok = WordPiece.train({"low": 5, "lower": 2, "[CLS]": 9}, 12, special_tokens=special)
+    assert [*tok.vocabulary][:3] == special and len(tok.vocabulary) == 12
+    assert tok.encode(["[CLS]", "low"]).tolist()[0] == 2
+    assert [*WordPiece.train(["a"], 9, special_tokens=["[CLS]"], unknown="?").vocabulary] == ["?", "[CLS]", "a"]
+    with pytest.raises(ValueError, match="n_tokens: expected at least the 3 special tokens, got 2"):
+        WordPiece.train(["a"], 2, special_tokens=special)
+    with pytest.raises(TypeError, match="special_tokens: expected pieces, got str"):
+        WordPiece.train(["a"], 9, special_tokens="[CLS]")
+    with pytest.raises(TypeError, match="words: expected words, got str; cut it first"):
+        WordPiece.train("a text", 9)
+    with pytest.raises(TypeError, match="prefix: expected str, got None"):
+        WordPiece.train(["ab"], 9, prefix=None)
+    with pytest.raises(ValueError, match=r"words: expected less than 2\*\*62 characters"):
+        WordPiece.train({"ab": 2**61}, 9)

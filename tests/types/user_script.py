@@ -10,7 +10,7 @@ from typing import Any, assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba import BPE, UBPE, Counts, NBest, Ragged, Tokenizer, UBPEClassic, Vocabulary, count_documents
+from ubpe_numba import BPE, UBPE, Counts, NBest, Ragged, Tokenizer, UBPEClassic, Usage, Vocabulary, WordPiece, count_documents
 
 Ids = NDArray[np.int32]
 Starts = NDArray[np.int64]
@@ -48,6 +48,17 @@ by_weight = UBPE(6).fit([*docs, [2, 2]])
 assert_type(by_weight.encode_nbest([0, 1], 2, return_gap=True), tuple[Ragged, NDArray[np.float64], float])
 
 assert_type(count_documents(docs), Counts)
+
+pieces = WordPiece(["[UNK]", "un", "##able"])
+assert_type(pieces.encode(["unable", "un"]), Ids)
+assert_type(pieces.encode(["unable"], return_offsets=True), tuple[Ids, Ids, Ids])
+assert_type(pieces.encode_batch([["unable"], []]), Ragged)
+assert_type(pieces.encode_batch([["unable"]], return_offsets=True), tuple[Ragged, Ragged, Ragged])
+assert_type(pieces.decode([1, 2]), str)
+assert_type(pieces.decode_batch([[1, 2]]), list[str])
+assert_type(pieces.usage([["un"]]), Usage)
+assert_type(WordPiece.train(["un", "unable"], 9), WordPiece)
+assert_type(tok.usage(docs), Usage)
 
 
 def tokens_per_symbol(any_tokenizer: Tokenizer, document: list[int]) -> float:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ubpe_numba.coding.word_encoder import WordEncoder
 
 #: Stands for the logarithms of probabilities where weights of tokens are asked for.
-LIKELIHOOD = "likelihood"
+LIKELIHOOD = object()
 #: The objectives by which the best path of a document is that of its parts, wherever no token crosses.
 BY_SUMS = ("shortest", "additive")
 #: Turns documents of alphabet ids into ids of the vocabulary.
@@ -72,6 +72,7 @@ class Coder:
         self._holds_lone: bool | None = None
         self._pair_encoders: dict[bool, PairEncoder] = {}
         self._path_encoder: tuple[Any, PathEncoder] | None = None
+        self._likely_encoder: PathEncoder | None = None
         self._path_search: PathSearch | None = None
         self._lattice: tuple[PathEncoder, float, Lattice] | None = None
         self._word_encoder: WordEncoder | None = None
@@ -138,13 +139,16 @@ class Coder:
 
     def path_encoder(self, weights: Any) -> PathEncoder:
         """The encoder by best path; `weights` as the argument `token_weights` of `UBPE`, which raises what it raises."""
+        if weights is LIKELIHOOD:  # kept beside the other, since a call may sample and the next one not
+            likely = self._likely_encoder
+            if likely is None:
+                vocabulary = self.model.vocabulary
+                likely = self._likely_encoder = PathEncoder(vocabulary, log_probabilities(vocabulary))
+            return likely
         found = self._path_encoder  # another thread may ask for other weights meanwhile
         if found is None or found[0] is not weights:
             vocabulary = self.model.vocabulary
-            if weights is LIKELIHOOD:
-                added: NDArray[np.float64] | None = log_probabilities(vocabulary)
-            else:
-                added = None if weights is None else token_weights(vocabulary, weights)
+            added = None if weights is None else token_weights(vocabulary, weights)
             self._path_encoder = found = weights, PathEncoder(vocabulary, added)
             self._short_encoders.clear()
         return found[1]
@@ -190,9 +194,11 @@ class Coder:
 
     def short_by_path(self, weights: Any, objective: str) -> ShortEncode | None:
         """What encodes one short document as `path_encoder` does."""
-        if self._path_encoder is None or self._path_encoder[0] is not weights:
+        known = self._path_encoder
+        encoder = self._likely_encoder if weights is LIKELIHOOD else known[1] if known and known[0] is weights else None
+        if encoder is None:
             return None
-        key = encoder, _ = self._path_encoder[1], objective
+        key = encoder, objective
         try:
             return self._short_encoders[key]
         except KeyError:

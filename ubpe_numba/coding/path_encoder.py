@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.coding.chunks import Bound, longest_of, over_documents
-from ubpe_numba.coding.kernels import best_path, cheapest_path, forward_path, token_prices
+from ubpe_numba.coding.kernels import best_path, cheapest_path, forward_path, packed_path, token_prices
 from ubpe_numba.coding.kernels.best_path import PathTables
+from ubpe_numba.coding.matcher import Matcher, MatchTables
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
-from ubpe_numba.runtime.tables import automaton, trie
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 SCALE = 2.0**24  # fixed point of path weights
-_MOST_FOLLOWING = 1 << 21  # states times symbols: 8 MB, beyond which the list of what follows is no faster
 
 
 class PathEncoder:
@@ -35,6 +34,8 @@ class PathEncoder:
     ----------
     tables : PathTables
         The automaton of the tokens, and what they weigh.
+    matcher : Matcher
+        Lists the tokens that start at a position.
     longest : int
         Symbols of the longest token.
     ring : int
@@ -57,21 +58,18 @@ class PathEncoder:
 
     def __init__(self, vocabulary: Vocabulary, weights: np.ndarray | None = None) -> None:
         self.vocabulary = vocabulary
-        edges, states, self.longest = automaton.automaton_of(
-            vocabulary.n_alphabet, vocabulary.arena.copy(), np.diff(vocabulary.offsets)
-        )
+        self.matcher = Matcher(vocabulary)
+        self.longest = self.matcher.longest
         logs = np.array([0.0] + [1.0 + math.log(c) for c in range(1, 4096)])
-        self.tables = PathTables(edges, states, vocabulary.weights * SCALE, logs)
+        self.tables = PathTables(self.matcher.edges, self.matcher.states, vocabulary.weights * SCALE, logs)
         self.ring = 1 << (self.longest + 1).bit_length()
         self.values = np.rint(self.tables.scaled_idf)
         ones = np.ones(self.values.size)
         self.added = vocabulary.weights if weights is None else weights
         self.costs = {"shortest": _costs(ones, -self.values), "additive": _costs(-np.rint(self.added * SCALE), ones)}
         self.weighs = bool(vocabulary.weights.any())
-        self._trie: np.ndarray | None = None
-        self._scores: tuple[np.ndarray, np.ndarray]  # of paths from the beginning: as float32, and not
-        self._following, size = np.empty(0, np.int32), (states.size + 1) * vocabulary.n_alphabet
-        self._encoded, self._pays_from = 0, size >> 1 if size <= _MOST_FOLLOWING else 1 << 62  # symbols
+        self._packed: dict[str, tuple[np.ndarray, int]] = {}
+        self._ends: tuple[Matcher, np.ndarray, np.ndarray] | None = None
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids.
@@ -86,24 +84,13 @@ class PathEncoder:
         n_threads : int or None
             The result is the same for any number of threads.
         """
-        if objective in self.costs:
-            self.following(documents)
-        bound = self.bound(objective)
+        bound = self.bound(objective, documents.values.size)
 
         def kernel(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
             call, rest = bound(longest_of(offsets), out, out_offsets)
             return int(call(symbols, offsets, *rest))
 
         return over_documents(kernel, documents, n_threads)
-
-    def following(self, documents: Ragged) -> np.ndarray:
-        """The list of states that follow (runtime/tables/automaton.py), once many symbols were encoded; else an empty one."""
-        if self._following.size == 0:
-            self._encoded += documents.values.size
-            if self._encoded >= self._pays_from:
-                tables = self.tables
-                self._following = automaton.following_of(self.vocabulary.n_alphabet, tables.edges, tables.states)
-        return self._following
 
     def weigh(self, paths: Ragged, objective: str) -> np.ndarray:
         """What paths weigh, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point.
@@ -125,11 +112,15 @@ class PathEncoder:
         """The objective that is searched by: by tf-idf there have to be tokens with an idf."""
         return "shortest" if objective == "tfidf" and not self.weighs else objective
 
-    def bound(self, objective: str) -> Bound:
-        """The kernel of an objective and its arguments."""
+    def bound(self, objective: str, n_symbols: int = 0) -> Bound:
+        """The kernel of an objective and its arguments, for `n_symbols` more symbols."""
+        if objective == "tfidf":
+            return self._tfidf
         if objective in ("sentencepiece", "tokenizers"):
-            return partial(self._forward, objective == "sentencepiece")
-        return self._tfidf if objective == "tfidf" else partial(self._cheapest, self.costs[objective])
+            single = objective == "sentencepiece"
+            return partial(self._forward, *self._of_ends(n_symbols, single), single)
+        tables = self.matcher.tables(n_symbols)
+        return partial(self._cheapest, objective, tables, *self._packed_costs(objective, tables.matches))
 
     def _tfidf(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
         return best_path.best_paths, (
@@ -137,22 +128,43 @@ class PathEncoder:
             np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
         )  # fmt: skip
 
-    def _forward(
-        self, single: bool, longest: int, out: np.ndarray, out_offsets: np.ndarray
-    ) -> tuple[Callable[..., int], tuple[Any, ...]]:
-        if self._trie is None:
-            v = self.vocabulary
-            self._trie = trie.trie_of(v.n_alphabet, writable(v.arena), np.diff(v.offsets))
-            self._scores = self.added.astype(np.float32).astype(np.float64), self.added.astype(np.float64)
-        best, tree = np.empty(longest + 1), np.empty((2, longest + 1), np.int32)
-        return forward_path.forward_paths, (self._trie, self._scores[not single], single, best, tree, out, out_offsets)
-
     def _cheapest(
-        self, costs: np.ndarray, longest: int, out: np.ndarray, out_offsets: np.ndarray
+        self,
+        objective: str,
+        tables: MatchTables,
+        packed: np.ndarray,
+        most: int,
+        longest: int,
+        out: np.ndarray,
+        out_offsets: np.ndarray,
     ) -> tuple[Callable[..., int], tuple[Any, ...]]:
-        sums, tree, tables = np.empty(2 * self.ring), np.empty(2 * longest + 2, np.int32), self.tables
-        arguments = tables.edges, tables.states, self._following, costs, sums, tree, out, out_offsets
-        return cheapest_path.cheapest_paths, arguments
+        if longest <= most:
+            sums, tree = np.empty(self.ring, np.uint64), np.empty(longest, np.int32)
+            return packed_path.packed_paths, (*tables, packed, sums, tree, out, out_offsets)
+        sums, tree = np.empty(2 * self.ring), np.empty(2 * longest + 2, np.int32)
+        return cheapest_path.cheapest_paths, (*tables[:-1], self.costs[objective], sums, tree, out, out_offsets)
+
+    def _packed_costs(self, objective: str, matches: np.ndarray) -> tuple[np.ndarray, int]:
+        """The packed costs of the tokens of `matches`, and the length of documents they are exact for."""
+        if objective not in self._packed:
+            packed, most = packed_path.pack(self.costs[objective][::2], self.costs[objective][1::2], self.longest)
+            self._packed[objective] = packed[matches["token"]], most
+        return self._packed[objective]
+
+    def _of_ends(self, n_symbols: int, single: bool) -> tuple[MatchTables, np.ndarray]:
+        """The tables of the tokens that end at each position, and their scores, those of float32 if `single`."""
+        if self._ends is None:
+            matcher = Matcher(self.vocabulary, mirrored=True)
+            scores = self.added.astype(np.float64)[matcher.matches["token"]]
+            self._ends = matcher, scores, scores.astype(np.float32).astype(np.float64)
+        matcher, exact, rounded = self._ends
+        return matcher.tables(n_symbols), rounded if single else exact
+
+    def _forward(
+        self, tables: MatchTables, scores: np.ndarray, single: bool, longest: int, out: np.ndarray, out_offsets: np.ndarray
+    ) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        sums, tree = np.empty(2 * self.ring), np.empty(longest, np.int32)
+        return forward_path.forward_paths, (*tables, scores, single, sums, tree, out, out_offsets)
 
 
 def _costs(first: np.ndarray, second: np.ndarray) -> np.ndarray:

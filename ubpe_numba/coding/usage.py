@@ -25,6 +25,8 @@ class Usage(NamedTuple):
         Documents that hold it.
     n_documents : int
         How many documents there are.
+    gaps : bool[V] or None
+        Which ids stand for no token; None if all stand for one.
 
     Examples
     --------
@@ -36,14 +38,22 @@ class Usage(NamedTuple):
     counts: np.ndarray
     document_frequencies: np.ndarray
     n_documents: int
+    gaps: np.ndarray | None = None
 
     @property
     def unused(self) -> np.ndarray:
-        """The ids that occur nowhere, int64, ascending."""
-        return np.flatnonzero(self.counts == 0)
+        """The ids of tokens that occur nowhere, int64, ascending."""
+        absent = self.counts == 0
+        return np.flatnonzero(absent if self.gaps is None else absent & ~self.gaps)
 
 
-def usage_of(encoded: Ragged, size: int, n_copies: np.ndarray | None = None, n_threads: int | None = 1) -> Usage:
+def usage_of(
+    encoded: Ragged,
+    size: int,
+    n_copies: np.ndarray | None = None,
+    n_threads: int | None = 1,
+    gaps: np.ndarray | None = None,
+) -> Usage:
     """Count the tokens of encoded documents.
 
     Parameters
@@ -56,6 +66,8 @@ def usage_of(encoded: Ragged, size: int, n_copies: np.ndarray | None = None, n_t
         As how many documents each counts; None for one.
     n_threads : int or None
         The result is the same for any number of threads.
+    gaps : bool[V] or None
+        As the attribute of `Usage`.
     """
     copies = np.ones(len(encoded), np.int64) if n_copies is None else writable(n_copies)
     ids, offsets = writable(np.asarray(encoded.values, np.int32)), encoded.offsets
@@ -68,4 +80,4 @@ def usage_of(encoded: Ragged, size: int, n_copies: np.ndarray | None = None, n_t
 
     total = int(offsets[-1] - offsets[0])
     found = np.sum(thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads, 1), n_threads, total), axis=0)
-    return Usage(found[0], found[1], int(copies.sum()))
+    return Usage(found[0], found[1], int(copies.sum()), gaps)

@@ -19,6 +19,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.kernels import token_losses
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import writable
+from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.runtime.tables import trie
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
@@ -68,23 +69,32 @@ def worth_of(documents: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int 
 
 
 def worthiest(
-    documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_threads: int | None, dropped: float = _DROPPED
+    documents: Ragged,
+    tokens: Ragged,
+    n_alphabet: int,
+    n: int,
+    n_threads: int | None,
+    progress: Progress,
+    dropped: float = _DROPPED,
 ) -> np.ndarray:
     """The `n` learned tokens that stay, when a share `dropped` of them leaves at a time.
 
-    Those of the smallest loss leave first, among equals those of the smallest count, then those learned last. Other parameters as
-    of `worth_of`.
+    Those of the smallest loss leave first, among equals those of the smallest count, then those learned last. `progress` shows
+    the steps; other parameters as of `worth_of`.
 
     Returns
     -------
     Their indices, int64, ascending, 0 for the first learned token.
     """
     stay = np.arange(len(tokens) - n_alphabet)
-    while stay.size > n:
+    sizes = [stay.size]
+    while sizes[-1] > n:
+        sizes.append(max(n, int(sizes[-1] * (1 - dropped))))
+    for left in progress.rounds(sizes[1:], "refine, choose"):
         chosen = np.concatenate([np.arange(n_alphabet), n_alphabet + stay])
         counts, lost = worth_of(documents, tokens.take(chosen), n_alphabet, n_threads)
         order = np.lexsort((stay, -counts, -lost))
-        stay = np.sort(stay[order[: max(n, int(stay.size * (1 - dropped)))]])
+        stay = np.sort(stay[order[:left]])
     return stay
 
 
@@ -119,7 +129,7 @@ def joined(encoded: Ragged, tokens: Ragged, n: int) -> list[np.ndarray]:
     return found
 
 
-def refined(documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_threads: int | None) -> Vocabulary:
+def refined(documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_threads: int | None, progress: Progress) -> Vocabulary:
     """The refined vocabulary.
 
     Parameters
@@ -132,6 +142,8 @@ def refined(documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_thread
         How many of them are symbols, and how many learned ones are wanted.
     n_threads
         As of `thread_pool.resolve`.
+    progress
+        Where rounds are shown.
 
     Returns
     -------
@@ -139,14 +151,14 @@ def refined(documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_thread
     """
     symbols = np.arange(n_alphabet)
 
-    def chosen(tokens: Ragged, dropped: float) -> Ragged:
-        stay = worthiest(documents, tokens, n_alphabet, n, n_threads, dropped)
+    def chosen(tokens: Ragged, dropped: float, progress: Progress) -> Ragged:
+        stay = worthiest(documents, tokens, n_alphabet, n, n_threads, progress, dropped)
         return tokens.take(np.concatenate([symbols, n_alphabet + stay]))
 
-    tokens = chosen(tokens, _DROPPED)
+    tokens = chosen(tokens, _DROPPED, progress)
     best, fewest = tokens, documents.total + 1
     share = _EXCHANGED
-    for i in range(_ROUNDS + 1):
+    for i in progress.rounds(range(_ROUNDS + 1), "refine, exchange"):
         encoded = PathEncoder(_flat(tokens, n_alphabet)).encode(documents, "shortest", n_threads)
         if encoded.total < fewest:
             best, fewest = tokens, encoded.total
@@ -154,7 +166,7 @@ def refined(documents: Ragged, tokens: Ragged, n_alphabet: int, n: int, n_thread
         new = joined(encoded, tokens, room + max(8, int(share * n))) if i < _ROUNDS else []
         if not new:
             break
-        tokens = chosen(Ragged.from_lists([*tokens, *new]), _DROPPED_AGAIN)
+        tokens = chosen(Ragged.from_lists([*tokens, *new]), _DROPPED_AGAIN, Progress(False))
         share *= _FADING
     return _counted(documents, best, n_alphabet, n_threads)
 

@@ -20,6 +20,8 @@ from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.usage import Usage, usage_of
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.vocabulary.token_weights import token_counts
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
 #: What counts are at least: a token that is not expected anywhere could never come back, and a symbol has to stay possible.
@@ -65,7 +67,14 @@ def logarithms(values: np.ndarray) -> np.ndarray:
 
 
 def likeliest(
-    ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, counts: np.ndarray, n_rounds: int, n_threads: int | None
+    ids: Ragged,
+    corpus: Corpus,
+    vocabulary: Vocabulary,
+    counts: np.ndarray,
+    n_rounds: int,
+    n_threads: int | None,
+    progress: Progress,
+    objective: str = "additive",
 ) -> Vocabulary:
     """The vocabulary with probabilities after `n_rounds` of EM, and the occurrences of its tokens in the likeliest paths.
 
@@ -79,8 +88,10 @@ def likeliest(
         The tokens.
     counts
         Of the V tokens, to begin with.
-    n_rounds, n_threads
-        How many rounds, and threads to use.
+    n_rounds, n_threads, progress
+        How many rounds, threads to use, and where rounds are shown.
+    objective
+        Of the paths that occurrences are counted in: ``"additive"`` or ``"sentencepiece"``, which differ in ties.
 
     Returns
     -------
@@ -88,11 +99,11 @@ def likeliest(
     """
     encoder = PathEncoder(vocabulary)
     p = probabilities(counts)
-    for _ in range(n_rounds):
+    for _ in progress.rounds(range(n_rounds), "expectation, maximisation"):
         expected, _ = Lattice(encoder, p).expected_counts(ids, corpus.weights, n_threads)
         p = probabilities(expected)
     logs = logarithms(p)
-    encoded = PathEncoder(vocabulary, logs).encode(ids, "additive", n_threads)
+    encoded = PathEncoder(vocabulary, logs).encode(ids, objective, n_threads)
     usage = own_usage(encoded, corpus, len(vocabulary), n_threads)
     return vocabulary.with_statistics(log_probabilities=logs, occurrences=usage.counts)
 
@@ -104,12 +115,13 @@ def by_own_idf(
     encode: Callable[[Vocabulary], Ragged],
     n_rounds: int,
     n_threads: int | None,
+    progress: Progress,
 ) -> Vocabulary:
     """The vocabulary with the idf that its tokens have in the documents' own encodings.
 
     Parameters
     ----------
-    ids, corpus, vocabulary, n_rounds, n_threads
+    ids, corpus, vocabulary, n_rounds, n_threads, progress
         As for `likeliest`.
     encode
         Encodes `ids` with the weights of a vocabulary.
@@ -117,14 +129,14 @@ def by_own_idf(
     Returns
     -------
     The same tokens with `weights` and `occurrences`. Weights decide the encoding, which decides the weights, so rounds are
-    repeated until nothing changes, or `n_rounds` are done.
+    repeated until nothing changes, or `n_rounds` are done; then occurrences are counted with the last weights.
     """
     n = vocabulary.n_alphabet
-    for _ in range(n_rounds):
-        usage = own_usage(encode(vocabulary), corpus, len(vocabulary), n_threads)
+    usage = own_usage(encode(vocabulary), corpus, len(vocabulary), n_threads)
+    for _ in progress.rounds(range(n_rounds), "reweight"):
         weights = np.concatenate([np.zeros(n), idf(corpus.n_documents, usage.document_frequencies[n:])])
-        done = np.array_equal(weights, vocabulary.weights)
-        vocabulary = vocabulary.with_statistics(weights=weights, occurrences=usage.counts)
-        if done:
+        if np.array_equal(weights, vocabulary.weights) and np.array_equal(usage.counts, token_counts(vocabulary)):
             break
-    return vocabulary
+        vocabulary = vocabulary.with_statistics(weights=weights, occurrences=usage.counts)
+        usage = own_usage(encode(vocabulary), corpus, len(vocabulary), n_threads)
+    return vocabulary.with_statistics(occurrences=usage.counts)

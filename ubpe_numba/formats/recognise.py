@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import imports, model_file, published_ranks, published_ubpe
+from ubpe_numba.formats import imports, model_file, published_ranks, published_ubpe, vocab_txt, wordpiece
 from ubpe_numba.runtime.files import naming, open_regular
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
@@ -161,14 +161,16 @@ def _begins(data: bytes) -> Callable[[Source], bool]:
 
 
 def _own_json(source: Source, given: Given) -> Found:
-    model = model_file.from_document(source.document)
-    return Found(model["tokenizer"], model)
+    return _own(model_file.from_document(source.document))
 
 
 def _own_npz(source: Source, given: Given) -> Found:
     with open_regular(source.path) as f:
-        model = model_file.from_npz(f)
-    return Found(model["tokenizer"], model)
+        return _own(model_file.from_npz(f))
+
+
+def _own(model: dict[str, Any]) -> Found:
+    return Found(name := model["tokenizer"], wordpiece.from_state(model) if name == "WordPiece" else model)
 
 
 def _by_pairs(given: Given, model: Model) -> Found:
@@ -278,11 +280,7 @@ def _is_pieces(source: Source) -> bool:
 
 
 def _pieces(source: Source, given: Given) -> Found:
-    try:
-        lines = source.data.decode("utf-8").removesuffix("\n").split("\n")
-    except UnicodeDecodeError as error:
-        raise ModelFormatError(f"not text in UTF-8: {error}") from error
-    return _by_words(given, {"vocabulary": {line.rstrip("\r"): i for i, line in enumerate(lines)}})
+    return _by_words(given, {"vocabulary": vocab_txt.parse(source.data)})
 
 
 FORMATS = (

@@ -1,4 +1,4 @@
-"""WordPiece models of a `tokenizer.json`: the vocabulary, what is done to text before, and added tokens."""
+"""WordPiece models: of a `tokenizer.json`, with what is done to text before and added tokens, and of our own model files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import huggingface
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import read_vocab
+from ubpe_numba.runtime.arrays import check_fields, describe, integers_of
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 
@@ -20,7 +21,7 @@ class Words(NamedTuple):
     prefix: str
     longest: int
     normalizer: Normalizer | None
-    pretokenizer: Splitter
+    pretokenizer: Splitter | None
     special_tokens: dict[str, int]
 
 
@@ -46,3 +47,34 @@ def read(text: str | bytes) -> Words:
     if splitter is None:
         raise ModelFormatError("pre_tokenizer: expected one that cuts text into words")
     return Words(vocab, unknown, prefix, longest, normalizer, splitter, {**special, **known})
+
+
+_PARAMS = ("unknown", "prefix", "longest")
+_TEXT = ("normalizer", "pretokenizer", "special_tokens")  # what a text goes through; in model files if there is something
+
+
+def state_of(words: Words) -> dict[str, Any]:
+    """What a model file of ours holds."""
+    params: dict[str, Any] = {name: getattr(words, name) for name in _PARAMS}
+    params |= {name: step.state() for name in _TEXT[:2] if (step := getattr(words, name)) is not None}
+    if words.special_tokens:
+        params["special_tokens"] = words.special_tokens
+    vocabulary = {"pieces": list(words.vocabulary), "ids": list(words.vocabulary.values())}
+    return {"tokenizer": "WordPiece", "params": params, "alphabet": {}, "vocabulary": vocabulary}
+
+
+def from_state(state: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of the constructor that `state_of` wrote; ModelFormatError if they are not valid."""
+    there = tuple(name for name in _TEXT if name in state["params"])
+    for part, fields in (("params", (*_PARAMS, *there)), ("alphabet", ()), ("vocabulary", ("pieces", "ids"))):
+        check_fields(state[part], fields, part)
+    listed, ids = state["vocabulary"]["pieces"], integers_of(state["vocabulary"]["ids"], "ids").tolist()
+    if not isinstance(listed, list) or len(listed) != len(ids):
+        raise ModelFormatError(f"vocabulary: expected as many pieces as ids, {len(ids)}")
+    first: dict[str, int] = {}
+    for i, piece in enumerate(listed):
+        if not isinstance(piece, str):
+            raise ModelFormatError(f"vocabulary: position {i}: expected str, got {describe(piece)}")
+        if first.setdefault(piece, i) != i:
+            raise ModelFormatError(f"vocabulary: a piece is there twice: {piece!r}, as {first[piece]} and {i}")
+    return {"vocabulary": dict(zip(listed, ids, strict=True)), **state["params"]}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class Progress:
@@ -58,3 +61,23 @@ class Progress:
             self.bar.close()
         elif self.shown:
             print(f"\r{self.what}: {done} tokens, {time.monotonic() - self.began:.1f} s" + " " * 20, file=sys.stderr)
+
+    def rounds(self, items: Sequence[T], what: str) -> Iterator[T]:
+        """The items, one for each round of longer work, with a bar of their own that is labelled `what`.
+
+        >>> list(Progress(False).rounds(range(3), "EM"))
+        [0, 1, 2]
+        """
+        if not self.shown or not items:
+            yield from items
+            return
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            began = time.monotonic()
+            for i, item in enumerate(items, 1):
+                yield item
+                print(f"\r{what}: round {i} of {len(items)}, {time.monotonic() - began:.1f} s ", end="", file=sys.stderr)
+            print(file=sys.stderr)
+            return
+        yield from tqdm(items, desc=what, unit="round", leave=True)

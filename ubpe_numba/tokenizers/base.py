@@ -324,7 +324,7 @@ class Tokenizer(ABC):
         vocabulary, history = learn(corpus, alphabet, settings, bar)
         if settings.rules.order == "idf":
             vocabulary = self._rearranged(vocabulary, settings.n_tokens, settings.rules.trim)
-        vocabulary = self._weighed(corpus, alphabet, vocabulary)
+        vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
         self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, vocabulary.offsets.size - 1)))
         self.history_ = history
         return self
@@ -344,7 +344,7 @@ class Tokenizer(ABC):
 
         On the corpus of the fit this gives what one longer fit would have given. On another one new merges are learned on that,
         encoded with the present vocabulary. `n_tokens` of the tokenizer becomes the new size. A tokenizer from a file goes on
-        with a new round even if its last one was cut short.
+        with a new round even if its last one was cut short. The probabilities of `UBPE` are estimated anew, on `docs`.
 
         Parameters
         ----------
@@ -393,7 +393,7 @@ class Tokenizer(ABC):
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         history: History | None = getattr(self, "history_", None)
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
-        vocabulary = self._weighed(corpus, alphabet, vocabulary)
+        vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
         self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.numbered(None, len(vocabulary))))
         self.n_tokens = n_tokens
         if history is not None:
@@ -456,6 +456,11 @@ class Tokenizer(ABC):
         ValueError
             If `n_tokens` is below the alphabet, or the lowest ids of a rearranged pair table are not closed.
 
+        Notes
+        -----
+        Occurrences become those where tokens that left stand as their parts, if pairs are known. Probabilities stay, so they sum
+        to less than 1: `UBPE.reweight` estimates them anew.
+
         Examples
         --------
         >>> from ubpe_numba import BPE
@@ -486,7 +491,7 @@ class Tokenizer(ABC):
         other._adopt(Model(alphabet, shorter, made))
         return other
 
-    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary) -> Vocabulary:
+    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
         """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
         return vocabulary
 
@@ -750,12 +755,13 @@ class Tokenizer(ABC):
         docs, offsets, sample_weight
             As for `fit`.
         **options
-            Further arguments of `encode_batch`.
+            Further arguments of `encode_batch`, but for `return_offsets`.
 
         Returns
         -------
         usage
-            Arrays of all ids, those of special tokens included: `counts`, `document_frequencies`, and `unused`.
+            Arrays of all ids, those of special tokens included: `counts` and `document_frequencies`; and `unused`, the ids of
+            tokens that occur nowhere.
 
         Raises
         ------
@@ -765,8 +771,9 @@ class Tokenizer(ABC):
         Notes
         -----
         A token may be in the vocabulary, and in the corpus, and yet never be in an encoding: it was only a step to longer ones,
-        or another path is always better. Models learn nothing about such a token ("glitch token"). Of 4096 tokens of `UBPE` 521
-        are never used on the ECG corpus that they were learned on, 925 on a Chinese one.
+        or another path is always better. Models learn nothing about such a token ("glitch token"). Of 4096 tokens learned on
+        600,000 bytes, by lines, by rank 105 are never used on these lines themselves (King James Bible; 255 on a Chinese text),
+        by ``"shortest"`` 115 (310), by ``"tfidf"`` 2459 (1496).
 
         Examples
         --------
@@ -778,9 +785,16 @@ class Tokenizer(ABC):
         """
         from ubpe_numba.coding.usage import usage_of  # here only: encoding need not wait for it
 
+        if "return_offsets" in options:
+            raise TypeError("unexpected argument 'return_offsets'")
+        if isinstance(docs, Counts):
+            if sample_weight is not None or offsets is not None:
+                raise TypeError("docs: Counts have offsets and weights of their own")
+            docs, sample_weight = docs.to_lists(), docs.weights
         encoded = self.encode_batch(docs, offsets, **options)
         copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
-        return usage_of(encoded, self._coder.decoder.sizes.size, copies, self.n_threads)
+        decoder = self._coder.decoder
+        return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)
 
     # ---------------------------------------------------------------------------------------------- decoding
 

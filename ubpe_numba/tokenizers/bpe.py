@@ -118,7 +118,7 @@ class _PairTokenizer(Tokenizer):
         --------
         >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
         >>> tok.encode("abababab", dropout=0.5, seed=1).tolist()
-        [2, 0, 1, 0, 1, 2]
+        [2, 2, 2, 0, 1]
         """
         return self._encode_one(doc, unknown, return_offsets, allowed_special, disallowed_special, self._dropout(dropout, seed))
 

@@ -41,6 +41,7 @@ __all__ = ["UBPE"]
 
 _OBJECTIVES = ("tfidf", "shortest", "additive", "likelihood", "sentencepiece", "tokenizers")
 _BY_PROBABILITY = ("likelihood", "sentencepiece", "tokenizers")
+_MOST_ALPHA = 10_000  # beyond it hardly a weight is in range
 _ROUNDS = 4  # of EM in a fit: the bits per symbol of documents not seen fall by less than 0.001 in the next four
 
 
@@ -53,7 +54,7 @@ class UBPE(Tokenizer):
         Of how many most frequent pairs a round keeps those that do not conflict: no shared token, both border pairs rarer.
     objective
         ``"tfidf"``, the articles': the sum over distinct tokens of (1 + ln count) * idf is largest. It prefers rare tokens, not
-        few: on text it gives 40 to 100 % more tokens than merging by rank. ``"shortest"``: fewest tokens, at 4096 tokens 2 to
+        few: on text it gives 40 to 130 % more tokens than merging by rank. ``"shortest"``: fewest tokens, at 4096 tokens 2 to
         7 % fewer than by rank (ties: the larger sum of idf, then the longest token first). ``"additive"``: the sum of
         `token_weights` over all tokens of the path, repeated ones too, is largest; exact (ties: fewer tokens, then the longest
         token first). Weights are compared in units of 2**-24; sums up to 5e8 are exact. ``"likelihood"``: the most probable path
@@ -170,13 +171,13 @@ class UBPE(Tokenizer):
             )
         return self
 
-    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary) -> Vocabulary:
+    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
         if self.objective not in _BY_PROBABILITY:
             return vocabulary
         from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
 
-        counts = token_counts(vocabulary)
-        return likeliest(_segments(corpus, alphabet), corpus, vocabulary, counts, _ROUNDS, self.n_threads)
+        counts, ids = token_counts(vocabulary), _segments(corpus, alphabet)
+        return likeliest(ids, corpus, vocabulary, counts, _ROUNDS, self.n_threads, progress, _by_path(self.objective))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; see `Tokenizer.save`.
@@ -216,14 +217,14 @@ class UBPE(Tokenizer):
         About twice as many tokens are learned on `docs` as this vocabulary has; the tenth of them whose absence would cost the
         fewest extra tokens is dropped again and again until the size is reached; then, in a few rounds, frequent neighbours of
         the segmentation of `docs` take the place of tokens that save less. Takes about 100 times as long as a fit. On held-out
-        halves of ECG, audio, DNA and text it gives, at 4096 tokens, 4 to 10 % fewer tokens than `BPE` of the same size (at 1024
+        halves of ECG, audio, DNA and text it gives, at 4096 tokens, 4 to 11 % fewer tokens than `BPE` of the same size (at 1024
         tokens 2 % on ECG and audio).
 
         By ``"likelihood"`` four times as many tokens are learned, of which 1.15 times as many as are wanted are chosen in that
         way; of these the quarter whose absence would lower the likelihood least is dropped again and again, after two rounds of
-        EM each. Of text that is cut, the quarters leave from all. On held-out halves of audio, text and sources at 1024 tokens
-        it takes 0.02 to 0.1 bits per symbol less than ``"shortest"`` and then `reweight`, of about as many tokens, on ECG and
-        DNA as many.
+        EM each. Of text that is cut, the quarters leave from all. On held-out halves at 1024 tokens it takes 0.02 to 0.15 bits
+        per symbol less than ``"shortest"`` and then `reweight` (audio, text, sources, Chinese), of about as many tokens, on ECG
+        and DNA as many; the larger the vocabulary, the less (benchmarks/segmentations.py).
 
         The refined vocabulary is flat: there are no pairs, since parts of a token may be gone and others never were merged. So
         it cannot be encoded with by rank, nor continued. It is in no order of creation; its counts and idf are those of the
@@ -242,23 +243,29 @@ class UBPE(Tokenizer):
         self._check_objective()
         n_alphabet = vocabulary.n_alphabet
         n = max(len(vocabulary), self.n_tokens or 0) - n_alphabet
-        if objective not in MORE:
+        if objective not in tuple(MORE):
             raise ValueError(f"objective: expected {' or '.join(map(repr, MORE))}, got {objective!r}")
         settings = self._settings()._replace(n_tokens=min(MAX_SIZE, n_alphabet + MORE[objective] * n))
         bar = Progress(progress, "refine")
         if not self._coder.is_plain and objective == "shortest":
-            raise ValueError("refine: a vocabulary for documents that are cut, or have special tokens, cannot be refined")
+            raise ValueError("refine: documents that are cut, or have special tokens, ask for objective='likelihood'")
         corpus = self._corpus(docs, offsets, None, None)
         ids = _segments(corpus, alphabet)
         fewer, _ = learn(corpus, alphabet, settings, bar)
         other = UBPE(**{**self.get_params(), "objective": objective, "token_weights": None})
         if self._coder.is_plain:
             wanted = int(SPARE[objective] * n)
-            fewer = refined(ids, Ragged(fewer.arena, fewer.offsets), n_alphabet, wanted, self.n_threads)
+            fewer = refined(ids, Ragged(fewer.arena, fewer.offsets), n_alphabet, wanted, self.n_threads, bar)
         if objective == "likelihood":
             from ubpe_numba.fitting.prune import pruned  # here only: other objectives need not wait for it
 
-            fewer = pruned(ids, corpus, fewer, n, self.n_threads)
+            fewer = pruned(ids, corpus, fewer, n, self.n_threads, bar)
+        else:
+            from ubpe_numba.fitting.reweight import own_usage
+
+            shortest = PathEncoder(fewer).encode(ids, "shortest", self.n_threads)
+            usage = own_usage(shortest, corpus, len(fewer), self.n_threads)
+            fewer = fewer.with_statistics(occurrences=usage.counts)
         other._adopt(Model(alphabet, fewer, other._segmenter(alphabet.kind, len(fewer))))
         return other
 
@@ -271,12 +278,13 @@ class UBPE(Tokenizer):
         offsets: Any = None,
         sample_weight: Any = None,
         boundaries: Any = None,
+        progress: bool | str = "auto",
     ) -> UBPE:
         """Make a new tokenizer of the same tokens, whose weights come from the documents' own encodings.
 
         Parameters
         ----------
-        docs, offsets, sample_weight, boundaries
+        docs, offsets, sample_weight, boundaries, progress
             As for `fit`.
         weights
             ``"likelihood"``: probabilities of independent tokens, by rounds of EM over all segmentations; the new tokenizer has
@@ -299,13 +307,19 @@ class UBPE(Tokenizer):
         -----
         The idf of a fit says in how many documents a pair occurred when it was merged. That is not what the encoder does with
         the token: one that was merged from two occurrences keeps the idf of two, though the best path may hold it 263 times, in
-        250 of 300 documents. `vocabulary_.occurrences` of the new tokenizer are those in the encodings of `docs`; `counts` and
+        250 of 300 documents. `vocabulary_.occurrences` of the new tokenizer are those in its encodings of `docs`; `counts` and
         `document_frequencies` stay those of the fit.
 
-        For bags of tokens weighted by idf the encoding matters more than where the idf comes from. Of 200 documents of text the
-        first half finds the second as the nearest of all: by ``"tfidf"`` in 39 % (King James Bible, 1024 tokens; 53 % of Python
-        sources), with idf of its own encodings in 21 % (33 %), since rare tokens become rarer still; by ``"shortest"`` in 46 %
-        (51 %) and 43 % (51 %), at 4096 tokens in 50 % (55 %) and 51 % (57 %).
+        For bags of tokens weighted by idf the encoding matters more than where the idf comes from. Of 200 documents the first
+        half finds the second as the nearest of all (1024 / 4096 tokens; benchmarks/bags.py): by ``"tfidf"`` in 42 / 53 %
+        (King James Bible), 68 / 74 % (Python sources) and 38 / 46 % (Chinese manuals), reweighted in 21 / 42, 60 / 70 and 28 /
+        45 %, since tokens that are rarely used then weigh more, and are sought; by ``"shortest"`` in 45 / 55, 73 / 79 and 38 /
+        53 %, where reweighting changes less than the standard error of 3.5, and merging by rank is as good.
+
+        More rounds of EM are not always better: they raise the likelihood of all segmentations together. On text and audio
+        the first round gains most of what there is, up to 0.02 bits per symbol of documents not seen; on DNA, where many
+        segmentations are nearly as good as the best, the frequencies of the merges that a fit made take 0.02 to 0.03 bits less
+        than any number of rounds.
 
         Examples
         --------
@@ -321,6 +335,7 @@ class UBPE(Tokenizer):
             raise ValueError(f"weights: expected 'idf' or 'likelihood', got {weights!r}")
         from ubpe_numba.fitting.reweight import by_own_idf, likeliest, own_usage
 
+        bar = Progress(progress, "reweight")
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         ids = _segments(corpus, alphabet)
         other = UBPE(**self.get_params())
@@ -328,14 +343,14 @@ class UBPE(Tokenizer):
             objective = self.objective if self.objective in _BY_PROBABILITY else "likelihood"
             other.set_params(objective=objective, token_weights=None)
             usage = own_usage(self._encode_ids(ids), corpus, len(vocabulary), self.n_threads)
-            found = likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, self.n_threads)
+            found = likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, self.n_threads, bar, _by_path(objective))
         else:
 
             def encode(vocabulary: Vocabulary) -> Ragged:
                 other._adopt(Model(alphabet, vocabulary, segmenter))
                 return other._encode_ids(ids)
 
-            found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads)
+            found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads, bar)
         other._adopt(Model(alphabet, found, segmenter))
         return other
 
@@ -530,7 +545,8 @@ class UBPE(Tokenizer):
             instead of the best. Its probability is proportional to the product of the probabilities of its tokens, raised to
             `alpha`; by ``"additive"``, to exp(alpha * the sum of its weights).
         alpha
-            Above 0; below 1 all segmentations become more alike, above 1 likely ones are preferred.
+            0 or more: below 1 all segmentations become more alike, at 0 they are equally probable, above 1 likely ones are
+            preferred.
         seed
             Of the draws, 0..2**64 - 1. They depend on nothing but `seed`, the number of the document (0 here; where text is cut,
             of its segment) and the position, so not on threads or on what else is encoded.
@@ -551,8 +567,8 @@ class UBPE(Tokenizer):
         Examples
         --------
         >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> [tok.encode("abab", sample=True, alpha=0.5, seed=seed).tolist() for seed in range(4)]
-        [[2, 0, 1], [2, 2], [2, 2], [0, 1, 2]]
+        >>> [tok.encode("abab", sample=True, alpha=0.2, seed=seed).tolist() for seed in range(4)]
+        [[2, 0, 1], [0, 1, 2], [2, 2], [2, 2]]
         """
         encode = None if sample is False else self._sampled(sample, alpha, seed)
         return self._encode_one(doc, unknown, return_offsets, allowed_special, disallowed_special, encode)
@@ -611,7 +627,7 @@ class UBPE(Tokenizer):
         --------
         >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
         >>> tok.encode_batch(["abab"] * 3, sample=True, alpha=0.2).to_lists()
-        [[0, 3, 1], [2, 0, 1], [2, 2]]
+        [[2, 0, 1], [2, 2], [0, 3, 1]]
         """
         options = EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
         return self._encode_many(docs, offsets, options, None if sample is False else self._sampled(sample, alpha, seed))
@@ -629,7 +645,7 @@ class UBPE(Tokenizer):
         Returns
         -------
         probabilities
-            float64[n]; the first is 1.
+            float64[n], 0 to 1; the first is 1.
 
         Raises
         ------
@@ -660,8 +676,8 @@ class UBPE(Tokenizer):
         """All segmentations with the weights that `alpha` asks for."""
         if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.integer, np.floating)):
             raise TypeError(f"alpha: expected a number, got {alpha!r}")
-        if not 0.0 < alpha < np.inf:
-            raise ValueError(f"alpha: expected a number above 0, got {alpha}")
+        if not 0.0 <= alpha <= _MOST_ALPHA:
+            raise ValueError(f"alpha: expected a number from 0 to {_MOST_ALPHA}, got {alpha}")
         self._check_objective()
         return self._coder.lattice(self.token_weights if self.objective == "additive" else LIKELIHOOD, float(alpha))
 
@@ -669,7 +685,7 @@ class UBPE(Tokenizer):
         objective, coder = self.objective, self._coder
         if objective in _BY_PROBABILITY:
             encoder = coder.path_encoder(LIKELIHOOD)
-            effective = "additive" if objective == "likelihood" else objective
+            effective = _by_path(objective)
         else:
             self._check_objective()
             encoder = coder.path_encoder(self.token_weights)
@@ -681,7 +697,7 @@ class UBPE(Tokenizer):
     def _short(self) -> ShortEncode | None:
         objective = self.objective
         if objective in _BY_PROBABILITY:
-            return self._coder.short_by_path(LIKELIHOOD, "additive" if objective == "likelihood" else objective)
+            return self._coder.short_by_path(LIKELIHOOD, _by_path(objective))
         return self._coder.short_by_path(self.token_weights, objective) if objective in _OBJECTIVES else None
 
     @overload
@@ -877,6 +893,11 @@ class UBPE(Tokenizer):
             raise ValueError(f"{name}: the segmentations of a document that is cut, or has special tokens, are not ranked")
         encoding = coder.model.segmenter.encoding
         return read_documents(docs, offsets, encoding) if many else read_document(docs, encoding)
+
+
+def _by_path(objective: str) -> str:
+    """How paths are searched by an objective of probabilities."""
+    return "additive" if objective == "likelihood" else objective
 
 
 def _segments(corpus: Corpus, alphabet: Alphabet) -> Ragged:

@@ -62,6 +62,8 @@ def warmup() -> None:
         likely.usage(docs)
         likely.set_params(objective="sentencepiece").encode(docs[0])
         universal.set_params(objective="additive").encode_nbest(docs[0][:20], 2)
+        heavy = np.full(len(universal.vocabulary), 1e6)  # weights that do not fit the packed costs of a long document
+        universal.set_params(token_weights=heavy).encode(np.tile(docs[0], 100))
     # what only fits of many threads, of weighted documents, or on counts come to
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
     plain = Settings(30, 1, FitRules(), 2, n_shards=2)

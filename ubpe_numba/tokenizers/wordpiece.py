@@ -6,24 +6,27 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from itertools import pairwise
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.chunks import over_documents
-from ubpe_numba.coding.kernels import word_pieces
+from ubpe_numba.coding.piece_encoder import PieceEncoder
+from ubpe_numba.coding.usage import Usage, usage_of
+from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, UnknownTokenError
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
-from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import describe, offsets_of, positive
-from ubpe_numba.runtime.tables import trie
+from ubpe_numba.formats import model_file, vocab_txt, wordpiece
+from ubpe_numba.formats.wordpiece import Words
+from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
-from ubpe_numba.vocabulary.alphabet import Alphabet
 
 __all__ = ["WordPiece"]
+
+_PARAMS = ("unknown", "prefix", "longest")
 
 
 class WordPiece:
@@ -57,9 +60,12 @@ class WordPiece:
     Notes
     -----
     Ids equal those of the WordPiece model of the package ``tokenizers``. Text has to be normalised and cut into words before,
-    which BERT does at spaces and around punctuation.
+    which BERT does at spaces and around punctuation (``BertNormalizer`` and ``BertPreTokenizer`` of that package); a tokenizer
+    that was read by `from_huggingface` does it itself. In lists of words special tokens are pieces like any other: the word
+    ``"[CLS]"`` becomes that one id. Text that was cut around punctuation has no such word.
 
-    `train` learns a vocabulary.
+    `from_file` reads a ``vocab.txt``, `train` learns a vocabulary, `save` keeps all arguments but `n_threads`. Once made, the
+    object is only read; threads may share it, and it can be pickled.
 
     Examples
     --------
@@ -86,61 +92,27 @@ class WordPiece:
         self.special_tokens = _pieces(special_tokens or {})
         by_length = sorted(self.special_tokens, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, by_length))) if by_length else None
-        if unknown not in pieces:
+        if not isinstance(unknown, str) or unknown not in pieces:
             raise ValueError(f"unknown: expected a piece of the vocabulary, got {unknown!r}")
+        if not isinstance(prefix, str):
+            raise TypeError(f"prefix: expected str, got {describe(prefix)}")
         self.vocabulary, self.unknown, self.prefix = pieces, unknown, prefix
         self.longest, self.n_threads = positive(longest, "longest"), n_threads
         self._names = {i: piece for piece, i in pieces.items()}
-        added = {i: word for word, i in self.special_tokens.items()}
         if len(self._names) < len(pieces):
             raise ValueError("vocabulary: two pieces have the same id")
-        self._names |= added
-        # every piece may begin a word, literally; those with a prefix may go on one, as symbols of their own
-        self._alphabet = Alphabet.from_user("".join(sorted(set("".join(pieces)))) or "\0")
-        size = self._inside = self._alphabet.size if prefix else 0
-        flat: dict[tuple[int, ...], int] = {}
-        for piece, i in pieces.items():
-            points = self._points(piece)
-            for start in [0] if not (prefix and piece.startswith(prefix)) else [0, len(prefix)]:
-                symbols = points[start:] + size
-                if start == 0:
-                    symbols[:1] -= size
-                if symbols.size:
-                    flat[tuple(symbols.tolist())] = i
-        n = self._alphabet.size + size
-        self._ids = np.full(n + len(flat), -1, np.int32)
-        learned = [sequence for sequence in flat if len(sequence) > 1]
-        for sequence, i in flat.items():
-            if len(sequence) == 1:
-                self._ids[sequence[0]] = i
-        self._ids[n : n + len(learned)] = [flat[sequence] for sequence in learned]
-        arena = np.concatenate([np.arange(n), *learned]).astype(np.int32)
-        lengths = np.array([1] * n + [len(sequence) for sequence in learned])
-        self._trie = trie.trie_of(n, arena, lengths)
+        self._names |= {i: word for word, i in self.special_tokens.items()}
+        self._encoder = PieceEncoder(pieces, prefix, pieces[unknown], min(self.longest, 2**62))
 
-    @classmethod
-    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> WordPiece:
-        """Read a vocabulary of a piece a line, as BERT's ``vocab.txt``.
+    def __repr__(self) -> str:
+        params = ", ".join(f"{name}={getattr(self, name)!r}" for name in _PARAMS)
+        return f"WordPiece({params}): {len(self.vocabulary)} pieces"
 
-        Parameters
-        ----------
-        path
-            The file, in UTF-8.
-        **options
-            As for the constructor.
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in (*Words._fields, "n_threads")}
 
-        Returns
-        -------
-        WordPiece
-            The ids are the numbers of the lines.
-
-        Raises
-        ------
-        OSError, ValueError
-            If it cannot be read, or is not UTF-8; and as the constructor raises it.
-        """
-        with open(path, encoding="utf-8", newline="\n") as f:
-            return cls({line.rstrip("\r\n"): i for i, line in enumerate(f)}, **options)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     @classmethod
     def from_huggingface(cls, source: Any, *, n_threads: int | None = None) -> WordPiece:
@@ -181,6 +153,7 @@ class WordPiece:
         *,
         criterion: str = "count",
         min_count: int = 2,
+        special_tokens: Iterable[str] = (),
         **options: Any,
     ) -> WordPiece:
         """Learn the pieces of words.
@@ -190,20 +163,24 @@ class WordPiece:
         words
             How often each word occurs, or the words of a corpus.
         n_tokens
-            How many pieces, the unknown one included.
+            How many pieces, special tokens and the unknown one included. Characters come first: those for which there is no room
+            are unknown.
         criterion
             Which pair is merged next: the most frequent, ``"count"``; that of the largest count(ab) / (count(a) * count(b)),
             ``"pmi"``, which articles name for WordPiece; or the one that raises the likelihood of independent pieces most,
             ``"likelihood"``.
         min_count
             Pairs that occur less often are not merged.
+        special_tokens
+            Pieces to begin with, such as ``["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]``. The unknown one is put before them
+            if it is not there.
         **options
             As for the constructor.
 
         Returns
         -------
         WordPiece
-            The unknown piece has the id 0, characters follow.
+            Special tokens have the ids 0, 1, ..., characters follow.
 
         Raises
         ------
@@ -212,10 +189,11 @@ class WordPiece:
 
         Notes
         -----
-        ``"count"`` is what to take: on words of the King James Bible in lower case and 8192 pieces, characters not seen take 253
-        pieces per 1000 by count, 254 by likelihood and 465 by pmi, 2.24, 2.24 and 3.02 bits per character (with a `min_count` of
-        20 pmi needs 275). ``tokenizers``' trainer of WordPiece merges by count as well. The time is that of merges times pairs:
-        8192 pieces of 12,000 words take ten seconds, where `BPE` takes one.
+        ``"count"`` is what to take: of words of the King James Bible in lower case that were not seen, and 8192 pieces, 1000
+        characters take 287 pieces by count, 288 by likelihood and 493 by pmi, 2.45, 2.45 and 3.27 bits per character (with a
+        `min_count` of 20 pmi takes 307; benchmarks/pieces.py). ``tokenizers``' trainer of WordPiece merges by count as well. The
+        time is that of merges times pairs: 8192 pieces of 12,700 distinct words take some three seconds, three to four times as
+        long as that trainer.
 
         Examples
         --------
@@ -226,93 +204,145 @@ class WordPiece:
         if criterion not in CRITERIA:
             raise ValueError(f"criterion: expected one of {', '.join(map(repr, CRITERIA))}, got {criterion!r}")
         n, least = positive(n_tokens, "n_tokens"), positive(min_count, "min_count")
+        if isinstance(words, (str, bytes)):
+            raise TypeError(f"words: expected words, got {describe(words)}; cut it first, for example with str.split")
         counts = dict(words) if isinstance(words, Mapping) else Counter(words)
         for word, count in counts.items():
             if not isinstance(word, str):
                 raise TypeError(f"words: expected str, got {describe(word)}")
             positive(count, f"words[{word!r}]")
+        if sum(count * len(word) for word, count in counts.items()) >= 2**62:
+            raise ValueError("words: expected less than 2**62 characters in all, by counts")
+        first = _pieces(special_tokens, "special_tokens")
         unknown, prefix = options.get("unknown", "[UNK]"), options.get("prefix", "##")
+        first = first if unknown in first else {unknown: 0, **first}
+        if n < len(first):
+            raise ValueError(f"n_tokens: expected at least the {len(first)} special tokens, got {n}")
+        cls([*first], **options)  # raises for options, before a long training
         counts.pop("", None)
-        pieces = [piece for piece in learn_pieces(counts, n, criterion, least, prefix) if piece != unknown]
-        return cls([unknown, *pieces[: n - 1]], **options)
+        learned = [piece for piece in learn_pieces(counts, n, criterion, least, prefix) if piece not in first]
+        return cls([*first, *learned[: n - len(first)]], **options)
 
-    def encode(self, words: str | Iterable[str]) -> NDArray[np.int32]:
+    # ---------------------------------------------------------------------------------------------- encoding
+
+    @overload
+    def encode(self, words: str | Iterable[str], *, return_offsets: Literal[False] = ...) -> NDArray[np.int32]: ...
+    @overload
+    def encode(
+        self, words: str | Iterable[str], *, return_offsets: Literal[True]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
+    def encode(self, words: str | Iterable[str], *, return_offsets: bool = False) -> Any:
         """Encode one document.
 
         Parameters
         ----------
         words
             Its words, or with a pretokenizer its text.
+        return_offsets
+            Return a triple: the ids, and of each id the number of its word and the position in this word of its first character.
+            Of a text, words are those that the normalizer and the pretokenizer make, special tokens among them.
 
         Returns
         -------
         ids
-            int32[n].
+            int32[n]; with `return_offsets` a triple of such arrays: ids, words, starts.
 
         Raises
         ------
         TypeError
-            For a `str` without a pretokenizer, or for words that are no `str`.
-        """
-        return self.encode_batch([words]).values
+            For a `str` without a pretokenizer, or for words that are no `str`, naming the position.
 
-    def encode_batch(self, documents: Iterable[str | Iterable[str]]) -> Ragged:
-        """Encode documents on `n_threads` threads.
+        Examples
+        --------
+        >>> tok = WordPiece(["[UNK]", "un", "##aff", "##able"])
+        >>> [part.tolist() for part in tok.encode(["unaffable", "", "able", "un"], return_offsets=True)]
+        [[1, 2, 3, 0, 1], [0, 0, 0, 2, 3], [0, 2, 5, 0, 0]]
+        """
+        found = self._encode([words], "words", None, return_offsets)
+        return tuple(part.values for part in found) if return_offsets else found[0].values
+
+    @overload
+    def encode_batch(self, documents: Iterable[str | Iterable[str]], *, return_offsets: Literal[False] = ...) -> Ragged: ...
+    @overload
+    def encode_batch(
+        self, documents: Iterable[str | Iterable[str]], *, return_offsets: Literal[True]
+    ) -> tuple[Ragged, Ragged, Ragged]: ...
+    def encode_batch(self, documents: Iterable[str | Iterable[str]], *, return_offsets: bool = False) -> Any:
+        """Encode documents on `n_threads` threads; the result does not depend on how many.
 
         Parameters
         ----------
         documents
             The words of each document, or with a pretokenizer its text.
+        return_offsets
+            As for `encode`.
 
         Returns
         -------
         ids
-            A `Ragged` of int32.
+            A `Ragged` of int32; with `return_offsets` a triple of `Ragged`: ids, words, starts.
 
         Raises
         ------
         TypeError
-            As `encode`.
+            As `encode`, naming the document too.
+
+        Examples
+        --------
+        >>> WordPiece(["[UNK]", "un", "##able"]).encode_batch([["unable", "un"], [], ["able"]]).to_lists()
+        [[1, 2, 1], [], [0]]
         """
-        words: list[str] = []
+        found = self._encode(documents, "documents", 0, return_offsets)
+        return found if return_offsets else found[0]
+
+    def _encode(
+        self, documents: Iterable[str | Iterable[str]], name: str, first: int | None, return_offsets: bool
+    ) -> tuple[Ragged, ...]:
+        """Ids of documents, with words and starts if asked for; messages call them `name`, and number them from `first` on."""
+        listed: list[str] = []
         ends = [0]
-        special: list[tuple[int, int]] = []  # before which word, and its id
-        for document in documents:
-            if not isinstance(document, str):
-                words.extend(document)
-            elif self.pretokenizer is None:
-                raise TypeError("words: expected words, got a str; cut it first, for example with str.split")
+        special: dict[int, int] = {}  # the ids of the words of a text that are special tokens
+        for d, words in enumerate(documents):
+            if type(words) is list:
+                listed.extend(words)
+            elif isinstance(words, str) and self.pretokenizer is not None:
+                self._cut(words, listed, special)
+            elif isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
+                where = name if first is None else f"{name}: document {first + d}"
+                hint = "; cut it first, for example with str.split" if isinstance(words, str) else ""
+                raise TypeError(f"{where}: expected words, got {describe(words)}{hint}")
             else:
-                self._cut(document, words, special)
-            ends.append(len(words))
-            special.append((len(words), -1))
-        if wrong := set(map(type, words)) - {str}:
-            other = next(word for word in words if type(word) in wrong)
-            raise TypeError(f"words: expected str, got {describe(other)}")
-        symbols = self._points("".join(words))
-        offsets = offsets_of(np.fromiter(map(len, words), np.int64, len(words)))
-        if self._inside:
-            begins = np.zeros(symbols.size + 1, bool)
-            begins[offsets[:-1]] = True
-            symbols = np.where(begins[:-1] | (symbols < 0), symbols, symbols + self._inside)
-        unknown = self.vocabulary[self.unknown]
+                listed.extend(words)
+            ends.append(len(listed))
+        bounds = np.array(ends)
+        starts: np.ndarray | None = None
+        try:
+            if return_offsets:
+                found, starts = self._encoder.encode_with_starts(listed, self.n_threads)
+            else:
+                found = self._encoder.encode(listed, self.n_threads)
+        except TypeError as error:
+            at = next((i for i, word in enumerate(listed) if not isinstance(word, str)), None)
+            if at is None:
+                raise
+            raise TypeError(f"{place_of(name, bounds, at, first)}: expected str, got {describe(listed[at])}") from error
+        if special:  # stand as empty words, which have no pieces
+            here = np.fromiter(special, np.int64, len(special))
+            lengths = np.diff(found.offsets)
+            lengths[here] = 1
+            places = found.offsets[here]
+            ids = np.insert(found.values, places, np.fromiter(special.values(), np.int32, len(special)))
+            starts = None if starts is None else np.insert(starts, places, 0)
+            found = Ragged._trusted(ids, offsets_of(lengths))
+        offsets = found.offsets[bounds]
+        if starts is None:
+            return (Ragged._trusted(found.values, offsets),)
+        word = np.arange(len(listed)) - np.repeat(bounds[:-1], np.diff(bounds))  # the number of each in its document
+        numbers = np.repeat(word, np.diff(found.offsets))
+        return tuple(Ragged._trusted(part.astype(np.int32, copy=False), offsets) for part in (found.values, numbers, starts))
 
-        def cut(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-            return int(word_pieces.cut_words(symbols, offsets, self._trie, self._ids, unknown, self.longest, out, out_offsets))
-
-        thread_pool.asked_for(self.n_threads)
-        found = over_documents(cut, Ragged._trusted(np.ascontiguousarray(symbols, np.int32), offsets), self.n_threads)
-        bounds = found.offsets[np.array(ends)]
-        if len(special) < len(ends):
-            return Ragged._trusted(found.values, bounds)
-        at, ids = np.array(special).T
-        before = np.cumsum(ids >= 0)[ids < 0]  # how many special tokens there are up to the end of each document
-        here = found.offsets[at[ids >= 0]]
-        bounds[1:] += before
-        return Ragged._trusted(np.insert(found.values, here, ids[ids >= 0]), bounds)
-
-    def _cut(self, text: str, words: list[str], special: list[tuple[int, int]]) -> None:
-        """Put the words of a text behind `words`, and its special tokens behind `special`."""
+    def _cut(self, text: str, words: list[str], special: dict[int, int]) -> None:
+        """Put the words of a text behind `words`: an empty one for a special token, whose id `special` has by its number."""
         assert self.pretokenizer is not None  # the caller has checked that
         done = 0
         found = [] if self._special is None else [(*match.span(), match[0]) for match in self._special.finditer(text)]
@@ -320,55 +350,234 @@ class WordPiece:
             part = text[done:begin] if self.normalizer is None else self.normalizer.apply(text[done:begin])
             words += self.pretokenizer.pieces(part, done == 0)
             if word is not None:
-                special.append((len(words), self.special_tokens[word]))
+                special[len(words)] = self.special_tokens[word]
+                words.append("")
             done = end
 
-    def decode(self, ids: Iterable[int]) -> str:
+    def usage(self, documents: Iterable[str | Iterable[str]]) -> Usage:
+        """How often each piece is used on documents, and which never is.
+
+        Parameters
+        ----------
+        documents
+            As for `encode_batch`.
+
+        Returns
+        -------
+        usage
+            As of `Tokenizer.usage`.
+
+        Raises
+        ------
+        TypeError
+            As `encode_batch`.
+        ValueError
+            If an id is above 2**24 and twice the number of pieces: the arrays have an entry for each below it.
+
+        Examples
+        --------
+        >>> found = WordPiece({"[UNK]": 0, "un": 1, "##able": 2, "a": 5}).usage([["unable", "un"], ["able"]])
+        >>> found.counts.tolist(), found.document_frequencies.tolist(), found.unused.tolist()
+        ([1, 2, 1, 0, 0, 0], [1, 1, 1, 0, 0, 0], [5])
+        """
+        size = max(self._names) + 1
+        if size > max(2**24, 2 * len(self._names)):
+            raise ValueError(f"vocabulary: the id {size - 1} is too far from the others to count by id")
+        gaps = np.ones(size, bool)
+        gaps[list(self._names)] = False
+        return usage_of(self.encode_batch(documents), size, None, self.n_threads, gaps)
+
+    # ---------------------------------------------------------------------------------------------- decoding
+
+    def decode(self, ids: Any) -> str:
         """The words of ids with a space between them; pieces with the prefix go on the word before.
 
         Parameters
         ----------
         ids
-            Ids of pieces.
-
-        Raises
-        ------
-        ValueError
-            For an id that no piece has.
+            An integer array or list.
 
         Returns
         -------
         text
             Unknown words stand as `unknown`.
+
+        Raises
+        ------
+        UnknownTokenError
+            For an id that no piece has, naming its position.
+        TypeError
+            For ids that are no integers.
         """
-        parts: list[str] = []
-        for i in ids:
-            if (piece := self._names.get(int(i))) is None:
-                raise ValueError(f"ids: {i} is the id of no piece")
-            if self.prefix and parts and piece.startswith(self.prefix):
-                parts.append(piece[len(self.prefix) :])
-            else:
-                parts.append(f" {piece}" if parts and self.prefix else piece)
-        return "".join(parts)
+        return self._texts(as_document(ids, name="ids"))[0]
 
-    def _points(self, text: str) -> np.ndarray:
-        """The symbols of characters at the beginning of a word, -1 for those of no piece."""
-        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        return self._alphabet.lookup(points).copy()
+    def decode_batch(self, batch: Any, offsets: Any = None) -> list[str]:
+        """Decode documents of ids.
+
+        Parameters
+        ----------
+        batch, offsets
+            A `Ragged`, such as `encode_batch` returns, a list of arrays or lists, or a flat array with `offsets`.
+
+        Returns
+        -------
+        texts
+            As of `decode`.
+
+        Raises
+        ------
+        UnknownTokenError, TypeError
+            As `decode`, naming the document too.
+
+        Examples
+        --------
+        >>> WordPiece(["[UNK]", "un", "##able"]).decode_batch([[1, 2, 1], [], [0]])
+        ['unable un', '', '[UNK]']
+        """
+        return self._texts(as_documents(batch, offsets, name="batch"))
+
+    def _texts(self, documents: Documents) -> list[str]:
+        if documents.kind == "str":
+            raise TypeError("ids: expected integers, got str")
+        bounds = documents.offsets - documents.offsets[0]
+        ids = documents.values[documents.offsets[0] : documents.offsets[-1]].tolist()
+        names: list[Any] = list(map(self._names.get, ids))
+        if None in names:
+            at = names.index(None)
+            document = int(np.searchsorted(bounds, at, side="right")) - 1
+            raise UnknownTokenError(document, at - int(bounds[document]), ids[at], max(self._names) + 1)
+        if prefix := self.prefix:
+            names = [piece[len(prefix) :] if piece.startswith(prefix) else f" {piece}" for piece in names]
+            for at in set(bounds[:-1][np.diff(bounds) > 0].tolist()):
+                names[at] = self._names[ids[at]]
+        return ["".join(names[a:b]) for a, b in pairwise(bounds.tolist())]
+
+    # ---------------------------------------------------------------------------------------------- files
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> WordPiece:
+        """Read a vocabulary of a piece a line, as BERT's ``vocab.txt``.
+
+        Parameters
+        ----------
+        path
+            The file, in UTF-8.
+        **options
+            As for the constructor.
+
+        Returns
+        -------
+        WordPiece
+            The ids are the numbers of the lines.
+
+        Raises
+        ------
+        ModelFormatError
+            If it is not UTF-8, or empty, naming the line.
+        OSError, ValueError
+            If it cannot be read; and as the constructor raises it.
+        """
+        return cls(vocab_txt.read(path), **options)
+
+    def to_file(self, path: str | os.PathLike[str]) -> None:
+        """Write the pieces, one a line, as BERT's ``vocab.txt``; the arguments of the constructor have no place in it.
+
+        Parameters
+        ----------
+        path
+            Where; the old file stays if anything goes wrong.
+
+        Raises
+        ------
+        ValueError
+            If ids are not 0, 1, ..., or a piece has a line break, white space at its end, or a surrogate.
+        OSError
+            From the disk.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "vocab.txt")
+        >>> WordPiece(["[UNK]", "un", "##able"]).to_file(path)
+        >>> WordPiece.from_file(path).vocabulary
+        {'[UNK]': 0, 'un': 1, '##able': 2}
+        """
+        vocab_txt.write(path, self.vocabulary)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write vocabulary and arguments to a model file, ``.json`` or ``.npz``. Atomic: the old file or the new one.
+
+        Parameters
+        ----------
+        path
+            Where; the suffix decides the format.
+
+        Raises
+        ------
+        ValueError, OSError
+            As `Tokenizer.save`; for a piece with two surrogates in place of one character.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
+        >>> WordPiece(["<unk>", "un", "able"], unknown="<unk>", prefix="").save(path)
+        >>> WordPiece.load(path)
+        WordPiece(unknown='<unk>', prefix='', longest=100): 3 pieces
+        """
+        for piece in self.vocabulary:
+            if not piece.isascii() and piece != piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass"):
+                raise ValueError(f"vocabulary: {piece!r}: surrogates in pairs would be read as one character")
+        words = Words(*(getattr(self, name) for name in Words._fields))
+        model_file.save(path, wordpiece.state_of(words))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> WordPiece:
+        """Read a model that `save` wrote.
+
+        Parameters
+        ----------
+        path
+            The file.
+        n_threads
+            As for the constructor; a file does not hold it.
+
+        Raises
+        ------
+        ModelFormatError, OSError
+            As `Tokenizer.load`.
+
+        Examples
+        --------
+        See `save`.
+        """
+        state, _ = model_file.load(path)
+        where, name = os.fspath(path), state["tokenizer"]
+        if name != "WordPiece":
+            raise ModelFormatError(f"{where}: a {name}, not a WordPiece: use {name}.load")
+        try:
+            return cls(**wordpiece.from_state(state), n_threads=n_threads)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(f"{where}: {error}") from error
 
 
-def _pieces(given: Mapping[str, int] | Iterable[str]) -> dict[str, int]:
+def _pieces(given: Any, name: str = "vocabulary") -> dict[str, int]:
     """The id of every piece; TypeError for other things, ValueError for one that is there twice or an id out of range."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise TypeError(f"{name}: expected pieces, got {describe(given)}")
     if isinstance(given, Mapping):
         pieces = dict(given)
     else:
         listed = list(given)
-        pieces = {piece: i for i, piece in enumerate(listed)}
-        if len(pieces) < len(listed):
-            raise ValueError("vocabulary: a piece is there twice")
+        pieces = {}
+        for i, piece in enumerate(listed):
+            if not isinstance(piece, str):
+                raise TypeError(f"{name}: position {i}: expected str, got {describe(piece)}")
+            if pieces.setdefault(piece, i) != i:
+                raise ValueError(f"{name}: a piece is there twice: {piece!r}, as {pieces[piece]} and {i}")
     for piece, i in pieces.items():
         if not isinstance(piece, str) or isinstance(i, bool) or not isinstance(i, (int, np.integer)):
-            raise TypeError(f"vocabulary: expected str and their ids, got {piece!r}: {i!r}")
+            raise TypeError(f"{name}: expected str and their ids, got {piece!r}: {i!r}")
         if not 0 <= i < 2**31:
-            raise ValueError(f"vocabulary: {piece!r}: expected an id in 0..2**31 - 1, got {i}")
-    return {piece: int(i) for piece, i in pieces.items()}
+            raise ValueError(f"{name}: {piece!r}: expected an id in 0..2**31 - 1, got {i}")
+    return {str(piece): int(i) for piece, i in pieces.items()}

@@ -217,7 +217,7 @@ class SpecialTokens:
         single = np.flatnonzero(lengths == 1)
         word_of[symbols[self.offsets[single]]] = single
         arena = np.concatenate([np.arange(n, dtype=np.int32), symbols[np.repeat(lengths > 1, lengths)]])
-        edges, states, _ = automaton.automaton_of(n, arena, np.concatenate([np.ones(n, np.int64), lengths[multiple]]))
+        edges, states, *_ = automaton.automaton_of(n, arena, np.concatenate([np.ones(n, np.int64), lengths[multiple]]))
         return _Finder(alphabet, edges, states, word_of)
 
     def chosen(self, names: Any, name: str, all_of: np.ndarray) -> np.ndarray:

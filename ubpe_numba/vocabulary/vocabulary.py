@@ -53,8 +53,9 @@ class Vocabulary:
     n_documents, n_symbols : int
         Size of the corpus, 0 if not known.
     occurrences : int64[V] or None
-        How often each token, symbols included, occurs in the corpus when all merges are made, or in the encoding that `refine` or
-        `reweight` counted; None if not known. A pair that most others are made of may have a large count and no occurrence.
+        How often each token, symbols included, occurs in the corpus when all merges are made, or in the encoding that `refine`,
+        `reweight` or a fit with probabilities counted; None if not known. A pair that most others are made
+        of may have a large count and no occurrence.
     log_probabilities : float64[V] or None
         The natural logarithm of each token's probability, by which the objective ``"likelihood"`` encodes; None if none were
         estimated.
@@ -405,7 +406,7 @@ class Vocabulary:
             for token, (left, right) in zip(gone.tolist()[::-1], self.merges[gone[::-1] - self.n_alphabet].tolist(), strict=True):
                 found[left] += found[token]
                 found[right] += found[token]
-        return np.array(found, np.int64)
+        return np.array([min(count, 2**63 - 1) for count in found], np.int64)  # a file may hold any
 
     def with_statistics(self, **changes: np.ndarray | None) -> Vocabulary:
         """The same tokens with other statistics.

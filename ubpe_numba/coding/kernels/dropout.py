@@ -37,6 +37,15 @@ def mix(h, value):
 
 
 @helper
+def stream_of(seed, document):
+    """The uint64 from which the draws in a document come, by its number. O(1).
+
+    The seed is mixed first: mix(1, 0) and mix(0, 1) are equal, so a batch of seed 1 would repeat the draws of seed 0.
+    """
+    return mix(mix(seed, 0), document)
+
+
+@helper
 def push(heap, n, key):
     """Add a key to a heap of `n`, the smallest first; returns the new size. [2, 5] and 1 -> [1, 5, 2], 3. O(log n)."""
     i = n
@@ -89,7 +98,7 @@ def encode_dropout(symbols, offsets, document_number, tables, dropout, seed, lin
     out_offsets[0] = 0
     for d in range(offsets.size - 1):
         n = offsets[d + 1] - offsets[d]
-        of_document = mix(seed, document_number + d)
+        of_document = stream_of(seed, document_number + d)
         for p in range(n):
             token[p] = symbols[offsets[d] + p]
             following[p] = p + 1

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.path_sums import first_heads, pop_head, push_heads, scaled, sum_block, sum_tails
+from ubpe_numba.coding.kernels.path_sums import first_heads, pop_head, push_head, scaled, sum_block, sum_tails
 from ubpe_numba.runtime.jit import kernel
-from ubpe_numba.runtime.tables.automaton import longest_match
 
 
 @kernel
 def expected_counts(symbols, offsets, n_copies, tables, one, size, scratch, heads, counts, totals):
-    """Add the expected number of every token, times `one` and rounded at every place, to counts int64[V].
+    """Add the expected number of every token, times `one` and copies and rounded at every place, to counts int64[V].
 
     symbols int32 (alphabet ids), offsets int64[d + 1], n_copies int64[d], as how many documents each counts; totals SUM[d], what
     all segmentations of a document weigh. tables, size, scratch as for `path_sums.sum_block`, for the longest document; heads
@@ -30,8 +29,8 @@ def expected_counts(symbols, offsets, n_copies, tables, one, size, scratch, head
 
     The example above with `one` = 17: counts 18, 1, 16, totals 17/128.
     """
-    _, states, _, weights = tables
-    state_at, tails = scratch[0], scratch[1]
+    _, _, _, _, _, matches, weights = tables
+    list_at, tails = scratch[0], scratch[1]
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
         blocks = sum_tails(document, size, tables, scratch)
@@ -39,26 +38,22 @@ def expected_counts(symbols, offsets, n_copies, tables, one, size, scratch, head
         zk = tails[0].exponent
         totals[d].mantissa = z
         totals[d].exponent = zk
-        copies = n_copies[d]
+        unit = one * np.float64(n_copies[d])
         first_heads(heads)
         for b in range(blocks):
             length = min(document.size - b * size, size) if b == 0 else sum_block(document, b, size, tables, scratch)
             for i in range(length):
                 s = b * size + i
                 m, k = pop_head(heads, s)
-                symbol = np.int64(document[s])
-                state = np.int64(state_at[i])
-                push_heads(m, k, s, symbol, state, states, weights, heads)
                 share = m / z
-                x = scaled(share * weights[symbol] * tails[i + 1].mantissa, k + tails[i + 1].exponent - zk)
-                counts[symbol] += np.int64(x * one + 0.5) * copies
-                match = longest_match(states, state)
-                while match >= 0:
-                    t = np.int64(states[match].token)
-                    e = i + np.int64(states[match].depth)
-                    x = scaled(share * weights[t] * tails[e].mantissa, k + tails[e].exponent - zk)
-                    counts[t] += np.int64(x * one + 0.5) * copies
-                    match = np.int64(states[match].longest)
+                j = np.int64(list_at[i]) - 1
+                step = np.int64(0)
+                while step != 1:
+                    j += 1
+                    step = np.int64(matches[j].length)
+                    push_head(m, k, heads, s + step, weights[j])
+                    x = scaled(share * weights[j] * tails[i + step].mantissa, k + tails[i + step].exponent - zk)
+                    counts[matches[j].token] += np.int64(x * unit + 0.5)
 
 
 @kernel
@@ -68,8 +63,8 @@ def boundary_probabilities(document, tables, size, scratch, heads, probabilities
     The other arguments as for `expected_counts`; the caller allocates all. O(symbols + matches).
     The example above: 1, 1/17, 1.
     """
-    _, states, _, weights = tables
-    state_at, tails = scratch[0], scratch[1]
+    _, _, _, _, _, matches, weights = tables
+    list_at, tails = scratch[0], scratch[1]
     blocks = sum_tails(document, size, tables, scratch)
     z = tails[0].mantissa
     zk = tails[0].exponent
@@ -79,5 +74,10 @@ def boundary_probabilities(document, tables, size, scratch, heads, probabilities
         for i in range(length):
             s = b * size + i
             m, k = pop_head(heads, s)
-            probabilities[s] = scaled(m / z * tails[i].mantissa, k + tails[i].exponent - zk)
-            push_heads(m, k, s, np.int64(document[s]), np.int64(state_at[i]), states, weights, heads)
+            probabilities[s] = min(1.0, scaled(m * tails[i].mantissa / z, k + tails[i].exponent - zk))
+            j = np.int64(list_at[i]) - 1
+            step = np.int64(0)
+            while step != 1:
+                j += 1
+                step = np.int64(matches[j].length)
+                push_head(m, k, heads, s + step, weights[j])

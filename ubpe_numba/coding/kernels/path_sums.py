@@ -9,8 +9,8 @@ and 1 of weight 1/4 and 1/8 and the token 2 = [0, 1] of weight 1/2, the document
     heads       1                       1/4             17/32   17/128      all segmentations of what stands before
 
 The segmentations of the whole weigh 17/128. Those in which a token begins at position 1 weigh heads * tails = 1/128 there, 1/17
-of all. The state of the automaton at a position (4 bytes) is enough to list its tokens again, so the way forward needs no matches
-that were noted down.
+of all. The list of the tokens that start at a position is that of a state of the automaton (4 bytes), so the way forward needs
+no matches that were noted down.
 
 Numbers are pairs, mantissa * 2**(-256 * exponent): no logarithm is taken for a match, a document of any length neither over- nor
 underflows, and only sums, products and quotients occur, which are the same bits on every processor. A token weighs 2**-96..2**96.
@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper, section
-from ubpe_numba.runtime.tables.automaton import longest_match, next_state
+from ubpe_numba.runtime.tables.automaton import list_of, next_state
 
 #: A number, mantissa * 2**(-256 * exponent).
 SUM = np.dtype([("mantissa", np.float64), ("exponent", np.int64)])
@@ -82,16 +82,16 @@ def scaled(x, j):
 def sum_block(document, b, size, tables, scratch):
     """Sum up the tails of the positions of block b, from its end; returns how many positions it has.
 
-    document int32[n], alphabet ids; size, of a block; tables: edges, states and following as automaton.py builds them, weights
-    float64[V]; scratch, of the caller: state_at int32[size], the states at the positions of the block; tails SUM[size + reach],
-    from its first position on; kept SUM[blocks, reach] and kept_states int64[blocks]: of the first `reach` positions of the block
-    behind it, unless that is the end. The block's own are entered there. A token has fewer than `reach` symbols. O(symbols +
-    matches).
+    document int32[n], alphabet ids; size, of a block; tables: edges, states, listed, owners, rows and matches as automaton.py
+    builds them, weights float64, those of the tokens of `matches`; scratch, of the caller: list_at int32[size], the lists of the
+    positions of the block; tails SUM[size + reach], from its first position on; kept SUM[blocks, reach] and kept_states
+    int64[blocks]: of the first `reach` positions of the block behind it, unless that is the end. The block's own are entered
+    there. A token has fewer than `reach` symbols. O(symbols + matches).
 
     The example above in one block: tails 17/128, 1/32, 1/4, 1, of exponent 0.
     """
-    edges, states, following, weights = tables
-    state_at, tails, kept, kept_states = scratch
+    edges, states, listed, owners, rows, matches, weights = tables
+    list_at, tails, kept, kept_states = scratch
     n = document.size
     reach = kept.shape[1]
     begin = b * size
@@ -105,17 +105,23 @@ def sum_block(document, b, size, tables, scratch):
         for i in range(min(reach, n - begin - length + 1)):
             tails[length + i].mantissa = kept[b + 1, i].mantissa
             tails[length + i].exponent = kept[b + 1, i].exponent
-    for i in range(length - 1, -1, -1):
-        symbol = np.int64(document[begin + i])
-        state = next_state(following, edges, states, state, symbol)
-        state_at[i] = state
-        m = tails[i + 1].mantissa * weights[symbol]
-        k = tails[i + 1].exponent
-        match = longest_match(states, state)
-        while match >= 0:
-            e = i + np.int64(states[match].depth)
-            m, k = plus(m, k, tails[e].mantissa * weights[states[match].token], tails[e].exponent)
-            match = np.int64(states[match].longest)
+    upcoming = state
+    ahead = ahead_step = np.int64(0)
+    for i in range(length if length > 0 else -1, -1, -1):  # states and lists ahead, as in packed_path.py
+        state = upcoming
+        upcoming = next_state(edges, states, listed, owners, rows, state, document[begin + max(i - 1, 0)])
+        j = ahead
+        step = ahead_step
+        ahead, ahead_step = list_of(listed, matches, upcoming)
+        if i == length:
+            continue
+        list_at[i] = j
+        m = tails[i + step].mantissa * weights[j]
+        k = tails[i + step].exponent
+        while step > 1:
+            j += 1
+            step = np.int64(matches[j].length)
+            m, k = plus(m, k, tails[i + step].mantissa * weights[j], tails[i + step].exponent)
         m, k = normal(m, k)
         tails[i].mantissa = m
         tails[i].exponent = k
@@ -141,24 +147,16 @@ def sum_tails(document, size, tables, scratch):
 
 
 @helper
-def push_heads(m, k, s, symbol, state, states, weights, heads):
-    """Add what stands before position s, of mantissa m and exponent k, to the heads behind every token that starts there.
+def push_head(m, k, heads, e, weight):
+    """Add what stands before a token, of mantissa m and exponent k, times what the token weighs to the head at its end e.
 
-    `symbol` and `state` are those of s; heads SUM[a power of two above the longest token], of position e at e modulo that. Above,
-    at position 0: 1/4 to the head of 1, 1/2 to that of 2. O(tokens that start at s).
+    heads SUM[a power of two above the longest token], of position e at e modulo that. Above, at position 0: 1/4 to the head of 1,
+    1/2 to that of 2. O(1).
     """
-    ring = heads.size - 1
-    e = (s + 1) & ring
-    x, j = plus(heads[e].mantissa, heads[e].exponent, m * weights[symbol], k)
-    heads[e].mantissa = x
-    heads[e].exponent = j
-    match = longest_match(states, state)
-    while match >= 0:
-        e = (s + np.int64(states[match].depth)) & ring
-        x, j = plus(heads[e].mantissa, heads[e].exponent, m * weights[states[match].token], k)
-        heads[e].mantissa = x
-        heads[e].exponent = j
-        match = np.int64(states[match].longest)
+    at = e & (heads.size - 1)
+    x, j = plus(heads[at].mantissa, heads[at].exponent, m * weight, k)
+    heads[at].mantissa = x
+    heads[at].exponent = j
 
 
 @helper

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.dropout import mix
+from ubpe_numba.coding.kernels.dropout import mix, stream_of
 from ubpe_numba.coding.kernels.path_sums import scaled, sum_block, sum_tails
 from ubpe_numba.runtime.jit import kernel
-from ubpe_numba.runtime.tables.automaton import longest_match
 
 
 @kernel
@@ -28,35 +27,31 @@ def sample_paths(symbols, offsets, document_number, tables, seed, size, scratch,
 
     The example above: [2, 0] where the draw is below 16/17, else [0, 1, 0].
     """
-    _, states, _, weights = tables
-    state_at, tails = scratch[0], scratch[1]
+    _, _, _, _, _, matches, weights = tables
+    list_at, tails = scratch[0], scratch[1]
     w = np.int64(0)
     out_offsets[0] = 0
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
         blocks = sum_tails(document, size, tables, scratch)
-        of_document = mix(seed, document_number + d)
+        of_document = stream_of(seed, document_number + d)
         i = np.int64(0)
         for b in range(blocks):
             length = min(document.size - b * size, size) if b == 0 else sum_block(document, b, size, tables, scratch)
             while i < length:
                 rest = np.float64(mix(of_document, b * size + i) >> np.uint64(11)) * (1.0 / (1 << 53)) * tails[i].mantissa
                 k = tails[i].exponent
-                token = np.int64(document[b * size + i])
-                e = i + 1
-                match = longest_match(states, np.int64(state_at[i]))
-                while match >= 0:  # the symbol takes what is left by the others
-                    f = i + np.int64(states[match].depth)
-                    t = np.int64(states[match].token)
-                    rest -= scaled(tails[f].mantissa * weights[t], tails[f].exponent - k)
+                j = np.int64(list_at[i])
+                step = np.int64(matches[j].length)
+                while step > 1:  # the symbol takes what is left by the others
+                    rest -= scaled(tails[i + step].mantissa * weights[j], tails[i + step].exponent - k)
                     if rest < 0.0:
-                        token = t
-                        e = f
                         break
-                    match = np.int64(states[match].longest)
-                out[w] = token
+                    j += 1
+                    step = np.int64(matches[j].length)
+                out[w] = matches[j].token
                 w += 1
-                i = e
+                i += step
             i -= length
         out_offsets[d + 1] = w
     return w

@@ -1,7 +1,8 @@
 """WordPiece: each word is cut greedily into the longest pieces of a vocabulary, from its beginning.
 
 Pieces inside of a word are others than those at its beginning ("##" before them), so a character inside of a word is a symbol of
-its own: with a as 0 and 1, b as 2 and 3, the pieces a, ab and ##b are [0], [0, 3] and [3], and the word abb is [0, 3, 3]:
+its own: of n characters, c is the symbol c at the beginning and n + c inside. With a as 0 and 2, b as 1 and 3, the pieces a, ab
+and ##b are [0], [0, 3] and [3], and the word abb is [0, 3, 3]:
 
     position    0           2
     symbols     0 3         3
@@ -20,45 +21,48 @@ from ubpe_numba.runtime.tables.trie import NONE, step
 
 
 @kernel
-def cut_words(symbols, offsets, trie, ids, unknown, longest, out, out_offsets):
+def cut_words(characters, offsets, inside, trie, ids, unknown, longest, out, out_offsets):
     """Cut every word into pieces; returns the number of ids written.
 
-    symbols int32, below 0 for a character of no piece; offsets int64[w + 1], of words; trie (tables/trie.py) of the pieces, ids
-    int32, the id of each symbol and token of it, -1 for a symbol that is no piece; unknown, the id of a word that cannot be cut,
-    or has more than `longest` symbols; out int32, room for all symbols and words; out_offsets int64[w + 1]. The caller allocates
-    all. O(symbols * depth of the trie). An empty word has no pieces.
+    characters int32, below 0 for one of no piece; offsets int64[w + 1], of words, each with one more character behind it, which
+    is passed over; inside, what is added to a character behind the first of its word to have its symbol; trie (tables/trie.py) of
+    the pieces, ids int32, the id of each symbol and token of it, -1 for a symbol that is no piece; unknown, the id of a word that
+    cannot be cut, or has more than `longest` characters; out int32, room for as many ids as characters; out_offsets int64[w + 1].
+    The caller allocates all. O(characters * depth of the trie). An empty word has no pieces.
 
-    The example above with ids 7, 8, 9 of a, ab, ##b and the words abb, ba: [8, 9], [unknown].
+    The example above, inside = 2, ids 7, 8, 9 of a, ab, ##b, and the words abb = [0, 1, 1, -1] and ba = [1, 0, -1]: [8, 9] and
+    [unknown].
     """
     w = np.int64(0)
     out_offsets[0] = 0
     for i in range(offsets.size - 1):
-        s, end = offsets[i], offsets[i + 1]
+        s, end = offsets[i], offsets[i + 1] - 1
         first = w
+        shift = np.int64(0)
         good = end - s <= longest
         while good and s < end:
-            node = np.int64(symbols[s])
-            if node < 0:
+            if characters[s] < 0:
                 good = False
                 break
+            node = np.int64(characters[s]) + shift
+            shift = np.int64(inside)
             best = np.int64(ids[node])
-            best_end = s + 1
-            e = s + 1
-            while e < end and symbols[e] >= 0:
-                payload = step(trie, node, symbols[e])
+            s += 1
+            e = s
+            while e < end and characters[e] >= 0:
+                payload = step(trie, node, np.int64(characters[e]) + shift)
                 if payload < 0:
                     break
                 node = payload & 0xFFFFFFFF
                 e += 1
                 if payload >> 32 != NONE:
                     best = np.int64(ids[payload >> 32])
-                    best_end = e
+                    s = e
             if best < 0:
                 good = False
                 break
             out[w] = best
             w += 1
-            s = best_end
         if not good:
             out[first] = unknown
             w = first + 1

@@ -24,9 +24,24 @@ of two symbols or more, `token` the token that the state is; -1 where there is n
 end, leads to the states 1, 2, 3, 4, and, since there is no edge (4, 1), by `fail` to 2 and from there to 3. At position 1, in
 state 4, the tokens 3 and 2 start (state 4 and its `longest`), and the symbol 0.
 
-Where many symbols are read, and states and symbols are few, all answers are listed (`following_of`): the state that follows s by
-the symbol a is at (s + 1) * n_alphabet + a, the empty state being -1. Above, of the states -1 and 4: [0, 1] and [0, 3]. A
-dependent load of such a table takes a third of the time of the way along edges and `fail`.
+Where all tokens of every position are asked for, they are listed side by side (`lists_of`): those of a state that is a token, and
+those of the longest prefix that is one of any other. A list goes from the longest to the symbol, of length 1, which ends it.
+Where many symbols are read, what follows a state is listed too (`rows_of`), in rows of an answer for each symbol. Most states
+differ from a row by one answer: they hold that themselves.
+
+    state    row  symbol  child  first        rows  by 0  by 1        entry  length  token
+    -1       0    -1      -      -            0     0     1           0      1       0
+     0       0    -1      -      0                                    1      1       1
+     1       0     0      2      1                                    2      2       2
+     2       0     1      3      2                                    3      1       0
+     3       0     0      4      1                                    4      4       3
+     4       0     1      3      4                                    5      2       2
+                                                                      6      1       0
+
+From state 1 the symbol 0 leads to state 2, and 1 to what row 0 says, state 1. State 4 has no edge: it answers as state 2, to
+which it fails. A state that would differ by two answers owns a row. State 4 is token 3 and has a list of its own, the
+tokens 3 and 2 and the symbol 0; state 3 is no token and has the list of state 1. Entries are no more than the symbols of all
+tokens.
 
 Source: A. Aho and M. Corasick, 1975.
 """
@@ -39,6 +54,15 @@ from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.tables.edges import EDGE, edge_key, find_edge
 
 STATE = np.dtype([("fail", np.int32), ("depth", np.int32), ("longest", np.int32), ("token", np.int32)])  # as drawn above
+LISTED = np.dtype(  # of a state, or the empty one, at the state + 1
+    [
+        ("row", np.int32),  # its row of following states; where that begins, once there are rows,
+        ("symbol", np.int32),  # but for one symbol, or -1,
+        ("child", np.int32),  # which leads to this state
+        ("first", np.int32),  # the first entry of its list of tokens
+    ]
+)
+MATCH = np.dtype([("length", np.int32), ("token", np.int32)])  # an entry of a list of tokens
 
 
 @helper
@@ -56,12 +80,23 @@ def advance(edges, states, state, symbol):
 
 
 @helper
-def next_state(following, edges, states, state, symbol):
-    """`advance`, by the list of all answers unless that is empty: following int32[(states + 1) * n_alphabet]. O(1)."""
-    if following.size == 0:
-        return advance(edges, states, state, symbol)
-    width = following.size // (states.size + 1)
-    return np.int64(following[(state + 1) * width + symbol])
+def next_state(edges, states, listed, owners, rows, state, symbol):
+    """`advance`, by the rows of what follows. O(1). Above: from 1 by 0 to 2, from 1 by 1 to 1.
+
+    Where rows is empty, as there would be too many, the way goes along the edges of the states that would have rows.
+    """
+    if rows.size == 0:
+        while symbol != listed[state + 1].symbol:
+            owner = np.int64(owners[listed[state + 1].row])
+            if owner < 0:
+                return np.int64(symbol)
+            following = edges[find_edge(edges, owner, symbol)].value
+            if following >= 0:
+                return np.int64(following)
+            state = np.int64(states[owner].fail)
+        return np.int64(listed[state + 1].child)
+    usual = rows[np.int64(listed[state + 1].row) + symbol]
+    return np.int64(listed[state + 1].child if symbol == listed[state + 1].symbol else usual)
 
 
 @helper
@@ -75,41 +110,122 @@ def longest_match(states, state):
     return np.int64(states[state].longest)
 
 
+@helper
+def list_of(listed, matches, state):
+    """The list of tokens that start in a state: its first entry, and the length of that. Of state 0 above: 0 and 1. O(1)."""
+    i = np.int64(listed[state + 1].first)
+    return i, np.int64(matches[i].length)
+
+
 def automaton_of(n_alphabet, arena, lengths):
-    """EDGE[capacity] and STATE[n] of all tokens of a vocabulary, and the symbols of the longest; arguments as for `build`."""
+    """EDGE[capacity] and STATE[n] of all tokens of a vocabulary, int32[n] the states by depth, and the symbols of the longest.
+
+    Arguments as for `build`.
+    """
     edges = np.full(4 << max(4, (arena.size - n_alphabet).bit_length()), -1, np.int64).view(EDGE)
     longest = int(lengths.max())
     states, order = np.empty(arena.size, STATE), np.empty(arena.size, np.int32)
     n_states = build(n_alphabet, arena, lengths, edges, states, order, np.zeros(longest + 2, np.int64))
     states.resize(n_states, refcheck=False)  # in place: NumPy copies records field by field, 25 times as slow
-    return edges, states, longest
+    return edges, states, order[:n_states].copy(), longest
 
 
-def following_of(n_alphabet, edges, states):
-    """int32[(n + 1) * n_alphabet], the state after each of the n states and each symbol, as drawn above."""
-    order = np.argsort(states["depth"], kind="stable").astype(np.int32)
-    following = np.empty((states.size + 1) * n_alphabet, np.int32)
-    list_following(n_alphabet, edges, states, order, following)
-    return following
+def lists_of(n_alphabet, edges, states, order, size):
+    """LISTED[n + 1], int32[n_rows] the states that rows are of, and MATCH[m]; size, symbols of all tokens together."""
+    listed, matches = np.zeros(states.size + 1, LISTED), np.empty(size, MATCH)
+    owners = np.empty(states.size + 1, np.int32)
+    n_matches, n_rows = list_tokens(n_alphabet, edges, states, order, listed, owners, matches)
+    matches.resize(n_matches, refcheck=False)
+    return listed, owners[:n_rows].copy(), matches
+
+
+def rows_of(n_alphabet, edges, states, order, listed, owners):
+    """LISTED[n + 1] that say where rows begin, and int32[n_rows * n_alphabet], the rows of following states."""
+    rows = np.empty(owners.size * n_alphabet, np.int32)
+    list_following(n_alphabet, edges, states, order, listed, rows)
+    placed = listed.copy()
+    placed["row"] *= n_alphabet
+    return placed, rows
 
 
 @kernel
-def list_following(n_alphabet, edges, states, order, following):
-    """List the states that follow: following int32[(n + 1) * n_alphabet], allocated by the caller.
+def list_tokens(n_alphabet, edges, states, order, listed, owners, matches):
+    """List the tokens that start in each state, and plan the rows of what follows; returns the number of entries and of rows.
 
-    edges EDGE[capacity], states STATE[n]; order int32[n], the states by depth: a state answers as the one that it fails to where
-    it has no edge. O(n * n_alphabet). Above: the empty state's answers are [0, 1]; state 4 has no edges, and 2 has one by 1, to
-    3.
+    edges EDGE[capacity], states STATE[n]; order int32[n], the states by depth. Results, allocated by the caller: listed LISTED[n
+    + 1] of zeros; owners int32[n + 1], the states of rows; matches MATCH, as many as all tokens have symbols, since a token has
+    at most as many prefixes as symbols. The list of a state is that of the state that it fails to, behind the token that it is.
+    O(capacity + entries); drawn above.
     """
+    for i in range(edges.size):
+        if edges[i].key != -1:
+            state = edges[i].key >> 31
+            listed[state + 1].row += 1  # its children, for now,
+            listed[state + 1].symbol = edges[i].key & 0x7FFFFFFF  # and the last of them
+            listed[state + 1].child = edges[i].value
+    listed[0].symbol = -1
+    owners[0] = -1
     for a in range(n_alphabet):
-        following[a] = a
+        matches[a].length = 1
+        matches[a].token = a
+    n = np.int64(n_alphabet)
+    n_rows = np.int64(1)
     for i in range(order.size):
         state = np.int64(order[i])
-        row = (state + 1) * n_alphabet
-        other = (np.int64(states[state].fail) + 1) * n_alphabet
-        for a in range(n_alphabet):
-            value = edges[find_edge(edges, state, a)].value
-            following[row + a] = value if value >= 0 else following[other + a]
+        fail = np.int64(states[state].fail)
+        if listed[state + 1].row == 0:
+            listed[state + 1].row = listed[fail + 1].row
+            listed[state + 1].symbol = listed[fail + 1].symbol
+            listed[state + 1].child = listed[fail + 1].child
+        elif listed[state + 1].row == 1 and (
+            listed[fail + 1].symbol == -1 or listed[fail + 1].symbol == listed[state + 1].symbol
+        ):
+            listed[state + 1].row = listed[fail + 1].row
+        else:
+            listed[state + 1].row = n_rows
+            listed[state + 1].symbol = -1
+            owners[n_rows] = state
+            n_rows += 1
+        if fail < 0:
+            listed[state + 1].first = state
+        else:
+            rest = np.int64(listed[fail + 1].first)
+            listed[state + 1].first = rest
+            if states[state].token >= 0:
+                listed[state + 1].first = n
+                matches[n].length = states[state].depth
+                matches[n].token = states[state].token
+                n += 1
+                length = np.int64(0)
+                while length != 1:
+                    length = np.int64(matches[rest].length)
+                    matches[n].length = length
+                    matches[n].token = matches[rest].token
+                    n += 1
+                    rest += 1
+    return n, n_rows
+
+
+@kernel
+def list_following(n_alphabet, edges, states, order, listed, rows):
+    """Fill the rows of following states, int32[n_rows * n_alphabet], allocated by the caller.
+
+    edges EDGE[capacity], states STATE[n], listed LISTED[n + 1]; order int32[n], the states by depth: a state answers as the one
+    that it fails to where it has no edge. O(n + n_rows * n_alphabet); drawn above.
+    """
+    for a in range(n_alphabet):
+        rows[a] = a
+    for i in range(order.size):
+        state = np.int64(order[i])
+        fail = np.int64(states[state].fail)
+        row = np.int64(listed[state + 1].row)
+        other = np.int64(listed[fail + 1].row)
+        if row != other:
+            for a in range(n_alphabet):
+                value = edges[find_edge(edges, state, a)].value
+                if value < 0:
+                    value = np.int64(listed[fail + 1].child if listed[fail + 1].symbol == a else rows[other * n_alphabet + a])
+                rows[row * n_alphabet + a] = value
 
 
 @kernel
