@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from ubpe_numba.documents.normalise import code_points
 from ubpe_numba.text.cut import PATTERNS
-from ubpe_numba.text.pretokenizer import NAMED, Pretokenizer
+from ubpe_numba.text.patterns import NAMED
+from ubpe_numba.text.pretokenizer import Pretokenizer
 
 regex = pytest.importorskip("regex")
 reference = pytest.importorskip("reference.words")

@@ -14,7 +14,7 @@ from typing import Any
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, symbol_index, two_parts
-from ubpe_numba.text.pretokenizer import NAMED
+from ubpe_numba.text.patterns import NAMED
 
 _quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 _UNUSED = {  # options of a model that must not be in use, and their values if they are not

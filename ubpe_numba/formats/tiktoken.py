@@ -23,7 +23,7 @@ from ubpe_numba.formats.kernels.pairs_of_ranks import pairs_of_ranks
 from ubpe_numba.formats.kernels.parts import NONE
 from ubpe_numba.formats.pair_table import WORK, Table
 from ubpe_numba.runtime.arrays import integers_of, offsets_of
-from ubpe_numba.text.pretokenizer import NAMED
+from ubpe_numba.text.patterns import NAMED
 
 EVERYTHING = "(?s:.+)"  # tiktoken always splits text; this pattern leaves it whole
 _COVERING = ("gpt2", "cl100k", "o200k", "whitespace")  # patterns that match every character

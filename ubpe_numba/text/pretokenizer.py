@@ -14,36 +14,10 @@ import numpy as np
 
 from ubpe_numba.documents.normalise import code_points, text_of
 from ubpe_numba.text.cut import PATTERNS, scan
+from ubpe_numba.text.patterns import NAMED, name_of
 
-__all__ = ["NAMED", "Pretokenizer"]
+__all__ = ["Pretokenizer"]
 
-#: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
-#: and `o200k` split as the encodings of tiktoken 0.14 do; `digits` keeps a number whole, `digits1` cuts it into digits, `digits3`
-#: into threes from the left; `whitespace` cuts before white space, the last character of which goes to the next word.
-NAMED = {
-    "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-    "cl100k": (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-        r"|\s+(?![\s\S])|\s*[\r\n]|\s+(?!\S)|\s"
-    ),
-    "o200k": (
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
-    "whitespace": r"\s?\S+|\s+(?!\S)|\s+",
-    "digits": r"\p{N}+",
-    "digits1": r"\p{N}",
-    "digits3": r"\p{N}{1,3}",
-}
-#: Other spellings of the same patterns, as versions of tiktoken have them.
-_SPELLINGS = {
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": "gpt2",
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
-    (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-    ): "cl100k",
-}
 #: A letter that each version of Unicode added.
 _NEWEST = (("17.0", 0x16EA0), ("16.0", 0x105C0), ("15.1", 0x2EBF0), ("15.0", 0x11F04), ("14.0", 0x12F90))
 
@@ -98,15 +72,10 @@ class Pretokenizer:
     def __init__(self, pattern: str) -> None:
         if not isinstance(pattern, str):
             raise TypeError(f"pretokenizer: expected a name, a regular expression or None, got {pattern!r}")
-        self.name, self.pattern = _SPELLINGS.get(pattern), pattern
-        if pattern in NAMED:
-            self.name = pattern
-        elif not pattern or pattern.replace("-", "").replace("_", "").isalnum():
+        if pattern not in NAMED and (not pattern or pattern.replace("-", "").replace("_", "").isalnum()):
             raise ValueError(f"pretokenizer: there is no {pattern!r}; expected {', '.join(NAMED)} or a pattern")
-        else:
-            self.name = next((name for name, text in NAMED.items() if text == pattern), self.name)
-        if self.name is not None:
-            self.pattern = NAMED[self.name]
+        self.name = name_of(pattern)
+        self.pattern = pattern if self.name is None else NAMED[self.name]
         self._compiled: Any = None
         if self.name is None:  # a named pattern is compiled when first needed
             self._compiled = self._compile()
