@@ -86,7 +86,7 @@ def test_every_code_point(pattern: str) -> None:
     text = flat.tobytes().decode("utf-32-le" if sys.byteorder == "little" else "utf-32-be", "surrogatepass")
     widths = 1 + (flat >= 0x80) + (flat >= 0x800) + (flat >= 0x10000)
     ends = np.concatenate([[0], np.cumsum(widths)])
-    want = [0] + [found.end() for found in reference._COMPILED[pattern].finditer(text)]
+    want = reference.places(text, pattern)
     values, offsets = text_of(text.encode("utf-8", "surrogatepass"))
     assert np.array_equal(scan(values, offsets, pattern, 1), ends[want])
 

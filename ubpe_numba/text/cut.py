@@ -28,8 +28,12 @@ from ubpe_numba.runtime.arrays import check_offsets, describe, plain, writable
 
 __all__ = ["PATTERNS", "scan"]
 
-#: The patterns that have a kernel. Each is compiled when it is first used.
-PATTERNS = ("gpt2", "cl100k", "o200k")
+#: The patterns that have a kernel, and the file it is in. Each is compiled when it is first used.
+_FILES = {
+    "gpt2": "gpt2", "cl100k": "cl100k", "o200k": "o200k",
+    "llama3": "cl100k", "qwen2": "cl100k", "tekken": "o200k", "starcoder": "gpt2",
+}  # fmt: skip
+PATTERNS = tuple(_FILES)
 
 BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
 _PART = 1 << 19  # bytes of a part of a long document
@@ -176,5 +180,5 @@ def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) ->
 @functools.cache
 def kernel_of(pattern: str) -> tuple[Callable[..., int], np.ndarray]:
     """The kernel of a pattern and its table of classes, imported when first used: who encodes integers need not wait for them."""
-    kernel = getattr(import_module(f"ubpe_numba.text.kernels.split_{pattern}"), f"split_{pattern}")
+    kernel = getattr(import_module(f"ubpe_numba.text.kernels.split_{_FILES[pattern]}"), f"split_{pattern}")
     return kernel, import_module("ubpe_numba.text.unicode_classes").class_table()

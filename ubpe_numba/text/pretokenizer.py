@@ -28,8 +28,9 @@ class Pretokenizer:
     Parameters
     ----------
     pattern
-        The name of a pattern (`gpt2`, `cl100k`, `o200k`, `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression
-        of the package `regex`, which knows ``\p{L}`` and the like. A str of letters, digits, ``-`` and ``_`` only is a name.
+        The name of a pattern (`gpt2`, `cl100k`, `o200k`, `llama3`, `qwen2`, `tekken`, `starcoder`, `whitespace`, `digits`,
+        `digits1`, `digits3`), or a regular expression of the package `regex`, which knows ``\p{L}`` and the like. A str of
+        letters, digits, ``-`` and ``_`` only is a name.
 
     Attributes
     ----------
@@ -47,7 +48,7 @@ class Pretokenizer:
     ValueError
         For a name that does not exist, or a pattern that cannot be compiled.
     ImportError
-        Without `regex` (``pip install 'ubpe-numba[text]'``), which all but `gpt2`, `cl100k` and `o200k` need.
+        Without `regex` (``pip install 'ubpe-numba[text]'``), which those from `whitespace` on need.
 
     Notes
     -----
@@ -59,10 +60,10 @@ class Pretokenizer:
     >>> text = np.frombuffer(b"it's 2026", np.uint8)
     >>> Pretokenizer("gpt2").split(text, np.array([0, 9])).tolist()  # it, 's, 2026 with its space
     [0, 2, 4, 9]
-    >>> Pretokenizer("digit")
+    >>> Pretokenizer("digit")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: pretokenizer: there is no 'digit'; expected gpt2, cl100k, o200k, whitespace, digits, digits1, digits3 or a pattern
+    ValueError: pretokenizer: there is no 'digit'; expected gpt2, cl100k, o200k, llama3, ... or a pattern
     """
 
     __slots__ = ("_compiled", "name", "pattern")

@@ -107,9 +107,9 @@ def whitespace(text, i, end, table):
 
 
 @helper
-def three_numbers(text, i, end, table):
-    r"""The end of `\p{N}{0,3}` at i: "12345", i = 0 -> 3. O(1)."""
-    for _ in range(3):
+def few_numbers(text, i, end, table, most):
+    r"""The end of `\p{N}{0,most}` at i: "12345", i = 0, most = 3 -> 3. O(1)."""
+    for _ in range(most):
         if i < end:
             flags, width = class_of(text, i, end, table)
             if flags & NUMBER:
