@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import Any
 
 import regex
 
@@ -38,16 +40,25 @@ _COMPILED = {name: [regex.compile(step) for step in steps] for name, steps in PA
 
 
 def places(text: str, pattern: str) -> list[int]:
-    """Where segments of a text begin and end, in code points; what a pattern leaves out is a segment too.
+    """Where segments of a text begin and end, in code points, by the name of a pattern.
 
     >>> places("it's  12", "starcoder")
     [0, 2, 4, 6, 7, 8]
     """
+    return cut_by(_COMPILED[pattern], text)
+
+
+def cut_by(steps: Iterable[Any], text: str) -> list[int]:
+    r"""Where segments begin and end, cut by patterns, compiled or not; what a pattern leaves out is a segment too.
+
+    >>> cut_by([r"\p{N}", r"\p{L}+"], "ab12, c")
+    [0, 2, 3, 4, 6, 7]
+    """
     cuts = {0, len(text)}
-    for step in _COMPILED[pattern]:
+    for step in steps:
         ends = sorted(cuts)
         for a, b in zip(ends[:-1], ends[1:], strict=True):
-            for found in step.finditer(text[a:b]):
+            for found in regex.finditer(step, text[a:b]):
                 cuts |= {a + found.start(), a + found.end()}
     return sorted(cuts)
 

@@ -1,8 +1,12 @@
-"""The patterns that have names, and other spellings of them, each proved equal to the named one (tests/text/test_patterns.py)."""
+"""The patterns that have names, and how they are recognised and written in the spellings that others use."""
 
 from __future__ import annotations
 
-__all__ = ["NAMED", "name_of"]
+import functools
+
+from ubpe_numba.text.same_segments import cut_alike
+
+__all__ = ["NAMED", "name_of", "published_for_tiktoken", "published_steps"]
 
 #: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
 #: and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `tekken` and `starcoder` as the files of these
@@ -23,9 +27,7 @@ NAMED = {
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
         r"|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
-    "qwen2": (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
+    "qwen2": (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"),
     "tekken": (
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
         r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
@@ -37,21 +39,51 @@ NAMED = {
     "digits1": r"\p{N}",
     "digits3": r"\p{N}{1,3}",
 }
-#: Other spellings of the same patterns, as versions of tiktoken have them.
-_SPELLINGS = {
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": "gpt2",
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
-    (
+#: What others publish for the same, where it is spelled otherwise or in steps: in `tokenizer.json`, and for tiktoken.
+_STEPS = {"starcoder": (NAMED["digits1"], NAMED["gpt2"])}
+_FOR_TIKTOKEN = {
+    "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+    "cl100k": (
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-    ): "cl100k",
+    ),
 }
-_NAMES = _SPELLINGS | {pattern: name for name, pattern in NAMED.items()}
 
 
-def name_of(pattern: str) -> str | None:
-    r"""The name of a pattern in any of its known spellings, or of a name; None for a pattern that has none.
+@functools.lru_cache(64)
+def name_of(*steps: str, oniguruma: bool = False) -> str | None:
+    r"""The name of a pattern, in any spelling that is proved equal to the named one; of a name; None for a pattern that has none.
 
-    >>> name_of(r"\p{N}{1,3}"), name_of("digits3"), name_of(r"\p{N}{1,4}")
+    Several steps, each of which cuts what the ones before left in one piece, are a pattern too. `oniguruma` is for patterns of
+    Hugging Face, whose engine reads some of them differently. A tenth of a second at most.
+
+    >>> name_of(r"\p{N}\p{N}?\p{N}?"), name_of("digits3"), name_of(r"\p{N}{1,4}")
     ('digits3', 'digits3', None)
+    >>> name_of(r"\p{N}", r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
+    'starcoder'
     """
-    return pattern if pattern in NAMED else _NAMES.get(pattern)
+    if len(steps) == 1:
+        pattern = steps[0]
+        found = pattern if pattern in NAMED else next((name for name, text in NAMED.items() if text == pattern), None)
+        if found is not None:
+            return found
+    return next((name for name, text in NAMED.items() if cut_alike(steps, text, oniguruma)), None)
+
+
+def published_steps(pattern: str) -> tuple[str, ...]:
+    r"""The patterns by which a `tokenizer.json` usually cuts text as this one does, one after the other.
+
+    >>> published_steps("a+"), published_steps("starcoder")[0]
+    (('a+',), '\\p{N}')
+    """
+    name = name_of(pattern)
+    return (pattern,) if name is None else _STEPS.get(name, (NAMED[name],))
+
+
+def published_for_tiktoken(pattern: str) -> str:
+    """The pattern as tiktoken's own encodings have it, if one of them has it.
+
+    >>> published_for_tiktoken("gpt2")[:20], published_for_tiktoken("a+")
+    ("'(?:[sdmt]|ll|ve|re)", 'a+')
+    """
+    name = name_of(pattern)
+    return pattern if name is None else _FOR_TIKTOKEN.get(name, NAMED[name])

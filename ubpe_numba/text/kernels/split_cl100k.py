@@ -40,8 +40,8 @@ _APOSTROPHE, _SPACE = b"' "  # numba would compile a function for `ord`
 def _end_of_segment(text, i, end, table, rules):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
-    cl100k, "(it's) 1234": from 0 to 3 (a sign and letters), from 3 to 5 (contraction), from 5 to 6, from 6 to 7 (a number does not
-    take the space before it), from 7 to 10 (three digits), from 10 to 11.
+    cl100k, "(it's) 1234": from 0 to 3 (a sign and letters), from 3 to 5 (contraction), from 5 to 6, from 6 to 7 (a number does
+    not take the space before it), from 7 to 10 (three digits), from 10 to 11.
     """
     flags, width = class_of(text, i, end, table)
     j = i + width
