@@ -25,7 +25,6 @@ from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
@@ -237,7 +236,7 @@ class Coder:
             alphabet.check_kind(given, name=name)
         cutter = segmenter.pretokenizer
         by_words = words() if words is not None and cutter is not None and given.values.dtype == np.uint8 else None
-        pattern = None if cutter is None or cutter.name not in PATTERNS else cutter.name
+        pattern = None if cutter is None else cutter.kernel
         if by_words is not None and pattern is not None and segmenter.special is None and given.kind == "bytes":
             found = by_words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
             ids = segmenter.token_ids

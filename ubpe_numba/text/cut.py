@@ -55,7 +55,7 @@ def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int |
     offsets : int64[d + 1]
         Where documents begin and end.
     pattern : str
-        One of `PATTERNS`.
+        One of `PATTERNS`; with ``@16.0.0`` behind it by the classes of that version of Unicode.
     n_threads : int or None
         The result is the same for any number of threads.
 
@@ -136,7 +136,8 @@ def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
 def checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
     """A pattern's name, or segments that go with the offsets; TypeError or ValueError for anything else."""
     if isinstance(segments, str):
-        if segments not in PATTERNS:
+        name, at, version = segments.partition("@")
+        if name not in PATTERNS or (at and version not in import_module("ubpe_numba.text.unicode_data").OLDER):
             raise ValueError(f"pattern: expected one of {', '.join(PATTERNS)}, got {segments!r}")
         return segments
     if not isinstance(segments, np.ndarray) or segments.dtype != np.int64 or segments.ndim != 1 or not segments.size:
@@ -180,5 +181,6 @@ def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) ->
 @functools.cache
 def kernel_of(pattern: str) -> tuple[Callable[..., int], np.ndarray]:
     """The kernel of a pattern and its table of classes, imported when first used: who encodes integers need not wait for them."""
-    kernel = getattr(import_module(f"ubpe_numba.text.kernels.split_{_FILES[pattern]}"), f"split_{pattern}")
-    return kernel, import_module("ubpe_numba.text.unicode_classes").class_table()
+    name, _, version = pattern.partition("@")
+    kernel = getattr(import_module(f"ubpe_numba.text.kernels.split_{_FILES[name]}"), f"split_{name}")
+    return kernel, import_module("ubpe_numba.text.unicode_classes").class_table(*[version] * bool(version))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
+from importlib import import_module
 
-from ubpe_numba.text.same_segments import cut_alike
-
-__all__ = ["NAMED", "name_of", "published_for_tiktoken", "published_steps"]
+__all__ = ["COVERING", "NAMED", "name_of", "published_for_tiktoken", "published_steps"]
 
 #: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
 #: and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `tekken` and `starcoder` as the files of these
@@ -39,6 +38,8 @@ NAMED = {
     "digits1": r"\p{N}",
     "digits3": r"\p{N}{1,3}",
 }
+#: The patterns that match every character, so that nothing lies between matches.
+COVERING = frozenset(["gpt2", "cl100k", "o200k", "llama3", "qwen2", "tekken", "starcoder", "whitespace"])
 #: What others publish for the same, where it is spelled otherwise or in steps: in `tokenizer.json`, and for tiktoken.
 _STEPS = {"starcoder": (NAMED["digits1"], NAMED["gpt2"])}
 _FOR_TIKTOKEN = {
@@ -66,6 +67,7 @@ def name_of(*steps: str, oniguruma: bool = False) -> str | None:
         found = pattern if pattern in NAMED else next((name for name, text in NAMED.items() if text == pattern), None)
         if found is not None:
             return found
+    cut_alike = import_module("ubpe_numba.text.same_segments").cut_alike  # rarely needed
     return next((name for name, text in NAMED.items() if cut_alike(steps, text, oniguruma)), None)
 
 

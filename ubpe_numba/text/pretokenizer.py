@@ -31,6 +31,9 @@ class Pretokenizer:
         The name of a pattern (`gpt2`, `cl100k`, `o200k`, `llama3`, `qwen2`, `tekken`, `starcoder`, `whitespace`, `digits`,
         `digits1`, `digits3`), or a regular expression of the package `regex`, which knows ``\p{L}`` and the like. A str of
         letters, digits, ``-`` and ``_`` only is a name.
+    unicode
+        The version of Unicode that decides what is a letter, where not the newest that is known: "17.0.0", "16.0.0" (that of
+        tiktoken and Hugging Face today), "15.1.0" or "15.0.0".
 
     Attributes
     ----------
@@ -39,21 +42,23 @@ class Pretokenizer:
     pattern : str
         The regular expression.
     unicode : str
-        The version of Unicode that decides what is a letter, such as ``"17.0"``.
+        The version of Unicode that decides what is a letter, such as ``"17.0.0"``.
+    kernel : str or None
+        The pattern as `cut.scan` takes it; None for one that `regex` runs.
 
     Raises
     ------
     TypeError
         For anything but a str.
     ValueError
-        For a name that does not exist, or a pattern that cannot be compiled.
+        For a name or a version that does not exist, or a pattern that cannot be compiled.
     ImportError
         Without `regex` (``pip install 'ubpe-numba[text]'``), which those from `whitespace` on need.
 
     Notes
     -----
     A pattern of a model file is run like any other, and some patterns take exponential time: load models with patterns of their
-    own only from sources you trust. Two pre-tokenizers are equal if their patterns are.
+    own only from sources you trust. Two pre-tokenizers are equal if their patterns and versions are.
 
     Examples
     --------
@@ -66,17 +71,22 @@ class Pretokenizer:
     ValueError: pretokenizer: there is no 'digit'; expected gpt2, cl100k, o200k, llama3, ... or a pattern
     """
 
-    __slots__ = ("_compiled", "name", "pattern")
+    __slots__ = ("_compiled", "_older", "kernel", "name", "pattern")
     name: str | None
     pattern: str
+    kernel: str | None
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, unicode: str | None = None) -> None:
         if not isinstance(pattern, str):
             raise TypeError(f"pretokenizer: expected a name, a regular expression or None, got {pattern!r}")
         if pattern not in NAMED and (not pattern or pattern.replace("-", "").replace("_", "").isalnum()):
             raise ValueError(f"pretokenizer: there is no {pattern!r}; expected {', '.join(NAMED)} or a pattern")
         self.name = name_of(pattern)
         self.pattern = pattern if self.name is None else NAMED[self.name]
+        self._older = None if unicode is None else _older(unicode)
+        self.kernel = None
+        if self.name in PATTERNS:
+            self.kernel = self.name if self._older is None else f"{self.name}@{self._older}"
         self._compiled: Any = None
         if self.name is None:  # a named pattern is compiled when first needed
             self._compiled = self._compile()
@@ -94,8 +104,10 @@ class Pretokenizer:
 
     @property
     def unicode(self) -> str:
-        """The version of Unicode that decides what is a letter: that of our table, or of `regex`, as far as it can be told."""
-        if self.name in PATTERNS:
+        """The version of Unicode that decides what is a letter: one asked for, of our table, or of `regex` if it can be told."""
+        if self._older is not None:
+            return self._older
+        if self.kernel is not None:
             return str(import_module("ubpe_numba.text.unicode_data").UNICODE_VERSION)
         engine = _engine()
         return next((version for version, point in _NEWEST if engine.match(r"\p{L}", chr(point))), "13.0 or earlier")
@@ -121,8 +133,8 @@ class Pretokenizer:
         >>> Pretokenizer("digits").split(np.frombuffer(b"a12", np.uint8), np.array([0, 3, 3])).tolist()
         [0, 1, 3]
         """
-        if self.name in PATTERNS:
-            return _scan(values, offsets, self.name)
+        if self.kernel is not None:
+            return _scan(values, offsets, self.kernel)
         self._compiled = self._compiled or self._compile()  # two threads may both make it, the same
         found: list[np.ndarray] = [offsets]
         plain: list[int] = []
@@ -141,6 +153,8 @@ class Pretokenizer:
 
     def _cuts(self, text: str) -> list[int]:
         """Where matches start and end, in characters; empty matches are left out."""
+        if self._older is not None and not text.isascii():
+            text = import_module("ubpe_numba.text.unicode_classes").as_of(self._older, text)
         if self._compiled.groups == 0:
             lengths = list(map(len, self._compiled.findall(text)))
             if sum(lengths) == len(text):  # there is nothing between matches: three times as fast
@@ -159,17 +173,43 @@ class Pretokenizer:
         """What a model file holds of it."""
         return {"name": self.name, "pattern": self.pattern, "unicode": self.unicode}
 
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Pretokenizer:
+        """Make it again from `state()`, by its version of Unicode if that is known here; TypeError or ValueError as for others.
+
+        Parameters
+        ----------
+        state
+            What a file holds.
+        """
+        version = state["unicode"]
+        known = isinstance(version, str) and version in import_module("ubpe_numba.text.unicode_data").OLDER
+        return cls(state["pattern"], version if known else None)
+
     def __reduce__(self) -> tuple[object, ...]:
-        return Pretokenizer, (self.name or self.pattern,)
+        return Pretokenizer, (self.name or self.pattern, self._older)
 
     def __eq__(self, other: object) -> bool:
-        return self.pattern == other.pattern if isinstance(other, Pretokenizer) else NotImplemented
+        if not isinstance(other, Pretokenizer):
+            return NotImplemented
+        return self.pattern == other.pattern and self._older == other._older
 
     def __hash__(self) -> int:
         return hash(self.pattern)
 
     def __repr__(self) -> str:
-        return f"Pretokenizer({self.name or self.pattern!r})"
+        older = "" if self._older is None else f", unicode={self._older!r}"
+        return f"Pretokenizer({self.name or self.pattern!r}{older})"
+
+
+def _older(version: Any) -> str | None:
+    """A version of Unicode whose classes are known, None for the newest; ValueError for another."""
+    data = import_module("ubpe_numba.text.unicode_data")
+    if version == data.UNICODE_VERSION:
+        return None
+    if not isinstance(version, str) or version not in data.OLDER:
+        raise ValueError(f"unicode: expected one of {', '.join([data.UNICODE_VERSION, *data.OLDER])}, got {version!r}")
+    return version
 
 
 def _scan(values: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:

@@ -15,7 +15,6 @@ from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.errors import ModelFormatError, SpecialTokenError
 from ubpe_numba.runtime.arrays import check_fields, integers_of, offsets_of
-from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
@@ -85,8 +84,7 @@ class Segmenter(NamedTuple):
         kept = Documents(given.values, given.cuts, corpus.given.kind)  # for the alphabet: of weight 0 too
         pieces = self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs")
         if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
-            name = self.pretokenizer.name
-            cuts = name if name in PATTERNS else self.pretokenizer.split(pieces.values, pieces.cuts)
+            cuts = self.pretokenizer.kernel or self.pretokenizer.split(pieces.values, pieces.cuts)
             from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
 
             return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
@@ -170,7 +168,7 @@ class Segmenter(NamedTuple):
                 raise ModelFormatError("pretokenizer: expected an object")
             check_fields(found, ("name", "pattern", "unicode"), "pretokenizer")
             try:
-                cutter = Pretokenizer(found["pattern"])
+                cutter = Pretokenizer.from_state(found)
             except (TypeError, ValueError) as error:
                 raise ModelFormatError(str(error)) from error
             if kind == "int" or found["name"] != cutter.name or not isinstance(found["unicode"], str):

@@ -32,6 +32,7 @@ LETTER = 4  # \p{L}
 NUMBER = 8  # \p{N}
 SPACE = 16  # \s
 NEWLINE = 32  # \r \n
+SIGN = 64  # \p{P} \p{S}
 WORDLIKE = LETTER | NUMBER | SPACE  # punctuation is what has none of these
 FLAGS = 2 * 17408
 
