@@ -31,6 +31,15 @@ PATTERNS = {
     "llama3": [_LLAMA3],
     # dashscope, and the files of Qwen 2 and 3
     "qwen2": [_LLAMA3.replace("{1,3}", "")],
+    # the files of Qwen 3.5
+    "qwen35": [_LLAMA3.replace("{1,3}", "").replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(r"\s\p{L}", r"\s\p{L}\p{M}")],
+    # the files of DeepSeek V3
+    "deepseek": [
+        r"\p{N}{1,3}",
+        "[一-龥\u3040-ゟ\u30a0-ヿ]+",
+        r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
+        r"|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ],
     # tiktoken
     "o200k": ["|".join([*(word + "(?i:'s|'t|'re|'ve|'m|'ll|'d)?" for word in _WORDS), r"\p{N}{1,3}", *_REST])],
     # mistral_common

@@ -28,12 +28,20 @@ from ubpe_numba.runtime.arrays import check_offsets, describe, plain, writable
 
 __all__ = ["PATTERNS", "scan"]
 
-#: The patterns that have a kernel, and the file it is in. Each is compiled when it is first used.
-_FILES = {
-    "gpt2": "gpt2", "cl100k": "cl100k", "o200k": "o200k",
-    "llama3": "cl100k", "qwen2": "cl100k", "tekken": "o200k", "starcoder": "gpt2",
-}  # fmt: skip
-PATTERNS = tuple(_FILES)
+#: The patterns that have a kernel: its file, its name there, and the table of classes that it reads (`class_table`).
+_KERNELS = {
+    "gpt2": ("split_gpt2", "split_gpt2", ""),
+    "cl100k": ("split_cl100k", "split_cl100k", ""),
+    "o200k": ("split_o200k", "split_o200k", ""),
+    "llama3": ("split_cl100k", "split_llama3", ""),
+    "qwen2": ("split_cl100k", "split_qwen2", ""),
+    "qwen35": ("split_cl100k", "split_qwen2", "marks"),
+    "tekken": ("split_o200k", "split_tekken", ""),
+    "deepseek": ("split_deepseek", "split_deepseek", "deepseek"),
+    "starcoder": ("split_gpt2", "split_starcoder", ""),
+}
+#: Each is compiled when it is first used.
+PATTERNS = tuple(_KERNELS)
 
 BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
 _PART = 1 << 19  # bytes of a part of a long document
@@ -182,5 +190,7 @@ def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) ->
 def kernel_of(pattern: str) -> tuple[Callable[..., int], np.ndarray]:
     """The kernel of a pattern and its table of classes, imported when first used: who encodes integers need not wait for them."""
     name, _, version = pattern.partition("@")
-    kernel = getattr(import_module(f"ubpe_numba.text.kernels.split_{_FILES[name]}"), f"split_{name}")
-    return kernel, import_module("ubpe_numba.text.unicode_classes").class_table(*[version] * bool(version))
+    file, kernel, kind = _KERNELS[name]
+    classes = import_module("ubpe_numba.text.unicode_classes")
+    table = classes.class_table(version or classes.UNICODE_VERSION, kind)
+    return getattr(import_module(f"ubpe_numba.text.kernels.{file}"), kernel), table

@@ -8,9 +8,9 @@ from importlib import import_module
 __all__ = ["COVERING", "NAMED", "name_of", "published_for_tiktoken", "published_steps"]
 
 #: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
-#: and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `tekken` and `starcoder` as the files of these
-#: models; `digits` keeps a number whole, `digits1` cuts it into digits, `digits3` into threes from the left; `whitespace` cuts
-#: before white space, the last character of which goes to the next word.
+#: and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `qwen35`, `tekken`, `deepseek` (V3) and `starcoder`
+#: as the files of these models; `digits` keeps a number whole, `digits1` cuts it into digits, `digits3` into threes from the
+#: left; `whitespace` cuts before white space, the last character of which goes to the next word.
 NAMED = {
     "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     "cl100k": (
@@ -27,10 +27,21 @@ NAMED = {
         r"|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
     "qwen2": (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"),
+    "qwen35": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
+        r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
     "tekken": (
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
         r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
         r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "deepseek": (
+        r"\p{N}{1,3}|[!-/:-@\[-`{-~][A-Za-z]+"
+        r"|[^\r\n\p{L}\p{P}\p{S}\p{N}一-龥぀-ヿ]?(?:(?![一-龥぀-ヿ])[\p{L}\p{M}])+"
+        r"|(?:(?!\p{L})(?!\p{P})(?!\p{S})[一-龥぀-ヿ])?(?:(?=[一-龥぀-ヿ])[\p{L}\p{M}])+"
+        r"| ?(?:(?![一-龥぀-ヿ])[\p{P}\p{S}])+[\r\n]*|(?:(?=[一-龥぀-ヿ])[\p{P}\p{S}])+"
+        r"|\s*[\r\n]+|\s+(?![^\s\p{N}一-龥぀-ヿ])|\s+"
     ),
     "starcoder": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?![^\s\p{N}])|\s+",
     "whitespace": r"\s?\S+|\s+(?!\S)|\s+",
@@ -39,9 +50,17 @@ NAMED = {
     "digits3": r"\p{N}{1,3}",
 }
 #: The patterns that match every character, so that nothing lies between matches.
-COVERING = frozenset(["gpt2", "cl100k", "o200k", "llama3", "qwen2", "tekken", "starcoder", "whitespace"])
+COVERING = frozenset(["gpt2", "cl100k", "o200k", "llama3", "qwen2", "qwen35", "tekken", "starcoder", "whitespace"])
 #: What others publish for the same, where it is spelled otherwise or in steps: in `tokenizer.json`, and for tiktoken.
-_STEPS = {"starcoder": (NAMED["digits1"], NAMED["gpt2"])}
+_STEPS = {
+    "starcoder": (NAMED["digits1"], NAMED["gpt2"]),
+    "deepseek": (
+        NAMED["digits3"],
+        "[一-龥\u3040-ゟ\u30a0-ヿ]+",
+        "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+        "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+    ),
+}
 _FOR_TIKTOKEN = {
     "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
     "cl100k": (

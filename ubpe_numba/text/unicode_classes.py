@@ -26,7 +26,7 @@ import zlib
 
 import numpy as np
 
-from ubpe_numba.text.kernels.utf8 import LETTER, LOWER, NEWLINE, NUMBER, SIGN, SPACE, UPPER
+from ubpe_numba.text.kernels.utf8 import CJK, LETTER, LOWER, NEWLINE, NUMBER, SIGN, SPACE, UPPER
 from ubpe_numba.text.unicode_data import OLDER, RUNS, UNICODE_VERSION
 
 __all__ = ["VERSIONS", "VERSION_OF_OTHERS", "class_table", "flags_of_code_points"]
@@ -68,10 +68,31 @@ def _unpacked(runs: str) -> np.ndarray:
     return np.repeat(flat[:n], lengths[0] | lengths[1] << 8 | lengths[2] << 16)
 
 
+def _marks_as_letters(flags: np.ndarray) -> np.ndarray:
+    """Marks are LETTER too, with whatever case."""
+    marks: np.ndarray = flags & (UPPER | LOWER | LETTER) == UPPER | LOWER
+    return np.where(marks, flags | np.uint8(LETTER), flags)
+
+
+def _for_deepseek(flags: np.ndarray) -> np.ndarray:
+    """Marks are letters, CJK and SIGN have flags; LOWER tells signs from what has no class, where there is no letter."""
+    flags = _marks_as_letters(flags)
+    flags[flags & SIGN > 0] |= LOWER
+    flags[0x3040:0x3100] |= CJK
+    flags[0x4E00:0x9FA6] |= CJK
+    return flags
+
+
+_KINDS = {"": lambda flags: flags & ~np.uint8(SIGN), "marks": _marks_as_letters, "deepseek": _for_deepseek}
+
+
 @functools.cache
-def class_table(version: str = UNICODE_VERSION) -> np.ndarray:
-    """The table that kernels read, uint8, about 60 kB; made once a process. kernels/utf8.py has a drawing of it."""
-    flags = flags_of_code_points(version).tobytes()
+def class_table(version: str = UNICODE_VERSION, kind: str = "") -> np.ndarray:
+    """The table that kernels read, uint8, about 60 kB; made once a process. kernels/utf8.py has a drawing of it.
+
+    `kind` is "" for most patterns, "marks" where marks are letters, and "deepseek".
+    """
+    flags = _KINDS[kind](flags_of_code_points(version)).tobytes()
     ascii_blocks = flags[: 2 * _BLOCK]
     numbers: dict[bytes, int] = {}
     index = [numbers.setdefault(flags[i : i + _BLOCK], len(numbers) + 2) for i in range(0, _SIZE, _BLOCK)]

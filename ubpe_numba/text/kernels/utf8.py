@@ -32,7 +32,8 @@ LETTER = 4  # \p{L}
 NUMBER = 8  # \p{N}
 SPACE = 16  # \s
 NEWLINE = 32  # \r \n
-SIGN = 64  # \p{P} \p{S}
+SIGN = 64  # \p{P} \p{S}; in the table of DeepSeek only, as is
+CJK = 128  # U+3040..U+30FF and U+4E00..U+9FA5
 WORDLIKE = LETTER | NUMBER | SPACE  # punctuation is what has none of these
 FLAGS = 2 * 17408
 

@@ -38,7 +38,7 @@ def _contractions(text: Mask, i: Mask, apostrophes: Mask, inner: Mask, any_case:
     return two | two >> 1 | three | three >> 1 | three >> 2
 
 
-def _in_groups(numbers: Mask, size: int) -> Mask:
+def in_groups(numbers: Mask, size: int) -> Mask:
     """The starts of groups of so many digits: of 1234567, in threes, at 1, 4 and 7."""
     starts = numbers & ~(numbers << 1)
     beyond = numbers  # what has so many digits before it
@@ -69,6 +69,22 @@ def _words_by_case(capitals: Mask, small: Mask, caseless: Mask, letters: Mask) -
     return starts | behind.if_any(
         lambda: capitals & reach_up(small << 1 & caseless, caseless) | behind & reach_down(last, capitals)
     )
+
+
+def lines(white: Mask, newline: Mask, taken: Mask) -> tuple[Mask, Mask]:
+    """Where white space begins that ends behind its last newline, and the blanks; `taken` newlines belong to punctuation."""
+    blank = white & ~newline
+    line = blank & newline << 1 & ~(taken << 1)  # the first blank of a line, unless the line is blank
+    swallowed = (newline & blank << 1).if_any(lambda: reach_down(newline >> 1 & blank, blank))
+    return white & ~(white << 1) & ~taken | blank & taken << 1 | line & ~swallowed, blank
+
+
+def last_blanks(blank: Mask, behind: Mask, inside: Mask) -> Mask:
+    """The last blank of each row that does not end `behind` it: its first byte."""
+    last = blank & ~(behind >> 1)
+    last |= (last & inside) >> 1
+    last |= (last & inside) >> 1
+    return last & ~inside
 
 
 def boundaries(
@@ -127,23 +143,18 @@ def boundaries(
             signs = others & ~((others | space) << 1)
         if rules & WHOLE:
             newline |= outside  # white space at the end of a document is one segment
-        blank = white & ~newline
-        line = blank & newline << 1 & ~(taken << 1)  # the first blank of a line, unless the line is blank
-        swallowed = (newline & blank << 1).if_any(lambda: reach_down(newline >> 1 & blank, blank))
-        starts = starts & ~taken | blank & taken << 1 | line & ~swallowed
-    last = blank & ~((white | outside) >> 1)  # of the last blank of a row the last byte
-    if rules & DIGITS and not rules & SIGNS:  # digits are cut out first, and blanks end where they begin
-        last &= ~(numbers >> 1)
-    last |= (last & inside) >> 1
-    last |= (last & inside) >> 1
-    starts |= last & ~inside | signs
+        starts, blank = lines(white, newline, taken)
+    behind = white | outside
+    if rules & DIGITS and not rules & SIGNS:  # digits are cut out first: blanks before one stay together
+        behind |= numbers
+    starts |= last_blanks(blank, behind, inside) | signs
 
     if rules & SIGNS:  # a blank, or a sign that begins a segment, goes with the letters behind it
         starts |= letters & ~((letters | blank) << 1) & ~((signs << 1) + inside)
     else:
         starts |= letters & ~((letters | space) << 1)
     if rules & DIGITS > 1:
-        starts |= _in_groups(numbers, rules & DIGITS)
+        starts |= in_groups(numbers, rules & DIGITS)
     else:
         starts |= numbers & ~inside if rules & DIGITS else numbers & ~((numbers | space) << 1)
     mixed = none
