@@ -41,9 +41,11 @@ def _contractions(text: Mask, i: Mask, apostrophes: Mask, inner: Mask, any_case:
 def in_groups(numbers: Mask, size: int) -> Mask:
     """The starts of groups of so many digits: of 1234567, in threes, at 1, 4 and 7."""
     starts = numbers & ~(numbers << 1)
-    beyond = numbers  # what has so many digits before it
-    for _ in range(size):
-        beyond = numbers & beyond << 1
+    beyond, row = numbers, 1  # what has so many digits before it: the last of a row of size + 1
+    while row <= size:
+        shift = min(row, size + 1 - row)
+        beyond &= beyond << shift
+        row += shift
 
     def more() -> Mask:
         found, next_group, shift = starts, beyond, size
