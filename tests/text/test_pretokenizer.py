@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from ubpe_numba.documents.normalise import code_points
 from ubpe_numba.text import cut
 from ubpe_numba.text.cut import PATTERNS
-from ubpe_numba.text.patterns import NAMED, published_steps
+from ubpe_numba.text.patterns import NAMED, VERSION_OF_OTHERS, published_steps
 from ubpe_numba.text.pretokenizer import Pretokenizer
-from ubpe_numba.text.unicode_classes import VERSION_OF_OTHERS, flags_of_code_points
+from ubpe_numba.text.unicode_classes import flags_of_code_points
 
 regex = pytest.importorskip("regex")
 reference = pytest.importorskip("reference.words")

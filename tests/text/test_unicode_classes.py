@@ -12,6 +12,7 @@ import pytest
 import regex
 
 from ubpe_numba.text import unicode_classes as code_points
+from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.unicode_data import OLDER, UNICODE_VERSION
 
 SAME_UNICODE = code_points.unicode_of_regex() == UNICODE_VERSION
@@ -73,7 +74,7 @@ def test_the_version_of_tokenizers(flag: int) -> None:
     theirs = pytest.importorskip("tokenizers")
     cutter = theirs.pre_tokenizers.Split(theirs.Regex(CLASSES[flag]), "removed")
     kept = "".join(piece for piece, _ in cutter.pre_tokenize_str("".join(EVERYTHING)))
-    flags = code_points.flags_of_code_points(code_points.VERSION_OF_OTHERS)
+    flags = code_points.flags_of_code_points(VERSION_OF_OTHERS)
     assert kept == "".join(c for c in EVERYTHING if not flags[ord(c)] & flag)
 
 
@@ -82,7 +83,7 @@ def test_the_version_of_tiktoken(flag: int) -> None:
     theirs = pytest.importorskip("tiktoken")
     ranks = {bytes([byte]): byte for byte in range(256)}
     encoding = theirs.Encoding("classes", pat_str=CLASSES[flag], mergeable_ranks=ranks, special_tokens={})
-    flags = code_points.flags_of_code_points(code_points.VERSION_OF_OTHERS)
+    flags = code_points.flags_of_code_points(VERSION_OF_OTHERS)
     want = "".join(c for c in EVERYTHING if flags[ord(c)] & flag).encode()
     assert bytes(encoding.encode_ordinary("".join(EVERYTHING))) == want
 

@@ -49,7 +49,9 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
         "longest": int(np.diff(vocabulary.offsets).max()),
         "knows_pairs": vocabulary.merges is not None,
         "encoding": segmenter.encoding,
-        "pretokenizer": None if segmenter.pretokenizer is None else segmenter.pretokenizer.name or segmenter.pretokenizer.pattern,
+        "pretokenizer": None
+        if (cutter := segmenter.pretokenizer) is None
+        else cutter.name or getattr(cutter, "pattern", repr(cutter)),
         "special_tokens": {_shown(word): number for word, number in special.items()},
         "fitted_on": {"documents": vocabulary.n_documents, "symbols": vocabulary.n_symbols},
         "fingerprint": tokenizer.fingerprint,

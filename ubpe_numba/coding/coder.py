@@ -25,9 +25,11 @@ from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches
+from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches, places_of
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
+from ubpe_numba.vocabulary.unknown import with_ids
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice
@@ -58,13 +60,17 @@ class Coder:
         self.model = model
         segmenter = model.segmenter
         #: Whether documents and ids pass unchanged, but for their encoding.
-        self.is_plain = segmenter.pretokenizer is None and segmenter.special is None and segmenter.token_ids is None
+        self.is_plain = (
+            segmenter.pretokenizer is None and segmenter.special is None and segmenter.token_ids is None
+            and not segmenter.rewrites
+        )  # fmt: skip
         self._pair_encoders: dict[bool, PairEncoder] = {}
         self._path_encoder: tuple[Any, PathEncoder] | None = None
         self._path_search: PathSearch | None = None
         self._lattice: tuple[PathEncoder, float, Lattice] | None = None
         self._word_encoder: WordEncoder | None = None
         self._decoder: Decoder | None = None
+        self._unstable: dict[bytes, int] | None = None
         self._short_encoders: dict[Any, ShortEncode | None] = {}
         self._short_decoder: ShortDecoder | None = None
 
@@ -74,7 +80,8 @@ class Coder:
         """The encoder by merge rank, or by the articles' batch rule; for vocabularies that know pairs."""
         made = self._pair_encoders.get(batch)
         if made is None:
-            made = self._pair_encoders[batch] = PairEncoder(self.model.vocabulary, batch)
+            one_by_one = self.model.segmenter.one_by_one and not batch
+            made = self._pair_encoders[batch] = PairEncoder(self.model.vocabulary, batch, one_by_one)
         return made
 
     def word_encoder(self) -> WordEncoder | None:
@@ -88,7 +95,7 @@ class Coder:
             if not WordEncoder.takes(pairs):
                 return None
             byte_ids = None if alphabet.is_identity else alphabet.lookup(np.arange(256, dtype=np.uint8))
-            self._word_encoder = WordEncoder(pairs, byte_ids)
+            self._word_encoder = WordEncoder(pairs, byte_ids, self.model.segmenter.whole_words)
         return self._word_encoder
 
     def path_encoder(self, weights: Any) -> PathEncoder:
@@ -167,6 +174,9 @@ class Coder:
 
     def short_decoder(self) -> ShortDecoder | None:
         """What decodes one short document as `decoder` does."""
+        decoding = self.model.segmenter.decoding
+        if decoding is not None and decoding.n:
+            return None
         if self._short_decoder is None and self._decoder is not None and thread_pool.is_valid_environment():
             self._short_decoder = ShortDecoder(self._decoder, self.model.alphabet, self.model.segmenter.encoding)
         return self._short_decoder
@@ -214,8 +224,10 @@ class Coder:
         else:
             if options.return_offsets and options.unknown == "skip":
                 raise ValueError("return_offsets: positions are not known where symbols are skipped and documents are cut")
-            encoded = self._encode_cut(given, encode, options, name, words, n_threads)
+            encoded, starts = self._encode_cut(given, encode, options, name, words, n_threads)
             skipped = False
+            if starts is not None:
+                return encoded, starts
         if not options.return_offsets:
             return encoded, None
         lengths = self.decoder.sizes // self.decoder.dtype.itemsize
@@ -229,44 +241,101 @@ class Coder:
         name: str,
         words: Callable[[], WordEncoder | None] | None,
         n_threads: int | None,
-    ) -> Ragged:
-        """The ids of documents that are cut, hold special tokens, or have ids in an order of their own."""
+    ) -> tuple[Ragged, NDArray[np.int64] | None]:
+        """The ids of documents that are cut, hold special tokens, or have ids in an order of their own.
+
+        And where each token starts, if that is asked for and text is rewritten, so that it cannot be told from the ids.
+        """
         alphabet, _, segmenter = self.model
         if given.kind != alphabet.kind:
             alphabet.check_kind(given, name=name)
         cutter = segmenter.pretokenizer
         by_words = words() if words is not None and cutter is not None and given.values.dtype == np.uint8 else None
         pattern = None if cutter is None else cutter.kernel
-        if by_words is not None and pattern is not None and segmenter.special is None and given.kind == "bytes":
+        as_given = segmenter.special is None and not segmenter.rewrites
+        if by_words is not None and pattern is not None and as_given and given.kind == "bytes":
             found = by_words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
             ids = segmenter.token_ids
-            return found if ids is None else Ragged._trusted(ids[found.values], found.offsets)
+            return (found if ids is None else Ragged._trusted(ids[found.values], found.offsets)), None
         pieces = segmenter.stretches(given, name, options.special)
+        pieces = segmenter.rewritten(pieces, options.special, options.return_offsets)
         if by_words is not None:
             found = by_words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)
         else:
-            found = self._encode_segments(given, pieces, encode, options.unknown, name)
+            found = self._encode_segments(given, pieces, encode, options, name)
         values, offsets = found.values, found.offsets[pieces.first]
+        starts: NDArray[np.int64] | None = None
+        if pieces.origins is not None:
+            sizes = np.diff(self.model.vocabulary.offsets)[values]
+            starts = pieces.origins[np.cumsum(sizes) - sizes]
+        ends = found.offsets
         if segmenter.token_ids is not None:
-            values = segmenter.token_ids[values]
+            values, sources = self._ids_of(values, pieces)
+            if sources is not None:
+                ends = np.searchsorted(sources, ends)
+                offsets = ends[pieces.first]
+                starts = None if starts is None else starts[sources]
         if pieces.words.size and segmenter.special is not None:
-            values = np.insert(values, found.offsets[pieces.before], segmenter.special.ids[pieces.words])
-            offsets = offsets + np.searchsorted(pieces.at, given.offsets - given.offsets[0])
-        return Ragged._trusted(values, offsets)
+            at = ends[pieces.before]
+            values = np.insert(values, at, segmenter.special.ids[pieces.words])
+            starts = None if starts is None else np.insert(starts, at, pieces.at)
+            offsets = offsets + np.searchsorted(pieces.owners, np.arange(offsets.size))
+        if starts is not None:
+            starts -= np.repeat(given.offsets[:-1] - given.offsets[0], np.diff(offsets))
+        return Ragged._trusted(values, offsets), starts
 
-    def _encode_segments(self, given: Documents, pieces: Stretches, encode: Encode, unknown: str | int, name: str) -> Ragged:
+    def _whole_words(self, segments: Ragged, found: Ragged) -> Ragged:
+        """The ids of segments, where those that equal a token that merging does not make of them are that token."""
+        if self._unstable is None:
+            vocabulary = self.model.vocabulary
+            tokens = Ragged._trusted(vocabulary.arena.copy(), vocabulary.offsets.copy())
+            alone = self.pair_encoder().encode(tokens, None).lengths
+            self._unstable = {vocabulary.sequence(t).tobytes(): t for t in np.flatnonzero(alone != 1).tolist()}
+        longest = max(map(len, self._unstable), default=0) // 4
+        several = np.flatnonzero((found.lengths > 1) & (segments.lengths <= longest))
+        which = [(i, self._unstable.get(segments[i].tobytes(), -1)) for i in several.tolist()]
+        equal = np.array([pair for pair in which if pair[1] >= 0], np.int64).reshape(-1, 2)
+        lengths, values = found.lengths, found.values[found.offsets[0] : found.offsets[-1]].copy()
+        starts = (found.offsets[:-1] - found.offsets[0])[equal[:, 0]]
+        keep = np.ones(values.size, bool)
+        keep[places_of(starts + 1, lengths[equal[:, 0]] - 1)] = False
+        values[starts] = equal[:, 1]
+        lengths[equal[:, 0]] = 1
+        return Ragged._trusted(values[keep], offsets_of(lengths))
+
+    def _ids_of(self, tokens: NDArray[np.int32], pieces: Stretches) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
+        """The ids of tokens, and of each the token that it comes from; None where there is one for each."""
+        alphabet, vocabulary, segmenter = self.model
+        assert segmenter.token_ids is not None  # else tokens are ids
+        ids = segmenter.token_ids[tokens]
+        if (unknown := segmenter.unknown) is None or not (ids < 0).any():
+            return ids, None
+        sizes = np.diff(vocabulary.offsets)[tokens]
+        begins = np.isin(np.cumsum(sizes) - sizes, segmenter.segments(pieces)) if unknown.fuse else None
+        arena = alphabet.to_symbols(vocabulary.arena)
+        found = with_ids(unknown, tokens, segmenter.token_ids, arena, vocabulary.offsets, begins)
+        return found.ids, found.sources
+
+    def _encode_segments(self, given: Documents, pieces: Stretches, encode: Encode, options: EncodeOptions, name: str) -> Ragged:
         """The ids of every stretch, each of its segments encoded by itself."""
         alphabet, _, segmenter = self.model
         cuts = segmenter.segments(pieces)
         try:
-            ids = alphabet.to_ids(Documents(pieces.values, cuts, given.kind), unknown, name=name)
+            ids = alphabet.to_ids(Documents(pieces.values, cuts, given.kind), options.unknown, name=name)
         except UnknownSymbolError as error:
             at = int(cuts[error.document]) + error.position
-            lengths = np.zeros(0, np.int64) if segmenter.special is None else np.diff(segmenter.special.offsets)[pieces.words]
-            before = pieces.at - np.cumsum(lengths) + lengths  # where the words stood, in what is left
-            at += int(lengths[before <= at].sum())
+            if segmenter.rewrites:
+                pieces = segmenter.stretches(given, name, options.special)
+                origins = segmenter.rewritten(pieces, options.special, True).origins
+                assert origins is not None  # it was asked for
+                at = int(origins[at])
+            else:
+                before = pieces.at - np.cumsum(pieces.sizes) + pieces.sizes  # where the words stood, in what is left
+                at += int(pieces.sizes[before <= at].sum())
             starts = given.offsets - given.offsets[0]
             document = int(np.searchsorted(starts, at, side="right")) - 1
             raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None
         found = encode(ids)
+        if segmenter.whole_words:
+            found = self._whole_words(ids, found)
         return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, pieces.cuts)])

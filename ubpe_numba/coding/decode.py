@@ -8,14 +8,18 @@ the buffer they are, so that it is left as it was.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from ubpe_numba.coding.kernels import decode
+from ubpe_numba.documents.normalise import code_points, text_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable
 from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -54,6 +58,8 @@ class Decoder:
         self.vocabulary, self.segmenter = vocabulary, segmenter
         symbols, offsets = alphabet.to_symbols(vocabulary.arena), vocabulary.offsets
         self.gaps: np.ndarray | None = None
+        if segmenter.decoding is not None:
+            symbols, offsets = _shown(symbols, offsets, segmenter.decoding)
         if segmenter.special is not None or segmenter.token_ids is not None:
             symbols, offsets, self.gaps = _by_id(symbols, offsets, segmenter)
         symbols = np.ascontiguousarray(symbols)
@@ -101,6 +107,11 @@ class Decoder:
 
             thread_pool.run(join, chunks, n_threads)
         return out.view(self.dtype), ends // self.dtype.itemsize
+
+    def text(self, symbols: np.ndarray) -> np.ndarray:
+        """The symbols of one document without what a tokenizer from elsewhere leaves out at the beginning of a text."""
+        decoding = self.segmenter.decoding
+        return symbols if decoding is None or not decoding.n else symbols[decoding.n_stripped(symbols) :]
 
     def decode_into(self, ids: Ragged, out: np.ndarray, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """As `decode`, into the beginning of `out`; what lies behind the result may be overwritten.
@@ -208,17 +219,46 @@ class Decoder:
         return out[:size] if out.size - size <= size // 4 else out[:size].copy()
 
 
+def _shown(symbols: np.ndarray, offsets: np.ndarray, decoding: Decoding) -> tuple[np.ndarray, np.ndarray]:
+    """The symbols that tokens are decoded to, and offsets."""
+    bounds = list(itertools.pairwise(offsets.tolist()))
+    if symbols.dtype == np.uint8:
+        data = symbols.tobytes()
+        old = [(a.encode(), b.encode()) for a, b in decoding.replace]
+        if all(a not in data for a, _ in old):
+            return symbols, offsets
+        parts = [data[a:b] for a, b in bounds]
+        for before, after in old:
+            parts = [part.replace(before, after) for part in parts]
+        return np.frombuffer(b"".join(parts), np.uint8), offsets_of(np.fromiter(map(len, parts), np.int64, len(parts)))
+    text = text_of(symbols)
+    texts = [decoding.token(text[a:b]) for a, b in bounds]
+    return code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
+
+
 def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """The symbols of all tokens, special ones too, in order of their ids; offsets; and which ids no token has."""
     size = offsets.size - 1
     ids = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids.astype(np.int64)
     starts, lengths = offsets[:-1], np.diff(offsets)
-    if (special := segmenter.special) is not None:
-        ids = np.concatenate([ids, special.ids])
-        starts = np.concatenate([starts, symbols.size + special.offsets[:-1]])
-        lengths = np.concatenate([lengths, np.diff(special.offsets)])
-        dtype = symbols.dtype if special.kind != "int" else np.result_type(symbols, special.values)
-        symbols = np.concatenate([symbols.astype(dtype, copy=False), special.values.astype(dtype, copy=False)])
+    if (unknown := segmenter.unknown) is not None:
+        has_id = ids >= 0
+        ids, starts, lengths = ids[has_id], starts[has_id], lengths[has_id]
+        if unknown.byte_ids is not None:  # of some bytes there is a token that is a character, too
+            known = np.flatnonzero(unknown.byte_ids >= 0)
+            ids = np.concatenate([unknown.byte_ids[known], ids])
+            starts = np.concatenate([symbols.size + known, starts])
+            lengths = np.concatenate([np.ones(known.size, np.int64), lengths])
+            symbols = np.concatenate([symbols, np.arange(256, dtype=symbols.dtype)])
+    if (special := segmenter.special) is not None:  # a token that has the same id says what it stands for
+        given, bounds = special.values, special.offsets
+        if segmenter.decoding is not None:
+            given, bounds = _shown(given, bounds, segmenter.decoding)
+        ids = np.concatenate([special.ids, ids])
+        starts = np.concatenate([symbols.size + bounds[:-1], starts])
+        lengths = np.concatenate([np.diff(bounds), lengths])
+        dtype = symbols.dtype if special.kind != "int" else np.result_type(symbols, given)
+        symbols = np.concatenate([symbols.astype(dtype, copy=False), given.astype(dtype, copy=False)])
     token = np.full(int(ids.max()) + 1, -1)
     token[ids] = np.arange(ids.size)
     gaps = token < 0

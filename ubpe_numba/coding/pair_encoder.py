@@ -10,7 +10,7 @@ import numpy as np
 
 from ubpe_numba.coding import giant_document
 from ubpe_numba.coding.chunks import Kernel, longest_of, over_chunks, over_documents
-from ubpe_numba.coding.kernels import by_pairs, by_rank, final_prefix
+from ubpe_numba.coding.kernels import by_pairs, by_rank, final_prefix, one_by_one
 from ubpe_numba.coding.kernels import dropout as dropout_kernel
 from ubpe_numba.coding.kernels.by_pairs import PairTables
 from ubpe_numba.coding.kernels.by_rank import RankTables
@@ -33,6 +33,9 @@ class PairEncoder:
         One that knows pairs.
     batch : bool
         Whether to encode by the articles' batch rule.
+    one_by_one : bool
+        Whether ranks out of order of creation count after every single merge (kernels/one_by_one.py), and not after all places
+        of a pair have been merged.
 
     Attributes
     ----------
@@ -48,11 +51,12 @@ class PairEncoder:
     [[3], [1, 0]]
     """
 
-    def __init__(self, vocabulary: Vocabulary, batch: bool) -> None:
+    def __init__(self, vocabulary: Vocabulary, batch: bool, one_by_one: bool = False) -> None:
         assert vocabulary.merges is not None  # the caller has checked that
         n, m = vocabulary.n_alphabet, vocabulary.n_learned
         self.vocabulary, self.batch = vocabulary, batch
         self.linear = vocabulary.in_order_of_creation and not batch
+        self.one_by_one = one_by_one and not self.linear
         if not self.linear:
             self.conflicts = np.empty(m, np.int32)
             by_pairs.build_tables(tuple(self.merges), np.full(n + m, m, np.int32), self.conflicts)
@@ -130,6 +134,9 @@ class PairEncoder:
         """The kernel and its arguments; a `chunks.Bound`."""
         if self.linear:
             return by_rank.encode_rank, (tuple(self.tables), np.empty((longest >> 3) + 1, np.uint8), out, out_offsets)
+        if self.one_by_one:
+            links, heap = np.empty((3, longest), np.int32), np.empty(3 * longest, np.int64)
+            return one_by_one.encode_one_by_one, (tuple(self.merges), links, heap, out, out_offsets)
         return by_pairs.encode_pairs, (tuple(self.merges), self.conflicts, self.batch, out, out_offsets)
 
     def _kernel(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:

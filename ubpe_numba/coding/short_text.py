@@ -94,6 +94,6 @@ def short_text(model: Model, words: WordEncoder) -> ShortText | None:
     """What encodes short documents of a model that cuts text; None if there is no such way."""
     cutter, special = model.segmenter.pretokenizer, model.segmenter.special
     holds_special = None if special is None else _search(special)
-    if cutter is None or cutter.kernel is None or (special is not None and holds_special is None):
+    if cutter is None or cutter.kernel is None or model.segmenter.rewrites or (special is not None and holds_special is None):
         return None
     return ShortText(words, model.segmenter, holds_special)

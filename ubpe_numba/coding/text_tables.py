@@ -22,10 +22,13 @@ def _most_edges(vocabulary: Vocabulary) -> int:
     return int(np.diff(vocabulary.offsets)[vocabulary.merges[:, 1]].sum())
 
 
-def tables_of(vocabulary: Vocabulary, byte_ids: np.ndarray) -> tuple[TextTables, np.ndarray, np.ndarray]:
+def tables_of(
+    vocabulary: Vocabulary, byte_ids: np.ndarray, whole_words: bool = False
+) -> tuple[TextTables, np.ndarray, np.ndarray]:
     """The tables of a vocabulary over 256 bytes that `is_small`; `stable` uint8[V]; and its arena as bytes, uint8.
 
-    `byte_ids` int32[256], a permutation: the alphabet id of every byte.
+    `byte_ids` int32[256], a permutation: the alphabet id of every byte. `whole_words`: whether a word that equals a token is that
+    token, even if merges do not make it; such a token is not stable.
     """
     assert vocabulary.merges is not None
     m = vocabulary.n_learned
@@ -38,7 +41,14 @@ def tables_of(vocabulary: Vocabulary, byte_ids: np.ndarray) -> tuple[TextTables,
     token_of, prefixes = np.empty(256 + n_edges, np.int32), np.empty(256 + m, np.int32)
     lengths = np.diff(vocabulary.offsets).astype(np.int32)
     pairs, trie = pair_buckets(m), byte_trie(n_edges)
-    tables = TextTables(byte_ids, two_bytes, pairs, solid, behind, ahead, trie, token_of, left, right, prefixes, lengths)
+    whole = byte_trie(0), np.full(1, -1, np.int32)
+    tables = TextTables(byte_ids, two_bytes, pairs, solid, behind, ahead, trie, token_of, left, right, prefixes, lengths, *whole)
     stable, node_of, parents = np.empty(256 + m, np.uint8), np.empty(256 + m, np.int32), np.empty_like(token_of)
     n = kernels.build(arena, tuple(tables), stable, node_of, parents)
-    return tables._replace(token_of=token_of[:n].copy()), stable, arena
+    tables = tables._replace(token_of=token_of[:n].copy())
+    if whole_words and (unstable := np.flatnonzero(stable == 0)).size:
+        room = int(lengths[unstable].sum())
+        trie, token_of = byte_trie(room), np.full(256 + room, -1, np.int32)
+        n = kernels.enter_whole_words(arena, vocabulary.offsets.copy(), unstable.astype(np.int32), trie, token_of)
+        tables = tables._replace(whole=trie, whole_of=token_of[:n].copy())
+    return tables, stable, arena

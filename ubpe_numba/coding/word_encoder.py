@@ -32,6 +32,8 @@ class WordEncoder:
         A linear one, over an alphabet of 256, that `takes` accepts.
     byte_ids : int32[256] or None
         The alphabet id of every byte, a permutation. None: the byte itself.
+    whole_words : bool
+        Whether a segment that equals a token is that token, before any merge.
 
     Notes
     -----
@@ -48,10 +50,10 @@ class WordEncoder:
     [[256, 257, 256]]
     """
 
-    def __init__(self, pairs: PairEncoder, byte_ids: np.ndarray | None = None) -> None:
+    def __init__(self, pairs: PairEncoder, byte_ids: np.ndarray | None = None, whole_words: bool = False) -> None:
         assert self.takes(pairs)
         ids = np.arange(256, dtype=np.int32) if byte_ids is None else byte_ids.astype(np.int32)
-        tables, self._stable, self._arena = tables_of(pairs.vocabulary, ids)
+        tables, self._stable, self._arena = tables_of(pairs.vocabulary, ids, whole_words)
         self.tables = tuple(tables)
         self._lengths = tables.lengths
         self._local = threading.local()

@@ -16,6 +16,7 @@ from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.utf8 import utf8_documents
 from ubpe_numba.formats import export_samples
 from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_character
+from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice
 
@@ -62,6 +63,8 @@ class ExportCheck:
     def pattern(self) -> str | None:
         """The regular expression that splits text, None if text is not split."""
         cutter = self.model.segmenter.pretokenizer
+        if isinstance(cutter, Splitter):
+            raise ValueError("pretokenizer: it has several steps, and not a pattern")
         return None if cutter is None else cutter.pattern
 
     def table(self) -> Table:

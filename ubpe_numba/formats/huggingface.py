@@ -1,8 +1,8 @@
 """`tokenizer.json` of Hugging Face's tokenizers: BPE over bytes, characters, or integers written as characters.
 
-Only models whose ids can be reproduced exactly are read: no normalizer, no dropout, no byte fallback, no affixes, and text that
-is split by one pattern. Tokens that a post-processor adds around a document (such as one of its beginning) are ignored: `encode`
-gives the ids that Hugging Face gives with ``add_special_tokens=False``.
+Characters that are not in the vocabulary become their bytes (`byte_fallback`) or an unknown token; such a model is held over the
+bytes of UTF-8 (character_bytes.py). Tokens that a post-processor adds around a document (such as one of its beginning) are
+ignored: `encode` gives the ids that Hugging Face gives with ``add_special_tokens=False``.
 """
 
 from __future__ import annotations
@@ -11,24 +11,34 @@ import itertools
 import json
 from typing import Any
 
+import numpy as np
+
 from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats.character_bytes import over_bytes
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, symbol_index, two_parts
-from ubpe_numba.text.patterns import NAMED
+from ubpe_numba.text.normalizer import Normalizer
+from ubpe_numba.text.patterns import NAMED, name_of, published_steps
+from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.vocabulary.decoding import Decoding
+from ubpe_numba.vocabulary.special_tokens import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD
+from ubpe_numba.vocabulary.unknown import Unknown
 
 _quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 _UNUSED = {  # options of a model that must not be in use, and their values if they are not
-    "continuing_subword_prefix": (None, ""), "end_of_word_suffix": (None, ""), "byte_fallback": (None, False),
-    "dropout": (None, 0, 0.0),
+    "continuing_subword_prefix": (None, ""), "end_of_word_suffix": (None, ""), "dropout": (None, 0, 0.0),
 }  # fmt: skip
-_UNSUPPORTED_FLAGS = ("lstrip", "rstrip", "single_word")  # of an added token
+_FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normalized": NORMALIZED}  # of an added token
+_BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}  # names of bytes, where characters may become them
+_NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # in no UTF-8
+_AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
 def read(text: str | bytes, kind: str | None) -> Table:
     """Read the content of a tokenizer.json. ModelFormatError names what is not valid or not supported.
 
-    `kind` is what the symbols are: ``"bytes"``, ``"str"`` or ``"int"``. None means bytes if there is a ByteLevel step, integers
-    if every symbol is a character that names one (see `symbol_character`), else characters.
+    `kind` is what the symbols are: ``"bytes"``, ``"str"`` or ``"int"``. None means bytes if there is a ByteLevel step, or a rule
+    for unknown characters; integers if every symbol is a character that names one (see `symbol_character`); else characters.
     """
     file = parse_json(text)
     model = file.get("model") if isinstance(file, dict) else None
@@ -37,18 +47,86 @@ def read(text: str | bytes, kind: str | None) -> Table:
     for name, values in _UNUSED.items():
         if model.get(name) not in values:
             raise ModelFormatError(f"model: {name}={model[name]!r} is not supported")
-    if file.get("normalizer") is not None:
-        raise ModelFormatError("normalizer: not supported, what it changes could not be decoded")
-    pattern, bytewise = _pre_tokenizer(file.get("pre_tokenizer"))
+    normalizer, splitter = _steps(file.get("normalizer"), file.get("pre_tokenizer"))
+    bytewise = splitter is not None and splitter.bytewise
     vocab = read_vocab(model.get("vocab"), "model: vocab")
-    special, known = _added(file.get("added_tokens"), vocab)
+    special, known, flags = _added(file.get("added_tokens"), vocab, normalizer is not None)
+    unknown = None if bytewise else _unknown(model, vocab)
     if kind is None:
-        kind = "bytes" if bytewise else "int" if _names_integers([*vocab.keys() - special.keys() - known.keys()]) else "str"
-    if kind not in ("bytes", "str", "int") or bytewise is not (kind == "bytes"):
+        kind = "bytes" if bytewise or unknown else "str"
+        if kind == "str" and _names_integers([*vocab.keys() - special.keys() - known.keys()]):
+            kind = "int"
+    if kind not in ("bytes", "str", "int") or (bytewise and kind != "bytes"):
         raise ModelFormatError(f"kind: {kind!r}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
-    if kind == "int" and pattern is not None:
+    if kind == "bytes" and not bytewise and unknown is None:
+        raise ModelFormatError("kind: 'bytes', but the file has neither a ByteLevel step nor a rule for unknown characters")
+    if kind == "int" and (splitter or normalizer):
         raise ModelFormatError("pre_tokenizer: integers are not cut")
-    return from_names(vocab, _merges(model.get("merges")), kind, special, known, pattern, model.get("ignore_merges") is True)
+    over_characters = kind == "bytes" and not bytewise
+    if unknown is not None and unknown.byte_ids is not None:
+        vocab = {name: i for name, i in vocab.items() if name not in _BYTES or name in special or name in known}
+    merges = _merges(model.get("merges"))
+    over = "str" if over_characters else kind
+    table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags))
+    if over_characters:
+        assert unknown is not None
+        table = over_bytes(table, unknown)
+    pattern = None
+    if splitter is not None and splitter.cutters is not None:
+        patterns = [cutter.pattern for cutter in splitter.cutters]
+        if len(patterns) < 2:
+            pattern, splitter = next(iter(patterns), None), None
+        elif (found := name_of(*patterns)) is not None:  # a published pattern in steps
+            pattern, splitter = NAMED[found], None
+    return table._replace(
+        pattern=pattern, splitter=splitter, normalizer=normalizer, whole=model.get("ignore_merges") is True, flags=flags,
+        decoding=None if bytewise else _decoding(file.get("decoder")),
+    )  # fmt: skip
+
+
+def _steps(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Splitter | None]:
+    """What changes text and what cuts it; None for nothing. ByteLevel among the former is moved to the latter."""
+    for name, step in (("normalizer", normalizer), ("pre_tokenizer", pre_tokenizer)):
+        if step is not None and not isinstance(step, dict):
+            raise ModelFormatError(f"{name}: expected an object")
+    changer = Normalizer([]) if normalizer is None else Normalizer.from_state(normalizer)
+    splitter = None if pre_tokenizer is None else Splitter.from_state(pre_tokenizer)
+    if changer.steps and changer.steps[-1]["type"] == "ByteLevel":
+        changer = Normalizer(changer.steps[:-1])
+        splitter = Splitter.from_state([_AS_BYTES, *(() if splitter is None else splitter.steps)])
+    return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
+
+
+def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:
+    """What becomes of unknown characters; None if the file does not say."""
+    word = model.get("unk_token")
+    one = vocab.get(word, -1) if isinstance(word, str) else -1
+    ids = None
+    if model.get("byte_fallback") is True and any(name in vocab for name in _BYTES):
+        ids = np.array([vocab.get(name, one) for name in _BYTES], np.int32)
+        for name, byte in _BYTES.items():  # that of a character is not asked for, and some bytes are in no text
+            if name not in vocab and (chr(byte) not in vocab if byte < 0x80 else one < 0 or byte not in _NEVER):
+                raise ModelFormatError(f"model: byte_fallback: the token {name} is missing; expected those of all 256 bytes")
+    return None if ids is None and one < 0 else Unknown(ids, one, model.get("fuse_unk") is True)
+
+
+def _decoding(decoder: Any) -> Decoding | None:
+    """How texts of tokens become one, as far as it is said by replacements and what is left out at the beginning."""
+    steps = decoder.get("decoders") if isinstance(decoder, dict) and decoder.get("type") == "Sequence" else [decoder]
+    made = Decoding()
+    for step in steps if isinstance(steps, list) else []:
+        kind = step.get("type") if isinstance(step, dict) else None
+        if kind == "Replace" and isinstance(step.get("pattern"), dict) and isinstance(step.get("content"), str):
+            if isinstance(old := step["pattern"].get("String"), str) and old:
+                made = made._replace(replace=(*made.replace, (old, step["content"])))
+        elif kind == "Metaspace" and isinstance(mark := step.get("replacement"), str) and mark:
+            made = made._replace(replace=(*made.replace, (mark, " ")))
+            if step.get("prepend_scheme", "always") != "never" and step.get("add_prefix_space") is not False:
+                made = made._replace(strip=" ", n=1)
+        elif kind == "Strip" and isinstance(content := step.get("content"), str) and content:
+            if type(n := step.get("start")) is int and 0 <= n <= 64:
+                made = made._replace(strip=content, n=n)
+    return made if made != Decoding() else None
 
 
 def _names_integers(tokens: list[str]) -> bool:
@@ -78,47 +156,23 @@ def _merges(merges: Any) -> Pairs:
     return pairs
 
 
-def _pre_tokenizer(step: Any) -> tuple[str | None, bool]:
-    """The pattern that splits text, None for none, and whether the text is encoded as bytes."""
-    pattern, bytewise = None, False
-    steps: Any = [] if step is None else [step]
-    if isinstance(step, dict) and step.get("type") == "Sequence":
-        steps = step.get("pretokenizers")
-    if not isinstance(steps, list) or not all(isinstance(part, dict) for part in steps):
-        raise ModelFormatError("pre_tokenizer: expected an object")
-    for part in steps:
-        found = None
-        if part.get("type") == "ByteLevel" and part.get("add_prefix_space") is False and not bytewise:
-            bytewise = True
-            found = NAMED["gpt2"] if part.get("use_regex", True) is True else None
-        elif part.get("type") == "Split" and part.get("behavior") == "Isolated" and part.get("invert") is False:
-            regex = part.get("pattern")
-            found = regex.get("Regex") if isinstance(regex, dict) else None
-            if not isinstance(found, str) or bytewise:
-                raise ModelFormatError("pre_tokenizer: expected a Split by a Regex, before ByteLevel")
-        else:
-            raise ModelFormatError(f"pre_tokenizer: {json.dumps(part):.120} is not supported")
-        if found is not None and pattern is not None:
-            raise ModelFormatError("pre_tokenizer: text that is cut twice is not supported")
-        pattern = found or pattern
-    return pattern, bytewise
-
-
-def _added(tokens: Any, vocab: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:
-    """The ids of added tokens: of those that are special, and of the others (known words here)."""
+def _added(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
+    flags: dict[str, int] = {}
     if not isinstance(tokens, list) and tokens is not None:
         raise ModelFormatError("added_tokens: expected a list")
     for i, token in enumerate(tokens or []):
         if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
             raise ModelFormatError(f"added_tokens[{i}]: expected an object with content and id")
         word = token["content"]
-        if any(token.get(flag) for flag in _UNSUPPORTED_FLAGS):
-            raise ModelFormatError(f"added_tokens[{i}]: {word!r}: {', '.join(_UNSUPPORTED_FLAGS)} are not supported")
         if word in found[0] or word in found[1] or vocab.get(word, token["id"]) != token["id"]:
             raise ModelFormatError(f"added_tokens[{i}]: {word!r} is there twice, or has two ids")
         found[not token.get("special")][word] = token["id"]
-    return found
+        flags[word] = sum(bit for name, bit in _FLAGS.items() if token.get(name) is True)
+    if not is_normalized and len({mask & NORMALIZED for mask in flags.values()}) < 2:  # all of them are looked for in one go
+        flags = {word: mask & ~NORMALIZED for word, mask in flags.items()}
+    return *found, {word: mask for word, mask in flags.items() if mask}
 
 
 def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str, int], known: dict[str, int]) -> str:
@@ -128,14 +182,17 @@ def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str,
     """
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
     steps: list[dict[str, Any]] = []
-    if table.pattern == NAMED["gpt2"] and table.kind == "bytes":
-        level["use_regex"] = True
-    elif table.pattern is not None:
-        steps.append({"type": "Split", "pattern": {"Regex": table.pattern}, "behavior": "Isolated", "invert": False})
+    for pattern in () if table.pattern is None else published_steps(table.pattern):
+        if pattern == NAMED["gpt2"] and table.kind == "bytes":
+            level["use_regex"] = True
+        elif pattern == NAMED["digits1"]:
+            steps.append({"type": "Digits", "individual_digits": True})
+        else:
+            steps.append({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False})
     if table.kind == "bytes":
         steps.append(level)
     words = sorted([(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()])
-    flags = dict.fromkeys((*_UNSUPPORTED_FLAGS, "normalized"), False)
+    flags = dict.fromkeys(_FLAGS, False)
     file: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,

@@ -18,6 +18,7 @@ from ubpe_numba.formats import huggingface, tiktoken, vocab_merges
 from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.runtime.files import open_regular
+from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
@@ -76,37 +77,40 @@ def _model_of(table: Table, n_bytes: int, symbols: Any = None) -> Model:
                 raise ModelFormatError(f"alphabet: expected {alphabet.size} integers for a model of 'int', got {given.size}")
             alphabet = Alphabet.from_symbols(given.symbols[alphabet.symbols], "int")
         vocabulary = Vocabulary.from_merges(alphabet.size, table.merges, max_symbols=claimable(n_bytes))
-        if not vocabulary.in_order_of_creation:
+        if not vocabulary.in_order_of_creation and not table.one_by_one:
             raise ModelFormatError("merges: a token is in a pair of lower rank than its own, so order would matter")
         special, known = table.special, table.known
         if table.kind == "int":
             special, known = ({_integers(w, alphabet): i for w, i in words.items()} for words in (special, known))
         size = len(vocabulary)
+        taken = set(table.token_ids.tolist())
+        shared = any(i in taken for words in (special, known) for i in words.values())
         segmenter = Segmenter(
-            Pretokenizer.of(table.pattern),
-            SpecialTokens.from_user(special, known, table.kind, size),
+            table.splitter or (None if table.pattern is None else Pretokenizer(table.pattern, VERSION_OF_OTHERS)),
+            SpecialTokens.from_user(special, known, table.kind, size, table.flags, shared),
             None,
             "utf-8" if table.kind == "bytes" else None,
+            table.normalizer,
+            table.unknown,
+            table.decoding,
+            False,
+            table.one_by_one,
         )
         ids = None if np.array_equal(table.token_ids, np.arange(size)) else table.token_ids
         model = Model(alphabet, vocabulary, segmenter.numbered(ids, size))
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error)) from error
-    if table.whole:
-        _check_whole(model)
+    if table.whole and not _are_stable(model):
+        model = model._replace(segmenter=model.segmenter._replace(whole_words=True))
     return model
 
 
-def _check_whole(model: Model) -> None:
-    """ModelFormatError unless every token, encoded by itself, becomes itself."""
-    alphabet, vocabulary, segmenter = model
+def _are_stable(model: Model) -> bool:
+    """Whether every token, encoded by itself, becomes itself."""
+    vocabulary = model.vocabulary
     tokens = Ragged._trusted(vocabulary.arena.copy(), vocabulary.offsets.copy())
-    encoded = PairEncoder(vocabulary, batch=False).encode(tokens, None)
-    if (bad := np.flatnonzero(encoded.lengths != 1)).size:
-        first = int(bad[0])
-        token = alphabet.output(alphabet.to_symbols(vocabulary.sequence(first)))
-        i = first if segmenter.token_ids is None else int(segmenter.token_ids[first])
-        raise ModelFormatError(f"the token {token!r} ({i}) is not what its parts are merged to")
+    encoded = PairEncoder(vocabulary, False, model.segmenter.one_by_one).encode(tokens, None)
+    return bool((encoded.lengths == 1).all())
 
 
 def _integers(word: Any, alphabet: Alphabet) -> tuple[int, ...]:

@@ -8,7 +8,8 @@ JSON holds the dict with arrays as lists; npz holds each array as a member named
 member ``head``. For example ``{"vocabulary": {"n_alphabet": 2, "merges": [[0, 1]]}}`` becomes the member ``vocabulary.merges``
 and the head ``{"vocabulary": {"n_alphabet": 2}}``.
 
-A file says version 1 unless its vocabulary has occurrences or probabilities, which a release that knows version 1 would refuse.
+A file says version 1 unless its vocabulary has occurrences or probabilities (2), or text is treated in a way that releases that
+know version 2 would refuse (3).
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
 from ubpe_numba.vocabulary.vocabulary import OPTIONAL
 
-FORMAT, VERSION = "ubpe-numba", 2  # 2: the vocabulary may have fields that version 1 does not know
+FORMAT, VERSION = "ubpe-numba", 3
 _SUFFIXES = (".json", ".npz")
 _PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text")
+_TEXT_OF_VERSION_1 = frozenset(["pretokenizer", "special_tokens", "encoding", "token_ids"])
 _ARRAYS = {  # the members of an npz file beside the head, and the kinds of their dtypes
     "alphabet.symbols": "iu", "vocabulary.merges": "iu", "vocabulary.symbols": "iu", "vocabulary.lengths": "iu",
     "vocabulary.weights": "f", "vocabulary.counts": "iu", "vocabulary.document_frequencies": "iu", "text.token_ids": "iu",
@@ -66,8 +68,10 @@ def claimable(n_bytes: int) -> int:
 
 def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The model without its arrays, and the arrays by their names ``part.field``."""
-    newer = any(name in model["vocabulary"] for name in OPTIONAL)
-    head: dict[str, Any] = {"format": FORMAT, "version": VERSION if newer else 1}
+    version = 2 if any(name in model["vocabulary"] for name in OPTIONAL) else 1
+    if not _TEXT_OF_VERSION_1.issuperset(model.get("text") or ()):
+        version = 3
+    head: dict[str, Any] = {"format": FORMAT, "version": version}
     arrays: dict[str, np.ndarray] = {}
     for part in _PARTS:
         value = model.get(part)

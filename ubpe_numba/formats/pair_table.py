@@ -14,9 +14,14 @@ import numpy as np
 
 from ubpe_numba.documents.normalise import text_of
 from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats.creation_order import creation_order
 from ubpe_numba.formats.kernels.last_merges import last_merges
 from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.text.normalizer import Normalizer, byte_characters
+from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.decoding import Decoding
+from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 #: Limit of the steps to find the pairs of tokens, the square of the length for each: a quarter of a second.
@@ -39,18 +44,12 @@ class Table(NamedTuple):
     known: dict[Any, int]  # likewise the known words, which are found in every text
     pattern: str | None  # splits text; None if text is not split
     whole: bool = False  # whether a word that equals a token becomes that token before any merge
-
-
-def byte_characters() -> list[str]:
-    """The character that names each byte in GPT-2's table: 188 printable bytes name themselves, the other 68 go from U+0100 on.
-
-    >>> table = byte_characters()
-    >>> table[65], table[32], table[10], len(set(table))
-    ('A', 'Ġ', 'Ċ', 256)
-    """
-    themselves = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = iter(range(0x100, 0x200))
-    return [chr(byte if byte in themselves else next(others)) for byte in range(256)]
+    one_by_one: bool = False  # whether order matters even between merges of one pair: see creation_order.py
+    splitter: Splitter | None = None  # instead of a pattern
+    normalizer: Normalizer | None = None
+    unknown: Unknown | None = None  # what becomes of characters that are no tokens
+    decoding: Decoding | None = None  # how texts of tokens become one
+    flags: dict[Any, int] = {}  # noqa: RUF012  # of special tokens and known words; see SpecialTokens
 
 
 def symbol_character(index: int) -> str:
@@ -105,13 +104,15 @@ def two_parts(lines: list[str]) -> Pairs | None:
 
 def from_names(
     vocab: dict[str, int], merges: Pairs, kind: str, special: dict[str, int], known: dict[str, int],
-    pattern: str | None, whole: bool = False,
+    pattern: str | None, whole: bool = False, all_letters: bool = False,
 ) -> Table:  # fmt: skip
     """The table of tokens that have names; ids of names, `merges` by rank, the rest as in `Table`.
 
     Tokens that are neither symbols nor made by a pair, such as the special tokens of a `vocab.json`, become special tokens too.
     If several pairs make one token, only the one that can occur is kept (see `_pairs_that_occur`). ModelFormatError for a pair
     that is there twice or whose parts or result have no id, for a name that is not valid, or for too much work.
+
+    A special token or known word of one character is a symbol too where a pair needs it, or with `all_letters`.
 
     A name is looked up once; the rest is arithmetic on ids of `vocab`.
 
@@ -131,24 +132,54 @@ def from_names(
     added = {**special, **known}
     value = {letter: byte for byte, letter in enumerate(byte_characters())} if kind == "bytes" else {}
     single = [token for token in vocab if len(token) == 1]
-    letters = sorted((vocab[token], token) for token in single if token not in added or used[vocab[token]])
+    letters = sorted((vocab[token], token) for token in single if all_letters or token not in added or used[vocab[token]])
     symbols, values = _symbols([token for _, token in letters], kind, value)
     chosen = _pairs_that_occur(merges, left, right, made, letters)
-    token_ids = np.concatenate([np.fromiter(map(vocab.__getitem__, symbols), np.int64, len(symbols)), made[chosen]])
-    number = np.full(used.size, -1, np.int32)
-    number[token_ids] = np.arange(token_ids.size)
-    pairs = number[np.stack([left[chosen], right[chosen]], axis=1)]
+    symbol_ids = np.fromiter(map(vocab.__getitem__, symbols), np.int64, len(symbols))
+    token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
+    one_by_one = False
+    if (pairs.max(axis=1, initial=-1) >= len(symbols) + np.arange(len(pairs))).any() and pairs.min(initial=0) >= 0:
+        names = [merges[0][i] + merges[1][i] for i in chosen.tolist()]
+        order, one_by_one = _in_order_of_creation((left, right, made), chosen, pairs, names, letters)
+        chosen = chosen[order]
+        token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
     if (missing := np.flatnonzero(pairs.min(axis=1, initial=0) < 0)).size:
         part = merges[int(pairs[missing[0], 0] >= 0)][chosen[missing[0]]]
         raise ModelFormatError(f"merges: {part!r} is part of a pair, but no pair makes it")
-    if clash := next((word for word in added if word in vocab and number[vocab[word]] >= 0), None):
-        raise ModelFormatError(f"special tokens: {clash!r} is made by merges too")
     names, ids = list(vocab), np.fromiter(vocab.values(), np.int64, len(vocab))
     others = np.flatnonzero(number[ids] < 0)
     rest = {names[i]: int(ids[i]) for i in others[np.argsort(ids[others])].tolist() if names[i] not in added}
     if kind == "bytes":  # their names are written in the characters of bytes too, if that is possible
         rest = {_bytes_of(token, value): i for token, i in rest.items()}
-    return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole)
+    return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole, one_by_one)
+
+
+def _numbered(
+    symbol_ids: np.ndarray, left: np.ndarray, right: np.ndarray, made: np.ndarray, chosen: np.ndarray, size: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The ids of all tokens, symbols first; the chosen pairs in numbers of tokens; the number of each id, -1 for none."""
+    token_ids = np.concatenate([symbol_ids, made[chosen]])
+    number = np.full(size, -1, np.int32)
+    number[token_ids] = np.arange(token_ids.size)
+    return token_ids, number[np.stack([left[chosen], right[chosen]], axis=1)], number
+
+
+def _in_order_of_creation(
+    by_rank: tuple[np.ndarray, ...], chosen: np.ndarray, pairs: np.ndarray, names: list[str], letters: list[tuple[int, str]]
+) -> tuple[np.ndarray, bool]:
+    """The order in which `chosen` pairs encode as they do by rank, and whether they have to be merged one by one.
+
+    Pairs that never occur in any text, since the token that they make is not what its own symbols become, come last.
+    """
+    occurs = _last_merges(by_rank, names, letters) >= 0
+    n_symbols = len(letters)
+    among = np.cumsum(occurs) - 1  # the number of each pair among those that occur
+    number = np.concatenate([np.arange(n_symbols), n_symbols + among])
+    found = creation_order(number[pairs[occurs]], n_symbols)
+    lengths = np.fromiter(map(len, names), np.int64, len(names))
+    never = np.flatnonzero(~occurs)
+    order = np.arange(among[-1] + 1) if found is None else found
+    return np.concatenate([np.flatnonzero(occurs)[order], never[np.argsort(lengths[never], kind="stable")]]), found is None
 
 
 def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list[str], list[int]]:
@@ -189,6 +220,12 @@ def _pairs_that_occur(
     several = np.flatnonzero(~alone)
     first = several[np.unique(made[several], return_index=True)[1]]
     names = [merges[0][i] + merges[1][i] for i in first.tolist()]
+    last = _last_merges((left, right, made), names, letters)
+    return np.sort(np.concatenate([np.flatnonzero(alone), np.where(last < 0, first, last)]))
+
+
+def _last_merges(by_rank: tuple[np.ndarray, ...], names: list[str], letters: list[tuple[int, str]]) -> np.ndarray:
+    """The rank of the pair that is merged last when each name is encoded by itself, int64; -1 if it does not become one token."""
     starts = offsets_of(np.fromiter(map(len, names), np.int64, len(names)))
     lengths = np.diff(starts)
     if float((lengths.astype(np.float64) ** 2).sum()) > WORK:
@@ -197,12 +234,12 @@ def _pairs_that_occur(
     for i, letter in letters:
         id_of[ord(letter)] = i
     symbols = id_of[np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), np.uint32)]
-    entries = np.full(4 << made.size.bit_length(), -1, np.int64)
+    entries = np.full(4 << by_rank[0].size.bit_length(), -1, np.int64)
     ends, ranks, parts = np.empty((3, int(lengths.max())), np.int32)
-    last = np.empty(first.size, np.int64)
-    by_rank = left.astype(np.int32), right.astype(np.int32), made.astype(np.int32)
-    last_merges(symbols, starts, *by_rank, entries, ends, ranks, parts, last)
-    return np.sort(np.concatenate([np.flatnonzero(alone), np.where(last < 0, first, last)]))
+    last = np.empty(lengths.size, np.int64)
+    left, right, made = (side.astype(np.int32) for side in by_rank)
+    last_merges(symbols, starts, left, right, made, entries, ends, ranks, parts, last)
+    return last
 
 
 def _bytes_of(token: str, value: dict[str, int]) -> Any:

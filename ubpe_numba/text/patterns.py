@@ -6,7 +6,7 @@ import functools
 import re
 from importlib import import_module
 
-__all__ = ["COVERING", "NAMED", "name_of", "of_oniguruma", "published_for_tiktoken", "published_steps"]
+__all__ = ["COVERING", "NAMED", "VERSION_OF_OTHERS", "name_of", "of_oniguruma", "published_for_tiktoken", "published_steps"]
 
 #: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
 #: and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `qwen35`, `tekken`, `deepseek` (V3) and `starcoder`
@@ -50,6 +50,8 @@ NAMED = {
     "digits1": r"\p{N}",
     "digits3": r"\p{N}{1,3}",
 }
+#: The version of Unicode of tokenizers 0.23 and tiktoken 0.14 (tests/text/test_unicode_classes.py tries every code point).
+VERSION_OF_OTHERS = "16.0.0"
 #: The patterns that match every character, so that nothing lies between matches.
 COVERING = frozenset(["gpt2", "cl100k", "o200k", "llama3", "qwen2", "qwen35", "tekken", "starcoder", "whitespace"])
 #: What others publish for the same, where it is spelled otherwise or in steps: in `tokenizer.json`, and for tiktoken.

@@ -147,7 +147,7 @@ class Pretokenizer:
             if len(text) == end - begin:  # ASCII or code points: a position in characters is one in `values`
                 plain += [begin + cut for cut in cuts]
             else:
-                found.append(begin + _positions(text)[cuts])
+                found.append(begin + positions(text)[cuts])
         found.append(np.array(plain, np.int64))
         return np.unique(np.concatenate(found))
 
@@ -222,10 +222,10 @@ def _scan(values: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
     return np.searchsorted(starts, scan(data, starts[offsets], name))
 
 
-def _positions(text: str) -> np.ndarray:
+def positions(text: str) -> np.ndarray:
     r"""int64[n + 1]: the byte where each of n characters starts; one that stands for an ill-formed byte is that byte.
 
-    >>> _positions("né\udcff").tolist()
+    >>> positions("né\udcff").tolist()
     [0, 1, 3, 4]
     """
     points = code_points(text)

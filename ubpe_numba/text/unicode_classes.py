@@ -29,12 +29,10 @@ import numpy as np
 from ubpe_numba.text.kernels.utf8 import CJK, LETTER, LOWER, NEWLINE, NUMBER, SIGN, SPACE, UPPER
 from ubpe_numba.text.unicode_data import OLDER, RUNS, UNICODE_VERSION
 
-__all__ = ["VERSIONS", "VERSION_OF_OTHERS", "class_table", "flags_of_code_points"]
+__all__ = ["VERSIONS", "class_table", "flags_of_code_points"]
 
 #: The versions of Unicode whose classes are known, the newest first.
 VERSIONS = (UNICODE_VERSION, *OLDER)
-#: That of tokenizers 0.23 and tiktoken 0.14 (tests/text/test_unicode_classes.py tries every code point).
-VERSION_OF_OTHERS = "16.0.0"
 
 _SIZE = 0x110000
 _BLOCK = 64  # code points that share all bytes of UTF-8 but the last

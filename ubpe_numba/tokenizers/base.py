@@ -29,6 +29,7 @@ from ubpe_numba.formats import model_file, published_ubpe
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import check_fields, positive
 from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
@@ -50,7 +51,7 @@ _Batch = Ragged | tuple[Ragged, Ragged]
 _DEFAULT_RULES = FitRules()
 _RAISE, _NONE, _ALL = "raise", "none", "all"  # what `encode` is given by default; compared as objects, whatever a user passes
 #: Arguments that a model file has elsewhere than among the parameters: in the alphabet, in the segmenter, or not at all.
-_NOT_IN_PARAMS = ("alphabet", "n_threads", "pretokenizer", "special_tokens", "known_words", "encoding")
+_NOT_IN_PARAMS = ("alphabet", "n_threads", "pretokenizer", "special_tokens", "known_words", "normalizer", "encoding")
 
 
 class Tokenizer(ABC):
@@ -82,6 +83,7 @@ class Tokenizer(ABC):
     pretokenizer: Any
     special_tokens: Any
     known_words: Any
+    normalizer: Any
     encoding: str | None
     n_threads: int | None
     model_: Model
@@ -140,6 +142,14 @@ class Tokenizer(ABC):
         """The id of every special token and known word."""
         special = self._fitted().segmenter.special
         return {} if special is None else dict(zip(special.words, special.ids.tolist(), strict=True))
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether `decode` gives back every text as it was given.
+
+        Not where text is normalised, or parts of it are left out or become an unknown token: then it gives what was encoded.
+        """
+        return self._fitted().segmenter.is_lossless
 
     @property
     def fingerprint(self) -> str:
@@ -488,13 +498,19 @@ class Tokenizer(ABC):
 
     def _segmenter(self, kind: str, size: int | None) -> Segmenter:
         """The segmenter of the constructor's arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
-        if self.pretokenizer is self.special_tokens is self.known_words is self.encoding is None:
+        if self._is_plain:
             return PLAIN
-        return Segmenter.make(self.pretokenizer, self.special_tokens, self.known_words, self.encoding, kind, size)
+        words = self.special_tokens, self.known_words
+        return Segmenter.make(self.pretokenizer, *words, self.encoding, kind, size, self.normalizer)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether no argument of the constructor says that documents are treated before they are encoded."""
+        return self.pretokenizer is self.special_tokens is self.known_words is self.normalizer is self.encoding is None
 
     def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
         """What `fit` is given, as the constructor's arguments have it: text as bytes, cut into segments."""
-        if self.pretokenizer is self.special_tokens is self.known_words is self.encoding is None:
+        if self._is_plain:
             return as_corpus(docs, offsets, sample_weight, boundaries)
         if self.encoding is not None and isinstance(docs, Counts):
             docs = Counts(as_utf8(docs.flat), docs.weights)
@@ -808,7 +824,8 @@ class Tokenizer(ABC):
         checked = self._ids(as_document(ids, name="ids"))
         if out is not None:
             return self._coder.decoder.decode_into(checked, out, self.n_threads)[0]
-        symbols, _ = self._coder.decoder.decode(checked, self.n_threads)
+        decoder = self._coder.decoder
+        symbols = decoder.text(decoder.decode(checked, self.n_threads)[0])
         if model.segmenter.encoding is None:
             return model.alphabet.output(symbols)
         return str(symbols.astype(np.uint8, copy=False).data, "utf-8", errors)  # without `bytes` in between: a copy less
@@ -833,7 +850,8 @@ class Tokenizer(ABC):
             raise TypeError(f"decode_bytes: the alphabet is one of {kind}")
         if (short := self._short_decoder()) is not None and (doc := short(ids, None, to_bytes=True)) is not None:
             return doc  # type: ignore[no-any-return]
-        return self._coder.decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)[0].tobytes()
+        decoder = self._coder.decoder
+        return decoder.text(decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)[0]).tobytes()
 
     def decode_batch(
         self, batch: Any, offsets: Any = None, *, errors: str = "replace", out: np.ndarray | None = None
@@ -876,7 +894,9 @@ class Tokenizer(ABC):
         if out is not None:
             return [symbols[a:b] for a, b in places]
         if model.segmenter.encoding is None:
-            return [model.alphabet.output(symbols[a:b]) for a, b in places]
+            return [model.alphabet.output(self._coder.decoder.text(symbols[a:b])) for a, b in places]
+        if (decoding := model.segmenter.decoding) is not None and decoding.n:
+            places = [(a + decoding.n_stripped(symbols[a:b]), b) for a, b in places]
         view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
         return [str(view[a:b], "utf-8", errors) for a, b in places]
 
@@ -1165,7 +1185,7 @@ class Tokenizer(ABC):
             tokenizer._take(model)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{where}: {error}") from error
-        if (cutter := model.segmenter.pretokenizer) is not None:
+        if isinstance(cutter := model.segmenter.pretokenizer, Pretokenizer):
             then = state["text"]["pretokenizer"]["unicode"]
             if then != cutter.unicode:
                 warnings.warn(
@@ -1178,7 +1198,7 @@ class Tokenizer(ABC):
     def _take(self, model: Model) -> None:
         """Become fitted with a model from elsewhere, and set the constructor's arguments that go with it."""
         segmenter = model.segmenter
-        self.pretokenizer, self.encoding = segmenter.pretokenizer, segmenter.encoding
+        self.pretokenizer, self.encoding, self.normalizer = segmenter.pretokenizer, segmenter.encoding, segmenter.normalizer
         self.special_tokens, self.known_words = _arguments(segmenter.special, model.vocabulary.offsets.size - 1)
         self._adopt(model)
 

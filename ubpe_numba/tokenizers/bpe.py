@@ -467,6 +467,8 @@ class BPE(_PairTokenizer):
         integers, as the documents. See `encode`. The parts of a document between them count as documents.
     known_words
         The same for words that are found in every document without being asked for.
+    normalizer
+        What text is changed to before it is cut: steps such as ``"NFC"``, as `Normalizer` takes them; None to leave it as it is.
     encoding
         ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`, and `boundaries` count bytes.
         None: documents are as they are.
@@ -491,6 +493,7 @@ class BPE(_PairTokenizer):
         pretokenizer: Any = None,
         special_tokens: Any = None,
         known_words: Any = None,
+        normalizer: Any = None,
         encoding: str | None = None,
         n_threads: int | None = None,
     ) -> None:
@@ -501,6 +504,7 @@ class BPE(_PairTokenizer):
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
         self.known_words = known_words
+        self.normalizer = normalizer
         self.encoding = encoding
         self.n_threads = n_threads
 
@@ -513,6 +517,8 @@ class UBPEClassic(_PairTokenizer):
     n_candidates
         Of how many most frequent pairs a round keeps those that do not conflict: no shared token, both border pairs rarer.
     n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding, n_threads
+        As for `BPE`.
+    normalizer
         As for `BPE`.
 
     Notes
@@ -537,6 +543,7 @@ class UBPEClassic(_PairTokenizer):
         pretokenizer: Any = None,
         special_tokens: Any = None,
         known_words: Any = None,
+        normalizer: Any = None,
         encoding: str | None = None,
         n_threads: int | None = None,
     ) -> None:
@@ -548,5 +555,6 @@ class UBPEClassic(_PairTokenizer):
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
         self.known_words = known_words
+        self.normalizer = normalizer
         self.encoding = encoding
         self.n_threads = n_threads

@@ -67,6 +67,8 @@ class UBPE(Tokenizer):
         ones far below 0); or V numbers in -1e6..1e6, one for each id, larger ones preferred. Other objectives ignore them.
     n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding, n_threads
         As for `BPE`.
+    normalizer
+        As for `BPE`.
 
     Notes
     -----
@@ -103,6 +105,7 @@ class UBPE(Tokenizer):
         pretokenizer: Any = None,
         special_tokens: Any = None,
         known_words: Any = None,
+        normalizer: Any = None,
         encoding: str | None = None,
         objective: str = "tfidf",
         token_weights: Any = None,
@@ -116,6 +119,7 @@ class UBPE(Tokenizer):
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
         self.known_words = known_words
+        self.normalizer = normalizer
         self.encoding = encoding
         self.objective = objective
         self.token_weights = token_weights

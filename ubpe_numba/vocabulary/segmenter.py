@@ -1,7 +1,8 @@
-"""What stands between documents and their ids: text as UTF-8, special tokens, the pre-tokenizer, ids in an order of their own.
+"""What stands between documents and their ids: text as UTF-8, special tokens, normalizer, pre-tokenizer, ids of their own.
 
 All of it is optional and applied alike when fitting and encoding: special tokens are taken out of a document, what is left
-between them is cut into segments, and each segment is encoded as if it were a document, so that no token ever passes a cut.
+between them is normalised and cut into segments, and each segment is encoded as if it were a document, so that no token ever
+passes a cut.
 """
 
 from __future__ import annotations
@@ -15,8 +16,13 @@ from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.errors import ModelFormatError, SpecialTokenError
 from ubpe_numba.runtime.arrays import check_fields, integers_of, offsets_of
+from ubpe_numba.text import rewrite
+from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pretokenizer import Pretokenizer
+from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.unknown import Unknown
 
 __all__ = ["Segmenter", "SpecialChoice"]
 
@@ -32,7 +38,11 @@ class Stretches(NamedTuple):
     """Documents without their special tokens, in the stretches that these leave.
 
     `values` and `cuts` int64[s + 1]: what is left; stretches `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
-    the special tokens taken out; `at` int64[k]: where each stood in the documents, `before` int64[k]: before which stretch.
+    the special tokens taken out; `at` int64[k]: where each stood in the documents, `before` int64[k]: before which stretch,
+    `owners` int64[k]: in which document; `sizes` int64[k]: of how many symbols. `begins` int64[d]: where the documents began.
+
+    Where text is rewritten `values` are those that are encoded; `segments` int64: where they are cut, None if that is not known
+    yet; `origins` int64: where in the documents each value comes from, None if nobody asked.
     """
 
     values: np.ndarray
@@ -41,33 +51,50 @@ class Stretches(NamedTuple):
     words: np.ndarray
     at: np.ndarray
     before: np.ndarray
+    owners: np.ndarray
+    sizes: np.ndarray
+    begins: np.ndarray
+    segments: np.ndarray | None = None
+    origins: np.ndarray | None = None
 
 
 class Segmenter(NamedTuple):
     """How a fitted tokenizer treats documents before and ids after encoding.
 
     `token_ids` int32[V] are the ids of the tokens of the vocabulary where they are not 0..V-1, as in tokenizers that were trained
-    elsewhere; `encoding` is ``"utf-8"`` where `str` is encoded as bytes.
+    elsewhere, -1 for one that has none, which `unknown` replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes;
+    `decoding` is how the texts of tokens become one. `whole_words`: a segment that equals a token becomes that token, before any
+    merge; `one_by_one`: the order of merges matters even between places of one pair (formats/creation_order.py).
     """
 
-    pretokenizer: Pretokenizer | None = None
+    pretokenizer: Pretokenizer | Splitter | None = None
     special: SpecialTokens | None = None
     token_ids: np.ndarray | None = None
     encoding: str | None = None
+    normalizer: Normalizer | None = None
+    unknown: Unknown | None = None
+    decoding: Decoding | None = None
+    whole_words: bool = False
+    one_by_one: bool = False
 
     @classmethod
-    def make(cls, pretokenizer: Any, special: Any, known: Any, encoding: Any, kind: str, size: int | None) -> Segmenter:
+    def make(
+        cls, pretokenizer: Any, special: Any, known: Any, encoding: Any, kind: str, size: int | None, normalizer: Any = None
+    ) -> Segmenter:
         """Read the arguments of a tokenizer with an alphabet of this `kind` and `size` ids, None if not known yet.
 
-        TypeError or ValueError, naming the argument; a pre-tokenizer for integers is a ValueError.
+        TypeError or ValueError, naming the argument; a pre-tokenizer or a normalizer for integers is a ValueError.
         """
         check_encoding(encoding)
-        cutter = Pretokenizer.of(pretokenizer)
+        cutter = pretokenizer if isinstance(pretokenizer, Splitter) else Pretokenizer.of(pretokenizer)
+        changer = Normalizer.of(normalizer)
         if cutter is not None and kind == "int":
             raise ValueError("pretokenizer: it cuts text, and the tokenizer is one of integers; use boundaries")
+        if changer is not None and kind == "int":
+            raise ValueError("normalizer: it changes text, and the tokenizer is one of integers")
         if encoding and kind != "bytes":
             raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
-        made = cls(cutter, SpecialTokens.from_user(special, known, kind, size), None, encoding)
+        made = cls(cutter, SpecialTokens.from_user(special, known, kind, size), None, encoding, changer)
         return made if size is None else made.numbered(None, size)
 
     # ---------------------------------------------------------------------------------------------- fitting
@@ -78,13 +105,13 @@ class Segmenter(NamedTuple):
         Special tokens, allowed or not, and known words are cut out: nothing is learned from them. A segment is the document that
         document frequencies count.
         """
-        if self.pretokenizer is None and self.special is None:
+        if self.pretokenizer is None and self.special is None and self.normalizer is None:
             return corpus
-        given = self.stretches(corpus.given, "docs")
+        given = self.rewritten(self.stretches(corpus.given, "docs"))
         kept = Documents(given.values, given.cuts, corpus.given.kind)  # for the alphabet: of weight 0 too
-        pieces = self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs")
+        pieces = self.rewritten(self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs"))
         if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
-            cuts = self.pretokenizer.kernel or self.pretokenizer.split(pieces.values, pieces.cuts)
+            cuts = self.pretokenizer.kernel or self.segments(pieces)
             from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
 
             return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
@@ -99,9 +126,110 @@ class Segmenter(NamedTuple):
 
     def segments(self, pieces: Stretches) -> np.ndarray:
         """The segments of all stretches, int64[s + 1]."""
+        if pieces.segments is not None:
+            return pieces.segments
         if self.pretokenizer is None or not pieces.values.size:
             return pieces.cuts
         return self.pretokenizer.split(pieces.values, pieces.cuts)
+
+    # ---------------------------------------------------------------------------------------------- text that is changed
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether anything else than the text as it is may be encoded."""
+        return self.normalizer is not None or self._splitter is not None
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether decoding gives back every text, as it was given."""
+        words = self.special is not None and self.special.flags is not None and bool(self.special.flags.any())
+        return (
+            self.normalizer is None and self.decoding is None and not words
+            and (self._splitter is None or self._splitter.is_lossless)
+            and (self.unknown is None or self.unknown.byte_ids is not None)
+        )  # fmt: skip
+
+    @property
+    def _splitter(self) -> Splitter | None:
+        """A pre-tokenizer that does more than cut."""
+        cutter = self.pretokenizer
+        return cutter if isinstance(cutter, Splitter) and cutter.cutters is None else None
+
+    def rewritten(self, pieces: Stretches, chosen: SpecialChoice | None = None, trace: bool = False) -> Stretches:
+        """The stretches as they are encoded: normalised, without words of normalised text, and cut where that does more than cut.
+
+        `chosen` as for `stretches`. With `trace` they know where each of their values comes from in the documents. Errors as
+        there.
+        """
+        special = self.special
+        late = special is not None and bool(special.is_normalized().any())
+        if not self.rewrites and not late:
+            return pieces
+        values, cuts, origins, segments = pieces.values, pieces.cuts, None, None
+        asked, splitter = trace, self._splitter
+        trace = trace or (splitter is not None and splitter.asks_for_start and self.normalizer is not None)
+        if trace:
+            origins = np.delete(np.arange(values.size + pieces.sizes.sum()), places_of(pieces.at, pieces.sizes))
+        if self.normalizer is not None:
+            found = rewrite.normalized(self.normalizer, values, cuts, trace)
+            values, cuts = found.values, found.cuts
+            origins = None if origins is None else origins[found.origins]
+        if late:
+            pieces, cuts, origins = self._without_late(pieces._replace(values=values), cuts, origins, chosen)
+            values = pieces.values
+        whole = np.unique(cuts)
+        first, before = (np.searchsorted(whole, cuts[at]) for at in (pieces.first, pieces.before))
+        if splitter is not None:
+            at_start = np.zeros(whole.size, bool)
+            at_start[first[:-1][first[:-1] < first[1:]]] = True
+            leads = (before == first[pieces.owners]) & (before < first[pieces.owners + 1])
+            at_start[before[leads]] = False  # a special token begins the document
+            if origins is not None:  # what was there at first may be gone
+                documents = np.flatnonzero(first[:-1] < first[1:])
+                at_start[first[documents]] &= origins[whole[first[documents]]] == pieces.begins[documents]
+            done = rewrite.split(splitter, values, whole, at_start[:-1], trace)
+            values, whole, segments = done.values, done.cuts, done.segments
+            origins = None if origins is None else origins[done.origins]
+        origins = origins if asked else None
+        return pieces._replace(values=values, cuts=whole, first=first, before=before, segments=segments, origins=origins)
+
+    def _without_late(
+        self, pieces: Stretches, cuts: np.ndarray, origins: np.ndarray | None, chosen: SpecialChoice | None
+    ) -> tuple[Stretches, np.ndarray, np.ndarray | None]:
+        """Stretches without the words that are found in normalised text, `cuts` of all that is left, and origins.
+
+        Between cuts there may be nothing; the fields of the stretches are places among them.
+        """
+        assert self.special is not None
+        special = self.special if self.normalizer is None else self.special.changed(self.normalizer.apply)
+        active, forbidden = self._choose(self.special, chosen)
+        text = Documents(pieces.values, cuts, special.kind)
+        at, words, sizes = special.within(text, *special.find(text, active & special.is_normalized()))
+        stretch = np.searchsorted(cuts, at, side="right") - 1
+        owners = np.searchsorted(pieces.first, stretch, side="right") - 1
+        if forbidden[words].any():
+            i = int(np.argmax(forbidden[words]))
+            raise SpecialTokenError(int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), special.words[words[i]])
+        taken = offsets_of(sizes)
+        left = at - taken[:-1]
+        moved = cuts - taken[np.searchsorted(at, cuts)]
+        order = np.argsort(np.concatenate([2 * pieces.before, 2 * stretch + 1]), kind="stable")  # those before a stretch first
+        all_cuts = np.concatenate([moved, left])
+        places = np.argsort(all_cuts, kind="stable")
+        number = np.empty(places.size, np.int64)
+        number[places] = np.arange(places.size)
+        gone = places_of(at, sizes)
+        there = at if origins is None else origins[at]
+        return (
+            Stretches(
+                np.delete(pieces.values, gone), pieces.cuts, number[pieces.first],
+                np.concatenate([pieces.words, words])[order], np.concatenate([pieces.at, there])[order],
+                np.concatenate([number[pieces.before], number[moved.size :]])[order],
+                np.concatenate([pieces.owners, owners])[order], np.concatenate([pieces.sizes, sizes])[order], pieces.begins,
+            ),
+            all_cuts[places],
+            None if origins is None else np.delete(origins, gone),
+        )  # fmt: skip
 
     # ---------------------------------------------------------------------------------------------- special tokens
 
@@ -114,26 +242,29 @@ class Segmenter(NamedTuple):
         values, offsets, kind = documents
         if offsets[0] or offsets[-1] != values.size:
             values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
-        none = np.zeros(0, np.int64)
-        words = at = left = none
+        none, begins = np.zeros(0, np.int64), offsets[:-1]
+        words = at = left = owners = sizes = none
         if (special := self.special) is not None:
             active, forbidden = self._choose(special, chosen)
             if values.size:
-                at, words = special.find(Documents(values, offsets, kind), active)
+                text = Documents(values, offsets, kind)
+                at, words, sizes = special.within(text, *special.find(text, active & ~special.is_normalized()))
             if forbidden[words].any():
                 i = int(np.argmax(forbidden[words]))
                 document = int(np.searchsorted(offsets, at[i], side="right")) - 1
                 raise SpecialTokenError(document, int(at[i] - offsets[document]), special.words[words[i]])
             if at.size:
-                lengths = np.diff(special.offsets)[words]
-                taken = offsets_of(lengths)
+                owners = np.searchsorted(offsets, at, side="right") - 1
+                taken = offsets_of(sizes)
                 left = at - taken[:-1]
-                values = np.delete(values, np.repeat(left, lengths) + np.arange(taken[-1]))
+                values = np.delete(values, places_of(at, sizes))
                 offsets = offsets - taken[np.searchsorted(at, offsets)]
         cuts = np.unique(np.concatenate([offsets, left]))
-        if self.pretokenizer is not None and values.size and kind == "int":
+        if (self.pretokenizer is not None or self.normalizer is not None) and values.size and kind == "int":
             raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
-        return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left))
+        return Stretches(
+            values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left), owners, sizes, begins
+        )
 
     @staticmethod
     def _choose(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
@@ -150,19 +281,31 @@ class Segmenter(NamedTuple):
     def state(self) -> dict[str, Any]:
         """What a model file holds beside the vocabulary; empty if there is nothing."""
         parts = {
-            "pretokenizer": None if self.pretokenizer is None else self.pretokenizer.state(),
+            "pretokenizer": self.pretokenizer.state() if isinstance(self.pretokenizer, Pretokenizer) else None,
+            "splitter": self.pretokenizer.state() if isinstance(self.pretokenizer, Splitter) else None,
+            "normalizer": None if self.normalizer is None else self.normalizer.state(),
             "special_tokens": None if self.special is None else self.special.state(),
             "encoding": self.encoding,
             "token_ids": self.token_ids,
+            "unknown": None if self.unknown is None else self.unknown.state(),
+            "decoding": None if self.decoding is None else self.decoding.state(),
+            "whole_words": self.whole_words or None,
+            "one_by_one": self.one_by_one or None,
         }
         return {name: part for name, part in parts.items() if part is not None}
 
     @classmethod
     def from_state(cls, state: dict[str, Any], size: int, kind: str) -> Segmenter:
         """Make it again, for a vocabulary of `size` ids and documents of `kind`. ModelFormatError if it is not valid."""
-        fields = {"pretokenizer": None, "special_tokens": None, "encoding": None, "token_ids": None, **state}
-        check_fields(fields, ("pretokenizer", "special_tokens", "encoding", "token_ids"), "text")
-        cutter = special = None
+        names = (
+            "pretokenizer", "splitter", "normalizer", "special_tokens", "encoding", "token_ids", "unknown", "decoding",
+            "whole_words", "one_by_one",
+        )  # fmt: skip
+        fields = {**dict.fromkeys(names), **state}
+        check_fields(fields, names, "text")
+        cutter: Pretokenizer | Splitter | None = None
+        special = None
+        normalizer = None if fields["normalizer"] is None else Normalizer.from_state(fields["normalizer"])
         if (found := fields["pretokenizer"]) is not None:
             if not isinstance(found, dict):
                 raise ModelFormatError("pretokenizer: expected an object")
@@ -173,14 +316,28 @@ class Segmenter(NamedTuple):
                 raise ModelFormatError(str(error)) from error
             if kind == "int" or found["name"] != cutter.name or not isinstance(found["unicode"], str):
                 raise ModelFormatError("pretokenizer: the name, the pattern and the alphabet do not go together")
+        if (found := fields["splitter"]) is not None:
+            if cutter is not None:
+                raise ModelFormatError("splitter: there is a pretokenizer too")
+            cutter = Splitter.from_state(found)
+        if kind == "int" and (cutter is not None or normalizer is not None):
+            raise ModelFormatError("text: integers are neither cut nor normalised")
         if (found := fields["special_tokens"]) is not None:
             special = SpecialTokens.from_state(found, size)
             if special.kind != kind:
                 raise ModelFormatError(f"special_tokens: expected words of {kind}, got {special.kind}")
         if fields["encoding"] not in (None, "utf-8") or (fields["encoding"] and kind != "bytes"):
             raise ModelFormatError(f"encoding: expected 'utf-8' and an alphabet of bytes, got {fields['encoding']!r}")
-        ids = fields["token_ids"]
-        return cls(cutter, special, None, fields["encoding"]).numbered(None if ids is None else ids, size)
+        for name in ("whole_words", "one_by_one"):
+            if fields[name] not in (None, True):
+                raise ModelFormatError(f"{name}: expected true, got {fields[name]!r}")
+        unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], _most(size))
+        if unknown is not None and kind != "bytes":
+            raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
+        decoding = None if fields["decoding"] is None else Decoding.from_state(fields["decoding"])
+        whole, single = fields["whole_words"] is True, fields["one_by_one"] is True
+        made = cls(cutter, special, None, fields["encoding"], normalizer, unknown, decoding, whole, single)
+        return made.numbered(fields["token_ids"], size)
 
     def numbered(self, token_ids: Any, size: int) -> Segmenter:
         """The same with ids of its own for the `size` tokens of a vocabulary, or 0..size-1.
@@ -193,17 +350,32 @@ class Segmenter(NamedTuple):
             taken = integers_of(token_ids, "token_ids")
             if taken.shape != (size,):
                 raise ModelFormatError(f"token_ids: expected {size} ids, got shape {taken.shape}")
-            most = 2 * size + (1 << 16)
-            if (bad := np.flatnonzero((taken < 0) | (taken >= most))).size:
+            most, least = _most(size), 0 if self.unknown is None else -1
+            if (bad := np.flatnonzero((taken < least) | (taken >= most))).size:
                 raise ModelFormatError(f"token_ids[{bad[0]}]: expected 0..{most - 1}, got {taken[bad[0]]}")
             token_ids = taken.astype(np.int32)
             token_ids.setflags(write=False)
-        if self.special is not None:
+        if self.special is not None and not self.special.shared:
             both = np.isin(self.special.ids, taken)
             if both.any():
                 i = int(np.argmax(both))
                 raise ModelFormatError(f"special_tokens: {self.special.words[i]!r}: the id {self.special.ids[i]} is taken")
         return self._replace(token_ids=token_ids)
+
+
+def _most(size: int) -> int:
+    """How many ids there may be for so many tokens."""
+    return 2 * size + (1 << 16)
+
+
+def places_of(at: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """All places in stretches of these lengths, int64, which begin at ascending places.
+
+    >>> places_of(np.array([2, 7]), np.array([3, 1])).tolist()
+    [2, 3, 4, 7]
+    """
+    ends = offsets_of(lengths)
+    return np.repeat(at - ends[:-1], lengths) + np.arange(ends[-1])
 
 
 #: Documents and ids pass unchanged.

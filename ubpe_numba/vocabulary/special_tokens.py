@@ -1,11 +1,12 @@
 """Special tokens and known words: sequences of symbols that are always one token, in any context.
 
-A special token is found only in calls that allow it, a known word in every document.
+A special token is found only in calls that allow it, a known word in every document. Words from elsewhere may have flags: white
+space beside them belongs to them, they are found only where no word goes on beside them, or only after text was normalised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ubpe_numba.documents.utf8 import utf8_document
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import check_fields, describe, integers_of, offsets_of
 from ubpe_numba.runtime.tables import automaton
+from ubpe_numba.text.normalizer import WHITE_SPACE, compiled
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.kernels import find_words
 
@@ -22,7 +24,12 @@ __all__ = ["SpecialTokens", "Word"]
 
 Word = str | bytes | tuple[int, ...]
 
+#: Flags of a word: white space to its left or right belongs to it, it is no part of a longer word, it is found in changed text.
+LSTRIP, RSTRIP, SINGLE_WORD, NORMALIZED = 1, 2, 4, 8
+_SIDES = LSTRIP | RSTRIP | SINGLE_WORD
+
 _SEARCH = 16  # up to this many words are searched with `bytes.find` first; only if one occurs does the automaton run
+_SPACES = [space.encode() for space in WHITE_SPACE]
 _SPARE = 1 << 16  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
 
 
@@ -50,13 +57,26 @@ class SpecialTokens:
         True for known words, which are found in every document; special tokens are found only if they are allowed.
     values, offsets : ndarray, int64[w + 1]
         The symbols of all words, as `Documents` holds them.
+    flags : uint8[w] or None
+        The flags of each word; None if there are none.
+    shared : bool
+        Whether a word may have the id of a token of the vocabulary.
     number : dict
         The index of each word.
     """
 
-    def __init__(self, kind: str, words: tuple[Word, ...], ids: np.ndarray, always: np.ndarray) -> None:
+    def __init__(
+        self,
+        kind: str,
+        words: tuple[Word, ...],
+        ids: np.ndarray,
+        always: np.ndarray,
+        flags: Mapping[Word, int] | None = None,
+        shared: bool = False,
+    ) -> None:
         """Store the words; ValueError for one that is empty or there twice."""
-        self.kind, self.words, self.ids, self.always = kind, words, ids, always
+        self.kind, self.words, self.ids, self.always, self.shared = kind, words, ids, always, shared
+        self.flags = np.array([flags.get(word, 0) for word in words], np.uint8) if flags else None
         rows = list(map(utf8_document if kind == "bytes" else as_document, words))
         for word, row in zip(words, rows, strict=True):
             if row.values.size == 0:
@@ -71,7 +91,9 @@ class SpecialTokens:
         self._finder: _Finder | None = None  # no cached_property: that of Python 3.11 has a lock, which a fork may copy held
 
     @classmethod
-    def from_user(cls, special: Any, known: Any, kind: str, size: int | None) -> SpecialTokens | None:
+    def from_user(
+        cls, special: Any, known: Any, kind: str, size: int | None, flags: Mapping[Word, int] | None = None, shared: bool = False
+    ) -> SpecialTokens | None:
         """Read the arguments `special_tokens` and `known_words` of a tokenizer; None if there are no words.
 
         Both (`special` and `known`) are lists of words or mappings of words to ids. Words of a list get the next ids from `size`
@@ -94,7 +116,7 @@ class SpecialTokens:
         if not words:
             return None
         if size is None:
-            return cls(kind, tuple(words), np.zeros(len(words), np.int32), np.array(always))
+            return cls(kind, tuple(words), np.zeros(len(words), np.int32), np.array(always), flags, shared)
         taken = {i for i in given if i is not None}
         free = iter(i for i in range(size, size + len(words) + len(taken)) if i not in taken)
         ids = [next(free) if i is None else i for i in given]
@@ -103,7 +125,49 @@ class SpecialTokens:
         most = 2 * (size + len(words)) + _SPARE
         if max(ids) >= most:
             raise ValueError(f"special_tokens: expected ids below {most}, got {max(ids)}")
-        return cls(kind, tuple(words), np.array(ids, np.int32), np.array(always))
+        return cls(kind, tuple(words), np.array(ids, np.int32), np.array(always), flags, shared)
+
+    def is_normalized(self) -> np.ndarray:
+        """Which words are found in normalised text, after all others: bool[w]."""
+        return np.zeros(len(self.words), bool) if self.flags is None else (self.flags & NORMALIZED) > 0
+
+    def changed(self, change: Callable[[str], str]) -> SpecialTokens:
+        """The same words changed as text is; those that become equal or empty stay as they are, and are not found."""
+        taken: set[str] = set()
+        words: list[Word] = []
+        for word, is_normalized in zip(self.words, self.is_normalized().tolist(), strict=True):
+            new = change(word) if isinstance(word, str) and is_normalized else word
+            words.append(new if new and new not in taken and (new == word or new not in self.words) else word)
+            taken.add(words[-1])  # type: ignore[arg-type]
+        flags = None if self.flags is None else dict(zip(words, self.flags.tolist(), strict=True))
+        return SpecialTokens(self.kind, tuple(words), self.ids, self.always, flags, self.shared)
+
+    def within(self, documents: Documents, at: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of words found as `find` returns them those that their flags allow: where, which, and how many symbols, each int64[k].
+
+        White space that belongs to a word is part of it. As in the package tokenizers, a word that is not allowed still hides
+        those that it overlaps. O(words), and the white space beside them.
+        """
+        sizes = np.diff(self.offsets)[words]
+        if self.flags is None or not (self.flags[words] & _SIDES).any():
+            return at, words, sizes
+        values, offsets, _ = documents
+        found: list[tuple[int, int, int]] = []
+        done = 0
+        bounds = offsets[np.searchsorted(offsets, at, side="right")[:, None] + np.array([-1, 0])].tolist()
+        for start, word, size, (begin, end) in zip(at.tolist(), words.tolist(), sizes.tolist(), bounds, strict=True):
+            flags, stop, first = int(self.flags[word]), start + size, max(done, begin)
+            if flags & SINGLE_WORD:
+                before = _readable(values[max(begin, start - 4) : start])[-1:]
+                if _is_of_word(before) or _is_of_word(_readable(values[stop : min(end, stop + 4)])[:1]):
+                    continue
+            if flags & LSTRIP:
+                start -= _n_spaces(values[first:start], True)
+            if flags & RSTRIP:
+                stop += _n_spaces(values[stop:end], False)
+            found.append((start, word, stop - start))
+            done = stop
+        return tuple(np.array(found, np.int64).reshape(-1, 3).T)  # type: ignore[return-value]
 
     def find(self, documents: Documents, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where `active` words (bool[w]) occur: ascending flat positions int64[k], and the index of the word at each, int64[k].
@@ -168,14 +232,19 @@ class SpecialTokens:
     def state(self) -> dict[str, Any]:
         """What a model file holds: kind, words (see `_to_json`), ids, and which of them are known words."""
         words = [_to_json(word) for word in self.words]
-        return {"kind": self.kind, "words": words, "ids": self.ids.tolist(), "known": self.always.tolist()}
+        state = {"kind": self.kind, "words": words, "ids": self.ids.tolist(), "known": self.always.tolist()}
+        if self.flags is not None:
+            state["flags"] = self.flags.tolist()
+        return state | {"shared": True} if self.shared else state
 
     @classmethod
     def from_state(cls, state: Any, size: int) -> SpecialTokens:
         """Make them again from what `state` returned, for a vocabulary of `size` ids. ModelFormatError if it is not valid."""
         if not isinstance(state, dict):
             raise ModelFormatError("special_tokens: expected an object")
-        check_fields(state, ("kind", "words", "ids", "known"), "special_tokens")
+        check_fields(
+            {"flags": [], "shared": False, **state}, ("kind", "words", "ids", "known", "flags", "shared"), "special_tokens"
+        )
         kind, words, known = state["kind"], state["words"], state["known"]
         ids = integers_of(state["ids"], "special_tokens: ids")
         if kind not in ("int", "str", "bytes") or not isinstance(words, list) or not isinstance(known, list):
@@ -188,11 +257,37 @@ class SpecialTokens:
             always = {word: i for word, i, k in pairs if k}
             if len(special) + len(always) < len(pairs):
                 raise ValueError("special_tokens: one is there twice")
-            made = cls.from_user(special, always, kind, size)
+            bits = integers_of(state.get("flags", [0] * len(words)), "special_tokens: flags")
+            if bits.shape != ids.shape or bits.min() < 0 or bits.max() > 15 or type(state.get("shared", False)) is not bool:
+                raise ValueError("special_tokens: flags: expected as many as words, each in 0..15")
+            flags = {word: int(mask) for (word, _, _), mask in zip(pairs, bits, strict=True) if mask} if kind != "int" else {}
+            made = cls.from_user(special, always, kind, size, flags, state.get("shared", False))
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
         assert made is not None  # there are words
         return made
+
+
+def _readable(values: np.ndarray) -> str:
+    """A few symbols as text, without parts of characters."""
+    return values.tobytes().decode("utf-8", "ignore") if values.dtype == np.uint8 else text_of(values)
+
+
+def _is_of_word(character: str) -> bool:
+    """Whether a character, or none, is part of a word."""
+    return bool(character) and compiled(r"\w", "special_tokens").match(character) is not None
+
+
+def _n_spaces(values: np.ndarray, at_end: bool) -> int:
+    """How many symbols of white space there are at the beginning of a text, or at its end."""
+    if values.dtype != np.uint8:
+        text = text_of(values)
+        return len(text) - len(text.rstrip(WHITE_SPACE) if at_end else text.lstrip(WHITE_SPACE))
+    data = values.tobytes()
+    rest = data
+    while space := next(filter(rest.endswith if at_end else rest.startswith, _SPACES), b""):
+        rest = rest[: -len(space)] if at_end else rest[len(space) :]
+    return len(data) - len(rest)
 
 
 def _word(word: Any, kind: str, name: str) -> Word:

@@ -37,7 +37,7 @@ def mix(h, value):
 
 
 @helper
-def _push(heap, n, key):
+def push(heap, n, key):
     """Add a key to a heap of `n`, the smallest first; returns the new size. [2, 5] and 1 -> [1, 5, 2], 3. O(log n)."""
     i = n
     while i > 0:
@@ -51,7 +51,7 @@ def _push(heap, n, key):
 
 
 @helper
-def _pop(heap, n):
+def pop(heap, n):
     """Remove the smallest of `n` keys, heap[0]; returns the new size. [1, 5, 2] -> [2, 5], 2. O(log n)."""
     n -= 1
     key = heap[n]
@@ -104,7 +104,7 @@ def encode_dropout(symbols, offsets, document_number, tables, dropout, seed, lin
                 if token[p] >= 0 and following[p] < n:
                     f = find(entries, pair_of(token[p], token[following[p]]))
                     if f >= 0:
-                        n_heap = _push(heap, n_heap, ((entries[2 * f + 1] - first_id) << 32) | p)
+                        n_heap = push(heap, n_heap, ((entries[2 * f + 1] - first_id) << 32) | p)
             n_pending = np.int64(0)
             if n_heap == 0:
                 break
@@ -112,7 +112,7 @@ def encode_dropout(symbols, offsets, document_number, tables, dropout, seed, lin
             of_rank = mix(of_document, rank)
             while n_heap > 0 and heap[0] >> 32 == rank:
                 p = heap[0] & 0xFFFFFFFF
-                n_heap = _pop(heap, n_heap)
+                n_heap = pop(heap, n_heap)
                 if token[p] != left[rank] or following[p] == n or token[following[p]] != right[rank]:
                     continue
                 if np.float64(mix(of_rank, p) >> np.uint64(11)) * (1.0 / (1 << 53)) < dropout:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.coding.kernels.by_rank import fits
-from ubpe_numba.coding.kernels.text_tables import id_in_buckets
+from ubpe_numba.coding.kernels.text_tables import id_in_buckets, whole_word
 from ubpe_numba.runtime.jit import helper, section
 from ubpe_numba.runtime.machine.intrinsics import address, load8
 from ubpe_numba.runtime.tables.byte_trie import child_of
@@ -37,7 +37,11 @@ def encode_long_word(text, begin, end, tables, dead, out, w):
     text: address; tables, a `TextTables` as a plain tuple; dead uint8[bytes of the word // 8 + 1] of zeros, which is left so; out
     int32, room for all bytes. The example and the cost are those of `encode_document` in by_rank.py.
     """
-    _, _, pairs, _, _, _, trie, token_of, left, right, prefixes, lengths = tables
+    _, _, pairs, _, _, _, trie, token_of, left, right, prefixes, lengths, whole, whole_of = tables
+    token = whole_word(text, begin, end, whole, whole_of)
+    if token >= 0:
+        out[w] = token
+        return w + 1
     first = w
     p = begin
     spoiled = False

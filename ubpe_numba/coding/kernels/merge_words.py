@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ubpe_numba.coding.kernels.text_tables import whole_word
 from ubpe_numba.coding.kernels.whole_characters import characters
 from ubpe_numba.coding.kernels.word_cache import LONG, LONG_IDS, SHORT_IDS, enter_long, enter_short, is_in_line
 from ubpe_numba.runtime.jit import helper, section
@@ -100,6 +101,26 @@ def _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, behind, ahead, pai
     store32(row, PLACE, np.int64(-1))
     store32(row, DEAD, dead)
     store32(row, DEAD + 4, n)
+    return True
+
+
+@helper
+def _lay_whole(row, text, begin, n, whole, whole_of):
+    """Lay out a word of n bytes that is a token as a whole, before any merge, as a row of that; returns whether it is one. O(n).
+
+    whole uint64, whole_of int32: a trie of such tokens, as in `TextTables`; row and text are addresses.
+    """
+    token = whole_word(text, begin, begin + n, whole, whole_of)
+    if token < 0:
+        return False
+    fill_16(row + RANKS, np.int64(NO_PAIR))
+    store32(row + SYMBOLS, -4, np.int64(NOBODY))
+    store32(row + SYMBOLS, 0, token)
+    store32(row + SYMBOLS, 4, np.int64(NOBODY))
+    store64(row, 0, np.uint64(3))
+    store32(row, PLACE, np.int64(-1))
+    store32(row, DEAD, np.int64(-1))
+    store32(row, DEAD + 4, np.int64(1))
     return True
 
 
@@ -212,6 +233,8 @@ def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables
     solid = address(tables[3])
     behind = address(tables[4])
     ahead = address(tables[5])
+    whole = tables[12]
+    whole_of = tables[13]
     w = np.int64(0)
     begun = np.int64(0)
     n_active = np.int64(0)
@@ -235,7 +258,10 @@ def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables
                 store32(miss, 4, w)
                 store32(miss, 8, load32(line, 4))
                 w += load32(line, 4)
-            elif n <= MOST_BYTES and _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, behind, ahead, pairs, mask):
+            elif n <= MOST_BYTES and (
+                _lay_whole(row, text, begin, n, whole, whole_of)
+                or _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, behind, ahead, pairs, mask)
+            ):
                 store64(active, 16 * n_active + 8, np.uint64(miss))
                 n_active += 1
             else:

@@ -13,8 +13,8 @@ import numpy as np
 from ubpe_numba.coding.kernels.by_rank import NEVER, find_prefixes, find_stable
 from ubpe_numba.coding.kernels.whole_characters import find_whole_characters
 from ubpe_numba.runtime.jit import helper, kernel, section
-from ubpe_numba.runtime.machine.intrinsics import address
-from ubpe_numba.runtime.tables.byte_trie import FREE, edge_of, find_child
+from ubpe_numba.runtime.machine.intrinsics import address, load8
+from ubpe_numba.runtime.tables.byte_trie import FREE, child_of, edge_of, find_child
 from ubpe_numba.runtime.tables.pair_buckets import NO_PAIR, enter_pairs, id_of
 
 
@@ -33,6 +33,10 @@ class TextTables(NamedTuple):
     right: np.ndarray  #: int32[m]
     prefixes: np.ndarray  #: int32[V], the longest stable token that is a proper prefix of a stable token, -1 if there is none
     lengths: np.ndarray  #: int32[V], bytes
+    whole: (
+        np.ndarray
+    )  #: uint64[capacity], a trie like `trie` of tokens that a word may be as a whole, though merges do not make them
+    whole_of: np.ndarray  #: int32[nodes], the token of each of its nodes, -1 for none; of one node where there are no such tokens
 
 
 @helper
@@ -40,6 +44,45 @@ def id_in_buckets(pairs, left, right):
     """The id of a pair in the table `pairs` of `TextTables`, or NEVER: what `find_stable` and `fits` look up. O(1) expected."""
     found = id_of(address(pairs), pairs.size // 8 - 1, left, right)
     return NEVER if found == NO_PAIR else found
+
+
+@helper
+def whole_word(text, begin, end, whole, whole_of):
+    """The token that text[begin:end] is as a whole, before any merge, or -1; text: address. O(bytes)."""
+    if whole_of.size == 1:
+        return np.int64(-1)
+    edges = address(whole)
+    mask = whole.size - 1
+    node = load8(text, begin)
+    for i in range(begin + 1, end):
+        node = child_of(edges, mask, node, load8(text, i))
+        if node < 0:
+            return np.int64(-1)
+    return np.int64(whole_of[node])
+
+
+@kernel
+def enter_whole_words(arena, starts, tokens, whole, whole_of):
+    """Enter tokens into a trie of their own; returns the number of nodes. O(bytes).
+
+    arena uint8, starts int64[V + 1]: the bytes of all V tokens; tokens int32, the ones to enter; whole uint64 of FREE, whole_of
+    int32 of -1, room for 256 and all their bytes. The caller allocates all. The token 300 = "ab": the edge from 97 by 98 to node
+    256, whole_of[256] = 300; returns 257.
+    """
+    edges = address(whole)
+    mask = whole.size - 1
+    n = np.int64(256)
+    for t in tokens:
+        node = np.int64(arena[starts[t]])
+        for j in range(starts[t] + 1, starts[t + 1]):
+            byte = np.int64(arena[j])
+            i = find_child(edges, mask, node, byte)
+            if whole[i] == FREE:
+                whole[i] = edge_of(node, byte, n)
+                n += 1
+            node = np.int64(whole[i] & np.uint64(0xFFFFFFFF))
+        whole_of[node] = t
+    return n
 
 
 @section
@@ -86,7 +129,7 @@ def build(arena, tables, stable, node_of, parents):
     Merge ("a", "b") -> 256, bytes their own ids: two_bytes["a" << 8 | "b"] = 256, the trie has the edge from 97 by 98 to node
     256, token_of[256] = 256, prefixes[256] = 97, stable is full of 1; returns 257.
     """
-    byte_ids, two_bytes, pairs, solid, behind, ahead, trie, token_of, left, right, prefixes, lengths = tables
+    byte_ids, two_bytes, pairs, solid, behind, ahead, trie, token_of, left, right, prefixes, lengths, _, _ = tables
     two_bytes[:] = NO_PAIR
     for byte in range(256):
         node_of[byte_ids[byte]] = byte

@@ -1,0 +1,134 @@
+r"""Splitters: pieces equal to those of the package tokenizers, for every step, sequences of them, and random text."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.text import rewrite
+from ubpe_numba.text.splitter import Splitter
+
+BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
+STEPS: list[dict[str, Any]] = [
+    *(
+        {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}
+        for pattern in ({"String": " "}, {"Regex": r"\p{N}{1,3}"}, {"Regex": r"\s+|a"})
+        for behavior in BEHAVIORS
+        for invert in (False, True)
+    ),
+    *({"type": "Punctuation", "behavior": behavior} for behavior in BEHAVIORS),
+    *({"type": "Digits", "individual_digits": alone} for alone in (False, True)),
+    *({"type": kind} for kind in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer")),
+    {"type": "CharDelimiterSplit", "delimiter": "-"},
+    *(
+        {"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": True, "use_regex": regex}
+        for prefix in (False, True)
+        for regex in (False, True)
+    ),
+    *(
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": split}
+        for scheme in ("always", "first", "never")
+        for split in (False, True)
+    ),
+]
+TEXT = st.text(st.sampled_from("aAb   \t\n\x1c\x85\xa0é\u0301'-.,!$_+\u20ac«»²½٣12345\u4e2d\u2581\u200d\U0001f469"), max_size=16)
+
+
+def theirs(steps: list[dict[str, Any]]) -> Any:
+    tokenizers = pytest.importorskip("tokenizers")
+    model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
+    step = {"type": "Sequence", "pretokenizers": steps}
+    return tokenizers.Tokenizer.from_str(json.dumps({"version": "1.0", "pre_tokenizer": step, "model": model})).pre_tokenizer
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: json.dumps(step)[:60])
+@settings(deadline=None, max_examples=60)
+@given(text=TEXT)
+def test_every_step_as_the_package_tokenizers(step: dict[str, Any], text: str) -> None:
+    other = theirs([step])
+    expected = [piece for piece, _ in other.pre_tokenize_str(text)]
+    mine = Splitter(step)
+    assert mine.pieces(text) == [piece for piece in expected if piece]
+    check(mine, text)
+
+
+@settings(deadline=None, max_examples=400)
+@given(text=TEXT, steps=st.lists(st.sampled_from(STEPS), max_size=4))
+def test_sequences_as_the_package_tokenizers(text: str, steps: list[dict[str, Any]]) -> None:
+    kinds = [step["type"] for step in steps]
+    if "ByteLevel" in kinds and {"ByteLevel", "Metaspace"} & {*kinds[kinds.index("ByteLevel") + 1 :]}:
+        with pytest.raises(ValueError, match="behind a ByteLevel step"):
+            Splitter(steps)
+        return
+    expected = [piece for piece, _ in theirs(steps).pre_tokenize_str(text)]
+    mine = Splitter(steps)
+    assert mine.pieces(text) == [piece for piece in expected if piece]
+    check(mine, text)
+
+
+def check(mine: Splitter, text: str) -> None:
+    """Origins are those of the characters, arrays are cut as the text is, and what only cuts cuts arrays alike."""
+    pieces = mine.pieces(text)
+    traced = mine.traced(text)
+    assert [piece for piece, _ in traced] == pieces
+    for piece, origins in traced:
+        assert len(origins) == len(piece) and all(0 <= i < len(text) for i in origins) and origins == sorted(origins)
+    data = np.frombuffer(text.encode(), np.uint8)
+    found = rewrite.split(mine, data, np.array([0, data.size]), np.array([True]), True)
+    assert found.values.tobytes() == b"".join(map(mine.data_of, pieces))
+    assert np.diff(found.segments).tolist() == [len(mine.data_of(piece)) for piece in pieces]
+    assert found.origins is not None and found.origins.size == found.values.size
+    if mine.is_lossless:
+        assert found.values.tobytes() == data.tobytes() and found.origins.tolist() == sorted(found.origins.tolist())
+    if mine.cutters is not None:
+        assert mine.split(data, np.unique([0, data.size])).tolist() == np.unique(found.segments).tolist()
+
+
+def test_texts_after_the_first_do_not_begin_a_document() -> None:
+    mine = Splitter({"type": "Metaspace", "prepend_scheme": "first"})
+    assert (mine.pieces("a b"), mine.pieces("a b", at_start=False)) == (["▁a", "▁b"], ["a", "▁b"])
+
+
+def test_old_metaspace() -> None:
+    old = Splitter({"type": "Metaspace", "replacement": "▁", "add_prefix_space": False, "str_rep": "▁"})
+    assert old == Splitter({"type": "Metaspace", "prepend_scheme": "never"})
+
+
+def test_state_and_pickle() -> None:
+    texts = [step for step in STEPS if step["type"] not in ("ByteLevel", "Metaspace")]
+    made = Splitter(
+        [
+            *STEPS[-6:],
+            *texts,
+            STEPS[-8],
+            {"type": "Sequence", "pretokenizers": [{"type": "Sequence", "pretokenizers": []}, "Digits"]},
+        ]
+    )
+    again = Splitter.from_state(json.loads(json.dumps(made.state())))
+    assert again == made == pickle.loads(pickle.dumps(made)) and hash(again) == hash(made)
+
+
+@pytest.mark.parametrize(
+    "state, message",
+    [
+        (5, "expected steps"), ("Splits", "'Splits' is not supported"), ({"type": "Split"}, "the field 'pattern' is missing"),
+        ({"type": "Split", "pattern": {"Regex": "["}, "behavior": "Isolated"}, "not a regular expression"),
+        ({"type": "Split", "pattern": {"Regex": ""}, "behavior": "Isolated"}, "the pattern is empty"),
+        ({"type": "Split", "pattern": {"Regex": "a"}, "behavior": "isolated"}, "behavior: expected one of Removed"),
+        ({"type": "Split", "pattern": {"Regex": "a"}, "behavior": []}, "behavior: expected one of Removed"),
+        ({"type": "Digits", "individual_digits": 1}, "individual_digits: expected true or false"),
+        ({"type": "Metaspace", "replacement": "ab"}, "replacement: expected a character"),
+        ({"type": "Metaspace", "prepend_scheme": "last"}, "prepend_scheme: expected one of always"),
+        ({"type": "FixedLength", "length": 0}, "expected a positive integer"), (["Digits"] * 65, "at most 64 steps"),
+    ],
+)  # fmt: skip
+def test_hostile_states(state: Any, message: str) -> None:
+    with pytest.raises(ModelFormatError, match=message):
+        Splitter.from_state(state)
