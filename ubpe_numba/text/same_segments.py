@@ -194,6 +194,8 @@ class _Reader:
             name = self._next()
             if name == "{":
                 end = self.text.find("}", self.at)
+                if end < 0:
+                    raise _NotUnderstoodError
                 name, self.at = self.text[self.at : end], end + 1
             found = frozenset(c for c in _CATEGORIES if c == name or (len(name) == 1 and c[0] == name))
             if not found or self.fold:
