@@ -102,11 +102,30 @@ def some_text(rng: random.Random) -> str:
     return text + rng.choice(["", "<s>", " <s> ", "[m]", "a<s>b[m][m]"]) + "".join(rng.choices(letters, k=rng.randrange(6)))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
+def test_round_trips(seed: int) -> None:
+    """What was read is written, checked on samples against the package tokenizers, and read again."""
+    rng = random.Random(seed)
+    for _ in range(6):
+        file = some_file(rng)
+        if file["pre_tokenizer"] == SPLITS[-1]:  # its engine and theirs differ about joiners
+            continue
+        mine = BPE.from_huggingface(json.dumps(file))
+        unknown = "skip" if mine.alphabet_.kind == "str" else "raise"
+        again = BPE.from_huggingface(mine.to_huggingface(), kind=mine.alphabet_.kind)
+        docs = [some_text(rng) for _ in range(40)]
+        found, expected = (tok.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists() for tok in (again, mine))
+        assert found == expected
+        if mine.segmenter_.normalizer or mine.segmenter_.unknown:
+            with pytest.raises(ValueError, match=r"has no place for it|alphabet: tiktoken needs"):
+                mine.to_tiktoken()
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_random_files(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
 
-    for number in range(25):
+    for number in range(12):
         file = some_file(rng)
         text = json.dumps(file)
         other = tokenizers.Tokenizer.from_str(text)

@@ -284,15 +284,18 @@ class Coder:
             starts -= np.repeat(given.offsets[:-1] - given.offsets[0], np.diff(offsets))
         return Ragged._trusted(values, offsets), starts
 
-    def _whole_words(self, segments: Ragged, found: Ragged) -> Ragged:
-        """The ids of segments, where those that equal a token that merging does not make of them are that token."""
+    def _whole_words(self, segments: Ragged, found: Ragged, complete: NDArray[np.bool_]) -> Ragged:
+        """The ids of segments, where those that equal a token that merging does not make of them are that token.
+
+        `complete` bool[s]: of which segments all symbols are known.
+        """
         if self._unstable is None:
             vocabulary = self.model.vocabulary
             tokens = Ragged._trusted(vocabulary.arena.copy(), vocabulary.offsets.copy())
             alone = self.pair_encoder().encode(tokens, None).lengths
             self._unstable = {vocabulary.sequence(t).tobytes(): t for t in np.flatnonzero(alone != 1).tolist()}
         longest = max(map(len, self._unstable), default=0) // 4
-        several = np.flatnonzero((found.lengths > 1) & (segments.lengths <= longest))
+        several = np.flatnonzero((found.lengths > 1) & (segments.lengths <= longest) & complete)
         which = [(i, self._unstable.get(segments[i].tobytes(), -1)) for i in several.tolist()]
         equal = np.array([pair for pair in which if pair[1] >= 0], np.int64).reshape(-1, 2)
         lengths, values = found.lengths, found.values[found.offsets[0] : found.offsets[-1]].copy()
@@ -337,5 +340,5 @@ class Coder:
             raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None
         found = encode(ids)
         if segmenter.whole_words:
-            found = self._whole_words(ids, found)
+            found = self._whole_words(ids, found, np.diff(cuts) == ids.lengths)
         return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, pieces.cuts)])

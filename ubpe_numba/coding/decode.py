@@ -224,7 +224,7 @@ def _shown(symbols: np.ndarray, offsets: np.ndarray, decoding: Decoding) -> tupl
     bounds = list(itertools.pairwise(offsets.tolist()))
     if symbols.dtype == np.uint8:
         data = symbols.tobytes()
-        old = [(a.encode(), b.encode()) for a, b in decoding.replace]
+        old = [(a.encode("utf-8", "surrogateescape"), b.encode("utf-8", "surrogateescape")) for a, b in decoding.replace]
         if all(a not in data for a, _ in old):
             return symbols, offsets
         parts = [data[a:b] for a, b in bounds]

@@ -11,9 +11,12 @@ or the first bytes of some, where it does not know one::
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
-from ubpe_numba.formats.pair_table import Table
+from ubpe_numba.formats.pair_table import Pairs, Table
+from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import Unknown
 
 
@@ -32,7 +35,7 @@ def over_bytes(table: Table, unknown: Unknown) -> Table:
     of_characters: list[int] = []
     number = np.empty(len(table.symbols), np.int64)  # of each symbol, here
     for i, (point, token_id) in enumerate(zip(table.symbols, table.token_ids[: number.size].tolist(), strict=True)):
-        data = chr(point).encode("utf-8", "surrogatepass")
+        data = chr(point).encode("utf-8", "surrogateescape" if 0xDC80 <= point < 0xDD00 else "surrogatepass")
         token = data[0]
         for end in range(2, len(data) + 1):
             if (known := made.get(data[:end])) is None:
@@ -52,3 +55,24 @@ def over_bytes(table: Table, unknown: Unknown) -> Table:
     return table._replace(
         kind="bytes", symbols=list(range(256)), merges=merges.astype(np.int32), token_ids=token_ids, unknown=unknown
     )
+
+
+def of_characters(model: Model) -> tuple[dict[str, int], Pairs]:
+    """The ids of names and the pairs of names of a model that `over_bytes` made: its inverse."""
+    alphabet, vocabulary, segmenter = model
+    unknown, token_ids = segmenter.unknown, segmenter.token_ids
+    assert unknown is not None  # as `over_bytes` made it
+    assert token_ids is not None
+    assert vocabulary.merges is not None
+    data = alphabet.to_symbols(vocabulary.arena).tobytes()
+    tokens = [data[a:b] for a, b in itertools.pairwise(vocabulary.offsets.tolist())]
+    of_bytes = {} if unknown.byte_ids is None else {i: f"<0x{byte:02X}>" for byte, i in enumerate(unknown.byte_ids.tolist())}
+    names = {
+        t: of_bytes[i] if t < 256 and i in of_bytes else tokens[t].decode("utf-8", "surrogatepass")
+        for t, i in enumerate(token_ids.tolist())
+        if i >= 0
+    }
+    vocab = {name: i for i, name in sorted((i, name) for i, name in of_bytes.items() if i >= 0)}
+    vocab |= {name: int(token_ids[t]) for t, name in names.items()}
+    pairs = [(names[a], names[b]) for t, (a, b) in enumerate(vocabulary.merges.tolist(), 256) if len(names.get(t, "")) > 1]
+    return vocab, ([a for a, _ in pairs], [b for _, b in pairs])

@@ -15,6 +15,7 @@ from ubpe_numba.coding.coder import Coder, EncodeOptions
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.utf8 import utf8_documents
 from ubpe_numba.formats import export_samples
+from ubpe_numba.formats.character_bytes import of_characters
 from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_character
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
@@ -43,7 +44,7 @@ class ExportCheck:
 
     def check_order(self) -> None:
         """ValueError unless parents precede children: otherwise other libraries merge in another order than `encode` does."""
-        if not self.model.vocabulary.in_order_of_creation:
+        if not self.model.vocabulary.in_order_of_creation and not self.model.segmenter.one_by_one:
             raise ValueError("vocabulary: its pairs are not in order of creation; other libraries merge them differently")
 
     def ids(self) -> list[int]:
@@ -54,6 +55,8 @@ class ExportCheck:
     def named(self) -> tuple[dict[str, int], Pairs]:
         """Names of tokens with their ids, and pairs of names. ValueError as `check_order`, or for symbols without a name."""
         self.check_order()
+        if self.model.segmenter.unknown is not None:
+            return of_characters(self.model)
         alphabet, vocabulary, _ = self.model
         called = names(alphabet, vocabulary)
         assert vocabulary.merges is not None  # a pair table has merges
@@ -68,9 +71,33 @@ class ExportCheck:
         return None if cutter is None else cutter.pattern
 
     def table(self) -> Table:
-        """A table without tokens, for writers that use only its kind and pattern."""
+        """A table without tokens, for writers that use only how text is treated."""
         none = np.zeros(0, np.int64)
-        return Table(self.model.alphabet.kind, [], none, none, {}, {}, self.pattern())
+        segmenter = self.model.segmenter
+        splitter = segmenter.pretokenizer if isinstance(segmenter.pretokenizer, Splitter) else None
+        return Table(
+            self.model.alphabet.kind, [], none, none, {}, {}, None if splitter else self.pattern(), segmenter.whole_words,
+            segmenter.one_by_one, splitter, segmenter.normalizer, segmenter.unknown, segmenter.decoding, self.flags(),
+        )  # fmt: skip
+
+    def check_plain(self, library: str) -> None:
+        """ValueError if text is treated in a way that only Hugging Face's files can say."""
+        segmenter = self.model.segmenter
+        named: dict[str, Any] = {
+            "normalizer": segmenter.normalizer,
+            "unknown": segmenter.unknown,
+            "whole_words": segmenter.whole_words or None,
+        }
+        named |= {"one_by_one": segmenter.one_by_one or None, "special_tokens: flags": self.flags() or None}
+        if odd := next((name for name, value in named.items() if value is not None), None):
+            raise ValueError(f"{odd}: {library} has no place for it; use to_huggingface")
+
+    def flags(self) -> dict[Any, int]:
+        """The flags of special tokens and known words that have some."""
+        special = self.model.segmenter.special
+        if special is None or special.flags is None:
+            return {}
+        return {word: mask for word, mask in zip(special.words, special.flags.tolist(), strict=True) if mask}
 
     def words(self) -> tuple[dict[str, int], dict[str, int]]:
         """Special tokens and known words as text, with their ids; ValueError for one that is not text."""
@@ -139,10 +166,10 @@ class ExportCheck:
 
 
 def encode_by_rank(model: Model, docs: list[Any]) -> list[list[int]]:
-    """The ids of documents by merge rank, special tokens allowed."""
+    """The ids of documents by merge rank, special tokens allowed, unknown symbols left out."""
     coder = Coder(model)
     given = as_documents(docs) if model.segmenter.encoding is None else utf8_documents(docs)
-    options = EncodeOptions(special=SpecialChoice("all"))
+    options = EncodeOptions("skip", special=SpecialChoice("all"))
     encoded, _ = coder.encode(given, lambda ids: coder.pair_encoder().encode(ids, None), options, "docs", coder.word_encoder)
     found: list[list[int]] = encoded.to_lists()
     return found

@@ -10,15 +10,18 @@ from typing import Any
 
 from ubpe_numba.formats import huggingface, imports, tiktoken, vocab_merges
 from ubpe_numba.formats.export_check import EncodeLists, ExportCheck
+from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
 
 
 def to_huggingface(model: Model, encode: EncodeLists) -> str:
     """The `tokenizer.json` of a model; see `BPE.to_huggingface`."""
     check = ExportCheck(model, encode)
+    if isinstance(cutter := model.segmenter.pretokenizer, Splitter) and cutter.steps[-1]["type"] == "Marks":
+        raise ValueError("pretokenizer: marks at the ends of words, or inside of words, cannot be written")
     vocab, merges = check.named()
     special, known = check.words()
-    if clash := next((word for word in {**special, **known} if word in vocab), None):
+    if clash := next((word for word, i in {**special, **known}.items() if vocab.get(word, i) != i), None):
         raise ValueError(f"special_tokens: {clash!r} is a token of the vocabulary too; Hugging Face allows one")
     text = huggingface.write(check.table(), vocab, merges, special, known)
     symbols = None if model.alphabet.kind != "int" else model.alphabet.symbols
@@ -57,6 +60,7 @@ def to_tiktoken_encoding(model: Model, encode: EncodeLists, name: str) -> Any:
 
 def _ranks(check: ExportCheck) -> tuple[bytes, dict[bytes, int]]:
     """A file for tiktoken, and its tokens and ranks, checked on samples; ValueError if tiktoken cannot encode as the model."""
+    check.check_plain("tiktoken")
     check.check_order()
     alphabet, vocabulary, _ = check.model
     if alphabet.kind != "bytes" or alphabet.size < 256:
@@ -85,6 +89,7 @@ def _ranks(check: ExportCheck) -> tuple[bytes, dict[bytes, int]]:
 def to_vocab_merges(model: Model, encode: EncodeLists, end_of_word: str | None) -> tuple[str, str]:
     """The texts of `vocab.json` and `merges.txt`; see `BPE.to_vocab_merges`."""
     check = ExportCheck(model, encode)
+    check.check_plain("a pair of files")
     kind = model.alphabet.kind
     if kind == "int":
         raise ValueError("alphabet: the files hold text; use to_huggingface for integers")

@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats.affixes import with_marks
 from ubpe_numba.formats.character_bytes import over_bytes
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, symbol_index, two_parts
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED, name_of, published_steps
+from ubpe_numba.text.pretokenizer import AT_MARKS
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.special_tokens import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD
 from ubpe_numba.vocabulary.unknown import Unknown
 
 _quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
-_UNUSED = {  # options of a model that must not be in use, and their values if they are not
-    "continuing_subword_prefix": (None, ""), "end_of_word_suffix": (None, ""), "dropout": (None, 0, 0.0),
-}  # fmt: skip
+_MARKS = {True: ("\xfe", "\xff"), False: ("\udcfe", "\udcff")}  # bytes that are in no text, as they are named, and as in a `str`
 _FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normalized": NORMALIZED}  # of an added token
 _BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}  # names of bytes, where characters may become them
 _NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # in no UTF-8
@@ -44,9 +44,8 @@ def read(text: str | bytes, kind: str | None) -> Table:
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type", "BPE") != "BPE":
         raise ModelFormatError("model: expected one of type BPE")
-    for name, values in _UNUSED.items():
-        if model.get(name) not in values:
-            raise ModelFormatError(f"model: {name}={model[name]!r} is not supported")
+    if model.get("dropout") not in (None, 0, 0.0):
+        raise ModelFormatError(f"model: dropout={model['dropout']!r} is not supported: ids would be random")
     normalizer, splitter = _steps(file.get("normalizer"), file.get("pre_tokenizer"))
     bytewise = splitter is not None and splitter.bytewise
     vocab = read_vocab(model.get("vocab"), "model: vocab")
@@ -66,12 +65,25 @@ def read(text: str | bytes, kind: str | None) -> Table:
     if unknown is not None and unknown.byte_ids is not None:
         vocab = {name: i for name, i in vocab.items() if name not in _BYTES or name in special or name in known}
     merges = _merges(model.get("merges"))
+    affixes = model.get("continuing_subword_prefix") or "", model.get("end_of_word_suffix") or ""
+    has_affixes = any(affixes)
+    if has_affixes:
+        if over_characters is bytewise or (unknown is not None and unknown.byte_ids is not None):
+            raise ModelFormatError("model: a prefix or suffix of characters needs an unk_token, and no byte_fallback")
+        plain = {name: i for name, i in vocab.items() if name not in special and name not in known}
+        marked, merges, splitter = _marked(plain, merges, affixes, splitter, bytewise)
+        vocab = {name: i for name, i in vocab.items() if name not in plain} | marked
     over = "str" if over_characters else kind
     table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags))
     if over_characters:
         assert unknown is not None
         table = over_bytes(table, unknown)
+        if has_affixes:
+            table.token_ids[[0xFE, 0xFF]] = -1
     pattern = None
+    if over_characters and not has_affixes and _never_matches(splitter, normalizer):
+        splitter = None
+        pattern = AT_MARKS if not model.get("ignore_merges") and _stays_between_marks(vocab) else None
     if splitter is not None and splitter.cutters is not None:
         patterns = [cutter.pattern for cutter in splitter.cutters]
         if len(patterns) < 2:
@@ -80,8 +92,27 @@ def read(text: str | bytes, kind: str | None) -> Table:
             pattern, splitter = NAMED[found], None
     return table._replace(
         pattern=pattern, splitter=splitter, normalizer=normalizer, whole=model.get("ignore_merges") is True, flags=flags,
-        decoding=None if bytewise else _decoding(file.get("decoder")),
+        decoding=_without_marks() if has_affixes else None if bytewise else _decoding(file.get("decoder")),
     )  # fmt: skip
+
+
+def _marked(
+    vocab: dict[str, int], merges: Pairs, affixes: tuple[Any, Any], splitter: Splitter | None, bytewise: bool
+) -> tuple[dict[str, int], Pairs, Splitter]:
+    """Names, pairs and steps with marks in place of a prefix and a suffix (affixes.py)."""
+    prefix, suffix = affixes
+    if not isinstance(prefix, str) or not isinstance(suffix, str):
+        raise ModelFormatError("model: continuing_subword_prefix, end_of_word_suffix: expected a text or null")
+    inside, end = _MARKS[bytewise]
+    names, pairs = with_marks(vocab, merges, prefix, suffix, (inside, end))
+    step = {"type": "Marks", "inside": inside if prefix else "", "end": end if suffix else ""}
+    return names, pairs, Splitter.from_state([*(() if splitter is None else splitter.steps), step])
+
+
+def _without_marks() -> Decoding:
+    """How tokens with marks become a text: a space at the end of each word."""
+    inside, end = _MARKS[False]
+    return Decoding(((inside, ""), (end, " ")))
 
 
 def _steps(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Splitter | None]:
@@ -95,6 +126,22 @@ def _steps(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Spli
         changer = Normalizer(changer.steps[:-1])
         splitter = Splitter.from_state([_AS_BYTES, *(() if splitter is None else splitter.steps)])
     return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
+
+
+def _never_matches(splitter: Splitter | None, normalizer: Normalizer | None) -> bool:
+    """Whether all steps cut at a text that the normalizer replaces everywhere, or there is no step."""
+    last = normalizer.steps[-1] if normalizer is not None else {}
+    gone = last["pattern"].get("String") if last.get("type") == "Replace" and len(last["content"]) == 1 else None
+    return splitter is None or all(
+        step["type"] == "Split" and not step["invert"] and step["pattern"].get("String") == gone and gone != last["content"]
+        for step in splitter.steps
+    )
+
+
+def _stays_between_marks(vocab: dict[str, int]) -> bool:
+    """Whether no token goes on from another character to "▁", and that is a token: then text may be cut there first."""
+    mark = AT_MARKS[0]
+    return mark in vocab and not any(mark in name.lstrip(mark) for name in vocab)
 
 
 def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:
@@ -175,42 +222,62 @@ def _added(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[dic
     return *found, {word: mask for word, mask in flags.items() if mask}
 
 
+def _flags_of(mask: int) -> dict[str, bool]:
+    return {name: bool(mask & bit) for name, bit in _FLAGS.items()}
+
+
+def _decoder(table: Table) -> dict[str, Any]:
+    """The decoder of a model that is not one of bytes."""
+    made = table.decoding or Decoding()
+    steps: list[dict[str, Any]] = [{"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in made.replace]
+    steps += [{"type": "ByteFallback"}] if table.unknown is not None and table.unknown.byte_ids is not None else []
+    steps.append({"type": "Fuse"})
+    steps += [{"type": "Strip", "content": made.strip, "start": made.n, "stop": 0}] if made.n else []
+    return steps[0] if len(steps) == 1 else {"type": "Sequence", "decoders": steps}
+
+
 def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str, int], known: dict[str, int]) -> str:
     """The content of a tokenizer.json: ids of names, pairs of names by rank, special tokens, known words.
 
-    Of `table` only `kind` and `pattern` are used.
+    Of `table` the tokens are not used.
     """
-    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-    steps: list[dict[str, Any]] = []
+    level = {**_AS_BYTES}
+    steps: list[dict[str, Any]] = [] if table.splitter is None else table.splitter.state()
+    bytewise = table.kind == "bytes" and table.unknown is None
     for pattern in () if table.pattern is None else published_steps(table.pattern):
-        if pattern == NAMED["gpt2"] and table.kind == "bytes":
+        if pattern == NAMED["gpt2"] and bytewise:
             level["use_regex"] = True
         elif pattern == NAMED["digits1"]:
             steps.append({"type": "Digits", "individual_digits": True})
         else:
             steps.append({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False})
-    if table.kind == "bytes":
+    if bytewise and table.splitter is None:
         steps.append(level)
     words = sorted([(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()])
-    flags = dict.fromkeys(_FLAGS, False)
+    changes = [] if table.normalizer is None else table.normalizer.state()
+    unknown = table.unknown
+    unk = None if unknown is None else next((word for i, word, _ in words if i == unknown.id), None)
     file: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [{"id": i, "content": word, **flags, "special": is_special} for i, word, is_special in words],
-        "normalizer": None,
+        "added_tokens": [
+            {"id": i, "content": word, **_flags_of(table.flags.get(word, 0)), "special": is_special}
+            for i, word, is_special in words
+        ],
+        "normalizer": None if not changes else changes[0] if len(changes) == 1 else {"type": "Sequence", "normalizers": changes},
         "pre_tokenizer": None if not steps else steps[0] if len(steps) == 1 else {"type": "Sequence", "pretokenizers": steps},
         "post_processor": None,
-        "decoder": level | {"use_regex": True} if table.kind == "bytes" else {"type": "Fuse"},
+        "decoder": level | {"use_regex": True} if bytewise else _decoder(table),
         "model": {
             "type": "BPE",
             "dropout": None,
-            "unk_token": None,
+            "unk_token": unk,
             "continuing_subword_prefix": None,
             "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
+            "fuse_unk": unknown is not None and unknown.fuse,
+            "byte_fallback": unknown is not None and unknown.byte_ids is not None,
+            "ignore_merges": table.whole,
             "vocab": {},
             "merges": [],
         },

@@ -168,6 +168,22 @@ class _FixedLength(NamedTuple):
         ]
 
 
+class _Marks(NamedTuple):
+    """A mark before each character of a piece but its first, and one behind it; ``""`` for none."""
+
+    inside: str
+    end: str
+
+    def apply(self, pieces: list[Piece], at_start: bool) -> list[Piece]:
+        out: list[Piece] = []
+        for text, origins in pieces:
+            if origins is not None:
+                inner = [i for i in origins for _ in range(1 + len(self.inside))][len(self.inside) :]
+                origins = inner + origins[-1:] * len(self.end)
+            out.append((self.inside.join(text) + self.end, origins))
+        return out
+
+
 class _InTurn(NamedTuple):
     """Several cuts, one after the other."""
 
@@ -194,7 +210,7 @@ class Splitter:
     steps
         Objects as in a `tokenizer.json`, one or a list: Split (by a String or a Regex, with every behaviour, inverted or not),
         ByteLevel, Digits, Whitespace, WhitespaceSplit, Punctuation, Metaspace, BertPreTokenizer, CharDelimiterSplit, FixedLength,
-        Sequence.
+        Sequence; and Marks, which puts a character between those of a piece (`inside`) or behind it (`end`).
 
     Attributes
     ----------
@@ -367,7 +383,7 @@ _FIELDS: dict[str, dict[str, Any]] = {  # of each type, and their values where t
     "Digits": {"individual_digits": False}, "Whitespace": {}, "WhitespaceSplit": {}, "BertPreTokenizer": {},
     "Punctuation": {"behavior": "Isolated"},
     "Metaspace": {"replacement": "▁", "prepend_scheme": "always", "split": True},
-    "CharDelimiterSplit": {"delimiter": ...}, "FixedLength": {"length": 5},
+    "CharDelimiterSplit": {"delimiter": ...}, "FixedLength": {"length": 5}, "Marks": {"inside": "", "end": ""},
 }  # fmt: skip
 
 
@@ -395,6 +411,10 @@ def _step(given: dict[str, Any]) -> tuple[dict[str, Any], Step, tuple[Pretokeniz
     if kind == "Metaspace":
         cut = _Cut(compiled(_quoted(step["replacement"]), name), "MergedWithNext", False) if step["split"] else None
         return step, _Metaspace(step["replacement"], step["prepend_scheme"], cut), None
+    if kind == "Marks":
+        if not all(isinstance(step[side], str) and len(step[side]) < 2 for side in ("inside", "end")):
+            raise ValueError(f"{name}: inside, end: expected a character or none")
+        return step, _Marks(step["inside"], step["end"]), None
     if kind == "FixedLength":
         if type(step["length"]) is not int or step["length"] < 1:
             raise ValueError(f"{name}: length: expected a positive integer, got {step['length']!r:.80}")

@@ -242,8 +242,11 @@ class _PairTokenizer(Tokenizer):
         return tokenizer
 
     def _to_lists(self, docs: list[Any]) -> list[list[int]]:
-        """The ids of documents, special tokens allowed: what an export has to give too."""
-        return self.encode_batch(docs, allowed_special="all").to_lists()
+        """The ids of documents, special tokens allowed: what an export has to give too.
+
+        What a normalizer or a pre-tokenizer puts in may be unknown; other libraries leave that out.
+        """
+        return self.encode_batch(docs, allowed_special="all", unknown="skip").to_lists()
 
     # ---------------------------------------------------------------------------------------------- Hugging Face
 
@@ -268,8 +271,13 @@ class _PairTokenizer(Tokenizer):
         Raises
         ------
         ModelFormatError
-            If the file is not valid, or says something that has no counterpart here (a normalizer, affixes, byte fallback, text
-            that is cut twice), naming it.
+            If the file is not valid, or says something that has no counterpart here (affixes, dropout), naming it.
+
+        Notes
+        -----
+        Text is normalised and cut as the file says; `is_lossless` says whether `decode` still gives back every text. What a
+        post-processor adds around a text is left out. Where the file has no rule for unknown characters they are an error here
+        (``unknown="skip"`` leaves them out, as Hugging Face does).
         """
         return cls._imported(imports.from_huggingface(source, kind, alphabet), params)
 

@@ -201,15 +201,16 @@ class Segmenter(NamedTuple):
         Between cuts there may be nothing; the fields of the stretches are places among them.
         """
         assert self.special is not None
-        special = self.special if self.normalizer is None else self.special.changed(self.normalizer.apply)
+        special, index = self.special.normalized(None if self.normalizer is None else self.normalizer.apply)
         active, forbidden = self._choose(self.special, chosen)
         text = Documents(pieces.values, cuts, special.kind)
-        at, words, sizes = special.within(text, *special.find(text, active & special.is_normalized()))
+        at, words, sizes = special.within(text, *special.find(text, active[index]))
+        words = index[words]
         stretch = np.searchsorted(cuts, at, side="right") - 1
         owners = np.searchsorted(pieces.first, stretch, side="right") - 1
         if forbidden[words].any():
             i = int(np.argmax(forbidden[words]))
-            raise SpecialTokenError(int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), special.words[words[i]])
+            raise SpecialTokenError(int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), self.special.words[words[i]])
         taken = offsets_of(sizes)
         left = at - taken[:-1]
         moved = cuts - taken[np.searchsorted(at, cuts)]

@@ -88,6 +88,7 @@ class SpecialTokens:
         self.number = {word: i for i, word in enumerate(words)}
         if len({row.values.tobytes() for row in rows}) < len(words):
             raise ValueError("special_tokens: one is there twice, or is a known word too")
+        self._normalized: tuple[Callable[[str], str] | None, tuple[SpecialTokens, np.ndarray]] | None = None
         self._finder: _Finder | None = None  # no cached_property: that of Python 3.11 has a lock, which a fork may copy held
 
     @classmethod
@@ -131,16 +132,24 @@ class SpecialTokens:
         """Which words are found in normalised text, after all others: bool[w]."""
         return np.zeros(len(self.words), bool) if self.flags is None else (self.flags & NORMALIZED) > 0
 
-    def changed(self, change: Callable[[str], str]) -> SpecialTokens:
-        """The same words changed as text is; those that become equal or empty stay as they are, and are not found."""
-        taken: set[str] = set()
-        words: list[Word] = []
-        for word, is_normalized in zip(self.words, self.is_normalized().tolist(), strict=True):
-            new = change(word) if isinstance(word, str) and is_normalized else word
-            words.append(new if new and new not in taken and (new == word or new not in self.words) else word)
-            taken.add(words[-1])  # type: ignore[arg-type]
-        flags = None if self.flags is None else dict(zip(words, self.flags.tolist(), strict=True))
-        return SpecialTokens(self.kind, tuple(words), self.ids, self.always, flags, self.shared)
+    def normalized(self, change: Callable[[str], str] | None) -> tuple[SpecialTokens, np.ndarray]:
+        """The words that are found in normalised text, changed as text is, and int64, the index of each here.
+
+        Of those that become equal the first is found; one that becomes empty stays as it is.
+        """
+        if self._normalized is not None and self._normalized[0] == change:
+            return self._normalized[1]
+        index: dict[Word, int] = {}
+        for i in np.flatnonzero(self.is_normalized()).tolist():
+            word = self.words[i]
+            changed = change(word) if change is not None and isinstance(word, str) else word
+            index.setdefault(changed or word, i)
+        chosen = np.array(list(index.values()), np.int64)
+        assert self.flags is not None  # some are normalised
+        flags = dict(zip(index, self.flags[chosen].tolist(), strict=True))
+        made = SpecialTokens(self.kind, tuple(index), self.ids[chosen], self.always[chosen], flags, self.shared), chosen
+        self._normalized = change, made
+        return made
 
     def within(self, documents: Documents, at: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of words found as `find` returns them those that their flags allow: where, which, and how many symbols, each int64[k].
@@ -165,6 +174,8 @@ class SpecialTokens:
                 start -= _n_spaces(values[first:start], True)
             if flags & RSTRIP:
                 stop += _n_spaces(values[stop:end], False)
+            start = max(start, done)  # white space belongs to the word before it
+            stop = max(stop, start)
             found.append((start, word, stop - start))
             done = stop
         return tuple(np.array(found, np.int64).reshape(-1, 3).T)  # type: ignore[return-value]

@@ -87,7 +87,7 @@ def with_ids(
         ids[at] = unknown.byte_ids[arena[offsets[tokens[sources[at]]] + within[at]]]
         return Replacement(ids, sources)
     first = arena[offsets[tokens]]
-    keep = ~bad | (first & 0xC0 != 0x80)  # the first token of a character
+    keep = ~bad | ((first & 0xC0 != 0x80) & (first < 0xFE))  # the first token of a character, and no mark beside one
     if unknown.fuse:
         after = np.zeros(tokens.size, bool)
         after[1:] = bad[:-1]
