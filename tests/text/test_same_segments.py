@@ -99,7 +99,8 @@ def test_engines_read_some_patterns_differently() -> None:
 @pytest.mark.parametrize(
     "pattern",
     ["", "(", ")", "a**", "a*?", "[a", "[]a]", "[[:alpha:]]", r"\p{Han}", r"\p{L", r"a[\p{Lu", r"\b", "^a", "(a)", r"\w",
-     "[a&&b]", "a{,3}", "(?:a?)*", "a?", r"(a)\1", "(?i:é)", "(?!ab)c", ".", "a{1", "[b-a]", "[z-", "(?<=a)b", "\\", r"[\p{L}-z]"],
+     "[a&&b]", "a{,3}", "(?:a?)*", "a?", r"(a)\1", "(?i:é)", "(?!ab)c", ".", "a{1", "[b-a]", "[z-", "(?<=a)b", "\\",
+     r"[\p{L}-z]"],
 )  # fmt: skip
 def test_what_is_not_understood_is_not_equal(pattern: str) -> None:
     assert not cut_alike((pattern,), pattern)
