@@ -74,7 +74,7 @@ def read(text: str | bytes, kind: str | None) -> Table:
         marked, merges, splitter = _marked(plain, merges, affixes, splitter, bytewise)
         vocab = {name: i for name, i in vocab.items() if name not in plain} | marked
     over = "str" if over_characters else kind
-    table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags))
+    table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags), shared=True)
     if over_characters:
         assert unknown is not None
         table = over_bytes(table, unknown)

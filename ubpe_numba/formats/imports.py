@@ -89,7 +89,7 @@ def _model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = Non
             special, known = ({_integers(w, alphabet): i for w, i in words.items()} for words in (special, known))
         size = len(vocabulary)
         taken = set(table.token_ids.tolist())
-        shared = any(i in taken for words in (special, known) for i in words.values())
+        shared = table.shared and any(i in taken for words in (special, known) for i in words.values())
         segmenter = Segmenter(
             table.splitter or (cutter if isinstance(cutter, Pretokenizer) else _cutter_of(table.pattern)),
             SpecialTokens.from_user(special, known, table.kind, size, table.flags, shared),

@@ -50,6 +50,7 @@ class Table(NamedTuple):
     unknown: Unknown | None = None  # what becomes of characters that are no tokens
     decoding: Decoding | None = None  # how texts of tokens become one
     flags: dict[Any, int] = {}  # noqa: RUF012  # of special tokens and known words; see SpecialTokens
+    shared: bool = False  # whether a special token or a known word may be a token of the vocabulary too
 
 
 def symbol_character(index: int) -> str:
@@ -104,7 +105,7 @@ def two_parts(lines: list[str]) -> Pairs | None:
 
 def from_names(
     vocab: dict[str, int], merges: Pairs, kind: str, special: dict[str, int], known: dict[str, int],
-    pattern: str | None, whole: bool = False, all_letters: bool = False,
+    pattern: str | None, whole: bool = False, all_letters: bool = False, shared: bool = False,
 ) -> Table:  # fmt: skip
     """The table of tokens that have names; ids of names, `merges` by rank, the rest as in `Table`.
 
@@ -146,12 +147,15 @@ def from_names(
     if (missing := np.flatnonzero(pairs.min(axis=1, initial=0) < 0)).size:
         part = merges[int(pairs[missing[0], 0] >= 0)][chosen[missing[0]]]
         raise ModelFormatError(f"merges: {part!r} is part of a pair, but no pair makes it")
+    clash = next((word for word in added if word in vocab and number[vocab[word]] >= 0), None)
+    if clash is not None and not shared:
+        raise ModelFormatError(f"special tokens: {clash!r} is made by merges too")
     names, ids = list(vocab), np.fromiter(vocab.values(), np.int64, len(vocab))
     others = np.flatnonzero(number[ids] < 0)
     rest = {names[i]: int(ids[i]) for i in others[np.argsort(ids[others])].tolist() if names[i] not in added}
     if kind == "bytes":  # their names are written in the characters of bytes too, if that is possible
         rest = {_bytes_of(token, value): i for token, i in rest.items()}
-    return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole, one_by_one)
+    return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole, one_by_one, shared=shared)
 
 
 def _numbered(
