@@ -152,13 +152,13 @@ def boundaries(
     starts |= last_blanks(blank, behind, inside) | signs
 
     if rules & SIGNS:  # a blank, or a sign that begins a segment, goes with the letters behind it
-        starts |= letters & ~((letters | blank) << 1) & ~((signs << 1) + inside)
+        words = letters & ~((letters | blank) << 1) & ~((signs << 1) + inside)
     else:
-        starts |= letters & ~((letters | space) << 1)
+        words = letters & ~((letters | space) << 1)
     if rules & DIGITS > 1:
-        starts |= in_groups(numbers, rules & DIGITS)
+        starts |= words | in_groups(numbers, rules & DIGITS)
     else:
-        starts |= numbers & ~inside if rules & DIGITS else numbers & ~((numbers | space) << 1)
+        starts |= words | numbers & ~(inside if rules & DIGITS else (numbers | space) << 1)
     mixed = none
     if rules & CASE:
         caseless, capitals, small = upper & lower & letters, upper & ~lower & letters, lower & ~upper & letters
