@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ubpe_numba import BPE
+from ubpe_numba.text.pretokenizer import NAMED
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -28,6 +29,8 @@ SPLITS: list[Any] = [
     {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True},
     {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": False},
     {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False},
+    {"type": "Split", "pattern": {"Regex": r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"}, "behavior": "Isolated", "invert": False},
+    {"type": "Split", "pattern": {"Regex": NAMED["gpt2"]}, "behavior": "Isolated", "invert": False},
     {"type": "Sequence", "pretokenizers": [
         {"type": "Split", "pattern": {"Regex": r"\s?\w+|\s"}, "behavior": "Removed", "invert": True},
         {"type": "Digits", "individual_digits": True}]},

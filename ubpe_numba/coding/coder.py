@@ -252,7 +252,7 @@ class Coder:
         cutter = segmenter.pretokenizer
         by_words = words() if words is not None and cutter is not None and given.values.dtype == np.uint8 else None
         pattern = None if cutter is None else cutter.kernel
-        as_given = segmenter.special is None and not segmenter.rewrites
+        as_given = segmenter.special is None and segmenter.unknown is None and not segmenter.rewrites
         if by_words is not None and pattern is not None and as_given and given.kind == "bytes":
             found = by_words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
             ids = segmenter.token_ids

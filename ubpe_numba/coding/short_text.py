@@ -43,6 +43,7 @@ class ShortText(Desks):
         assert segmenter.pretokenizer.kernel is not None
         split, self.classes = cut.kernel_of(segmenter.pretokenizer.kernel)
         self.holds_special = holds_special
+        self.only_ascii = segmenter.normalizer is not None  # which a normalizer that there may be does not change
         _, _, splitting, text, segments, rest, _ = self._new()
         self.split = direct(split, *splitting)
         self.encode = direct(encode_words, *text, segments, self.tables, *self.scratch(), *rest)
@@ -66,7 +67,11 @@ class ShortText(Desks):
             data = doc.encode("utf-8", "surrogatepass")
         else:
             return None
-        if (n := len(data)) > LONGEST or (self.holds_special is not None and self.holds_special(data)):
+        if (
+            (n := len(data)) > LONGEST
+            or (self.only_ascii and not data.isascii())
+            or (self.holds_special is not None and self.holds_special(data))
+        ):
             return None
         desk = self._take()
         memory, header, splitting, text, segments, rest, out = desk
@@ -88,6 +93,13 @@ def _search(special: SpecialTokens) -> Callable[[bytes], bool] | None:
     if len(words) > _MOST_WORDS and not prefix:
         return None
     return lambda data: prefix in data and any(word in data for word in words)
+
+
+def _is_short(segmenter: Segmenter) -> bool:
+    """Whether a text of ASCII characters is encoded as it is, without what is found in normalised text, and has an id for all."""
+    normalizer, special = segmenter.normalizer, segmenter.special
+    late = special is not None and bool(special.is_normalized().any())
+    return (normalizer is None or normalizer.keeps_ascii) and segmenter.unknown is None and not late
 
 
 def short_text(model: Model, words: WordEncoder) -> ShortText | None:

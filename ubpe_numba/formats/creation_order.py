@@ -23,6 +23,8 @@ from __future__ import annotations
 
 import numpy as np
 
+_DEPTH = 64  # of late pairs behind one another; real tables have up to 31
+
 
 def creation_order(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
     """The pairs in an order of creation that encodes alike: int64[m], which of them comes when; None if there is none.
@@ -37,11 +39,13 @@ def creation_order(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
     m = len(pairs)
     own = np.arange(m)
     roots = np.concatenate([np.full(n_symbols, -1), own])  # by token: the highest rank that is merged before it exists
-    while True:
+    for _ in range(_DEPTH):
         found = np.maximum(own, roots[pairs].max(axis=1))
         if np.array_equal(found, roots[n_symbols:]):
             break
         roots[n_symbols:] = found
+    else:
+        return None
     late = np.flatnonzero(roots[n_symbols:] != own)
     is_late_side = roots[pairs[late]] == roots[n_symbols + late][:, None]
     if is_late_side.all(axis=1).any():
@@ -55,14 +59,14 @@ def creation_order(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
     for root, rights in taken[0].items():
         if int(pairs[root, 0]) in rights or rights & taken[1].get(root, set()):
             return None
-    places: dict[int, tuple[int, ...]] = {}
 
-    def place(rank: int) -> tuple[int, ...]:
+    def place(rank: int) -> list[int]:
         """The root, and the late pairs behind it up to this one."""
-        if (found := places.get(rank)) is None:
-            parts = pairs[rank][roots[pairs[rank]] == roots[n_symbols + rank]].tolist()
-            found = places[rank] = (rank,) if roots[n_symbols + rank] == rank else (*place(parts[0] - n_symbols), rank)
-        return found
+        chain, root = [rank], int(roots[n_symbols + rank])
+        while chain[-1] != root:
+            parts = pairs[chain[-1]]
+            chain.append(int(parts[roots[parts] == root][0]) - n_symbols)
+        return chain[::-1]
 
     behind = sorted(late.tolist(), key=place)
     stay = np.setdiff1d(own, late)

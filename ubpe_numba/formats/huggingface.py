@@ -132,9 +132,10 @@ def _never_matches(splitter: Splitter | None, normalizer: Normalizer | None) -> 
     """Whether all steps cut at a text that the normalizer replaces everywhere, or there is no step."""
     last = normalizer.steps[-1] if normalizer is not None else {}
     gone = last["pattern"].get("String") if last.get("type") == "Replace" and len(last["content"]) == 1 else None
-    return splitter is None or all(
-        step["type"] == "Split" and not step["invert"] and step["pattern"].get("String") == gone and gone != last["content"]
-        for step in splitter.steps
+    if splitter is None:
+        return True
+    return gone not in (None, last.get("content")) and all(
+        step["type"] == "Split" and not step["invert"] and step["pattern"].get("String") == gone for step in splitter.steps
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.counts import count_documents
+from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.loop import Settings, fit
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.text.cut import PATTERNS
@@ -83,5 +84,8 @@ def warmup() -> None:
     text = np.frombuffer(b" ".join(b"%d" % i for i in range(10_000)), np.uint8)
     for pattern in PATTERNS:
         count_words(text, np.array([0, text.size]), pattern)
+    PairEncoder(Vocabulary.from_merges(1, [[2, 0], [0, 0]]), batch=False, one_by_one=True).encode(Ragged.from_lists([[0]]), None)
+    aab = Vocabulary.from_merges(256, [[97, 98], [97, 97], [257, 98]])  # which becomes a, ab
+    WordEncoder(PairEncoder(aab, batch=False), whole_words=True)
     pairs = PairEncoder(Vocabulary.from_merges(256, [[49, 50]]), batch=False)
     WordEncoder(pairs).encode(text, np.array([0, text.size]), PATTERNS[0])
