@@ -19,7 +19,7 @@ import numpy as np
 from suite import common
 
 import ubpe_numba
-from ubpe_numba.text.pretokenizer import NAMED
+from ubpe_numba.text.patterns import NAMED
 
 TEXTS = ("English", "Python", "Chinese", "Japanese", "Russian", "German")
 _MANUALS = {"Chinese": "zh_CN", "Japanese": "ja", "Russian": "ru", "German": "de"}

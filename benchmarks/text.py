@@ -16,7 +16,7 @@ from suite import common
 from suite.common import Corpus
 
 import ubpe_numba
-from ubpe_numba.text.pretokenizer import NAMED
+from ubpe_numba.text.patterns import NAMED
 
 _N_TOKENS = 32_768
 

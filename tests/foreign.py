@@ -30,7 +30,8 @@ def english() -> list[str]:
 def same(a: Any, b: Any, docs: Any) -> None:
     assert np.array_equal(a.vocabulary.merges, b.vocabulary.merges) and a.alphabet_ == b.alphabet_
     assert a.special_ids == b.special_ids
-    assert (a.pretokenizer and a.segmenter_.pretokenizer) == b.segmenter_.pretokenizer
+    ours, theirs = a.segmenter_.pretokenizer, b.segmenter_.pretokenizer  # the version of Unicode is that of the other library
+    assert (ours and ours.pattern) == (theirs and theirs.pattern)
     assert a.encode_batch(docs).to_lists() == b.encode_batch(docs).to_lists()
 
 

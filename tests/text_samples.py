@@ -49,11 +49,12 @@ Der Fuß, ÜBER Maß; naïve café, e\u0301te\u0301, ÉTÉ; ǅ ǈ ǋ; İstanbul,
 עברית, العَرَبِيَّة ١٢٣, हिन्दी में, ไทยไทย, ქართული ᲥᲐᲠᲗᲣᲚᲘ, ꭰꮳꮃ ᏣᎳᎩ, 𐐷𐐏𐐏𐐷
 👩‍👩‍👧‍👦 🏳️‍🌈 ❤️ ☺ ¿¡«»… -- --- //// /\n/ ///x a/b /* */ \r\n\r\n \t\tdef f(x):\r\n        return  x  \n\n\n   \n
 a\x1cb\x1d \x1e\x1f \x85\xa0\u1680\u2000\u2003\u2028\u2029\u202f\u205f\u3000x \u200b\ufeff \u180e \x0b\x0c\x00\x7f
+か\u3099・ー゛中1中 、龥龦\u3040\x01か\x02!abcé (def)ghi\u0301 +x中 \x7f\u200bа 中  12  中\n 中 。\n
 snake_case CamelCase HTTPServer XMLHttpRequest iPhone mRNA 3D x86_64 0xFF 1e-10 $12,345.67 #tag @user a.b@c.de http://x.y/z?q=1
 \u0300\u0301 \u0300ABC \u0300abc '\u0300s !\u0300A !Ab !AB's ABC'sDEF'S \u02b0A\u02b0 中'S中's \t'll \n's \u3000's
 """
 POINTS = [*"aAzZbS sStTdDlLvVrReEmM''''15٣ \n\r\t  //_-.\u00a0\u3000\x1c\x85"]
-POINTS += [*"éÉß\u017fǅʰ中日\u0301\u0300\U00010428\U00010400😀½\ud800\udc80"]
+POINTS += [*"・ーか龥龦\x01\u200béÉß\u017fǅʰ中日\u0301\u0300\U00010428\U00010400😀½\ud800\udc80"]
 
 
 def spoken() -> st.SearchStrategy[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import random
 from typing import Any
@@ -11,6 +12,8 @@ from foreign import END, MIXED
 
 from ubpe_numba import BPE
 from ubpe_numba.formats import exports
+from ubpe_numba.text.cut import PATTERNS
+from ubpe_numba.text.patterns import published_steps
 
 tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("tiktoken")
@@ -84,3 +87,32 @@ def test_a_folder_of_its_name_is_not_an_installed_package(tmp_path: pathlib.Path
     assert not exports._installed("just_a_folder")
     assert not exports._installed("not_even_that")
     assert exports._installed("numpy")
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_published_patterns_are_written_as_others_have_them(name: str) -> None:
+    """Steps and spellings that other libraries know; read back, they are the same pattern, by their version of Unicode."""
+    tok = BPE(300, pretokenizer=name, encoding="utf-8").fit(["it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False)
+    text = tok.to_huggingface()
+    step = json.loads(text)["pre_tokenizer"]
+    parts = step["pretokenizers"] if step["type"] == "Sequence" else [step]
+    found = [part["pattern"]["Regex"] if part["type"] == "Split" else part["type"] for part in parts]
+    want = {"gpt2": ["ByteLevel"], "starcoder": ["Digits", "ByteLevel"]}
+    assert found == want.get(name, [*published_steps(name), "ByteLevel"])
+    assert parts[-1]["use_regex"] is (name in want)
+    for again in (BPE.from_huggingface(text), *([BPE.from_tiktoken(tok.to_tiktoken_encoding())] if name != "deepseek" else [])):
+        cutter = again.segmenter_.pretokenizer
+        assert (cutter.name, cutter.unicode, cutter.kernel) == (name, "16.0.0", f"{name}@16.0.0")
+        assert again.encode("they're 1234 中文").tolist() == tok.encode("they're 1234 中文").tolist()
+
+
+@pytest.mark.parametrize("name", sorted(set(PATTERNS) - {"cl100k", "starcoder"}))
+def test_gigatoken_and_fastokens_accept_them(name: str, tmp_path: pathlib.Path) -> None:
+    """All but cl100k, whose published spelling Hugging Face reads otherwise, and the step Digits, which gigatoken has not."""
+    gigatoken, fastokens = pytest.importorskip("gigatoken"), pytest.importorskip("fastokens")
+    tok = BPE(300, pretokenizer=name, encoding="utf-8").fit(["it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False)
+    tok.to_huggingface(tmp_path / "tokenizer.json")
+    text = "they're 1234, I'VE  12\n\n中文 café! \n"
+    assert list(gigatoken.Tokenizer(str(tmp_path / "tokenizer.json")).encode(text)) == tok.encode(text).tolist()
+    found = fastokens.Tokenizer.from_file(str(tmp_path / "tokenizer.json")).encode(text)
+    assert list(getattr(found, "ids", found)) == tok.encode(text).tolist()

@@ -15,7 +15,7 @@ from foreign import END, MIXED, same
 from ubpe_numba import BPE, ModelFormatError
 from ubpe_numba.formats.export_samples import TEXTS
 from ubpe_numba.formats.pair_table import byte_characters, symbol_character
-from ubpe_numba.text.pretokenizer import NAMED
+from ubpe_numba.text.patterns import NAMED
 
 regex = pytest.importorskip("regex")
 tokenizers = pytest.importorskip("tokenizers")

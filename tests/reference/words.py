@@ -3,30 +3,73 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import Any
 
 import regex
 
 from .encode_pairs import Ranked, encode_rank
 
+_LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_WORDS = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*",
+)
+_REST = (r" ?[^\s\p{L}\p{N}]+[\r\n/]*", r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+")
+#: As they are published; each cuts what the one before it left in one piece.
 PATTERNS = {
     # A. Radford et al., 2019
-    "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    "gpt2": [_GPT2],
+    # the files of StarCoder: digits, then ByteLevel
+    "starcoder": [r"\p{N}", _GPT2],
     # tiktoken
-    "cl100k": r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
-    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
-    "o200k": "|".join(
-        [
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-            r"\p{N}{1,3}",
-            r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-            r"\s*[\r\n]+",
-            r"\s+(?!\S)",
-            r"\s+",
-        ]
-    ),
+    "cl100k": [
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+    ],
+    # llama_models, and the files of Llama 3
+    "llama3": [_LLAMA3],
+    # dashscope, and the files of Qwen 2 and 3
+    "qwen2": [_LLAMA3.replace("{1,3}", "")],
+    # the files of Qwen 3.5
+    "qwen35": [_LLAMA3.replace("{1,3}", "").replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(r"\s\p{L}", r"\s\p{L}\p{M}")],
+    # the files of DeepSeek V3
+    "deepseek": [
+        r"\p{N}{1,3}",
+        "[一-龥\u3040-ゟ\u30a0-ヿ]+",
+        r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
+        r"|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ],
+    # tiktoken
+    "o200k": ["|".join([*(word + "(?i:'s|'t|'re|'ve|'m|'ll|'d)?" for word in _WORDS), r"\p{N}{1,3}", *_REST])],
+    # mistral_common
+    "tekken": ["|".join([*_WORDS, r"\p{N}", *_REST])],
 }
-_COMPILED = {name: regex.compile(pattern) for name, pattern in PATTERNS.items()}
+_COMPILED = {name: [regex.compile(step) for step in steps] for name, steps in PATTERNS.items()}
+
+
+def places(text: str, pattern: str) -> list[int]:
+    """Where segments of a text begin and end, in code points, by the name of a pattern.
+
+    >>> places("it's  12", "starcoder")
+    [0, 2, 4, 6, 7, 8]
+    """
+    return cut_by(_COMPILED[pattern], text)
+
+
+def cut_by(steps: Iterable[Any], text: str) -> list[int]:
+    r"""Where segments begin and end, cut by patterns, compiled or not; what a pattern leaves out is a segment too.
+
+    >>> cut_by([r"\p{N}", r"\p{L}+"], "ab12, c")
+    [0, 2, 3, 4, 6, 7]
+    """
+    cuts = {0, len(text)}
+    for step in steps:
+        ends = sorted(cuts)
+        for a, b in zip(ends[:-1], ends[1:], strict=True):
+            for found in regex.finditer(step, text[a:b]):
+                cuts |= {a + found.start(), a + found.end()}
+    return sorted(cuts)
 
 
 def decoded(data: bytes) -> list[tuple[str, int]]:
@@ -52,7 +95,7 @@ def decoded(data: bytes) -> list[tuple[str, int]]:
 
 
 def split(data: bytes, pattern: str) -> list[bytes]:
-    """The segments of one document; what the pattern leaves out would be a segment too.
+    """The segments of one document.
 
     >>> split(b"it's 1234", "cl100k")
     [b'it', b"'s", b' ', b'123', b'4']
@@ -61,11 +104,8 @@ def split(data: bytes, pattern: str) -> list[bytes]:
     ends = [0]
     for _, width in points:
         ends.append(ends[-1] + width)
-    cuts = {0, len(data)}
-    for found in _COMPILED[pattern].finditer("".join(point for point, _ in points)):
-        cuts |= {ends[found.start()], ends[found.end()]}
-    places = sorted(cuts)
-    return [data[a:b] for a, b in zip(places[:-1], places[1:], strict=True)]
+    cuts = [ends[place] for place in places("".join(point for point, _ in points), pattern)]
+    return [data[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
 
 
 def count_segments(documents: list[bytes], pattern: str) -> dict[bytes, int]:

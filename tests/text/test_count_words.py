@@ -61,7 +61,7 @@ def test_what_is_refused() -> None:
             call(values, offsets.tolist(), "gpt2")
         with pytest.raises(ValueError, match="offsets: expected at most 6"):
             call(values, np.array([0, 7]), "gpt2")
-        with pytest.raises(ValueError, match="pattern: expected one of gpt2, cl100k, o200k, got 'gpt5'"):
+        with pytest.raises(ValueError, match=f"pattern: expected one of {', '.join(PATTERNS)}, got 'gpt5'"):
             call(values, offsets, "gpt5")
     with pytest.raises(TypeError, match="segments: expected a pattern's name or a 1-D array of int64, got None"):
         count_words(values, offsets, None)

@@ -86,7 +86,7 @@ def test_every_code_point(pattern: str) -> None:
     text = flat.tobytes().decode("utf-32-le" if sys.byteorder == "little" else "utf-32-be", "surrogatepass")
     widths = 1 + (flat >= 0x80) + (flat >= 0x800) + (flat >= 0x10000)
     ends = np.concatenate([[0], np.cumsum(widths)])
-    want = [0] + [found.end() for found in reference._COMPILED[pattern].finditer(text)]
+    want = reference.places(text, pattern)
     values, offsets = text_of(text.encode("utf-8", "surrogatepass"))
     assert np.array_equal(scan(values, offsets, pattern, 1), ends[want])
 
@@ -186,6 +186,8 @@ ACROSS = [
     "か\u3099ー・ア 한국。中文，あ",
     "\u3000\u3000中\xa0a \u3000b\u2003\n\u3000\u3000\n\u3000c",
     "\U0001f600\U0001f468\u200d \ud800\udc80a",
+    "!abcé !abc\u0301!!abc (ab)cd \n.x a\u3002b ・か・\u3099゛ー \u30a0a\u3040か",
+    "龥龦 中\n 中 \n\n中  1 中1中 ・\n !中 \x01\x02a\x01 \u200b\x00中\x07\u200b 。\n",
 ]
 STRAY = [b"\xe4\xb8", b"\xd0", b"\xd0 \x90", b"\xf0\x9f\x98a", b"\xe3\x82\x80\x80", b"\xed\xa0\x80\xed\xb0\x80", b"\xff\xfe \xc3"]
 
@@ -209,6 +211,7 @@ def test_segments_longer_than_windows() -> None:
 
 
 NASTY = [*"aAsSlL1 \n'/.-\t\r", "  ", "'s", "'LL", "ab", "AB", *"бБё中か・한。，éÉʰǅ١１½ſ", "'ſ"]
+NASTY += ["龥", "龦", "\u3040", "\u3099", "\u30a0", "\x01", "\u200b", "!", "(ab", "\U000e0001"]
 NASTY += ["\u3000", "\xa0", "\u0301", "\U0001f600", "\ud800"]
 
 

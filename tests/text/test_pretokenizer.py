@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from random import Random
 
 import numpy as np
 import pytest
@@ -11,8 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ubpe_numba.documents.normalise import code_points
+from ubpe_numba.text import cut
 from ubpe_numba.text.cut import PATTERNS
-from ubpe_numba.text.pretokenizer import NAMED, Pretokenizer
+from ubpe_numba.text.patterns import COVERING, NAMED, VERSION_OF_OTHERS, published_steps
+from ubpe_numba.text.pretokenizer import Pretokenizer
+from ubpe_numba.text.unicode_classes import flags_of_code_points
 
 regex = pytest.importorskip("regex")
 reference = pytest.importorskip("reference.words")
@@ -126,9 +130,64 @@ def test_same_as_the_foreign_libraries(text: str) -> None:
         want = plain(pattern, text)
         split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
         assert [part for part, _ in split.pre_tokenize_str(text)] == want, name
-        if not name.startswith("digits"):  # tiktoken drops what does not match
+        if name in COVERING:  # tiktoken drops what does not match
             ranks = {bytes([b]): b for b in range(256)} | {
                 part.encode(): 256 + i for i, part in enumerate(dict.fromkeys(want)) if len(part.encode()) > 1
             }
             encoding = tiktoken.Encoding("x", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
             assert [encoding.decode([i]) for i in encoding.encode_ordinary(text)] == want, name
+
+
+NEW = "\U00016ea0"  # a letter since Unicode 17.0
+
+
+@pytest.mark.parametrize("name", [*PATTERNS, "whitespace", "digits", r"\p{L}+"])
+def test_an_older_version_of_unicode(name: str) -> None:
+    """As the newest version cuts a text with another character in the place of a letter that is new."""
+    now, then = Pretokenizer(name), Pretokenizer(name, "16.0.0")
+    assert then.unicode == "16.0.0" and then != now and hash(then) == hash(now) and repr(then).endswith("unicode='16.0.0')")
+    assert then.kernel == (f"{name}@16.0.0" if name in PATTERNS else None) and then.name == now.name
+    for again in (pickle.loads(pickle.dumps(then)), Pretokenizer.from_state(then.state())):
+        assert again == then and again.unicode == "16.0.0" and again.kernel == then.kernel
+    text, other = (f"it{c}'s {c}{c} 1{c}A \n{c}" for c in (NEW, "\U0010ffff"))
+    values, same = (np.frombuffer(made.encode(), np.uint8) for made in (text, other))
+    offsets = np.array([0, 0, values.size])
+    assert np.array_equal(then.split(values, offsets), now.split(same, offsets))
+    if then.kernel is not None:
+        assert np.array_equal(cut.scan(values, offsets, then.kernel), now.split(same, offsets))
+    if "L" in then.pattern:
+        assert not np.array_equal(then.split(values, offsets), now.split(values, offsets))
+
+
+def test_versions_of_unicode_that_there_are() -> None:
+    newest = Pretokenizer("gpt2").unicode
+    assert Pretokenizer("gpt2", newest) == Pretokenizer("gpt2")
+    assert Pretokenizer("gpt2", "17.0.0") != Pretokenizer("gpt2", "16.0.0")
+    with pytest.raises(ValueError, match=rf"unicode: expected one of {newest}, 17.0.0, 16.0.0, 15.1.0, 15.0.0, got '9.0'"):
+        Pretokenizer("gpt2", "9.0")
+    unknown = Pretokenizer.from_state({"name": "gpt2", "pattern": NAMED["gpt2"], "unicode": "99.0.0"})
+    assert unknown == Pretokenizer("gpt2")
+    with pytest.raises(ValueError, match="pattern: expected one of"):
+        cut.scan(np.zeros(0, np.uint8), np.zeros(1, np.int64), "gpt2@9.0")
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_random_documents_are_cut_as_by_others(name: str) -> None:
+    """Of characters from all of Unicode, those that changed since among them: as the engine of Hugging Face cuts."""
+    theirs = pytest.importorskip("tokenizers")
+    steps = [theirs.pre_tokenizers.Split(theirs.Regex(step), "isolated") for step in published_steps(name)]
+    whole = theirs.pre_tokenizers.Sequence(steps)
+    ours = Pretokenizer(name, VERSION_OF_OTHERS)
+    rng = Random(5)
+    changed = np.flatnonzero(flags_of_code_points() != flags_of_code_points(VERSION_OF_OTHERS)).tolist()
+    known = np.flatnonzero(flags_of_code_points()).tolist()
+    for case in range(300):
+        points = [*rng.choices(known, k=30), *rng.choices(changed, k=10), *map(ord, rng.choices("aA1 '\n!s", k=40))]
+        rng.shuffle(points)
+        text = "".join(map(chr, points))
+        spans = whole.pre_tokenize_str(text)
+        want = sorted({0, len(text), *(at for _, span in spans for at in span)})
+        found = ours.split(np.array(points, np.uint32), np.array([0, len(points)]))
+        assert found.tolist() == want, (case, ascii(text))
+        data = np.frombuffer(text.encode(), np.uint8)
+        assert ours.split(data, np.array([0, data.size])).size == len(want)

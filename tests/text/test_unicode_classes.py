@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
+import unicodedata
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ import pytest
 import regex
 
 from ubpe_numba.text import unicode_classes as code_points
-from ubpe_numba.text.unicode_data import UNICODE_VERSION
+from ubpe_numba.text.patterns import VERSION_OF_OTHERS
+from ubpe_numba.text.unicode_data import OLDER, UNICODE_VERSION
 
 SAME_UNICODE = code_points.unicode_of_regex() == UNICODE_VERSION
 
@@ -22,24 +25,86 @@ def test_the_committed_classes_are_those_of_regex() -> None:
 
 def test_the_written_source_holds_the_classes() -> None:
     made: dict[str, Any] = {}
-    exec(code_points._source(code_points.flags_of_code_points(), "1.2.3"), made)
-    assert made["UNICODE_VERSION"] == "1.2.3"
+    older = {version: code_points.flags_of_code_points(version) for version in code_points.VERSIONS[1:]}
+    source = code_points._source(code_points.flags_of_code_points(), UNICODE_VERSION, older)
+    assert source == pathlib.Path(code_points.__file__).with_name("unicode_data.py").read_text("ascii")
+    exec(source.replace(UNICODE_VERSION, "1.2.3"), made)
+    assert made["UNICODE_VERSION"] == "1.2.3" and list(made["OLDER"]) == list(OLDER)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(code_points, "RUNS", made["RUNS"])
-        again = code_points.flags_of_code_points()
-    assert np.array_equal(again, code_points.flags_of_code_points())
-    path = pathlib.Path(code_points.__file__).with_name("unicode_data.py")
-    assert path.read_text("ascii").count("\n") == len(code_points._source(again, "18.0.0").splitlines())
+        patch.setattr(code_points, "OLDER", made["OLDER"])
+        for version, flags in older.items():
+            assert np.array_equal(code_points.flags_of_code_points(version), flags)
+
+
+def test_the_classes_are_those_of_pythons_unicode() -> None:
+    """Whichever version of Unicode this Python has, if it is one of those that are known."""
+    version = unicodedata.unidata_version
+    if version not in code_points.VERSIONS:
+        pytest.skip(f"no classes of Unicode {version}")
+    lines = [f"{point:04X} ; {unicodedata.category(chr(point))}" for point in range(0x110000)]
+    assert np.array_equal(code_points.flags_by_categories(lines), code_points.flags_of_code_points(version))
+
+
+def test_categories_of_a_file() -> None:
+    lines = ["# DerivedGeneralCategory", "", "0041..005A ; Lu # A..Z", "0061 ; Ll", "01C5 ; Lt", "02B0;Lm", "4E00..4E02 ; Lo",
+             "0300..0301 ; Mn", "0030 ; Nd", "0021 ; Po", "0024 ; Sc", "0020 ; Zs", "0001 ; Cc", "E000..F8FF ; Co"]  # fmt: skip
+    flags = code_points.flags_by_categories(lines)
+    found = [flags[ord(c)] for c in "AZa\u01c5\u02b0\u4e00\u0300\u030010!$ \x01\ue000"]
+    assert found == [5, 5, 6, 5, 7, 7, 3, 3, 0, 8, 64, 64, 16, 0, 0] and flags[ord("B")] == 5 and flags[ord("b")] == 0
+
+
+def test_versions_differ_by_what_was_added() -> None:
+    for newer, older in itertools.pairwise(code_points.VERSIONS):
+        now, then = code_points.flags_of_code_points(newer), code_points.flags_of_code_points(older)
+        changed = np.flatnonzero(now != then)
+        assert 0 < changed.size < 20_000 and (then[changed] == 0).sum() >= changed.size - 1  # U+0295 has a case since 17.0
+        assert np.array_equal(code_points.class_table(older)[34816 : 34816 + 128], now[:128] & ~np.uint8(64))
+
+
+CLASSES = {
+    1: r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", 2: r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", 4: r"\p{L}", 8: r"\p{N}", 16: r"\s",
+    64: r"[\p{P}\p{S}]",
+}  # fmt: skip
+EVERYTHING = [chr(point) for point in range(0x110000) if not 0xD800 <= point <= 0xDFFF]
+
+
+@pytest.mark.parametrize("flag", CLASSES)
+def test_the_version_of_tokenizers(flag: int) -> None:
+    theirs = pytest.importorskip("tokenizers")
+    cutter = theirs.pre_tokenizers.Split(theirs.Regex(CLASSES[flag]), "removed")
+    kept = "".join(piece for piece, _ in cutter.pre_tokenize_str("".join(EVERYTHING)))
+    flags = code_points.flags_of_code_points(VERSION_OF_OTHERS)
+    assert kept == "".join(c for c in EVERYTHING if not flags[ord(c)] & flag)
+
+
+@pytest.mark.parametrize("flag", CLASSES)
+def test_the_version_of_tiktoken(flag: int) -> None:
+    theirs = pytest.importorskip("tiktoken")
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    encoding = theirs.Encoding("classes", pat_str=CLASSES[flag], mergeable_ranks=ranks, special_tokens={})
+    flags = code_points.flags_of_code_points(VERSION_OF_OTHERS)
+    want = "".join(c for c in EVERYTHING if flags[ord(c)] & flag).encode()
+    assert bytes(encoding.encode_ordinary("".join(EVERYTHING))) == want
+
+
+def test_a_text_as_an_older_version_sees_it() -> None:
+    new = "".join(chr(point) for point in range(0x16EA0, 0x16EA3))  # letters since 17.0
+    text = f"a{new}b \u0295 é"
+    assert code_points.as_of("17.0.0", text) == text and code_points.as_of("16.0.0", "abc") == "abc"
+    seen = code_points.as_of("16.0.0", text)
+    assert regex.sub(r"\p{L}", "L", seen) == f"L{seen[1:4]}L L L" and not regex.search(r"\p{L}", seen[1:4])
+    assert regex.match(r"\p{Ll}", seen[6]) and not regex.match(r"\p{Ll}", text[6])
 
 
 def test_classes_of_some_code_points() -> None:
     flags = code_points.flags_of_code_points()
-    upper, lower, letter, number, space, newline = 1, 2, 4, 8, 16, 32
+    upper, lower, letter, number, space, newline, sign = 1, 2, 4, 8, 16, 32, 64
     for point, want in {
         "A": upper | letter, "z": lower | letter, "\u01c5": upper | letter, "中": upper | lower | letter,
         "\u02b0": upper | lower | letter, "\u0301": upper | lower, "5": number, "½": number, "Ⅳ": number, "٣": number,
         " ": space, "\u00a0": space, "\u0085": space, "\n": space | newline, "\r": space | newline, "\x1c": 0, "\x1f": 0,
-        "_": 0, "\U0001f600": 0, "\ud800": 0, "\ue000": 0, "\U0010ffff": 0,
+        "_": sign, "\U0001f600": sign, "$": sign, "\ud800": 0, "\ue000": 0, "\U0010ffff": 0,
     }.items():  # fmt: skip
         assert flags[ord(point)] == want, repr(point)
 

@@ -298,7 +298,7 @@ class Coder:
             alphabet.check_kind(given, name=name)
         cutter = segmenter.pretokenizer
         by_words = words() if words is not None and cutter is not None and given.values.dtype == np.uint8 else None
-        pattern = segmenter.pattern
+        pattern = segmenter.kernel
         whole = segmenter.special is None and segmenter.unknown is None and segmenter.lone is None
         as_given = whole and not segmenter.rewrites
         if by_words is not None and pattern is not None and as_given and given.kind == "bytes":

@@ -30,7 +30,7 @@ class ShortText(Desks):
     words : WordEncoder
         Its tables are shared, and the caches that it keeps for the calling thread.
     segmenter : Segmenter
-        With a pretokenizer of `cut.PATTERNS`.
+        With a pretokenizer that has a kernel.
     holds_special : callable or None
         Whether a text holds special tokens or known words; None where there are none.
     """
@@ -40,8 +40,8 @@ class ShortText(Desks):
         self.tables, self.scratch = words.tables, words.scratch
         self.token_ids, self.encoding = segmenter.token_ids, segmenter.encoding
         assert segmenter.pretokenizer is not None
-        assert segmenter.pretokenizer.name is not None
-        split, self.classes = cut.kernel_of(segmenter.pretokenizer.name)
+        assert segmenter.pretokenizer.kernel is not None
+        split, self.classes = cut.kernel_of(segmenter.pretokenizer.kernel)
         self.holds_special = holds_special
         self.only_ascii = segmenter.normalizer is not None  # which a normalizer that there may be does not change
         _, _, splitting, text, segments, rest, _ = self._new()
@@ -106,11 +106,6 @@ def short_text(model: Model, words: WordEncoder) -> ShortText | None:
     """What encodes short documents of a model that cuts text; None if there is no such way."""
     cutter, special = model.segmenter.pretokenizer, model.segmenter.special
     holds_special = None if special is None else _search(special)
-    if (
-        cutter is None
-        or cutter.name not in cut.PATTERNS
-        or model.segmenter.rewrites
-        or (special is not None and holds_special is None)
-    ):
+    if cutter is None or cutter.kernel is None or model.segmenter.rewrites or (special is not None and holds_special is None):
         return None
     return ShortText(words, model.segmenter, holds_special)

@@ -16,7 +16,7 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import sentencepiece
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, two_parts
 from ubpe_numba.formats.sentencepiece import BPE, BYTE, CONTROL, UNIGRAM, UNKNOWN_PIECE, USER, Pieces
-from ubpe_numba.text.pretokenizer import NAMED
+from ubpe_numba.text.patterns import NAMED
 
 _PREFIX = "tokenizer.ggml."
 _LETTERS = r"[^\r\n\p{L}\p{N}]?\p{L}+"

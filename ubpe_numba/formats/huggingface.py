@@ -19,7 +19,8 @@ from ubpe_numba.formats.character_bytes import over_bytes
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, symbol_index, two_parts
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.pretokenizer import AT_MARKS, NAMED
+from ubpe_numba.text.patterns import NAMED, name_of, published_steps
+from ubpe_numba.text.pretokenizer import AT_MARKS
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.special_tokens import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD
@@ -83,8 +84,12 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     if over_characters and not has_affixes and _never_matches(splitter, normalizer):
         splitter = None
         pattern = AT_MARKS if not model.get("ignore_merges") and _stays_between_marks(vocab) else None
-    if splitter is not None and splitter.cutters is not None and len(splitter.cutters) < 2:
-        pattern, splitter = next((cutter.pattern for cutter in splitter.cutters), None), None
+    if splitter is not None and splitter.cutters is not None:
+        patterns = [cutter.pattern for cutter in splitter.cutters]
+        if len(patterns) < 2:
+            pattern, splitter = next(iter(patterns), None), None
+        elif (found := name_of(*patterns)) is not None:  # a published pattern in steps
+            pattern, splitter = NAMED[found], None
     return table._replace(
         pattern=pattern, splitter=splitter, normalizer=normalizer, whole=model.get("ignore_merges") is True, flags=flags,
         decoding=_without_marks() if has_affixes else None if bytewise else _decoding(file.get("decoder")),
@@ -240,10 +245,13 @@ def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str,
     level = {**_AS_BYTES}
     steps: list[dict[str, Any]] = [] if table.splitter is None else table.splitter.state()
     bytewise = table.kind == "bytes" and table.unknown is None
-    if table.pattern == NAMED["gpt2"] and bytewise:
-        level["use_regex"] = True
-    elif table.pattern is not None:
-        steps.append({"type": "Split", "pattern": {"Regex": table.pattern}, "behavior": "Isolated", "invert": False})
+    for pattern in () if table.pattern is None else published_steps(table.pattern):
+        if pattern == NAMED["gpt2"] and bytewise:
+            level["use_regex"] = True
+        elif pattern == NAMED["digits1"]:
+            steps.append({"type": "Digits", "individual_digits": True})
+        else:
+            steps.append({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False})
     if bytewise and table.splitter is None:
         steps.append(level)
     words = sorted([(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()])

@@ -18,6 +18,7 @@ from ubpe_numba.formats import gguf_file, huggingface, sentencepiece, tekken, ti
 from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.runtime.files import open_regular
+from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
@@ -40,9 +41,9 @@ def from_tiktoken(source: Any, pretokenizer: Any, special_tokens: dict[str, int]
         ranks, special_tokens = tiktoken.Ranks.of(source._mergeable_ranks), special_tokens or dict(source._special_tokens)
         pretokenizer = pretokenizer or tiktoken.uncovered(source._pat_str)
         size = ranks.values.size + 8 * ranks.ranks.size
-        return _model_of(tiktoken.read(ranks, special_tokens, _pattern_of(pretokenizer)), size)
+        return _model_of(tiktoken.read(ranks, special_tokens, _pattern_of(pretokenizer)), size, cutter=pretokenizer)
     data = source if isinstance(source, bytes) else _read(source)
-    return _model_of(tiktoken.read_file(data, special_tokens or {}, _pattern_of(pretokenizer)), len(data))
+    return _model_of(tiktoken.read_file(data, special_tokens or {}, _pattern_of(pretokenizer)), len(data), cutter=pretokenizer)
 
 
 def from_vocab_merges(
@@ -56,7 +57,11 @@ def from_vocab_merges(
     source = dict(vocab) if hasattr(vocab, "keys") else _content(vocab, "{")
     text = _content(merges, None)
     table = vocab_merges.read(source, text, kind, special_tokens or {}, _pattern_of(pretokenizer), end_of_word)
-    return _model_of(table, len(source) + len(text))
+    return _model_of(table, len(source) + len(text), cutter=pretokenizer)
+
+
+def _cutter_of(pattern: str | None) -> Pretokenizer | None:
+    return None if pattern is None else Pretokenizer(pattern, VERSION_OF_OTHERS)
 
 
 def from_huggingface_unigram(source: Any) -> Model:
@@ -108,11 +113,12 @@ def _pattern_of(pretokenizer: Any) -> str | None:
     return None if cutter is None else cutter.pattern
 
 
-def _model_of(table: Table, n_bytes: int, symbols: Any = None) -> Model:
+def _model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None) -> Model:
     """The model of a table that may hold anything; ModelFormatError if it is not valid.
 
     `n_bytes` is the size of its file, which limits how many symbols it may claim; `symbols` are the integers that the characters
-    of a table of the kind ``"int"`` stand for.
+    of a table of the kind ``"int"`` stand for. `cutter` is what the user gave, if anything: a pre-tokenizer stays as it is, while
+    patterns are those of the other library, by its version of Unicode.
     """
     try:
         alphabet = Alphabet.from_symbols(table.symbols, table.kind)
@@ -131,7 +137,7 @@ def _model_of(table: Table, n_bytes: int, symbols: Any = None) -> Model:
         taken = set(table.token_ids.tolist())
         shared = table.shared and any(i in taken for words in (special, known) for i in words.values())
         segmenter = Segmenter(
-            table.splitter or Pretokenizer.of(table.pattern),
+            table.splitter or (cutter if isinstance(cutter, Pretokenizer) else _cutter_of(table.pattern)),
             SpecialTokens.from_user(special, known, table.kind, size, table.flags, shared),
             None,
             "utf-8" if table.kind == "bytes" else None,

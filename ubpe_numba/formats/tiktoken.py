@@ -24,20 +24,23 @@ from ubpe_numba.formats.kernels.pairs_of_ranks import pairs_of_ranks
 from ubpe_numba.formats.kernels.parts import NONE
 from ubpe_numba.formats.pair_table import WORK, Table
 from ubpe_numba.runtime.arrays import integers_of, offsets_of
-from ubpe_numba.text.pretokenizer import NAMED
+from ubpe_numba.text.patterns import COVERING, name_of, published_for_tiktoken
 
 EVERYTHING = "(?s:.+)"  # tiktoken always splits text; this pattern leaves it whole
-_COVERING = ("gpt2", "cl100k", "o200k", "whitespace")  # patterns that match every character
 
 
 def covering(pattern: str | None) -> str:
     """The pattern for tiktoken, which drops text between matches: a second alternative matches that text.
 
+    Of published patterns the spelling of tiktoken's own encodings.
+
     >>> covering("a+")
     '(?:a+)|(?:(?!a+)(?s:.))+'
     """
-    if pattern is None or pattern in [NAMED[name] for name in _COVERING]:
-        return pattern or EVERYTHING
+    if pattern is None:
+        return EVERYTHING
+    if name_of(pattern) in COVERING:
+        return published_for_tiktoken(pattern)
     return f"(?:{pattern})|(?:(?!{pattern})(?s:.))+"
 
 

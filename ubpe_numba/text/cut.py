@@ -28,8 +28,20 @@ from ubpe_numba.runtime.arrays import check_offsets, describe, plain, writable
 
 __all__ = ["PATTERNS", "scan"]
 
-#: The patterns that have a kernel. Each is compiled when it is first used.
-PATTERNS = ("gpt2", "cl100k", "o200k")
+#: The patterns that have a kernel: its file, its name there, and the table of classes that it reads (`class_table`).
+_KERNELS = {
+    "gpt2": ("split_gpt2", "split_gpt2", ""),
+    "cl100k": ("split_cl100k", "split_cl100k", ""),
+    "o200k": ("split_o200k", "split_o200k", ""),
+    "llama3": ("split_cl100k", "split_llama3", ""),
+    "qwen2": ("split_cl100k", "split_qwen2", ""),
+    "qwen35": ("split_cl100k", "split_qwen2", "marks"),
+    "tekken": ("split_o200k", "split_tekken", ""),
+    "deepseek": ("split_deepseek", "split_deepseek", "deepseek"),
+    "starcoder": ("split_gpt2", "split_starcoder", ""),
+}
+#: Each is compiled when it is first used.
+PATTERNS = tuple(_KERNELS)
 
 BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
 _PART = 1 << 19  # bytes of a part of a long document
@@ -51,7 +63,7 @@ def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int |
     offsets : int64[d + 1]
         Where documents begin and end.
     pattern : str
-        One of `PATTERNS`.
+        One of `PATTERNS`; with ``@16.0.0`` behind it by the classes of that version of Unicode.
     n_threads : int or None
         The result is the same for any number of threads.
 
@@ -132,7 +144,8 @@ def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
 def checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
     """A pattern's name, or segments that go with the offsets; TypeError or ValueError for anything else."""
     if isinstance(segments, str):
-        if segments not in PATTERNS:
+        name, at, version = segments.partition("@")
+        if name not in PATTERNS or (at and version not in import_module("ubpe_numba.text.unicode_data").OLDER):
             raise ValueError(f"pattern: expected one of {', '.join(PATTERNS)}, got {segments!r}")
         return segments
     if not isinstance(segments, np.ndarray) or segments.dtype != np.int64 or segments.ndim != 1 or not segments.size:
@@ -176,5 +189,8 @@ def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) ->
 @functools.cache
 def kernel_of(pattern: str) -> tuple[Callable[..., int], np.ndarray]:
     """The kernel of a pattern and its table of classes, imported when first used: who encodes integers need not wait for them."""
-    kernel = getattr(import_module(f"ubpe_numba.text.kernels.split_{pattern}"), f"split_{pattern}")
-    return kernel, import_module("ubpe_numba.text.unicode_classes").class_table()
+    name, _, version = pattern.partition("@")
+    file, kernel, kind = _KERNELS[name]
+    classes = import_module("ubpe_numba.text.unicode_classes")
+    table = classes.class_table(version or classes.UNICODE_VERSION, kind)
+    return getattr(import_module(f"ubpe_numba.text.kernels.{file}"), kernel), table

@@ -14,39 +14,12 @@ import numpy as np
 
 from ubpe_numba.documents.normalise import code_points, text_of
 from ubpe_numba.text.cut import PATTERNS, scan
+from ubpe_numba.text.patterns import NAMED, name_of
 
-__all__ = ["NAMED", "Pretokenizer"]
+__all__ = ["Pretokenizer"]
 
-#: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
-#: and `o200k` split as the encodings of tiktoken 0.14 do; `digits` keeps a number whole, `digits1` cuts it into digits, `digits3`
-#: into threes from the left; `whitespace` cuts before white space, the last character of which goes to the next word.
-NAMED = {
-    "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-    "cl100k": (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-        r"|\s+(?![\s\S])|\s*[\r\n]|\s+(?!\S)|\s"
-    ),
-    "o200k": (
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
-    "whitespace": r"\s?\S+|\s+(?!\S)|\s+",
-    "digits": r"\p{N}+",
-    "digits1": r"\p{N}",
-    "digits3": r"\p{N}{1,3}",
-}
-#: Other spellings of the same patterns, as versions of tiktoken have them.
-_SPELLINGS = {
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": "gpt2",
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
-    (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-    ): "cl100k",
-}
 #: A letter that each version of Unicode added.
 _NEWEST = (("17.0", 0x16EA0), ("16.0", 0x105C0), ("15.1", 0x2EBF0), ("15.0", 0x11F04), ("14.0", 0x12F90))
-
 
 #: Cuts before each "▁", or run of it: what no token of a model crosses that puts it for spaces. Found without an engine.
 AT_MARKS = "\u2581+[^\u2581]*|[^\u2581]+"
@@ -59,8 +32,12 @@ class Pretokenizer:
     Parameters
     ----------
     pattern
-        The name of a pattern (`gpt2`, `cl100k`, `o200k`, `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression
-        of the package `regex`, which knows ``\p{L}`` and the like. A str of letters, digits, ``-`` and ``_`` only is a name.
+        The name of a pattern (`gpt2`, `cl100k`, `o200k`, `llama3`, `qwen2`, `qwen35`, `tekken`, `deepseek`, `starcoder`,
+        `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression of the package `regex`, which knows ``\p{L}`` and
+        the like. A str of letters, digits, ``-`` and ``_`` only is a name.
+    unicode
+        The version of Unicode that decides what is a letter, where not the newest that is known: "17.0.0", "16.0.0" (that of
+        tiktoken and Hugging Face today), "15.1.0" or "15.0.0".
 
     Attributes
     ----------
@@ -69,49 +46,51 @@ class Pretokenizer:
     pattern : str
         The regular expression.
     unicode : str
-        The version of Unicode that decides what is a letter, such as ``"17.0"``.
+        The version of Unicode that decides what is a letter, such as ``"17.0.0"``.
+    kernel : str or None
+        The pattern as `cut.scan` takes it; None for one that `regex` runs.
 
     Raises
     ------
     TypeError
         For anything but a str.
     ValueError
-        For a name that does not exist, or a pattern that cannot be compiled.
+        For a name or a version that does not exist, or a pattern that cannot be compiled.
     ImportError
-        Without `regex` (``pip install 'ubpe-numba[text]'``), which all but `gpt2`, `cl100k` and `o200k` need.
+        Without `regex` (``pip install 'ubpe-numba[text]'``), which those from `whitespace` on need.
 
     Notes
     -----
     A pattern of a model file is run like any other, and some patterns take exponential time: load models with patterns of their
-    own only from sources you trust. Two pre-tokenizers are equal if their patterns are.
+    own only from sources you trust. Two pre-tokenizers are equal if their patterns and versions are.
 
     Examples
     --------
     >>> text = np.frombuffer(b"it's 2026", np.uint8)
     >>> Pretokenizer("gpt2").split(text, np.array([0, 9])).tolist()  # it, 's, 2026 with its space
     [0, 2, 4, 9]
-    >>> Pretokenizer("digit")
+    >>> Pretokenizer("digit")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: pretokenizer: there is no 'digit'; expected gpt2, cl100k, o200k, whitespace, digits, digits1, digits3 or a pattern
+    ValueError: pretokenizer: there is no 'digit'; expected gpt2, cl100k, o200k, llama3, ... or a pattern
     """
 
-    __slots__ = ("_compiled", "name", "pattern")
+    __slots__ = ("_compiled", "_older", "kernel", "name", "pattern")
     name: str | None
     pattern: str
+    kernel: str | None
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, unicode: str | None = None) -> None:
         if not isinstance(pattern, str):
             raise TypeError(f"pretokenizer: expected a name, a regular expression or None, got {pattern!r}")
-        self.name, self.pattern = _SPELLINGS.get(pattern), pattern
-        if pattern in NAMED:
-            self.name = pattern
-        elif not pattern or pattern.replace("-", "").replace("_", "").isalnum():
+        if pattern not in NAMED and (not pattern or pattern.replace("-", "").replace("_", "").isalnum()):
             raise ValueError(f"pretokenizer: there is no {pattern!r}; expected {', '.join(NAMED)} or a pattern")
-        else:
-            self.name = next((name for name, text in NAMED.items() if text == pattern), self.name)
-        if self.name is not None:
-            self.pattern = NAMED[self.name]
+        self.name = name_of(pattern)
+        self.pattern = pattern if self.name is None else NAMED[self.name]
+        self._older = None if unicode is None else _older(unicode)
+        self.kernel = None
+        if self.name in PATTERNS:
+            self.kernel = self.name if self._older is None else f"{self.name}@{self._older}"
         self._compiled: Any = None
         if self.name is None:  # a named pattern is compiled when first needed
             self._compiled = self._compile()
@@ -129,8 +108,10 @@ class Pretokenizer:
 
     @property
     def unicode(self) -> str:
-        """The version of Unicode that decides what is a letter: that of our table, or of `regex`, as far as it can be told."""
-        if self.name in PATTERNS:
+        """The version of Unicode that decides what is a letter: one asked for, of our table, or of `regex` if it can be told."""
+        if self._older is not None:
+            return self._older
+        if self.kernel is not None:
             return str(import_module("ubpe_numba.text.unicode_data").UNICODE_VERSION)
         engine = _engine()
         return next((version for version, point in _NEWEST if engine.match(r"\p{L}", chr(point))), "13.0 or earlier")
@@ -156,8 +137,8 @@ class Pretokenizer:
         >>> Pretokenizer("digits").split(np.frombuffer(b"a12", np.uint8), np.array([0, 3, 3])).tolist()
         [0, 1, 3]
         """
-        if self.name in PATTERNS:
-            return _scan(values, offsets, self.name)
+        if self.kernel is not None:
+            return _scan(values, offsets, self.kernel)
         if self.pattern == AT_MARKS:
             return _at_marks(values, offsets)
         self._compiled = self._compiled or self._compile()  # two threads may both make it, the same
@@ -178,6 +159,8 @@ class Pretokenizer:
 
     def _cuts(self, text: str) -> list[int]:
         """Where matches start and end, in characters; empty matches are left out."""
+        if self._older is not None and not text.isascii():
+            text = import_module("ubpe_numba.text.unicode_classes").as_of(self._older, text)
         if self._compiled.groups == 0:
             lengths = list(map(len, self._compiled.findall(text)))
             if sum(lengths) == len(text):  # there is nothing between matches: three times as fast
@@ -196,17 +179,43 @@ class Pretokenizer:
         """What a model file holds of it."""
         return {"name": self.name, "pattern": self.pattern, "unicode": self.unicode}
 
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Pretokenizer:
+        """Make it again from `state()`, by its version of Unicode if that is known here; TypeError or ValueError as for others.
+
+        Parameters
+        ----------
+        state
+            What a file holds.
+        """
+        version = state["unicode"]
+        known = isinstance(version, str) and version in import_module("ubpe_numba.text.unicode_data").OLDER
+        return cls(state["pattern"], version if known else None)
+
     def __reduce__(self) -> tuple[object, ...]:
-        return Pretokenizer, (self.name or self.pattern,)
+        return Pretokenizer, (self.name or self.pattern, self._older)
 
     def __eq__(self, other: object) -> bool:
-        return self.pattern == other.pattern if isinstance(other, Pretokenizer) else NotImplemented
+        if not isinstance(other, Pretokenizer):
+            return NotImplemented
+        return self.pattern == other.pattern and self._older == other._older
 
     def __hash__(self) -> int:
         return hash(self.pattern)
 
     def __repr__(self) -> str:
-        return f"Pretokenizer({self.name or self.pattern!r})"
+        older = "" if self._older is None else f", unicode={self._older!r}"
+        return f"Pretokenizer({self.name or self.pattern!r}{older})"
+
+
+def _older(version: Any) -> str | None:
+    """A version of Unicode whose classes are known, None for the newest; ValueError for another."""
+    data = import_module("ubpe_numba.text.unicode_data")
+    if version == data.UNICODE_VERSION:
+        return None
+    if not isinstance(version, str) or version not in data.OLDER:
+        raise ValueError(f"unicode: expected one of {', '.join([data.UNICODE_VERSION, *data.OLDER])}, got {version!r}")
+    return version
 
 
 def _scan(values: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:

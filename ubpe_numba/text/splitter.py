@@ -25,6 +25,7 @@ import numpy as np
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.text.normalizer import WHITE_SPACE, byte_characters, compiled, pattern_of, with_fields
+from ubpe_numba.text.patterns import COVERING, VERSION_OF_OTHERS, of_oniguruma
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
 __all__ = ["Splitter"]
@@ -35,7 +36,6 @@ _SCHEMES = ("always", "first", "never")
 #: Every character that is punctuation for Hugging Face: that of ASCII, symbols too, and Unicode's.
 _PUNCTUATION = r"[!-/:-@\[-`{-~\p{P}]"
 _SPACE = "[" + WHITE_SPACE.replace("\t\n\v\f\r ", r"\t\n\v\f\r\x20") + "]"
-_COVERING = ("gpt2", "cl100k", "o200k", "whitespace")  # patterns that match every character, so that nothing is between matches
 
 #: A piece of text, and the index that each of its characters comes from; None where nobody asks.
 Piece = tuple[str, "list[int] | None"]
@@ -245,7 +245,7 @@ class Splitter:
     steps: tuple[dict[str, Any], ...]
     cutters: tuple[Pretokenizer, ...] | None
     bytewise: bool
-    name = None  # of a pattern: there is none
+    name = kernel = None  # of a pattern: there is none
     unicode = ""
 
     def __init__(self, steps: Any) -> None:
@@ -441,7 +441,7 @@ def _cuts(step: dict[str, Any], name: str) -> list[tuple[str, str, bool]]:
         pattern, is_regex = pattern_of(step["pattern"], name)
         if not pattern:
             raise ValueError(f"{name}: the pattern is empty")
-        return [(pattern if is_regex else _quoted(pattern), step["behavior"], step["invert"])]
+        return [(of_oniguruma(pattern) if is_regex else _quoted(pattern), step["behavior"], step["invert"])]
     if kind == "Digits":
         return [(r"\p{N}" if step["individual_digits"] else r"\p{N}+", "Isolated", False)]
     if kind == "Punctuation":
@@ -464,8 +464,8 @@ def _cutter(pattern: str, behavior: str, invert: bool) -> Pretokenizer | None:
     if behavior != "Isolated" and not (behavior == "Removed" and invert):
         return None
     plain = pattern.replace("-", "").replace("_", "").isalnum()  # which would be taken for the name of a pattern
-    cutter = Pretokenizer(f"(?:{pattern})" if plain else pattern)
-    return cutter if behavior == "Isolated" or cutter.name in _COVERING else None
+    cutter = Pretokenizer(f"(?:{pattern})" if plain else pattern, VERSION_OF_OTHERS)
+    return cutter if behavior == "Isolated" or cutter.name in COVERING else None
 
 
 def _keeps_all(step: dict[str, Any]) -> bool:

@@ -1,10 +1,14 @@
 r"""The class of every code point, as the package `regex` sees it: what `\p{L}`, `\p{N}`, `\s` ... mean to the kernels.
 
 The classes are committed (`unicode_data.py`), so that text is cut alike everywhere: which version of Unicode `unicodedata` and
-`regex` know depends on their release. `python -m ubpe_numba.text.unicode_classes` writes them anew, from the installed `regex`.
+`regex` know depends on their release. Each version has some thousands of letters more, and a few that changed; other libraries
+have older ones, and models that come from them are cut by theirs: an older version is held as what differs from the newest.
+
+`python -m ubpe_numba.text.unicode_classes FILES` writes them anew: the newest from the installed `regex`, and, from the files
+`DerivedGeneralCategory-*.txt` of the Unicode Character Database, older ones.
 
 They are stored as runs of code points with equal flags: the flags of all runs, then the lowest bytes of their lengths, the middle
-and the highest ones, compressed. The runs of U+0000..U+0020 are::
+and the highest ones, compressed. The runs of U+0000..U+0020 of the newest version are::
 
     flags    0, SPACE, SPACE | NEWLINE, SPACE, SPACE | NEWLINE, 0, SPACE
     lengths  9, 1,     1,               2,     1,               18, 1
@@ -17,14 +21,18 @@ import functools
 import importlib.metadata
 import pathlib
 import re
+import sys
 import zlib
 
 import numpy as np
 
-from ubpe_numba.text.kernels.utf8 import LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER
-from ubpe_numba.text.unicode_data import RUNS
+from ubpe_numba.text.kernels.utf8 import CJK, LETTER, LOWER, NEWLINE, NUMBER, SIGN, SPACE, UPPER
+from ubpe_numba.text.unicode_data import OLDER, RUNS, UNICODE_VERSION
 
-__all__ = ["class_table", "flags_of_code_points"]
+__all__ = ["VERSIONS", "class_table", "flags_of_code_points"]
+
+#: The versions of Unicode whose classes are known, the newest first.
+VERSIONS = (UNICODE_VERSION, *OLDER)
 
 _SIZE = 0x110000
 _BLOCK = 64  # code points that share all bytes of UTF-8 but the last
@@ -33,31 +41,82 @@ _CLASSES = {
     LOWER: r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
     LETTER: r"\p{L}+",
     NUMBER: r"\p{N}+",
+    SIGN: r"[\p{P}\p{S}]+",
     SPACE: r"\s+",
     NEWLINE: r"[\r\n]+",
 }
 
 
-def flags_of_code_points() -> np.ndarray:
-    """uint8[0x110000]: the flags (kernels/utf8.py) of every code point, surrogates included.
+def flags_of_code_points(version: str = UNICODE_VERSION) -> np.ndarray:
+    """uint8[0x110000]: the flags (kernels/utf8.py) of every code point, surrogates included, in a version of `VERSIONS`.
 
     >>> flags_of_code_points()[[ord("e"), ord("5"), ord(" ")]].tolist()  # LOWER | LETTER, NUMBER, SPACE
     [6, 8, 16]
+    >>> flags_of_code_points("16.0.0")[0x16EA0], flags_of_code_points()[0x16EA0]  # UPPER | LETTER since 17.0
+    (np.uint8(0), np.uint8(5))
     """
-    flat = np.frombuffer(zlib.decompress(base64.b85decode(RUNS)), np.uint8)
+    newest = _unpacked(RUNS)
+    return newest if version == UNICODE_VERSION else newest ^ _unpacked(OLDER[version])
+
+
+def _unpacked(runs: str) -> np.ndarray:
+    flat = np.frombuffer(zlib.decompress(base64.b85decode(runs)), np.uint8)
     n = flat.size // 4
     lengths = flat[n:].reshape(3, n).astype(np.int64)
     return np.repeat(flat[:n], lengths[0] | lengths[1] << 8 | lengths[2] << 16)
 
 
+def _marks_as_letters(flags: np.ndarray) -> np.ndarray:
+    """Marks are LETTER too, with whatever case."""
+    marks: np.ndarray = flags & (UPPER | LOWER | LETTER) == UPPER | LOWER
+    return np.where(marks, flags | np.uint8(LETTER), flags)
+
+
+def _for_deepseek(flags: np.ndarray) -> np.ndarray:
+    """Marks are letters, CJK and SIGN have flags; LOWER tells signs from what has no class, where there is no letter."""
+    flags = _marks_as_letters(flags)
+    flags[flags & SIGN > 0] |= LOWER
+    flags[0x3040:0x3100] |= CJK
+    flags[0x4E00:0x9FA6] |= CJK
+    return flags
+
+
+_KINDS = {"": lambda flags: flags & ~np.uint8(SIGN), "marks": _marks_as_letters, "deepseek": _for_deepseek}
+
+
 @functools.cache
-def class_table() -> np.ndarray:
-    """The table that kernels read, uint8, about 59 kB; made once a process. kernels/utf8.py has a drawing of it."""
-    flags = flags_of_code_points().tobytes()
+def class_table(version: str = UNICODE_VERSION, kind: str = "") -> np.ndarray:
+    """The table that kernels read, uint8, about 60 kB; made once a process. kernels/utf8.py has a drawing of it.
+
+    `kind` is "" for most patterns, "marks" where marks are letters, and "deepseek".
+    """
+    flags = _KINDS[kind](flags_of_code_points(version)).tobytes()
     ascii_blocks = flags[: 2 * _BLOCK]
     numbers: dict[bytes, int] = {}
     index = [numbers.setdefault(flags[i : i + _BLOCK], len(numbers) + 2) for i in range(0, _SIZE, _BLOCK)]
     return np.frombuffer(bytearray(b"".join([np.array(index, "<u2").tobytes(), ascii_blocks, *numbers])), np.uint8)
+
+
+@functools.cache
+def _changed(version: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    """A class of all characters that have other flags today, and, of each, one that still has the flags that it had."""
+    now, then = flags_of_code_points(), flags_of_code_points(version)
+    changed = np.flatnonzero(now != then)
+    as_before = {int(flags): chr(int(np.flatnonzero((now == then) & (now == flags))[-1])) for flags in np.unique(then[changed])}
+    bounds = np.flatnonzero(np.diff(changed) > 1)
+    ranges = zip(changed[np.append(0, bounds + 1)].tolist(), changed[np.append(bounds, -1)].tolist(), strict=True)
+    pattern = re.compile("[" + "".join(f"{chr(a)}-{chr(b)}" for a, b in ranges) + "]")
+    return pattern, {chr(point): as_before[int(then[point])] for point in changed.tolist()}
+
+
+def as_of(version: str, text: str) -> str:
+    r"""The text with other characters in the place of those that had another class in an older version of Unicode.
+
+    >>> ascii(as_of("16.0.0", "a\U00016ea0"))
+    "'a\\U0010ffff'"
+    """
+    pattern, table = _changed(version)
+    return pattern.sub(lambda found: table[found[0]], text)
 
 
 def flags_by_regex() -> np.ndarray:
@@ -78,21 +137,54 @@ def unicode_of_regex() -> str:
     return found[1] if found else ""
 
 
-def _source(flags: np.ndarray, version: str) -> str:
-    """The text of `unicode_data.py`: runs of equal flags, packed as the head of this file says."""
-    starts = np.flatnonzero(np.diff(flags, prepend=0xFF))
+def flags_by_categories(lines: list[str]) -> np.ndarray:
+    """uint8[0x110000]: the same from the lines of a file of general categories; white space is that of the newest version.
+
+    >>> flags_by_categories(["0041..005A    ; Lu #  [26] LATIN CAPITAL LETTER A..", "# a comment"])[[65, 97]].tolist()
+    [5, 0]
+    """
+    flags = flags_of_code_points() & (SPACE | NEWLINE)
+    for line in lines:
+        points, _, category = line.partition("#")[0].partition(";")
+        if kind := category.strip():
+            first, _, last = points.strip().partition("..")
+            flags[int(first, 16) : int(last or first, 16) + 1] |= _of_category(kind)
+    return flags
+
+
+def _of_category(kind: str) -> int:
+    flag = {"L": LETTER, "N": NUMBER, "P": SIGN, "S": SIGN}.get(kind[0], 0)
+    upper, lower = kind in ("Lu", "Lt"), kind == "Ll"
+    both = kind in ("Lm", "Lo") or kind[0] == "M"
+    return flag | UPPER * (upper or both) | LOWER * (lower or both)
+
+
+def _packed(flags: np.ndarray) -> str:
+    """Runs of equal flags, packed as the head of this file says, as lines of a Python literal."""
+    starts = np.flatnonzero(np.diff(flags, prepend=~flags[:1]))
     lengths = np.diff(starts, append=_SIZE).astype("<u4").view(np.uint8).reshape(-1, 4)
     packed = base64.b85encode(zlib.compress(np.concatenate([flags[starts], lengths[:, :3].T.reshape(-1)]).tobytes(), 9)).decode()
-    lines = "\n".join(f'    "{packed[i : i + 120]}"' for i in range(0, len(packed), 120))
+    return "\n".join(f'    "{packed[i : i + 120]}"' for i in range(0, len(packed), 120))
+
+
+def _source(flags: np.ndarray, version: str, older: dict[str, np.ndarray]) -> str:
+    """The text of `unicode_data.py`: the flags of all code points in the newest version, and what differs in older ones."""
     about = '"""Written by `python -m ubpe_numba.text.unicode_classes`: the classes of all code points, compressed."""'
-    return f'{about}\n\nUNICODE_VERSION = "{version}"\nRUNS = (\n{lines}\n)\n'
+    parts = [f'{about}\n\nUNICODE_VERSION = "{version}"\nRUNS = (\n{_packed(flags)}\n)\nOLDER = {{\n']
+    parts += [f'"{name}": (\n{_packed(flags ^ old)}\n),\n' for name, old in sorted(older.items(), reverse=True)]
+    return "".join([*parts, "}  # fmt: skip\n"])
 
 
-def main() -> None:
-    """Write `unicode_data.py`."""
+def main(paths: list[str]) -> None:
+    """Write `unicode_data.py`; versions that it has stay."""
+    older = {name: flags_of_code_points(name) for name in VERSIONS}
+    for path in map(pathlib.Path, paths):
+        older[path.stem.rpartition("-")[2]] = flags_by_categories(path.read_text("utf-8").splitlines())
+    newest = unicode_of_regex()
+    older.pop(newest, None)
     path = pathlib.Path(__file__).with_name("unicode_data.py")
-    path.write_text(_source(flags_by_regex(), unicode_of_regex()), encoding="ascii", newline="\n")
+    path.write_text(_source(flags_by_regex(), newest, older), encoding="ascii", newline="\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

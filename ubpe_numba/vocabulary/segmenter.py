@@ -17,7 +17,6 @@ from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.errors import ModelFormatError, SpecialTokenError
 from ubpe_numba.runtime.arrays import check_fields, integers_of, offsets_of
 from ubpe_numba.text import rewrite
-from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.python_pattern import PythonPattern
@@ -128,7 +127,7 @@ class Segmenter(NamedTuple):
         kept = Documents(given.values, given.cuts, corpus.given.kind)  # for the alphabet: of weight 0 too
         pieces = self.rewritten(self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs"))
         if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
-            cuts = self.pattern or self.segments(pieces)
+            cuts = self.kernel or self.segments(pieces)
             from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
 
             return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
@@ -142,10 +141,10 @@ class Segmenter(NamedTuple):
         return made._replace(given=kept)
 
     @property
-    def pattern(self) -> str | None:
-        """The name of the pattern that alone cuts what stands between special and break tokens, if a kernel knows it."""
-        name = None if self.pretokenizer is None else self.pretokenizer.name
-        return name if name in PATTERNS and (self.lone is None or not self.lone.stops.size) else None
+    def kernel(self) -> str | None:
+        """The pattern that alone cuts what stands between special and break tokens, as `cut.scan` takes it, if it does."""
+        alone = self.pretokenizer is not None and (self.lone is None or not self.lone.stops.size)
+        return self.pretokenizer.kernel if alone and self.pretokenizer is not None else None
 
     def segments(self, pieces: Stretches) -> np.ndarray:
         """The segments of all stretches, int64[s + 1]."""
@@ -354,7 +353,7 @@ class Segmenter(NamedTuple):
                 raise ModelFormatError("pretokenizer: expected an object")
             check_fields(found, ("name", "pattern", "unicode"), "pretokenizer")
             try:
-                cutter = Pretokenizer(found["pattern"])
+                cutter = Pretokenizer.from_state(found)
             except (TypeError, ValueError) as error:
                 raise ModelFormatError(str(error)) from error
             if kind == "int" or found["name"] != cutter.name or not isinstance(found["unicode"], str):

@@ -6,7 +6,9 @@ The alternatives, with U for `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]` and W for `[\p{Ll
 2. `[^\r\n\p{L}\p{N}]?U+W*(?i:'s|'t|'re|'ve|'m|'ll|'d)?`
 3. `\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 
-Source: OpenAI, the package tiktoken.
+Mistral's tekken has no contractions, and every digit is a segment.
+
+Source: OpenAI, the package tiktoken; Mistral AI, the package mistral_common.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from numba import types
 from ubpe_numba.runtime.jit import helper, kernel, section
 from ubpe_numba.runtime.machine.byte_masks import traced
 from ubpe_numba.runtime.machine.intrinsics import load8
+from ubpe_numba.text.kernels.rules import BEHIND, DIGITS, O200K, TEKKEN
 from ubpe_numba.text.kernels.split import split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     LETTER,
@@ -27,13 +30,14 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     WORDLIKE,
     class_of,
     contraction,
+    few_numbers,
     run,
-    three_numbers,
     whitespace,
 )
-from ubpe_numba.text.kernels.window import O200K, boundaries
+from ubpe_numba.text.kernels.window import boundaries
 
-_boundaries = traced(boundaries, types.uint64, types.int64, pattern=O200K)
+_o200k = traced(boundaries, types.uint64, types.int64, rules=O200K)
+_tekken = traced(boundaries, types.uint64, types.int64, rules=TEKKEN)
 _APOSTROPHE, _SPACE, _LF, _CR, _SLASH = b"' \n\r/"  # numba would compile a function for `ord`
 
 
@@ -63,34 +67,34 @@ def _word(text, i, end, table):
 
 
 @helper
-def _with_contraction(text, i, end):
-    """The end of a word that ends at i, with the contraction behind it, if any. "it's", i = 2 -> 4. O(1)."""
-    if i < end and load8(text, i) == _APOSTROPHE:
+def _with_contraction(text, i, end, rules):
+    """The end of a word that ends at i, with the contraction behind it, if any. o200k, "it's", i = 2 -> 4. O(1)."""
+    if rules & BEHIND and i < end and load8(text, i) == _APOSTROPHE:
         return i + contraction(text, i, end, 32)
     return i
 
 
 @section
-def _end_of_segment(text, i, end, table):
+def _end_of_segment(text, i, end, table, rules):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
-    "(iPhone's) //x": from 0 to 2 (a sign and a word), from 2 to 9 (a word with its contraction), from 9 to 10, from 10 to 13 (a
-    space and signs), from 13 to 14.
+    o200k, "(iPhone's) //x": from 0 to 2 (a sign and a word), from 2 to 9 (a word with its contraction), from 9 to 10, from 10 to
+    13 (a space and signs), from 13 to 14.
     """
     flags, width = class_of(text, i, end, table)
     if flags & LETTER:
         stop, _ = _word(text, i, end, table)
-        return _with_contraction(text, stop, end)
+        return _with_contraction(text, stop, end, rules)
     if flags & NUMBER:
-        return three_numbers(text, i, end, table)
+        return few_numbers(text, i, end, table, rules & DIGITS)
     j = i + width
     if flags & NEWLINE == 0:
         stop, alternative = _word(text, j, end, table)
         if alternative != 1 and flags & UPPER:
             # a mark with no W behind it: alternative 1 takes the mark itself as W+, before 2 is tried
-            return _with_contraction(text, j, end)
+            return _with_contraction(text, j, end, rules)
         if alternative:
-            return _with_contraction(text, stop, end)
+            return _with_contraction(text, stop, end, rules)
     if load8(text, i) == _SPACE and j < end:
         flags_behind, width = class_of(text, j, end, table)
         if flags_behind & WORDLIKE == 0:
@@ -113,4 +117,13 @@ def split_o200k(values, offsets, table, state, ends):
 
     values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [4, 7, 8, 10], returns 4: it's, " ok", " ", 12.
     """
-    return split_documents(_boundaries, _end_of_segment, values, offsets, table, state, ends)
+    return split_documents(_o200k, _end_of_segment, O200K, values, offsets, table, state, ends)
+
+
+@kernel
+def split_tekken(values, offsets, table, state, ends):
+    """Write the ends of the next segments: arguments, result and cost as for `split_gpt2`.
+
+    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 8, 9, 10], returns 6: it, 's, " ok", " ", 1, 2.
+    """
+    return split_documents(_tekken, _end_of_segment, TEKKEN, values, offsets, table, state, ends)

@@ -32,6 +32,8 @@ LETTER = 4  # \p{L}
 NUMBER = 8  # \p{N}
 SPACE = 16  # \s
 NEWLINE = 32  # \r \n
+SIGN = 64  # \p{P} \p{S}; in the table of DeepSeek only, as is
+CJK = 128  # U+3040..U+30FF and U+4E00..U+9FA5
 WORDLIKE = LETTER | NUMBER | SPACE  # punctuation is what has none of these
 FLAGS = 2 * 17408
 
@@ -107,9 +109,9 @@ def whitespace(text, i, end, table):
 
 
 @helper
-def three_numbers(text, i, end, table):
-    r"""The end of `\p{N}{0,3}` at i: "12345", i = 0 -> 3. O(1)."""
-    for _ in range(3):
+def few_numbers(text, i, end, table, most):
+    r"""The end of `\p{N}{0,most}` at i: "12345", i = 0, most = 3 -> 3. O(1)."""
+    for _ in range(most):
         if i < end:
             flags, width = class_of(text, i, end, table)
             if flags & NUMBER:

@@ -7,17 +7,15 @@ from one window to the next. Its answer holds as far as all that it depends on l
     starts        .  1  .  1  1  1  .  .  1  1  .  1  .  ?          the first bit is left out: a segment begins there anyway
 
 Here the answer ends at the last byte: whether a segment begins at this space depends on what follows. The next window begins at
-"no". Not decided within a window, and left to the walk (utf8.py): numbers that are not ASCII where they are cut in threes,
-marks that do not follow a letter in o200k, and segments of more than 64 bytes that are not words.
+"no". Not decided within a window, and left to the walk (utf8.py): numbers that are not ASCII where they are cut in groups,
+marks that do not follow a letter where words are cut by case, and segments of more than 64 bytes that are not words. The rules of
+a pattern (rules.py) are known when its kernel is compiled.
 """
 
 from __future__ import annotations
 
 from ubpe_numba.runtime.machine.byte_masks import Mask, below, equal, lowest, reach_down, reach_up, width_of
-
-GPT2 = 0  # patterns are numbers in the order of their publication, each a change of the one before
-CL100K = 1
-O200K = 2
+from ubpe_numba.text.kernels.rules import ANY_CASE, APART, BEHIND, CASE, DIGITS, LINES, SIGNS, SLASHES, WHOLE
 
 
 def _contractions(text: Mask, i: Mask, apostrophes: Mask, inner: Mask, any_case: bool) -> Mask:
@@ -40,20 +38,25 @@ def _contractions(text: Mask, i: Mask, apostrophes: Mask, inner: Mask, any_case:
     return two | two >> 1 | three | three >> 1 | three >> 2
 
 
-def _in_threes(numbers: Mask) -> Mask:
-    """The starts of groups of three digits: of 1234567 at 1, 4 and 7."""
+def in_groups(numbers: Mask, size: int) -> Mask:
+    """The starts of groups of so many digits: of 1234567, in threes, at 1, 4 and 7."""
     starts = numbers & ~(numbers << 1)
-    fourth = numbers & numbers << 1
-    fourth &= fourth << 2
+    beyond, row = numbers, 1  # what has so many digits before it: the last of a row of size + 1
+    while row <= size:
+        shift = min(row, size + 1 - row)
+        beyond &= beyond << shift
+        row += shift
 
     def more() -> Mask:
-        found, three = starts, fourth
-        for shift in (3, 6, 12, 24, 48):  # every step doubles how many groups of a number are found
-            found |= found << shift & three
-            three &= three << shift if shift < 48 else three
+        found, next_group, shift = starts, beyond, size
+        while shift < 64:  # every step doubles how many groups of a number are found
+            found |= found << shift & next_group
+            if 2 * shift < 64:
+                next_group &= next_group << shift
+            shift *= 2
         return found & ~starts
 
-    return starts | fourth.if_any(more)
+    return starts | beyond.if_any(more)
 
 
 def _words_by_case(capitals: Mask, small: Mask, caseless: Mask, letters: Mask) -> Mask:
@@ -70,26 +73,43 @@ def _words_by_case(capitals: Mask, small: Mask, caseless: Mask, letters: Mask) -
     )
 
 
+def lines(white: Mask, newline: Mask, taken: Mask) -> tuple[Mask, Mask]:
+    """Where white space begins that ends behind its last newline, and the blanks; `taken` newlines belong to punctuation."""
+    blank = white & ~newline
+    line = blank & newline << 1 & ~(taken << 1)  # the first blank of a line, unless the line is blank
+    swallowed = (newline & blank << 1).if_any(lambda: reach_down(newline >> 1 & blank, blank))
+    return white & ~(white << 1) & ~taken | blank & taken << 1 | line & ~swallowed, blank
+
+
+def last_blanks(blank: Mask, behind: Mask, inside: Mask) -> Mask:
+    """The last blank of each row that does not end `behind` it: its first byte."""
+    last = blank & ~(behind >> 1)
+    last |= (last & inside) >> 1
+    last |= (last & inside) >> 1
+    return last & ~inside
+
+
 def boundaries(
     text: Mask, i: Mask, rest: Mask,
     known: Mask, upper: Mask, lower: Mask, letters: Mask, numbers: Mask, white: Mask, inside: Mask,
-    pattern: int,
+    rules: int,
 ) -> tuple[Mask, Mask]:  # fmt: skip
     """Starts of segments in the 64 bytes from i on, and how far the next window is: the rest of the document if it ends here.
 
-    The masks are those of `classes_of_64`, and hold for the first `known` bytes; `rest` is how long the document is from i on.
-    The mask of starts leaves out i itself, and what is not decided. The next window may begin at the last start, or further on
-    where the second result says, if it is not 0: at the last letter of a word, the rest of which is cut as if it began there.
+    The masks are those of `classes_of_64`, and hold for the first `known` bytes; `rest` is how long the document is from i on,
+    `rules` are those of a pattern. The mask of starts leaves out i itself, and what is not decided. The next window may begin at
+    the last start, or further on where the second result says, if it is not 0: at the last letter of a word, the rest of which
+    is cut as if it began there.
 
     cl100k, "it's 1234!" and the end of the document -> bits 2, 4, 5, 8 and 9, and 10.
     """
     none = known & 0
     strange = none
-    if pattern == O200K:
+    if rules & CASE:
         marks = upper & lower & ~letters
         strange = marks & ~((letters | marks) << 1)
         letters |= marks
-    if pattern != GPT2:
+    if rules & DIGITS > 1:
         strange |= numbers & ~inside & inside >> 1
     known = known.least(lowest(strange))
     at_end = known.equals(rest) & ~known.equals(64)
@@ -102,43 +122,45 @@ def boundaries(
 
     space = equal(text, i, " ")
     signs = others & ~((others | space) << 1)  # the first ones of punctuation, if they begin a segment
-    joins = letters << 1 if pattern == O200K else signs & letters >> 1
-    apostrophes = equal(text, i, "'") & others & joins
-    endings = apostrophes.if_any(lambda: _contractions(text, i, apostrophes, inner, any_case=pattern != GPT2))
-    letters &= ~endings
-    undecided = apostrophes & ~(inner >> 2) & ~at_end
-    if pattern == O200K:
-        others &= ~endings
-        undecided |= apostrophes & endings << 1  # of two contractions in a row the second is none
-        signs = others & ~((others | space) << 1)
-    known = known.least(lowest(undecided))
+    if rules & (APART | BEHIND):
+        joins = letters << 1 if rules & BEHIND else signs & letters >> 1
+        apostrophes = equal(text, i, "'") & others & joins
+        endings = apostrophes.if_any(lambda: _contractions(text, i, apostrophes, inner, any_case=bool(rules & ANY_CASE)))
+        letters &= ~endings
+        undecided = apostrophes & ~(inner >> 2) & ~at_end
+        if rules & BEHIND:
+            others &= ~endings
+            undecided |= apostrophes & endings << 1  # of two contractions in a row the second is none
+            signs = others & ~((others | space) << 1)
+        known = known.least(lowest(undecided))
 
     blank = white
     starts = white & ~(white << 1)
-    if pattern != GPT2:
+    if rules & LINES:
         newline = (equal(text, i, "\n") | equal(text, i, "\r")) & inner
-        tail = newline | equal(text, i, "/") & inner if pattern == O200K else newline
+        tail = newline | equal(text, i, "/") & inner if rules & SLASHES else newline
         taken = reach_up(newline & others << 1, tail) & tail  # by the punctuation before it
-        if pattern == O200K:
+        if rules & SLASHES:
             others &= ~taken
             signs = others & ~((others | space) << 1)
-        if pattern == CL100K:
+        if rules & WHOLE:
             newline |= outside  # white space at the end of a document is one segment
-        blank = white & ~newline
-        line = blank & newline << 1 & ~(taken << 1)  # the first blank of a line, unless the line is blank
-        swallowed = (newline & blank << 1).if_any(lambda: reach_down(newline >> 1 & blank, blank))
-        starts = starts & ~taken | blank & taken << 1 | line & ~swallowed
-    last = blank & ~((white | outside) >> 1)  # of the last blank of a row the last byte
-    last |= (last & inside) >> 1
-    last |= (last & inside) >> 1
-    starts |= last & ~inside | signs
+        starts, blank = lines(white, newline, taken)
+    behind = white | outside
+    if rules & DIGITS and not rules & SIGNS:  # digits are cut out first: blanks before one stay together
+        behind |= numbers
+    starts |= last_blanks(blank, behind, inside) | signs
 
-    if pattern == GPT2:
-        starts |= letters & ~((letters | space) << 1) | numbers & ~((numbers | space) << 1)
-    else:  # a blank, or a sign that begins a segment, goes with the letters behind it
-        starts |= letters & ~((letters | blank) << 1) & ~((signs << 1) + inside) | _in_threes(numbers)
+    if rules & SIGNS:  # a blank, or a sign that begins a segment, goes with the letters behind it
+        words = letters & ~((letters | blank) << 1) & ~((signs << 1) + inside)
+    else:
+        words = letters & ~((letters | space) << 1)
+    if rules & DIGITS > 1:
+        starts |= words | in_groups(numbers, rules & DIGITS)
+    else:
+        starts |= words | numbers & ~(inside if rules & DIGITS else (numbers | space) << 1)
     mixed = none
-    if pattern == O200K:
+    if rules & CASE:
         caseless, capitals, small = upper & lower & letters, upper & ~lower & letters, lower & ~upper & letters
         starts |= _words_by_case(capitals, small, caseless, letters)
         open_end = capitals & ~(inner >> 1) & ~at_end

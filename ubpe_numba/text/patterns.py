@@ -1,0 +1,132 @@
+"""The patterns that have names, and how they are recognised and written in the spellings that others use."""
+
+from __future__ import annotations
+
+import functools
+import re
+from importlib import import_module
+
+__all__ = ["COVERING", "NAMED", "VERSION_OF_OTHERS", "name_of", "of_oniguruma", "published_for_tiktoken", "published_steps"]
+
+#: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
+#: and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `qwen35`, `tekken`, `deepseek` (V3) and `starcoder`
+#: as the files of these models; `digits` keeps a number whole, `digits1` cuts it into digits, `digits3` into threes from the
+#: left; `whitespace` cuts before white space, the last character of which goes to the next word.
+NAMED = {
+    "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    "cl100k": (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+        r"|\s+(?![\s\S])|\s*[\r\n]|\s+(?!\S)|\s"
+    ),
+    "o200k": (
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "llama3": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+        r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "qwen2": (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"),
+    "qwen35": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
+        r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "tekken": (
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+        r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "deepseek": (
+        r"\p{N}{1,3}|[!-/:-@\[-`{-~][A-Za-z]+"
+        r"|[^\r\n\p{L}\p{P}\p{S}\p{N}一-龥぀-ヿ]?(?:(?![一-龥぀-ヿ])[\p{L}\p{M}])+"
+        r"|(?:(?!\p{L})(?!\p{P})(?!\p{S})[一-龥぀-ヿ])?(?:(?=[一-龥぀-ヿ])[\p{L}\p{M}])+"
+        r"| ?(?:(?![一-龥぀-ヿ])[\p{P}\p{S}])+[\r\n]*|(?:(?=[一-龥぀-ヿ])[\p{P}\p{S}])+"
+        r"|\s*[\r\n]+|\s+(?![^\s\p{N}一-龥぀-ヿ])|\s+"
+    ),
+    "starcoder": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?![^\s\p{N}])|\s+",
+    "whitespace": r"\s?\S+|\s+(?!\S)|\s+",
+    "digits": r"\p{N}+",
+    "digits1": r"\p{N}",
+    "digits3": r"\p{N}{1,3}",
+}
+#: The version of Unicode of tokenizers 0.23 and tiktoken 0.14 (tests/text/test_unicode_classes.py tries every code point).
+VERSION_OF_OTHERS = "16.0.0"
+#: The patterns that match every character, so that nothing lies between matches.
+COVERING = frozenset(["gpt2", "cl100k", "o200k", "llama3", "qwen2", "qwen35", "tekken", "starcoder", "whitespace"])
+#: What others publish for the same, where it is spelled otherwise or in steps: in `tokenizer.json`, and for tiktoken.
+_STEPS = {
+    "starcoder": (NAMED["digits1"], NAMED["gpt2"]),
+    "deepseek": (
+        NAMED["digits3"],
+        "[一-龥\u3040-ゟ\u30a0-ヿ]+",
+        "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+        "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+    ),
+}
+_FOR_TIKTOKEN = {
+    "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+    "cl100k": (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+    ),
+}
+#: Anchors and repeated intervals, besides what they are no part of: escapes and classes.
+_READ_OTHERWISE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<anchor>[$^])|\{(?P<least>[01])(?:,\d*)\}\+", re.DOTALL)
+
+
+@functools.lru_cache(64)
+def name_of(*steps: str, oniguruma: bool = False) -> str | None:
+    r"""The name of a pattern, in any spelling that is proved equal to the named one; of a name; None for a pattern that has none.
+
+    Several steps, each of which cuts what the ones before left in one piece, are a pattern too. `oniguruma` is for patterns of
+    Hugging Face, whose engine reads some of them differently. A tenth of a second at most.
+
+    >>> name_of(r"\p{N}\p{N}?\p{N}?"), name_of("digits3"), name_of(r"\p{N}{1,4}")
+    ('digits3', 'digits3', None)
+    >>> name_of(r"\p{N}", r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
+    'starcoder'
+    """
+    if len(steps) == 1:
+        pattern = steps[0]
+        found = pattern if pattern in NAMED else next((name for name, text in NAMED.items() if text == pattern), None)
+        if found is not None:
+            return found
+    cut_alike = import_module("ubpe_numba.text.same_segments").cut_alike  # rarely needed
+    return next((name for name, text in NAMED.items() if cut_alike(steps, text, oniguruma)), None)
+
+
+def of_oniguruma(pattern: str) -> str:
+    r"""A pattern of a `tokenizer.json` as one for `regex`, which reads ``^``, ``$`` and ``{1,3}+`` differently.
+
+    >>> of_oniguruma(r"\p{N}{1,3}+|[$^]\$|\s+$")
+    '\\p{N}{1,}|[$^]\\$|\\s+(?m:$)'
+    """
+    return _READ_OTHERWISE.sub(_as_regex, pattern)
+
+
+def _as_regex(found: re.Match[str]) -> str:
+    if found["anchor"]:
+        return f"(?m:{found['anchor']})"
+    if found["least"]:  # once and again is as often as one likes, where the least is 0 or 1
+        return f"{{{found['least']},}}"
+    return found[0]
+
+
+def published_steps(pattern: str) -> tuple[str, ...]:
+    r"""The patterns by which a `tokenizer.json` usually cuts text as this one does, one after the other.
+
+    >>> published_steps("a+"), published_steps("starcoder")[0]
+    (('a+',), '\\p{N}')
+    """
+    name = name_of(pattern)
+    return (pattern,) if name is None else _STEPS.get(name, (NAMED[name],))
+
+
+def published_for_tiktoken(pattern: str) -> str:
+    """The pattern as tiktoken's own encodings have it, if one of them has it.
+
+    >>> published_for_tiktoken("gpt2")[:20], published_for_tiktoken("a+")
+    ("'(?:[sdmt]|ll|ve|re)", 'a+')
+    """
+    name = name_of(pattern)
+    return pattern if name is None else _FOR_TIKTOKEN.get(name, NAMED[name])
