@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import huggingface
+from ubpe_numba.formats.huggingface_steps import BYTE_NAMES, added_of, decoding_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
+from ubpe_numba.formats.numbers_of_json import Number, read_numbers
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, WORDS
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -30,7 +31,7 @@ _PENALTY = 10.0
 
 def model_of(text: str | bytes) -> Model:
     """The model of a file. ModelFormatError names what is not valid or not supported."""
-    file = parse_json(text)
+    file = parse_json(text, Number)
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type") != "Unigram":
         raise ModelFormatError("model: expected one of type Unigram")
@@ -41,12 +42,12 @@ def model_of(text: str | bytes) -> Model:
     vocab = {name: i for i, name in enumerate(names)}
     if len(vocab) < len(names):
         raise ModelFormatError("model: vocab: a piece is there twice")
-    normalizer, splitter = huggingface._steps(file.get("normalizer"), file.get("pre_tokenizer"))
-    special, known, flags = huggingface._added(file.get("added_tokens"), vocab, normalizer is not None)
+    normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
+    special, known, flags = added_of(file.get("added_tokens"), vocab, normalizer is not None)
     if splitter is not None and splitter.bytewise:
         raise ModelFormatError("pre_tokenizer: ByteLevel is not supported with Unigram")
-    by_bytes = model.get("byte_fallback") is True and all(name in vocab for name in huggingface._BYTES)
-    taken = {*special, *known, *(huggingface._BYTES if by_bytes else ())} | ({names[unknown]} if unknown is not None else set())
+    by_bytes = model.get("byte_fallback") is True and all(name in vocab for name in BYTE_NAMES)
+    taken = {*special, *known, *(BYTE_NAMES if by_bytes else ())} | ({names[unknown]} if unknown is not None else set())
     used = [(name, i) for name, i in vocab.items() if name not in taken and name]
     characters = sorted(set("".join(name for name, _ in used)))
     if characters and ord(characters[-1]) >= WORDS:
@@ -58,7 +59,7 @@ def model_of(text: str | bytes) -> Model:
         raise ModelFormatError(f"model: vocab: the character {characters[ids.index(-1)]!r} is in pieces, but is none itself")
     if by_bytes:  # the first byte of a character has the score of the unknown, the others nothing
         characters += map(chr, range(BYTES, BYTES + 256))
-        ids += map(vocab.__getitem__, huggingface._BYTES)
+        ids += map(vocab.__getitem__, BYTE_NAMES)
         weights += [0.0 if byte & 0xC0 == 0x80 else least for byte in range(256)]
         if splitter is not None and {step["type"] for step in splitter.steps} != {"Metaspace"}:
             raise ModelFormatError("byte_fallback: a Unigram model with it may be cut by Metaspace only")
@@ -80,7 +81,7 @@ def model_of(text: str | bytes) -> Model:
     )
     size, own = len(vocabulary), set(ids)
     shared = any(i in own for words in (special, known) for i in words.values())
-    decoding = huggingface._decoding(file.get("decoder"))
+    decoding = decoding_of(file.get("decoder"))
     if unknown is not None:
         decoding = decoding or Decoding()
         decoding = decoding._replace(replace=(*decoding.replace, (chr(UNKNOWN), names[unknown])))
@@ -102,12 +103,9 @@ def _pieces(vocab: Any) -> tuple[list[str], np.ndarray]:
         raise ModelFormatError("model: vocab: expected pairs of a piece and a score")
     names = [pair[0] for pair in vocab]
     values = [pair[1] for pair in vocab]
-    if set(map(type, names)) != {str} or not set(map(type, values)) <= {float, int}:
+    if set(map(type, names)) != {str} or not set(map(type, values)) <= {Number, int}:
         raise ModelFormatError("model: vocab: expected pairs of a piece and a score")
-    try:
-        scores = np.array(values, np.float64)
-    except OverflowError as error:
-        raise ModelFormatError("model: vocab: a score is too large") from error
+    scores = read_numbers(list(map(str, values)))
     if not np.isfinite(scores).all():
         raise ModelFormatError("model: vocab: a score is no finite number")
     return names, scores

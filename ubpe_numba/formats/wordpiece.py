@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import huggingface
+from ubpe_numba.formats.huggingface_steps import added_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import read_vocab
 from ubpe_numba.runtime.arrays import check_fields, describe, integers_of
@@ -38,8 +38,8 @@ def read(text: str | bytes) -> Words:
         raise ModelFormatError(f"model: unk_token: expected a piece of the vocabulary, got {unknown!r:.60}")
     if not isinstance(prefix, str) or type(longest) is not int or not 1 <= longest < 2**31:
         raise ModelFormatError("model: expected a text as continuing_subword_prefix and a number as max_input_chars_per_word")
-    normalizer, splitter = huggingface._steps(file.get("normalizer"), file.get("pre_tokenizer"))
-    special, known, flags = huggingface._added(file.get("added_tokens"), vocab, normalizer is not None)
+    normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
+    special, known, flags = added_of(file.get("added_tokens"), vocab, normalizer is not None)
     if flags:
         raise ModelFormatError(
             f"added_tokens: {next(iter(flags))!r}: lstrip, rstrip, single_word and normalized are not supported"
