@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.coder import Coder, EncodeOptions
+from ubpe_numba.coding.coder import LIKELIHOOD, Coder, Encode, EncodeOptions
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.utf8 import utf8_documents
 from ubpe_numba.formats import export_samples
@@ -173,10 +173,21 @@ class ExportCheck:
 def encode_by_rank(model: Model, docs: list[Any]) -> list[list[int]]:
     """The ids of documents by merge rank, special tokens allowed, unknown symbols left out."""
     coder = Coder(model)
-    given = as_documents(docs) if model.segmenter.encoding is None else utf8_documents(docs)
-    options = EncodeOptions("skip", special=SpecialChoice("all"))
-    encoded, _ = coder.encode(given, lambda ids: coder.pair_encoder().encode(ids, None), options, "docs", coder.word_encoder)
-    found: list[list[int]] = encoded.to_lists()
+    return _encode(coder, docs, lambda ids: coder.pair_encoder().encode(ids, None), coder.word_encoder)
+
+
+def encode_by_path(model: Model, docs: list[Any], objective: str) -> list[list[int]]:
+    """The same by the most probable path, with ties as `objective` says."""
+    coder = Coder(model)
+    return _encode(coder, docs, lambda ids: coder.path_encoder(LIKELIHOOD).encode(ids, objective, None), None)
+
+
+def _encode(coder: Coder, docs: list[Any], encode: Encode, words: Any) -> list[list[int]]:
+    segmenter = coder.model.segmenter
+    given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
+    unknown = "raise" if segmenter.unknown is not None and segmenter.encoding is None else "skip"  # a rule of the model
+    options = EncodeOptions(unknown, special=SpecialChoice("all"))
+    found: list[list[int]] = coder.encode(given, encode, options, "docs", words)[0].to_lists()
     return found
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from ubpe_numba.coding.coder import LIKELIHOOD, Coder, EncodeOptions
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.formats import huggingface, imports, sentencepiece, tiktoken, vocab_merges
-from ubpe_numba.formats.export_check import EncodeLists, ExportCheck
+from ubpe_numba.formats import huggingface, imports, sentencepiece, tiktoken, unigram, vocab_merges
+from ubpe_numba.formats.export_check import EncodeLists, ExportCheck, encode_by_path
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice
@@ -30,6 +30,22 @@ def to_huggingface(model: Model, encode: EncodeLists) -> str:
     text = huggingface.write(check.table(), vocab, merges, special, known)
     symbols = None if model.alphabet.kind != "int" else model.alphabet.symbols
     check.same_as_model(imports.from_huggingface(text, model.alphabet.kind, symbols))
+    if _installed("tokenizers"):
+        other = import_module("tokenizers").Tokenizer.from_str(text)
+        check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)])
+    return text
+
+
+def to_huggingface_unigram(model: Model, encode: EncodeLists) -> str:
+    """The `tokenizer.json` of a model with log-probabilities; see `UBPE.to_huggingface`."""
+    check = ExportCheck(model, encode)
+    if model.segmenter.whole_words:
+        raise ValueError("whole_words: a Unigram model has no place for tokens that only whole words become")
+    scores = model.vocabulary.log_probabilities
+    assert scores is not None  # the caller has seen to that
+    text = unigram.write(model, check.table(), scores, *check.words())
+    again = imports.from_huggingface_unigram(text)
+    check.same_as("what was written", lambda docs: encode_by_path(again, docs, "tokenizers"))
     if _installed("tokenizers"):
         other = import_module("tokenizers").Tokenizer.from_str(text)
         check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)])

@@ -16,11 +16,10 @@ import numpy as np
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.affixes import with_marks
 from ubpe_numba.formats.character_bytes import over_bytes
-from ubpe_numba.formats.huggingface_steps import BYTE_NAMES, added_of, decoding_of, file_of, steps_of
+from ubpe_numba.formats.huggingface_steps import BYTE_NAMES, added_of, cut_of, decoding_of, file_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, symbol_index, two_parts
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.patterns import NAMED, name_of
 from ubpe_numba.text.pretokenizer import AT_MARKS
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
@@ -82,11 +81,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         splitter = None
         pattern = AT_MARKS if not model.get("ignore_merges") and _stays_between_marks(vocab) else None
     if splitter is not None and splitter.cutters is not None:
-        patterns = [cutter.pattern for cutter in splitter.cutters]
-        if len(patterns) < 2:
-            pattern, splitter = next(iter(patterns), None), None
-        elif (found := name_of(*patterns)) is not None:  # a published pattern in steps
-            pattern, splitter = NAMED[found], None
+        pattern, splitter = cut_of(splitter)
     return table._replace(
         pattern=pattern, splitter=splitter, normalizer=normalizer, whole=model.get("ignore_merges") is True, flags=flags,
         decoding=_without_marks() if has_affixes else None if bytewise else decoding_of(file.get("decoder")),

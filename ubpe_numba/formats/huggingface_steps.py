@@ -10,7 +10,7 @@ from typing import Any
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.pair_table import Table
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.patterns import NAMED, published_steps
+from ubpe_numba.text.patterns import NAMED, name_of, published_steps
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.special_tokens import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD
@@ -32,6 +32,17 @@ def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Sp
         changer = Normalizer(changer.steps[:-1])
         splitter = Splitter.from_state([_AS_BYTES, *(() if splitter is None else splitter.steps)])
     return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
+
+
+def cut_of(splitter: Splitter | None) -> tuple[str | None, Splitter | None]:
+    """A pattern in place of steps that cut at matches of one pattern, or of a published one in several steps."""
+    if splitter is None or splitter.cutters is None:
+        return None, splitter
+    patterns = [cutter.pattern for cutter in splitter.cutters]
+    if len(patterns) < 2:
+        return next(iter(patterns), None), None
+    found = name_of(*patterns)
+    return (None, splitter) if found is None else (NAMED[found], None)
 
 
 def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:

@@ -10,8 +10,7 @@ equal probability, so scores are read in the same way, and written with digits t
 
 from __future__ import annotations
 
-from decimal import Decimal
-from itertools import repeat
+from itertools import product, repeat
 
 import numpy as np
 
@@ -49,16 +48,19 @@ def read_number(text: str) -> float:
 
 
 def read_numbers(texts: list[str]) -> np.ndarray:
-    """float64 of numbers as `read_number` reads them; those of up to 19 digits without an exponent in one go."""
+    """float64 of numbers as `read_number` reads them; those of up to 19 digits in one go."""
     bare = list(map(str.lstrip, texts, repeat("-")))
-    digits = list(map(str.replace, bare, repeat("."), repeat("")))
-    if not texts or max(map(len, digits)) > 19 or not "".join(digits).isdecimal():
-        return np.array(list(map(read_number, texts)), np.float64)
     points = np.fromiter(map(str.find, bare, repeat(".")), np.int64, len(bare))
     sizes = np.fromiter(map(len, bare), np.int64, len(bare))
-    values = np.array(list(map(int, digits)), np.uint64).astype(np.float64) / _POWERS[np.where(points < 0, 0, sizes - 1 - points)]
-    signs = np.fromiter(map(str.startswith, texts, repeat("-")), bool, len(texts))
-    return np.asarray(np.where(signs, -values, values))
+    digits = list(map(str.replace, bare, repeat("."), repeat("")))
+    plain = (sizes - (points >= 0) <= 19) & np.fromiter(map(str.isdecimal, digits), bool, len(bare))
+    short = [text if is_plain else "0" for text, is_plain in zip(digits, plain.tolist(), strict=True)]
+    power = np.where(plain & (points >= 0), sizes - 1 - points, 0)
+    values = np.array(list(map(int, short)), np.uint64).astype(np.float64) / _POWERS[power]
+    values = np.asarray(np.where(np.fromiter(map(str.startswith, texts, repeat("-")), bool, len(texts)), -values, values))
+    for i in np.flatnonzero(~plain).tolist():
+        values[i] = read_number(texts[i])
+    return values
 
 
 def write_numbers(values: np.ndarray) -> list[str]:
@@ -70,21 +72,26 @@ def write_numbers(values: np.ndarray) -> list[str]:
     ([-0.5, -15.275492379532283], ['0.1'])
     """
     texts = list(map(repr, values.tolist()))
-    for i in np.flatnonzero(read_numbers(texts) != values).tolist():
-        texts[i] = _spelling(float(values[i]), texts[i])
+    wrong = np.flatnonzero(read_numbers(texts) != values)
+    left = np.abs(values[wrong])
+    if wrong.size:
+        first = np.clip(15 - np.floor(np.log10(left)).astype(np.int64), 0, 300)  # digits that exceed 53 bits, and not 64
+    for more, step in product(range(4), (0, -1, 1, -2, 2, -3, 3)):
+        if wrong.size:
+            power = np.minimum(first + more, _POWERS.size - 1)
+            digits = left * _POWERS[power]
+            digits += step * np.spacing(digits)
+            found = (digits / _POWERS[power] == left) & (digits < float(_MOST)) & (digits == np.floor(digits))
+            for i, n, e in zip(wrong[found].tolist(), digits[found].tolist(), power[found].tolist(), strict=True):
+                texts[i] = ("-" if values[i] < 0 else "") + _with_point(f"{int(n):0{e + 1}}", e)
+            wrong, left, first = wrong[~found], left[~found], first[~found]
     return texts
 
 
-def _spelling(value: float, shortest: str) -> str:
-    """Digits that are read as a value of which the shortest are not; these if there are none."""
-    exact = abs(Decimal(value))
-    for power in range(16 - exact.adjusted(), 20 - exact.adjusted()):
-        near = int(exact.scaleb(power).to_integral_value())
-        step = max(1, int(np.spacing(float(near))))
-        for found in (near + step * k for k in (0, -1, 1, -2, 2, -3, 3)):
-            if 0 < found < _MOST:
-                sign = "-" if value < 0 else ""
-                text = f"{sign}{Decimal(found).scaleb(-power):f}" if 0 <= power <= 19 else f"{sign}{found}e{-power}"
-                if read_number(text) == value:
-                    return text
-    return shortest
+def _with_point(digits: str, power: int) -> str:
+    """Digits divided by a power of ten that leaves one before the point at least.
+
+    >>> _with_point("123", 2), _with_point("123", 0)
+    ('1.23', '123')
+    """
+    return f"{digits[: len(digits) - power]}.{digits[len(digits) - power :]}" if power else digits
