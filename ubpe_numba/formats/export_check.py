@@ -131,7 +131,7 @@ class ExportCheck:
     def same_as_model(self, other: Model) -> None:
         """ValueError, with the first sample that differs, if a model that was read back gives other ids."""
         docs, ids = self._samples()
-        _compare(docs, ids, encode_by_rank(other, docs), "what was written")
+        compare(docs, ids, encode_by_rank(other, docs), "what was written")
 
     def same_as(self, library: str, encode: Callable[[list[str]], list[list[int]]]) -> None:
         """The same for another library, whose `encode` takes text; samples that are not text are left out."""
@@ -147,7 +147,7 @@ class ExportCheck:
             docs.append(doc)
             ids.append(encoded)
             texts.append(text)
-        _compare(docs, ids, encode(texts), library)
+        compare(docs, ids, encode(texts), library)
 
     def _samples(self) -> tuple[list[Any], list[list[int]]]:
         """Documents as users pass them, bytes, `str`, or arrays of integers, and their ids; made once."""
@@ -191,7 +191,7 @@ def _encode(coder: Coder, docs: list[Any], encode: Encode, words: Any) -> list[l
     return found
 
 
-def _compare(docs: list[Any], mine: list[list[int]], theirs: list[list[int]], what: str) -> None:
+def compare(docs: list[Any], mine: list[list[int]], theirs: list[list[int]], what: str) -> None:
     """ValueError with the first document whose ids differ; `what` names the origin of `theirs`."""
     for doc, a, b in zip(docs, mine, theirs, strict=True):
         if a != b:

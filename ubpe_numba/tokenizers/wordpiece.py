@@ -21,6 +21,7 @@ from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, vocab_txt, wordpiece
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
+from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 
@@ -144,6 +145,60 @@ class WordPiece:
             return cls(**words._asdict(), n_threads=n_threads)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
+
+    def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type WordPiece.
+
+        Parameters
+        ----------
+        path
+            A file to write it to as well.
+
+        Raises
+        ------
+        ValueError
+            Without a pretokenizer, or if the file cannot say the same, naming the first sample that is encoded differently.
+
+        Notes
+        -----
+        Special tokens are special there as well. What BERT puts around a text, ``[CLS]`` and ``[SEP]``, is not in the file.
+
+        Examples
+        --------
+        >>> cut = {"pretokenizer": {"type": "BertPreTokenizer"}, "normalizer": {"type": "BertNormalizer"}}
+        >>> text = WordPiece(["[UNK]", "un", "##able", "!"], **cut).to_huggingface()
+        >>> WordPiece.from_huggingface(text).encode("Unable!").tolist()
+        [1, 2, 3]
+        """
+        from ubpe_numba.formats import exports  # here only: nothing else needs them
+
+        text = exports.to_huggingface_words(
+            Words(*(getattr(self, name) for name in Words._fields)),
+            lambda docs: self.encode_batch(docs).to_lists(),
+            lambda text: lambda docs: WordPiece.from_huggingface(text).encode_batch(docs).to_lists(),
+        )
+        if path is not None:
+            write_atomically(path, text.encode())
+        return text
+
+    def to_transformers(self, **params: Any) -> Any:
+        """Make a `transformers.PreTrainedTokenizerFast` that gives the same ids.
+
+        Parameters
+        ----------
+        **params
+            Its further arguments: ``cls_token="[CLS]"`` and the like say what special tokens are for.
+
+        Raises
+        ------
+        ImportError
+            Without the extra ``hf``.
+        ValueError
+            As `to_huggingface`.
+        """
+        from ubpe_numba.formats import exports  # here only: nothing else needs them
+
+        return exports.to_transformers(self.to_huggingface(), params)
 
     @classmethod
     def train(
