@@ -146,6 +146,40 @@ class WordPiece:
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
 
+    @classmethod
+    def from_gguf(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> WordPiece:
+        """Read the vocabulary of a `.gguf` file of llama.cpp, of the kind bert.
+
+        Parameters
+        ----------
+        path
+            The file; of its tensors nothing is read.
+        n_threads
+            As for the constructor.
+
+        Returns
+        -------
+        WordPiece
+            One that treats text as BERT does: in lower case where the file says so or, where it says nothing, where no piece
+            has a capital of ASCII.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, or of another kind.
+        ImportError
+            Without the package gguf.
+        """
+        from ubpe_numba.formats import imports  # here only: nothing else needs them
+
+        words = imports.any_of_gguf(path)
+        if not isinstance(words, Words):
+            raise ModelFormatError("not a vocabulary of WordPiece: BPE.from_gguf or UBPE.from_gguf reads it, and load any")
+        try:
+            return cls(**words._asdict(), n_threads=n_threads)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+
     def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
         """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type WordPiece.
 
