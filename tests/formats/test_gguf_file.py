@@ -9,7 +9,7 @@ import pytest
 from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import BYTES, NORMAL, SPECIAL, UNIGRAM, USER, model
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, load
+from ubpe_numba import BPE, UBPE, ModelFormatError, WordPiece, load
 
 gguf = pytest.importorskip("gguf")
 
@@ -65,8 +65,13 @@ def test_what_is_not_valid_is_refused(tmp_path: pathlib.Path) -> None:
     with pytest.raises(ModelFormatError, match="not a file of gguf|expected a list of tokens"):
         BPE.from_gguf(tmp_path / "x")
     for fields, message in (
-        ({"kind": "bert"}, "'bert' is not supported"),
-        ({"kind": "gpt2", "tokenizer_pre": "x", "token_merges": ["a b"]}, "the pattern of 'x' is not known"),
+        ({"kind": "rwkv"}, "'rwkv' is not supported; there are llama, t5, gpt2 and bert"),
+        ({"kind": "bert"}, "unknown_token_id: expected the id of a token, got 100"),
+        ({"kind": "bert", "unk_token_id": 1}, "a vocabulary of WordPiece: use WordPiece.from_gguf"),
+        (
+            {"kind": "gpt2", "tokenizer_pre": "x", "token_merges": ["a b"]},
+            "the pattern of 'x' is not known; read the tokenizer.json",
+        ),
         ({"kind": "gpt2", "token_merges": ["ab"]}, "expected a list of two tokens each|not in the vocabulary"),
         ({"kind": "llama"}, "scores: expected a finite number"),
         ({"kind": "llama", "token_types": [9, 9]}, "expected a type of 1 to 6"),
@@ -77,3 +82,46 @@ def test_what_is_not_valid_is_refused(tmp_path: pathlib.Path) -> None:
             BPE.from_gguf(path)
     with pytest.raises(FileNotFoundError):
         BPE.from_gguf(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    "names, pattern",
+    [
+        ("gpt-2 mpt roberta-bpe phi-2", "gpt2"), ("llama-bpe glm4 dbrx", "llama3"), ("qwen2 stablelm2 grok-2", "qwen2"),
+        ("qwen35", "qwen35"), ("gpt-4o llama4", "o200k"), ("tekken", "tekken"), ("deepseek-v3 hunyuan-dense", "deepseek"),
+        ("starcoder command-r smollm", "starcoder"),
+    ],
+)  # fmt: skip
+def test_patterns_by_the_names_of_llama_cpp(tmp_path: pathlib.Path, names: str, pattern: str) -> None:
+    for name in names.split():
+        path = written(tmp_path / "m.gguf", "gpt2", ["a", "b", "Ġ", "ab"], token_merges=["a b"], tokenizer_pre=name)
+        cutter = BPE.from_gguf(path).segmenter_.pretokenizer
+        assert cutter is not None and cutter.name == pattern
+
+
+BERT = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "un", "##able", "a", "##b", "!", "▁", "##▁", "]", "##]"]
+
+
+def of_bert(path: pathlib.Path, pieces: list[str], **fields: Any) -> pathlib.Path:
+    """A file as llama.cpp's converter writes it: a mark before pieces that begin a word, none before control tokens."""
+    types = [3 if piece in ("[PAD]", "[CLS]") else 1 for piece in pieces]
+    named = [p if t == 3 else p[2:] if p.startswith("##") else f"▁{p}" for p, t in zip(pieces, types, strict=True)]
+    return written(path, "bert", named, token_types=types, unk_token_id=pieces.index("[UNK]"), **fields)
+
+
+def test_words_of_bert(tmp_path: pathlib.Path) -> None:
+    path = of_bert(tmp_path / "m.gguf", [*BERT, "ÄB"])
+    tokenizer = WordPiece.from_gguf(path)
+    want = {piece: i for i, piece in enumerate([*BERT, "ÄB"])}
+    assert tokenizer.vocabulary == want and tokenizer.special_tokens == {"[PAD]": 0, "[CLS]": 3, "[UNK]": 2}
+    assert tokenizer.encode("[CLS]Unable unable!").tolist() == [3, 2, 4, 5, 8]
+
+    path = of_bert(tmp_path / "n.gguf", BERT)
+    tokenizer = WordPiece.from_gguf(path)
+    assert tokenizer.encode("Unable Áb b").tolist() == [4, 5, 6, 7, 2]
+    again = load(path)
+    assert isinstance(again, WordPiece) and again.encode("Unable Áb").tolist() == [4, 5, 6, 7]
+    with pytest.raises(ModelFormatError, match="not a vocabulary of WordPiece"):
+        WordPiece.from_gguf(written(tmp_path / "o.gguf", "gpt2", ["a", "b", "ab"], token_merges=["a b"]))
+    older = written(tmp_path / "p.gguf", "bert", ["[UNK]", "[unused0]", "▁a", "b"], unk_token_id=0)
+    assert WordPiece.from_gguf(older).vocabulary == {"[UNK]": 0, "[unused0]": 1, "a": 2, "##b": 3}

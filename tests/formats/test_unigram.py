@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
+from foreign import MIXED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ubpe_numba import BPE, UBPE, ModelFormatError
+from ubpe_numba.text.normalizer import byte_characters
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -78,7 +81,7 @@ def test_models_are_saved_and_loaded(tmp_path: Any) -> None:
         (file_of([("a", 0.0)]).replace("0.0", "1e999"), "no finite number"),
         (file_of([("ab", -1.0), ("a", -1.0)], None), "'b' is in pieces, but is none itself"),
         (file_of([("\U00100000", -1.0)], None), "needed to stand for something else"),
-        (file_of([("<unk>", 0.0)], cut={"type": "ByteLevel"}), "ByteLevel is not supported"),
+        (file_of([("<unk>", 0.0), ("a", -1.0)], cut={"type": "ByteLevel"}), "the characters of all 256 bytes"),
         (file_of([("", 0.0)], None).replace('"content": "<unk>"', '"content": "x"'), "there are no pieces"),
     ],
 )
@@ -99,3 +102,103 @@ def test_without_an_unknown_piece_an_unknown_character_is_an_error() -> None:
 def test_the_other_class_refuses() -> None:
     with pytest.raises(ModelFormatError, match="expected one of type BPE"):
         BPE.from_huggingface(file_of([("<unk>", 0.0), ("a", -1.0)]))
+
+
+# ---------------------------------------------------------------------------------------------------- writing
+
+
+def theirs(tokenizer: UBPE, docs: list[str]) -> list[list[int]]:
+    """The ids of tokenizers, by what is written."""
+    peer = tokenizers.Tokenizer.from_str(tokenizer.to_huggingface())
+    return [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)]
+
+
+def ours(tokenizer: UBPE, docs: list[str]) -> list[list[int]]:
+    found: list[list[int]] = tokenizer.encode_batch(docs, allowed_special="all").to_lists()
+    return found
+
+
+def random_texts(letters: str, n: int) -> list[str]:
+    rng = np.random.default_rng(n)
+    return ["".join(rng.choice(list(letters), size=rng.integers(40))) for _ in range(n)]
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "o200k", "[^ ]+ ?", None])
+def test_byte_models_are_written(pattern: Any, lines: list[str]) -> None:
+    own = {"pretokenizer": pattern, "special_tokens": ["<end>", "<é>"], "objective": "likelihood"}
+    tokenizer = UBPE.for_text(900, **own).fit(lines[:500] + MIXED * 20, progress=False).set_params(objective="tokenizers")
+    docs = [*lines[500:900], *MIXED, "a<end>b<é>", *random_texts("ae  \né中😀\x00'st1.ß\u2028", 500)]
+    assert theirs(tokenizer, docs) == ours(tokenizer, docs)
+    again = UBPE.from_huggingface(tokenizer.to_huggingface())
+    assert ours(again, docs) == ours(tokenizer, docs) and again.special_ids == tokenizer.special_ids
+    assert again.decode(again.encode("Zwölf  中\n")) == "Zwölf  中\n" and again.is_lossless
+    scores, read = tokenizer.vocabulary.log_probabilities, again.vocabulary.log_probabilities
+    assert (np.abs(np.sort(scores) - np.sort(read)) <= np.spacing(np.abs(np.sort(scores)))).all()  # nearly all are equal
+
+
+def test_models_of_characters_and_integers_are_written() -> None:
+    docs = random_texts("abcdé 中▁", 200)
+    tokenizer = UBPE(60, special_tokens=["[x]"], objective="tokenizers").fit(docs, progress=False)
+    asked = [*random_texts("abcdé 中▁", 300), "ab[x]c"]
+    assert theirs(tokenizer, asked) == ours(tokenizer, asked)
+    assert ours(UBPE.from_huggingface(tokenizer.to_huggingface()), asked) == ours(tokenizer, asked)
+
+    numbers = [[7 + 3 * "abcdé 中▁".index(c) for c in doc] for doc in docs]
+    of_integers = UBPE(60, objective="tokenizers").fit(numbers, progress=False)
+    names = {int(symbol): chr(0xE000 + i) for i, symbol in enumerate(of_integers.alphabet_.symbols)}
+    texts = ["".join(map(names.__getitem__, doc)) for doc in numbers]
+    assert theirs(of_integers, texts) == of_integers.encode_batch(numbers).to_lists()
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.text("ab▁é", min_size=1, max_size=4), min_size=1, max_size=12, unique=True),
+    st.data(),
+    st.sampled_from(CUTS),
+    st.booleans(),
+)
+def test_what_was_read_is_written_again(names: list[str], data: st.DataObject, cut: Any, by_bytes: bool) -> None:
+    draw = st.one_of(SCORES, st.floats(-20, 0))
+    vocab = [("<unk>", 0.0), *[(name, data.draw(draw)) for name in names]]
+    if by_bytes:
+        vocab += [(f"<0x{byte:02X}>", 0.0) for byte in range(256)]
+        vocab += [(c, -3.0) for c in sorted({*"".join(names), "▁"} - set(names))]
+        cut = None if cut is None else SPACES
+    text = file_of(vocab, cut=cut, byte_fallback=by_bytes)
+    tokenizer = UBPE.from_huggingface(text)
+    docs = random_texts("ab é▁xyz\n", 60)
+    peer = tokenizers.Tokenizer.from_str(text)
+    want = [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)]
+    assert theirs(tokenizer, docs) == want == ours(UBPE.from_huggingface(tokenizer.to_huggingface()), docs)
+    if not by_bytes and not any("▁" in name[1:] for name in names):
+        again = tokenizers.Tokenizer.from_str(tokenizer.to_huggingface())
+        assert again.decode_batch(want, skip_special_tokens=False) == tokenizer.decode_batch(want)
+
+
+def test_what_cannot_be_written_is_refused() -> None:
+    docs = ["abab", "ab", "ba", "abba", "aaa bb"]
+    for objective in ("tfidf", "shortest", "additive"):
+        with pytest.raises(ValueError, match=f"objective: '{objective}' takes other paths.*reweight"):
+            UBPE(6, objective=objective).fit(docs * 2, progress=False).to_huggingface()
+    tokenizer = UBPE(6, objective="likelihood").fit(docs, progress=False)
+    with pytest.raises(ValueError, match=r"of equal weight; set_params\(objective='tokenizers'\)"):
+        tokenizer.to_huggingface()
+    far = UBPE(6, objective="tokenizers", special_tokens={"[x]": 50}).fit(docs, progress=False)
+    with pytest.raises(ValueError, match="ids without gaps"):
+        far.to_huggingface()
+
+
+def test_files_are_written(tmp_path: Any) -> None:
+    tokenizer = UBPE(6, objective="tokenizers").fit(["abab", "ab", "ba"], progress=False)
+    text = tokenizer.to_huggingface(tmp_path / "tokenizer.json")
+    assert (tmp_path / "tokenizer.json").read_text() == text
+    assert ours(UBPE.from_huggingface(tmp_path / "tokenizer.json"), ["abba"]) == ours(tokenizer, ["abba"])
+
+
+def test_pieces_of_other_characters_after_byte_level_are_in_no_text() -> None:
+    cut = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    vocab = [("<unk>", 0.0), *[(letter, -5.0) for letter in byte_characters()], ("中", -0.5), ("Ġa", -1.25)]
+    text = file_of(vocab, cut=cut)
+    tokenizer, peer = UBPE.from_huggingface(text), tokenizers.Tokenizer.from_str(text)
+    for doc in ("中 a a", "é\n", "a<unk>b"):
+        assert ours(tokenizer, [doc]) == [peer.encode(doc, add_special_tokens=False).ids]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.coder import Coder, EncodeOptions
+from ubpe_numba.coding.coder import LIKELIHOOD, Coder, Encode, EncodeOptions
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.utf8 import utf8_documents
 from ubpe_numba.formats import export_samples
@@ -131,7 +131,7 @@ class ExportCheck:
     def same_as_model(self, other: Model) -> None:
         """ValueError, with the first sample that differs, if a model that was read back gives other ids."""
         docs, ids = self._samples()
-        _compare(docs, ids, encode_by_rank(other, docs), "what was written")
+        compare(docs, ids, encode_by_rank(other, docs), "what was written")
 
     def same_as(self, library: str, encode: Callable[[list[str]], list[list[int]]]) -> None:
         """The same for another library, whose `encode` takes text; samples that are not text are left out."""
@@ -147,7 +147,7 @@ class ExportCheck:
             docs.append(doc)
             ids.append(encoded)
             texts.append(text)
-        _compare(docs, ids, encode(texts), library)
+        compare(docs, ids, encode(texts), library)
 
     def _samples(self) -> tuple[list[Any], list[list[int]]]:
         """Documents as users pass them, bytes, `str`, or arrays of integers, and their ids; made once."""
@@ -173,14 +173,25 @@ class ExportCheck:
 def encode_by_rank(model: Model, docs: list[Any]) -> list[list[int]]:
     """The ids of documents by merge rank, special tokens allowed, unknown symbols left out."""
     coder = Coder(model)
-    given = as_documents(docs) if model.segmenter.encoding is None else utf8_documents(docs)
-    options = EncodeOptions("skip", special=SpecialChoice("all"))
-    encoded, _ = coder.encode(given, lambda ids: coder.pair_encoder().encode(ids, None), options, "docs", coder.word_encoder)
-    found: list[list[int]] = encoded.to_lists()
+    return _encode(coder, docs, lambda ids: coder.pair_encoder().encode(ids, None), coder.word_encoder)
+
+
+def encode_by_path(model: Model, docs: list[Any], objective: str) -> list[list[int]]:
+    """The same by the most probable path, with ties as `objective` says."""
+    coder = Coder(model)
+    return _encode(coder, docs, lambda ids: coder.path_encoder(LIKELIHOOD).encode(ids, objective, None), None)
+
+
+def _encode(coder: Coder, docs: list[Any], encode: Encode, words: Any) -> list[list[int]]:
+    segmenter = coder.model.segmenter
+    given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
+    unknown = "raise" if segmenter.unknown is not None and segmenter.encoding is None else "skip"  # a rule of the model
+    options = EncodeOptions(unknown, special=SpecialChoice("all"))
+    found: list[list[int]] = coder.encode(given, encode, options, "docs", words)[0].to_lists()
     return found
 
 
-def _compare(docs: list[Any], mine: list[list[int]], theirs: list[list[int]], what: str) -> None:
+def compare(docs: list[Any], mine: list[list[int]], theirs: list[list[int]], what: str) -> None:
     """ValueError with the first document whose ids differ; `what` names the origin of `theirs`."""
     for doc, a, b in zip(docs, mine, theirs, strict=True):
         if a != b:

@@ -20,6 +20,16 @@ TEXTS = (
 _TOKENS, _PAIRS, _RANDOM = 4000, 1000, 50  # at most so many tokens; so many pairs of tokens, and twice so many random documents
 
 
+def texts(pieces: list[str], special: list[str]) -> list[str]:
+    """Texts for a model of words: pieces alone and several, `TEXTS` and special tokens among them. Deterministic."""
+    rng = random.Random(0)
+    out = [*TEXTS, *(pieces if len(pieces) <= _TOKENS else rng.sample(pieces, _TOKENS))]
+    out += [rng.choice(["", " "]).join(rng.choices(pieces, k=rng.randrange(2, 6))) for _ in range(_PAIRS)]
+    out += [f"{rng.choice(out)}{word}{rng.choice(out)}" for word in special]
+    out += ["".join(rng.choices("".join(TEXTS), k=rng.randrange(60))) for _ in range(2 * _RANDOM)]
+    return out
+
+
 def documents(alphabet: Alphabet, vocabulary: Vocabulary) -> list[list[int]]:
     """Documents of alphabet ids: tokens, pairs of tokens, random symbols and, for text, `TEXTS` without unknown symbols.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -11,8 +12,18 @@ from typing import Any
 from ubpe_numba.coding.coder import LIKELIHOOD, Coder, EncodeOptions
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.formats import huggingface, imports, sentencepiece, tiktoken, vocab_merges
-from ubpe_numba.formats.export_check import EncodeLists, ExportCheck
+from ubpe_numba.formats import (
+    export_samples,
+    huggingface,
+    imports,
+    sentencepiece,
+    tiktoken,
+    unigram,
+    vocab_merges,
+    wordpiece,
+)  # fmt: skip
+from ubpe_numba.formats.export_check import EncodeLists, ExportCheck, compare, encode_by_path
+from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice
@@ -33,6 +44,34 @@ def to_huggingface(model: Model, encode: EncodeLists) -> str:
     if _installed("tokenizers"):
         other = import_module("tokenizers").Tokenizer.from_str(text)
         check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)])
+    return text
+
+
+def to_huggingface_unigram(model: Model, encode: EncodeLists) -> str:
+    """The `tokenizer.json` of a model with log-probabilities; see `UBPE.to_huggingface`."""
+    check = ExportCheck(model, encode)
+    if model.segmenter.whole_words:
+        raise ValueError("whole_words: a Unigram model has no place for tokens that only whole words become")
+    scores = model.vocabulary.log_probabilities
+    assert scores is not None  # the caller has seen to that
+    text = unigram.write(model, check.table(), scores, *check.words())
+    again = imports.from_huggingface_unigram(text)
+    check.same_as("what was written", lambda docs: encode_by_path(again, docs, "tokenizers"))
+    if _installed("tokenizers"):
+        other = import_module("tokenizers").Tokenizer.from_str(text)
+        check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)])
+    return text
+
+
+def to_huggingface_words(words: Words, encode: EncodeLists, again: Callable[[str], EncodeLists]) -> str:
+    """The `tokenizer.json` of a WordPiece model; `again` makes what encodes by that. See `WordPiece.to_huggingface`."""
+    text = wordpiece.write(words)
+    docs = export_samples.texts(list(words.vocabulary), list(words.special_tokens))
+    ids = encode(docs)
+    compare(docs, ids, again(text)(docs), "what was written")
+    if _installed("tokenizers"):
+        other = import_module("tokenizers").Tokenizer.from_str(text)
+        compare(docs, ids, [e.ids for e in other.encode_batch(docs, add_special_tokens=False)], "tokenizers")
     return text
 
 

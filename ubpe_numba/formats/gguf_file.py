@@ -1,7 +1,9 @@
 """Vocabularies in `.gguf` files of llama.cpp, read by the package gguf: only the fields before the tensors are looked at.
 
 The kind ``llama`` is sentencepiece's BPE and ``t5`` its unigram, with the same types of pieces (sentencepiece.py); ``gpt2`` is
-BPE over bytes with names of GPT-2's table and merges, cut by the pattern that the field `tokenizer.ggml.pre` names.
+BPE over bytes with names of GPT-2's table and merges, cut by the pattern that the field `tokenizer.ggml.pre` names; ``bert`` is
+WordPiece, with a mark before the pieces that begin a word and none before the others. The patterns are those that the models were
+published with: llama.cpp has simpler ones for o200k and tekken.
 """
 
 from __future__ import annotations
@@ -16,24 +18,36 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import sentencepiece
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, two_parts
 from ubpe_numba.formats.sentencepiece import BPE, BYTE, CONTROL, UNIGRAM, UNKNOWN_PIECE, USER, Pieces
+from ubpe_numba.formats.wordpiece import Words
+from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED
+from ubpe_numba.text.splitter import Splitter
 
 _PREFIX = "tokenizer.ggml."
-_LETTERS = r"[^\r\n\p{L}\p{N}]?\p{L}+"
-_REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-_ENDINGS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)|"
-_PATTERNS = {  # by names of llama.cpp
-    "gpt-2": NAMED["gpt2"],
-    "gpt2": NAMED["gpt2"],
-    "llama-bpe": rf"{_ENDINGS}{_LETTERS}|\p{{N}}{{1,3}}{_REST}",
-    "llama3": rf"{_ENDINGS}{_LETTERS}|\p{{N}}{{1,3}}{_REST}",
-    "qwen2": rf"{_ENDINGS}{_LETTERS}|\p{{N}}{_REST}",
-    "gpt-4o": NAMED["o200k"],
+_NAMES = {  # of patterns, and what llama.cpp calls tokenizers that cut so
+    "gpt2": (
+        "gpt2 gpt-2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe gigachat a.x-4.0 mellum "
+        "modern-bert exaone4 mpt olmo jais trillion granite-docling"
+    ),
+    "llama3": ("llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano dbrx smaug-bpe glm4 chatglm-bpe"),
+    "qwen2": "qwen2 deepseek-r1-qwen kormo f2llmv2 megrez stablelm2 hunyuan solar-open grok-2",
+    "qwen35": "qwen35",
+    "o200k": "gpt-4o llama4 kanana2 talkie minimax-m2",
+    "tekken": "tekken",
+    "deepseek": "deepseek-v3 hunyuan-dense joyai-llm hy_v4",
+    "starcoder": "starcoder refact command-r smollm codeshell exaone minerva-7b mellum2",
 }
+_PATTERN_OF = {name: pattern for pattern, names in _NAMES.items() for name in names.split()}
+#: Of these a word that equals a token becomes it before any merge.
+_WHOLE = frozenset(
+    ["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "tekken"]
+)
+_LOWER = {capital: capital + 32 for capital in range(ord("A"), ord("Z") + 1)}
+_START = "\u2581"  # before pieces that begin a word
 
 
-def read(path: Any) -> Pieces | Table:
-    """What a file says: pieces of sentencepiece's kinds, or the table of a BPE over bytes.
+def read(path: Any) -> Pieces | Table | Words:
+    """What a file says: pieces of sentencepiece's kinds, the table of a BPE over bytes, or words of WordPiece.
 
     ModelFormatError names what is not valid or not supported; ImportError without the package gguf.
     """
@@ -58,7 +72,12 @@ def read(path: Any) -> Pieces | Table:
         return _pieces(found, names, types, kind == "t5")
     if kind == "gpt2":
         return _table(found, names, types)
-    raise ModelFormatError(f"tokenizer.ggml.model: {kind!r:.60} is not supported; there are llama, t5 and gpt2")
+    if kind == "bert":
+        return _words(found, names, types)
+    raise ModelFormatError(
+        f"tokenizer.ggml.model: {kind!r:.60} is not supported; there are llama, t5, gpt2 and bert. Read the file that the model "
+        "was published with, if there is one"
+    )
 
 
 def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram: bool) -> Pieces:
@@ -85,8 +104,11 @@ def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram:
 def _table(found: dict[str, Any], names: list[str], types: np.ndarray) -> Table:
     """The table of a BPE over bytes."""
     name = found.get("pre", "gpt-2")
-    if name not in _PATTERNS:
-        raise ModelFormatError(f"tokenizer.ggml.pre: the pattern of {name!r:.60} is not known; there are {', '.join(_PATTERNS)}")
+    if name not in _PATTERN_OF:
+        raise ModelFormatError(
+            f"tokenizer.ggml.pre: the pattern of {name!r:.60} is not known; read the tokenizer.json of the model, which says how "
+            f"text is cut. Known are {', '.join(_PATTERN_OF)}"
+        )
     merges = found.get("merges")
     pairs = two_parts(merges) if isinstance(merges, list) and all(isinstance(merge, str) for merge in merges) else None
     if pairs is None:
@@ -96,5 +118,40 @@ def _table(found: dict[str, Any], names: list[str], types: np.ndarray) -> Table:
         raise ModelFormatError("tokenizer.ggml.tokens: a token is there twice")
     special = {names[i]: i for i in np.flatnonzero(np.isin(types, (CONTROL, UNKNOWN_PIECE))).tolist()}
     known = {names[i]: i for i in np.flatnonzero(types == USER).tolist()}
-    table = from_names(read_vocab(vocab), pairs, "bytes", special, known, _PATTERNS[name])
-    return table._replace(whole=name in ("llama-bpe", "llama3"))
+    table = from_names(read_vocab(vocab), pairs, "bytes", special, known, NAMED[_PATTERN_OF[name]])
+    return table._replace(whole=name in _WHOLE)
+
+
+def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
+    """Words of WordPiece as of BERT; without a field that says so, text is lower case where no piece has a capital of ASCII."""
+    special = set(np.flatnonzero(np.isin(types, (CONTROL, UNKNOWN_PIECE, USER))).tolist())
+    unknown = found.get("unknown_token_id", 100)
+    if type(unknown) is not int or not 0 <= unknown < len(names):
+        raise ModelFormatError(f"tokenizer.ggml.unknown_token_id: expected the id of a token, got {unknown!r:.60}")
+    bare = special | ({unknown} if not names[unknown].startswith(_START) else set())
+    pieces = [name if i in bare else _piece(name) for i, name in enumerate(names)]
+    vocab = {piece: i for i, piece in enumerate(pieces)}
+    if len(vocab) < len(pieces):
+        raise ModelFormatError("tokenizer.ggml.tokens: a token is there twice")
+    own = "".join(piece for i, piece in enumerate(pieces) if i not in special and not _is_name(piece))
+    lowercase = bool(found.get("normalizer.lowercase", own == own.translate(_LOWER)))
+    strip = bool(found.get("normalizer.strip_accents", lowercase))
+    normalizer = Normalizer([{"type": "BertNormalizer", "lowercase": lowercase, "strip_accents": strip}])
+    splitter = Splitter([{"type": "BertPreTokenizer"}])
+    return Words(vocab, pieces[unknown], "##", 100, normalizer, splitter, {pieces[i]: i for i in sorted({*special, unknown})})
+
+
+def _piece(name: str) -> str:
+    """A piece as BERT's vocabulary has it.
+
+    >>> _piece("\u2581un"), _piece("able"), _piece("[unused1]"), _piece("\u2581")
+    ('un', '##able', '[unused1]', '##▁')
+    """
+    if name.startswith(_START) and name != _START:
+        return name[1:]
+    return name if _is_name(name) else f"##{name}"
+
+
+def _is_name(name: str) -> bool:
+    """Whether it looks like the name of a token, and not like a piece of text; these have no mark in some files."""
+    return len(name) > 2 and name[0] == "[" and name[-1] == "]"

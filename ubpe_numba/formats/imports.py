@@ -79,15 +79,24 @@ def from_huggingface_words(source: Any) -> wordpiece.Words:
     return wordpiece.read(text)
 
 
-def from_gguf(path: Any, unigram: bool | None) -> Model:
-    """The model of a `.gguf` file, one of unigrams or another, None: of either; arguments as `BPE.from_gguf`."""
-    found = gguf_file.read(path)
-    kind = found.kind == sentencepiece.UNIGRAM if isinstance(found, sentencepiece.Pieces) else False
-    if unigram not in (None, kind):
+def from_gguf(path: Any, unigram: bool) -> Model:
+    """The model of a `.gguf` file, of unigrams or of pairs; arguments as `BPE.from_gguf`."""
+    found = any_of_gguf(path)
+    if not isinstance(found, Model):
+        raise ModelFormatError("a vocabulary of WordPiece: use WordPiece.from_gguf")
+    if unigram is not (found.vocabulary.merges is None):
         raise ModelFormatError(f"a model of {'pairs' if unigram else 'unigrams'}: use {'BPE' if unigram else 'UBPE'}.from_gguf")
+    return found
+
+
+def any_of_gguf(path: Any) -> Model | wordpiece.Words:
+    """The model of a `.gguf` file, or what it says of words."""
+    found = gguf_file.read(path)
     if isinstance(found, sentencepiece.Pieces):
         return sentencepiece.model_of(found)
-    return _model_of(found, sum(map(len, found.special)) + 8 * found.token_ids.size)
+    return (
+        found if isinstance(found, wordpiece.Words) else _model_of(found, sum(map(len, found.special)) + 8 * found.token_ids.size)
+    )
 
 
 def from_tekken(source: Any, n_bytes: int = 0) -> Model:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -112,14 +113,17 @@ def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     return model
 
 
-def parse_json(data: str | bytes) -> Any:
-    """Parse JSON; ModelFormatError if it is not valid, nests too deeply, or holds NaN or infinities."""
+def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
+    """Parse JSON; ModelFormatError if it is not valid, nests too deeply, or holds NaN or infinities.
+
+    `number` makes something of the text of a number that is no integer.
+    """
 
     def refuse(name: str) -> None:
         raise ModelFormatError(f"JSON: the number {name} is not allowed")
 
     try:
-        return json.loads(data, parse_constant=refuse)
+        return json.loads(data, parse_constant=refuse, parse_float=number)
     except ModelFormatError:
         raise
     except (ValueError, RecursionError) as error:

@@ -272,7 +272,8 @@ def _sentencepiece(source: Source, given: Given) -> Found:
 
 
 def _gguf(source: Source, given: Given) -> Found:
-    return _by_pieces(given, imports.from_gguf(source.path, None), "sentencepiece")
+    found = imports.any_of_gguf(source.path)
+    return _by_pieces(given, found, "sentencepiece") if isinstance(found, Model) else _by_words(given, found._asdict())
 
 
 def _is_pieces(source: Source) -> bool:

@@ -1,4 +1,4 @@
-"""Unigram models of a `tokenizer.json`: pieces with scores, over characters.
+"""Unigram models of a `tokenizer.json`, read and written: pieces with scores, over characters, or over bytes after ByteLevel.
 
 They are encoded as tokenizers does, by sums in float64 from the beginning of every segment (objective ``"tokenizers"``). A
 character that is no piece scores 10 less than the least piece, and becomes the unknown one, several in a row once; or, with
@@ -7,14 +7,19 @@ character that is no piece scores 10 less than the least piece, and becomes the 
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import huggingface
+from ubpe_numba.formats.huggingface_steps import BYTE_NAMES, added_of, cut_of, decoding_of, file_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
-from ubpe_numba.text.normalizer import Normalizer
+from ubpe_numba.formats.numbers_of_json import Number, read_numbers, write_numbers
+from ubpe_numba.formats.pair_table import Table, names
+from ubpe_numba.text.normalizer import Normalizer, byte_characters
+from ubpe_numba.text.patterns import VERSION_OF_OTHERS
+from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, WORDS
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
@@ -26,42 +31,48 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _MOST = 1e6  # of a score, either way
 _PENALTY = 10.0
+_NAME_OF_BYTE = list(BYTE_NAMES)
+_quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 
 
 def model_of(text: str | bytes) -> Model:
     """The model of a file. ModelFormatError names what is not valid or not supported."""
-    file = parse_json(text)
+    file = parse_json(text, Number)
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type") != "Unigram":
         raise ModelFormatError("model: expected one of type Unigram")
-    names, scores = _pieces(model.get("vocab"))
+    listed, scores = _pieces(model.get("vocab"))
     unknown = model.get("unk_id")
-    if unknown is not None and (type(unknown) is not int or not 0 <= unknown < len(names)):
+    if unknown is not None and (type(unknown) is not int or not 0 <= unknown < len(listed)):
         raise ModelFormatError(f"model: unk_id: expected the id of a piece, got {unknown!r}")
-    vocab = {name: i for i, name in enumerate(names)}
-    if len(vocab) < len(names):
+    vocab = {name: i for i, name in enumerate(listed)}
+    if len(vocab) < len(listed):
         raise ModelFormatError("model: vocab: a piece is there twice")
-    normalizer, splitter = huggingface._steps(file.get("normalizer"), file.get("pre_tokenizer"))
-    special, known, flags = huggingface._added(file.get("added_tokens"), vocab, normalizer is not None)
-    if splitter is not None and splitter.bytewise:
-        raise ModelFormatError("pre_tokenizer: ByteLevel is not supported with Unigram")
-    by_bytes = model.get("byte_fallback") is True and all(name in vocab for name in huggingface._BYTES)
-    taken = {*special, *known, *(huggingface._BYTES if by_bytes else ())} | ({names[unknown]} if unknown is not None else set())
+    normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
+    special, known, flags = added_of(file.get("added_tokens"), vocab, normalizer is not None)
+    bytewise = splitter is not None and splitter.bytewise
+    by_bytes = not bytewise and model.get("byte_fallback") is True and all(name in vocab for name in BYTE_NAMES)
+    taken = {*special, *known, *(BYTE_NAMES if by_bytes else ())} | ({listed[unknown]} if unknown is not None else set())
     used = [(name, i) for name, i in vocab.items() if name not in taken and name]
+    if bytewise:
+        used, unknown = _of_bytes(used, unknown), None
     characters = sorted(set("".join(name for name, _ in used)))
     if characters and ord(characters[-1]) >= WORDS:
         raise ModelFormatError(f"model: vocab: U+{ord(characters[-1]):04X} is needed to stand for something else")
     least = float(scores.min()) - _PENALTY
-    ids = [vocab.get(c, -1) if c not in taken else -1 for c in characters]
+    own = dict(used)
+    ids = [own.get(c, -1) for c in characters]
     weights = [scores[i] if i >= 0 else least for i in ids]
     if -1 in ids and (by_bytes or unknown is None):
         raise ModelFormatError(f"model: vocab: the character {characters[ids.index(-1)]!r} is in pieces, but is none itself")
     if by_bytes:  # the first byte of a character has the score of the unknown, the others nothing
         characters += map(chr, range(BYTES, BYTES + 256))
-        ids += map(vocab.__getitem__, huggingface._BYTES)
+        ids += map(vocab.__getitem__, BYTE_NAMES)
         weights += [0.0 if byte & 0xC0 == 0x80 else least for byte in range(256)]
         if splitter is not None and {step["type"] for step in splitter.steps} != {"Metaspace"}:
             raise ModelFormatError("byte_fallback: a Unigram model with it may be cut by Metaspace only")
+        if splitter is not None and any(step["replacement"] not in own for step in splitter.steps):
+            raise ModelFormatError("byte_fallback: the character that Metaspace puts for a space is no piece")
         step = {"type": "StandIns", "alphabet": "".join(characters[:-256]) + " " * (splitter is not None), "by_bytes": True}
         normalizer = Normalizer([*(normalizer.steps if normalizer else ()), step])
     if unknown is not None:
@@ -70,7 +81,8 @@ def model_of(text: str | bytes) -> Model:
         weights.append(least)
     if not characters:
         raise ModelFormatError("model: vocab: there are no pieces")
-    alphabet = Alphabet.from_symbols("".join(characters), "str")
+    kind = "bytes" if bytewise else "str"
+    alphabet = Alphabet.from_symbols([ord(c) for c in characters], kind)
     several = [(name, i) for name, i in used if len(name) > 1]
     flat = alphabet.lookup(np.frombuffer("".join(name for name, _ in several).encode("utf-32-le", "surrogatepass"), np.uint32))
     ids += [i for _, i in several]
@@ -78,20 +90,32 @@ def model_of(text: str | bytes) -> Model:
     vocabulary = Vocabulary.from_sequences(
         alphabet.size, flat, [len(name) for name, _ in several], log_probabilities=np.clip(found, -_MOST, _MOST)
     )
-    size, own = len(vocabulary), set(ids)
-    shared = any(i in own for words in (special, known) for i in words.values())
-    decoding = huggingface._decoding(file.get("decoder"))
+    size, taken_ids = len(vocabulary), set(ids)
+    shared = any(i in taken_ids for words in (special, known) for i in words.values())
+    decoding = None if bytewise else decoding_of(file.get("decoder"))
+    pattern, splitter = cut_of(splitter)
     if unknown is not None:
         decoding = decoding or Decoding()
-        decoding = decoding._replace(replace=(*decoding.replace, (chr(UNKNOWN), names[unknown])))
+        decoding = decoding._replace(replace=(*decoding.replace, (chr(UNKNOWN), listed[unknown])))
     segmenter = Segmenter(
-        pretokenizer=splitter,
-        special=SpecialTokens.from_user(special, known, "str", size, dict[Any, int](flags), shared),
+        pretokenizer=splitter if pattern is None else Pretokenizer(pattern, VERSION_OF_OTHERS),
+        special=SpecialTokens.from_user(special, known, kind, size, dict[Any, int](flags), shared),
+        encoding="utf-8" if bytewise else None,
         normalizer=normalizer,
         unknown=None if unknown is None else Unknown(None, unknown, True),
         decoding=decoding,
     )
     return Model(alphabet, vocabulary, segmenter.numbered(np.array(ids), size))
+
+
+def _of_bytes(used: list[tuple[str, int]], unknown: int | None) -> list[tuple[str, int]]:
+    """Pieces whose characters are those of bytes, as characters U+0000 to U+00FF; others are in no text."""
+    letters = byte_characters()
+    found = [(name, i) for name, i in used if set(name) <= set(letters)]
+    if unknown is not None and len([name for name, _ in found if len(name) == 1]) < 256:
+        raise ModelFormatError("model: vocab: with ByteLevel and unk_id, expected the characters of all 256 bytes")
+    table = {ord(letter): byte for byte, letter in enumerate(letters)}
+    return [(name.translate(table), i) for name, i in found]
 
 
 def _pieces(vocab: Any) -> tuple[list[str], np.ndarray]:
@@ -102,12 +126,58 @@ def _pieces(vocab: Any) -> tuple[list[str], np.ndarray]:
         raise ModelFormatError("model: vocab: expected pairs of a piece and a score")
     names = [pair[0] for pair in vocab]
     values = [pair[1] for pair in vocab]
-    if set(map(type, names)) != {str} or not set(map(type, values)) <= {float, int}:
+    if set(map(type, names)) != {str} or not set(map(type, values)) <= {Number, int}:
         raise ModelFormatError("model: vocab: expected pairs of a piece and a score")
-    try:
-        scores = np.array(values, np.float64)
-    except OverflowError as error:
-        raise ModelFormatError("model: vocab: a score is too large") from error
+    scores = read_numbers(list(map(str, values)))
     if not np.isfinite(scores).all():
         raise ModelFormatError("model: vocab: a score is no finite number")
     return names, scores
+
+
+def write(model: Model, table: Table, scores: np.ndarray, special: dict[str, int], known: dict[str, int]) -> str:
+    """The content of a tokenizer.json for a model whose tokens have these scores, float64[V]; of `table` the tokens are not used.
+
+    ValueError for what a Unigram model has no place for. That it encodes alike is for the caller to check.
+    """
+    alphabet, vocabulary, segmenter = model
+    table, by_bytes, called = _without_stand_ins(table)
+    n, listed = vocabulary.n_alphabet, scores.tolist()
+    ids = range(len(vocabulary)) if segmenter.token_ids is None else segmenter.token_ids.tolist()
+    unknown = -1 if segmenter.unknown is None else segmenter.unknown.id
+    least = min(listed)
+    if unknown >= 0 or by_bytes:  # scores of unknown characters follow from the least of a piece
+        least = listed[int(alphabet.lookup(np.array([UNKNOWN if unknown >= 0 else BYTES]))[0])] + _PENALTY
+    rows = {i: (word, least) for word, i in (special | known).items()}
+    for t, (i, name) in enumerate(zip(ids, names(alphabet, vocabulary), strict=True)):
+        score = listed[t]
+        if t < n and i == unknown:
+            name, score = rows.get(i, (called, least))
+        elif t < n and by_bytes and BYTES <= ord(name) < UNKNOWN:
+            name, score = _NAME_OF_BYTE[ord(name) - BYTES], least
+        if rows.get(i, (name,))[0] != name:
+            raise ValueError(f"special_tokens: {rows[i][0]!r} has the id {i} of another token")
+        rows[i] = name, score
+    if len({name for name, _ in rows.values()}) < len(rows):
+        raise ValueError("vocabulary: two tokens stand for the same symbols, or a special one does; a Unigram model allows one")
+    if max(rows) >= len(rows):
+        raise ValueError("token_ids: a Unigram model has ids without gaps; give special tokens the next ids after the vocabulary")
+    texts = write_numbers(np.array([rows[i][1] for i in range(len(rows))]))
+    pieces = ",\n".join(f"   [{_quoted(rows[i][0])}, {text}]" for i, text in enumerate(texts))
+    unk_id = unknown if unknown >= 0 else None
+    parts: dict[str, Any] = {"type": "Unigram", "unk_id": unk_id, "byte_fallback": by_bytes, "vocab": []}
+    before, end = json.dumps(file_of(table, special, known, parts), ensure_ascii=False, indent=1).rsplit('"vocab": []', 1)
+    return f'{before}"vocab": [\n{pieces}\n  ]{end}'
+
+
+def _without_stand_ins(table: Table) -> tuple[Table, bool, str]:
+    """A table without what `model_of` adds, whether unknown characters are bytes, and what the unknown is called."""
+    steps = [] if table.normalizer is None else table.normalizer.steps
+    by_bytes = bool(steps) and steps[-1]["type"] == "StandIns" and bool(steps[-1]["by_bytes"])
+    steps = steps[: len(steps) - by_bytes]
+    if odd := next((step["type"] for step in steps if step["type"] in ("SentencePiece", "StandIns")), None):
+        raise ValueError(f"normalizer: Hugging Face has no place for {odd!r}; use to_sentencepiece")
+    made, called = table.decoding or Decoding(), "<unk>"
+    if made.replace and made.replace[-1][0] == chr(UNKNOWN):
+        called = made.replace[-1][1]
+        made = made._replace(replace=made.replace[:-1])
+    return table._replace(normalizer=Normalizer(steps) if steps else None, decoding=made), by_bytes, called

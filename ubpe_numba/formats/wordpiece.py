@@ -1,13 +1,16 @@
-"""WordPiece models: of a `tokenizer.json`, with what is done to text before and added tokens, and of our own model files."""
+"""WordPiece models: a `tokenizer.json`, read and written, with what is done to text before; and what our own files hold."""
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import huggingface
+from ubpe_numba.formats.huggingface_steps import added_of, file_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
-from ubpe_numba.formats.pair_table import read_vocab
+from ubpe_numba.formats.pair_table import Table, read_vocab
 from ubpe_numba.runtime.arrays import check_fields, describe, integers_of
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
@@ -38,8 +41,8 @@ def read(text: str | bytes) -> Words:
         raise ModelFormatError(f"model: unk_token: expected a piece of the vocabulary, got {unknown!r:.60}")
     if not isinstance(prefix, str) or type(longest) is not int or not 1 <= longest < 2**31:
         raise ModelFormatError("model: expected a text as continuing_subword_prefix and a number as max_input_chars_per_word")
-    normalizer, splitter = huggingface._steps(file.get("normalizer"), file.get("pre_tokenizer"))
-    special, known, flags = huggingface._added(file.get("added_tokens"), vocab, normalizer is not None)
+    normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
+    special, known, flags = added_of(file.get("added_tokens"), vocab, normalizer is not None)
     if flags:
         raise ModelFormatError(
             f"added_tokens: {next(iter(flags))!r}: lstrip, rstrip, single_word and normalized are not supported"
@@ -47,6 +50,41 @@ def read(text: str | bytes) -> Words:
     if splitter is None:
         raise ModelFormatError("pre_tokenizer: expected one that cuts text into words")
     return Words(vocab, unknown, prefix, longest, normalizer, splitter, {**special, **known})
+
+
+def write(words: Words) -> str:
+    """The content of a tokenizer.json. That it encodes alike is for the caller to check.
+
+    ValueError for a vocabulary without a pretokenizer, or words that are no text or have two ids.
+    """
+    if words.pretokenizer is None:
+        raise ValueError(
+            "pretokenizer: a tokenizer.json says how text becomes words; for BERT's give WordPiece "
+            "normalizer={'type': 'BertNormalizer'} and pretokenizer={'type': 'BertPreTokenizer'}"
+        )
+    vocab = {**words.vocabulary, **words.special_tokens}
+    if (twice := next((word for word, i in words.vocabulary.items() if vocab[word] != i), None)) is not None:
+        raise ValueError(f"special_tokens: {twice!r} is a piece with another id; Hugging Face allows one")
+    if len(set(vocab.values())) < len(vocab):
+        raise ValueError("special_tokens: one has the id of another piece; Hugging Face allows one")
+    model = {
+        "type": "WordPiece",
+        "unk_token": words.unknown,
+        "continuing_subword_prefix": words.prefix,
+        "max_input_chars_per_word": words.longest,
+        "vocab": dict(sorted(vocab.items(), key=lambda item: item[1])),
+    }
+    none = np.zeros(0, np.int64)
+    table = Table("str", [], none, none, {}, {}, None, splitter=words.pretokenizer, normalizer=words.normalizer)
+    file = file_of(table, words.special_tokens, {}, model)
+    text = json.dumps(
+        {**file, "decoder": {"type": "WordPiece", "prefix": words.prefix, "cleanup": False}}, ensure_ascii=False, indent=1
+    )
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"vocabulary: a piece is no text: {error}") from error
+    return text
 
 
 _PARAMS = ("unknown", "prefix", "longest")

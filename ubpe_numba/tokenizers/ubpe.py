@@ -401,6 +401,76 @@ class UBPE(Tokenizer):
 
         return cls._imported(imports.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
 
+    def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type Unigram.
+
+        Bytes become a byte-level model with its pattern, characters a model of characters, integers characters as by
+        `BPE.to_huggingface`.
+
+        Parameters
+        ----------
+        path
+            A file to write it to as well.
+
+        Raises
+        ------
+        ValueError
+            For another objective than ``"tokenizers"``, or a model that cannot say the same, naming the first sample that is
+            encoded differently.
+
+        Notes
+        -----
+        Of paths of equal probability, as of ``aa|a`` and ``a|aa``, which runs have, tokenizers takes another than the other
+        objectives, and its sums are rounded. Thus ``tok.set_params(objective="tokenizers")`` first, of a tokenizer that was
+        fitted, refined or reweighted for ``"likelihood"``: all but these ids stay the same.
+
+        Its reader of JSON does not round numbers to the nearest. Scores are written so that it reads what is meant; where no
+        decimals are read so, with one score in 600, it reads a neighbour, 1 part in 10**16 away.
+
+        Examples
+        --------
+        >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
+        >>> tok = tok.set_params(objective="tokenizers")
+        >>> UBPE.from_huggingface(tok.to_huggingface()).encode("abab").tolist() == tok.encode("abab").tolist()
+        True
+        """
+        from ubpe_numba.formats import exports  # here only: nothing else needs them
+
+        model = self._fitted()
+        if self.objective != "tokenizers":
+            self._check_objective()
+            hint = "" if self.objective in _BY_PROBABILITY else "reweight estimates probabilities, and then "
+            raise ValueError(
+                f"objective: {self.objective!r} takes other paths than a Unigram model of tokenizers, at least "
+                f"among those of equal weight; {hint}set_params(objective='tokenizers') takes the same"
+            )
+        unknown = "skip" if model.segmenter.unknown is None else "raise"  # which leaves it to the rule of the model
+        text = exports.to_huggingface_unigram(
+            _with_scores(model), lambda docs: self.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists()
+        )
+        if path is not None:
+            write_atomically(path, text.encode())
+        return text
+
+    def to_transformers(self, **params: Any) -> Any:
+        """Make a `transformers.PreTrainedTokenizerFast` that gives the same ids.
+
+        Parameters
+        ----------
+        **params
+            Its further arguments: ``eos_token="<|endoftext|>"`` and the like say what special tokens are for.
+
+        Raises
+        ------
+        ImportError
+            Without the extra ``hf``.
+        ValueError
+            As `to_huggingface`.
+        """
+        from ubpe_numba.formats import exports  # here only: nothing else needs them
+
+        return exports.to_transformers(self.to_huggingface(), params)
+
     @classmethod
     def from_gguf(cls, path: str | os.PathLike[str], **params: Any) -> UBPE:
         """Read the vocabulary of a `.gguf` file of llama.cpp, of the kind t5, which is sentencepiece's unigram.
@@ -456,15 +526,8 @@ class UBPE(Tokenizer):
         model = self._fitted()
         if self.objective != "sentencepiece":
             raise ValueError(f"objective: expected 'sentencepiece', got {self.objective!r}; set_params changes it")
-        weights = log_probabilities(model.vocabulary)
-        if model.vocabulary.log_probabilities is None:
-            vocabulary = model.vocabulary
-            lengths = np.diff(vocabulary.offsets)[vocabulary.n_alphabet :]
-            flat = vocabulary.arena[vocabulary.n_alphabet :]
-            made = Vocabulary.from_sequences(vocabulary.n_alphabet, flat, lengths, log_probabilities=weights)
-            model = model._replace(vocabulary=made)
         data = exports.to_sentencepiece(
-            model, lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=True
+            _with_scores(model), lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=True
         )
         if path is not None:
             write_atomically(path, data)
@@ -893,6 +956,16 @@ class UBPE(Tokenizer):
             raise ValueError(f"{name}: the segmentations of a document that is cut, or has special tokens, are not ranked")
         encoding = coder.model.segmenter.encoding
         return read_documents(docs, offsets, encoding) if many else read_document(docs, encoding)
+
+
+def _with_scores(model: Model) -> Model:
+    """A model whose vocabulary holds log-probabilities: frequencies where it has no estimates."""
+    vocabulary = model.vocabulary
+    if vocabulary.log_probabilities is not None:
+        return model
+    lengths, flat = np.diff(vocabulary.offsets)[vocabulary.n_alphabet :], vocabulary.arena[vocabulary.n_alphabet :]
+    found = log_probabilities(vocabulary)
+    return model._replace(vocabulary=Vocabulary.from_sequences(vocabulary.n_alphabet, flat, lengths, log_probabilities=found))
 
 
 def _by_path(objective: str) -> str:

@@ -21,6 +21,7 @@ from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, vocab_txt, wordpiece
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
+from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 
@@ -144,6 +145,94 @@ class WordPiece:
             return cls(**words._asdict(), n_threads=n_threads)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
+
+    @classmethod
+    def from_gguf(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> WordPiece:
+        """Read the vocabulary of a `.gguf` file of llama.cpp, of the kind bert.
+
+        Parameters
+        ----------
+        path
+            The file; of its tensors nothing is read.
+        n_threads
+            As for the constructor.
+
+        Returns
+        -------
+        WordPiece
+            One that treats text as BERT does: in lower case where the file says so or, where it says nothing, where no piece
+            has a capital of ASCII.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, or of another kind.
+        ImportError
+            Without the package gguf.
+        """
+        from ubpe_numba.formats import imports  # here only: nothing else needs them
+
+        words = imports.any_of_gguf(path)
+        if not isinstance(words, Words):
+            raise ModelFormatError("not a vocabulary of WordPiece: BPE.from_gguf or UBPE.from_gguf reads it, and load any")
+        try:
+            return cls(**words._asdict(), n_threads=n_threads)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+
+    def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type WordPiece.
+
+        Parameters
+        ----------
+        path
+            A file to write it to as well.
+
+        Raises
+        ------
+        ValueError
+            Without a pretokenizer, or if the file cannot say the same, naming the first sample that is encoded differently.
+
+        Notes
+        -----
+        Special tokens are special there as well. What BERT puts around a text, ``[CLS]`` and ``[SEP]``, is not in the file.
+
+        Examples
+        --------
+        >>> cut = {"pretokenizer": {"type": "BertPreTokenizer"}, "normalizer": {"type": "BertNormalizer"}}
+        >>> text = WordPiece(["[UNK]", "un", "##able", "!"], **cut).to_huggingface()
+        >>> WordPiece.from_huggingface(text).encode("Unable!").tolist()
+        [1, 2, 3]
+        """
+        from ubpe_numba.formats import exports  # here only: nothing else needs them
+
+        text = exports.to_huggingface_words(
+            Words(*(getattr(self, name) for name in Words._fields)),
+            lambda docs: self.encode_batch(docs).to_lists(),
+            lambda text: lambda docs: WordPiece.from_huggingface(text).encode_batch(docs).to_lists(),
+        )
+        if path is not None:
+            write_atomically(path, text.encode())
+        return text
+
+    def to_transformers(self, **params: Any) -> Any:
+        """Make a `transformers.PreTrainedTokenizerFast` that gives the same ids.
+
+        Parameters
+        ----------
+        **params
+            Its further arguments: ``cls_token="[CLS]"`` and the like say what special tokens are for.
+
+        Raises
+        ------
+        ImportError
+            Without the extra ``hf``.
+        ValueError
+            As `to_huggingface`.
+        """
+        from ubpe_numba.formats import exports  # here only: nothing else needs them
+
+        return exports.to_transformers(self.to_huggingface(), params)
 
     @classmethod
     def train(

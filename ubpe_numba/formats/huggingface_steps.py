@@ -1,0 +1,132 @@
+"""What the kinds of `tokenizer.json` have in common, whatever the model: normalizer, pre-tokenizer, added tokens, decoder.
+
+They are read here from the objects of a file, and `file_of` writes a whole file but for the large parts of its model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats.pair_table import Table
+from ubpe_numba.text.normalizer import Normalizer
+from ubpe_numba.text.patterns import NAMED, name_of, published_steps
+from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.vocabulary.decoding import Decoding
+from ubpe_numba.vocabulary.special_tokens import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD
+
+#: Names of bytes, where characters may become them.
+BYTE_NAMES = {f"<0x{byte:02X}>": byte for byte in range(256)}
+_FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normalized": NORMALIZED}  # of an added token
+_AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+
+
+def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Splitter | None]:
+    """What changes text and what cuts it; None for nothing. ByteLevel among the former is moved to the latter."""
+    for name, step in (("normalizer", normalizer), ("pre_tokenizer", pre_tokenizer)):
+        if step is not None and not isinstance(step, dict):
+            raise ModelFormatError(f"{name}: expected an object")
+    changer = Normalizer([]) if normalizer is None else Normalizer.from_state(normalizer)
+    splitter = None if pre_tokenizer is None else Splitter.from_state(pre_tokenizer)
+    if changer.steps and changer.steps[-1]["type"] == "ByteLevel":
+        changer = Normalizer(changer.steps[:-1])
+        splitter = Splitter.from_state([_AS_BYTES, *(() if splitter is None else splitter.steps)])
+    return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
+
+
+def cut_of(splitter: Splitter | None) -> tuple[str | None, Splitter | None]:
+    """A pattern in place of steps that cut at matches of one pattern, or of a published one in several steps."""
+    if splitter is None or splitter.cutters is None:
+        return None, splitter
+    patterns = [cutter.pattern for cutter in splitter.cutters]
+    if len(patterns) < 2:
+        return next(iter(patterns), None), None
+    found = name_of(*patterns)
+    return (None, splitter) if found is None else (NAMED[found], None)
+
+
+def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
+    found: tuple[dict[str, int], dict[str, int]] = {}, {}
+    flags: dict[str, int] = {}
+    if not isinstance(tokens, list) and tokens is not None:
+        raise ModelFormatError("added_tokens: expected a list")
+    for i, token in enumerate(tokens or []):
+        if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
+            raise ModelFormatError(f"added_tokens[{i}]: expected an object with content and id")
+        word = token["content"]
+        if word in found[0] or word in found[1] or vocab.get(word, token["id"]) != token["id"]:
+            raise ModelFormatError(f"added_tokens[{i}]: {word!r} is there twice, or has two ids")
+        found[not token.get("special")][word] = token["id"]
+        flags[word] = sum(bit for name, bit in _FLAGS.items() if token.get(name) is True)
+    if not is_normalized and len({mask & NORMALIZED for mask in flags.values()}) < 2:  # all of them are looked for in one go
+        flags = {word: mask & ~NORMALIZED for word, mask in flags.items()}
+    return *found, {word: mask for word, mask in flags.items() if mask}
+
+
+def _flags_of(mask: int) -> dict[str, bool]:
+    return {name: bool(mask & bit) for name, bit in _FLAGS.items()}
+
+
+def decoding_of(decoder: Any) -> Decoding | None:
+    """How texts of tokens become one, as far as it is said by replacements and what is left out at the beginning."""
+    steps = decoder.get("decoders") if isinstance(decoder, dict) and decoder.get("type") == "Sequence" else [decoder]
+    made = Decoding()
+    for step in steps if isinstance(steps, list) else []:
+        kind = step.get("type") if isinstance(step, dict) else None
+        if kind == "Replace" and isinstance(step.get("pattern"), dict) and isinstance(step.get("content"), str):
+            if isinstance(old := step["pattern"].get("String"), str) and old:
+                made = made._replace(replace=(*made.replace, (old, step["content"])))
+        elif kind == "Metaspace" and isinstance(mark := step.get("replacement"), str) and mark:
+            made = made._replace(replace=(*made.replace, (mark, " ")))
+            if step.get("prepend_scheme", "always") != "never" and step.get("add_prefix_space") is not False:
+                made = made._replace(strip=" ", n=1)
+        elif kind == "Strip" and isinstance(content := step.get("content"), str) and content:
+            if type(n := step.get("start")) is int and 0 <= n <= 64:
+                made = made._replace(strip=content, n=n)
+    return made if made != Decoding() else None
+
+
+def _decoder(made: Decoding, by_bytes: bool) -> dict[str, Any]:
+    """The decoder of a model that is not one of bytes."""
+    steps: list[dict[str, Any]] = [{"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in made.replace]
+    steps += [{"type": "ByteFallback"}] if by_bytes else []
+    steps.append({"type": "Fuse"})
+    steps += [{"type": "Strip", "content": made.strip, "start": made.n, "stop": 0}] if made.n else []
+    return steps[0] if len(steps) == 1 else {"type": "Sequence", "decoders": steps}
+
+
+def file_of(table: Table, special: dict[str, int], known: dict[str, int], model: dict[str, Any]) -> dict[str, Any]:
+    """The content of a tokenizer.json with this model: how text is treated as `table` says, special tokens, known words.
+
+    Of `table` the tokens are not used.
+    """
+    level = {**_AS_BYTES}
+    steps: list[dict[str, Any]] = [] if table.splitter is None else table.splitter.state()
+    bytewise = table.kind == "bytes" and table.unknown is None
+    decoding, by_bytes = table.decoding or Decoding(), model.get("byte_fallback") is True
+    for pattern in () if table.pattern is None else published_steps(table.pattern):
+        if pattern == NAMED["gpt2"] and bytewise:
+            level["use_regex"] = True
+        elif pattern == NAMED["digits1"]:
+            steps.append({"type": "Digits", "individual_digits": True})
+        else:
+            steps.append({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False})
+    if bytewise and table.splitter is None:
+        steps.append(level)
+    words = sorted([(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()])
+    changes = [] if table.normalizer is None else table.normalizer.state()
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {"id": i, "content": word, **_flags_of(table.flags.get(word, 0)), "special": is_special}
+            for i, word, is_special in words
+        ],
+        "normalizer": None if not changes else changes[0] if len(changes) == 1 else {"type": "Sequence", "normalizers": changes},
+        "pre_tokenizer": None if not steps else steps[0] if len(steps) == 1 else {"type": "Sequence", "pretokenizers": steps},
+        "post_processor": None,
+        "decoder": level | {"use_regex": True} if bytewise else _decoder(decoding, by_bytes),
+        "model": model,
+    }

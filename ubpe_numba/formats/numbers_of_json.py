@@ -1,0 +1,97 @@
+"""Decimal numbers as the JSON reader of Hugging Face's libraries (serde_json) rounds them.
+
+It takes the digits as one integer of 64 bits, rounds that to float64, and divides by a power of ten, which rounds again. Of
+numbers written with 17 digits one in eight becomes the float64 beside the nearest. Sums of such scores decide between paths of
+equal probability, so scores are read in the same way, and written with digits that are read as what is meant::
+
+    -15.275492379532281    nearest  -15.275492379532281    read there as  -15.27549237953228
+    15275492379532281 is no float64: 15275492379532280; divided by 10**15
+"""
+
+from __future__ import annotations
+
+from itertools import product, repeat
+
+import numpy as np
+
+_MOST = 2**64
+_POWERS = np.array([float(f"1e{k}") for k in range(309)])
+
+
+class Number(str):
+    """The text of a number in a file, for `json.loads(..., parse_float=Number)`."""
+
+    __slots__ = ()
+
+
+def read_number(text: str) -> float:
+    """The float64 of a number, as it is read there; infinite if it is too large.
+
+    >>> read_number("-15.275492379532281"), float("-15.275492379532281")
+    (-15.27549237953228, -15.275492379532281)
+    """
+    digits, _, power = text.lower().partition("e")
+    whole, _, part = digits.removeprefix("-").partition(".")
+    found, exponent, dropped = 0, int(power or 0), False
+    for i, digit in enumerate(whole + part):  # once a digit is too much, those after it are left out
+        dropped = dropped or found * 10 + int(digit) >= _MOST
+        if not dropped:
+            found = found * 10 + int(digit)
+        exponent += int(dropped and i < len(whole)) - int(not dropped and i >= len(whole))
+    value = float(found)
+    while exponent < -308 and value:
+        value, exponent = value / _POWERS[308], exponent + 308
+    if value and exponent > 308:
+        return np.inf
+    value = float(value * _POWERS[exponent] if exponent >= 0 else value / _POWERS[-exponent]) if value else 0.0
+    return -value if text.startswith("-") else value
+
+
+def read_numbers(texts: list[str]) -> np.ndarray:
+    """float64 of numbers as `read_number` reads them; those of up to 19 digits in one go."""
+    bare = list(map(str.lstrip, texts, repeat("-")))
+    points = np.fromiter(map(str.find, bare, repeat(".")), np.int64, len(bare))
+    sizes = np.fromiter(map(len, bare), np.int64, len(bare))
+    digits = list(map(str.replace, bare, repeat("."), repeat("")))
+    plain = (sizes - (points >= 0) <= 19) & np.fromiter(map(str.isdecimal, digits), bool, len(bare))
+    short = [text if is_plain else "0" for text, is_plain in zip(digits, plain.tolist(), strict=True)]
+    power = np.where(plain & (points >= 0), sizes - 1 - points, 0)
+    values = np.array(list(map(int, short)), np.uint64).astype(np.float64) / _POWERS[power]
+    values = np.asarray(np.where(np.fromiter(map(str.startswith, texts, repeat("-")), bool, len(texts)), -values, values))
+    for i in np.flatnonzero(~plain).tolist():
+        values[i] = read_number(texts[i])
+    return values
+
+
+def write_numbers(values: np.ndarray) -> list[str]:
+    """Texts of finite numbers, float64[n], that are read as these: the shortest where that will do.
+
+    Of numbers of all 53 bits one in six hundred is the result of no division; then what is read is a neighbour of it.
+
+    >>> [float(text) for text in write_numbers(np.array([-0.5, -15.275492379532281]))], write_numbers(np.array([0.1]))
+    ([-0.5, -15.275492379532283], ['0.1'])
+    """
+    texts = list(map(repr, values.tolist()))
+    wrong = np.flatnonzero(read_numbers(texts) != values)
+    left = np.abs(values[wrong])
+    if wrong.size:
+        first = np.clip(15 - np.floor(np.log10(left)).astype(np.int64), 0, 300)  # digits that exceed 53 bits, and not 64
+    for more, step in product(range(4), (0, -1, 1, -2, 2, -3, 3)):
+        if wrong.size:
+            power = np.minimum(first + more, _POWERS.size - 1)
+            digits = left * _POWERS[power]
+            digits += step * np.spacing(digits)
+            found = (digits / _POWERS[power] == left) & (digits < float(_MOST)) & (digits == np.floor(digits))
+            for i, n, e in zip(wrong[found].tolist(), digits[found].tolist(), power[found].tolist(), strict=True):
+                texts[i] = ("-" if values[i] < 0 else "") + _with_point(f"{int(n):0{e + 1}}", e)
+            wrong, left, first = wrong[~found], left[~found], first[~found]
+    return texts
+
+
+def _with_point(digits: str, power: int) -> str:
+    """Digits divided by a power of ten that leaves one before the point at least.
+
+    >>> _with_point("123", 2), _with_point("123", 0)
+    ('1.23', '123')
+    """
+    return f"{digits[: len(digits) - power]}.{digits[len(digits) - power :]}" if power else digits
