@@ -39,8 +39,9 @@ def creation_order(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
     m = len(pairs)
     own = np.arange(m)
     roots = np.concatenate([np.full(n_symbols, -1), own])  # by token: the highest rank that is merged before it exists
+    lefts, rights = pairs[:, 0].copy(), pairs[:, 1].copy()
     for _ in range(_DEPTH):
-        found = np.maximum(own, roots[pairs].max(axis=1))
+        found = np.maximum(own, np.maximum(roots[lefts], roots[rights]))
         if np.array_equal(found, roots[n_symbols:]):
             break
         roots[n_symbols:] = found
@@ -56,8 +57,8 @@ def creation_order(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
     ):
         side = right if left_is_late else left
         taken[not left_is_late].setdefault(root, set()).add(side)
-    for root, rights in taken[0].items():
-        if int(pairs[root, 0]) in rights or rights & taken[1].get(root, set()):
+    for root, others in taken[0].items():
+        if int(pairs[root, 0]) in others or others & taken[1].get(root, set()):
             return None
 
     def place(rank: int) -> list[int]:
@@ -69,5 +70,5 @@ def creation_order(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
         return chain[::-1]
 
     behind = sorted(late.tolist(), key=place)
-    stay = np.setdiff1d(own, late)
+    stay = np.delete(own, late)
     return np.insert(stay, np.searchsorted(stay, roots[n_symbols + np.array(behind, np.int64)], side="right"), behind)

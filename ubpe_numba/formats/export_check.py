@@ -160,13 +160,14 @@ class ExportCheck:
         alphabet, vocabulary, segmenter = self.model
         docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in export_samples.documents(alphabet, vocabulary)]
         out: list[Any] = [alphabet.output(symbols) for symbols in docs]
+        first, last = out[0], out[-1]
         for word in [] if segmenter.special is None else segmenter.special.words:
             if isinstance(word, tuple):
                 between = [*docs[0].tolist(), *word, *docs[-1].tolist()]
                 out.append(np.array(between, np.int64))
             else:
                 word = word.encode() if isinstance(word, str) and alphabet.kind == "bytes" else word
-                out.append(out[0] + word + out[-1])
+                out.append(first + word + last)
         return out
 
 

@@ -17,8 +17,8 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.affixes import with_marks
 from ubpe_numba.formats.character_bytes import over_bytes
 from ubpe_numba.formats.huggingface_steps import BYTE_NAMES, added_of, cut_of, decoding_of, file_of, steps_of
-from ubpe_numba.formats.model_file import parse_json
-from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, symbol_index, two_parts
+from ubpe_numba.formats.name_pairs import NamePairs, Pairs, parse
+from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_index, two_parts
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pretokenizer import AT_MARKS
 from ubpe_numba.text.splitter import Splitter
@@ -36,7 +36,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     `kind` is what the symbols are: ``"bytes"``, ``"str"`` or ``"int"``. None means bytes if there is a ByteLevel step, or a rule
     for unknown characters; integers if every symbol is a character that names one (see `symbol_character`); else characters.
     """
-    file = text if isinstance(text, dict) else parse_json(text)
+    file = text if isinstance(text, dict) else parse(text)
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type", "BPE") != "BPE":
         raise ModelFormatError("model: expected one of type BPE")
@@ -59,15 +59,19 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         raise ModelFormatError("pre_tokenizer: integers are not cut")
     over_characters = kind == "bytes" and not bytewise
     if unknown is not None and unknown.byte_ids is not None:
-        vocab = {name: i for name, i in vocab.items() if name not in BYTE_NAMES or name in special or name in known}
-    merges = _merges(model.get("merges"))
+        vocab = {**vocab}
+        for name in BYTE_NAMES.keys() - special.keys() - known.keys():
+            vocab.pop(name, None)
+    given = model.get("merges")
+    merges = given if isinstance(given, NamePairs) else NamePairs.of(_merges(given))
     affixes = model.get("continuing_subword_prefix") or "", model.get("end_of_word_suffix") or ""
     has_affixes = any(affixes)
     if has_affixes:
         if over_characters is bytewise or (unknown is not None and unknown.byte_ids is not None):
             raise ModelFormatError("model: a prefix or suffix of characters needs an unk_token, and no byte_fallback")
         plain = {name: i for name, i in vocab.items() if name not in special and name not in known}
-        marked, merges, splitter = _marked(plain, merges, affixes, splitter, bytewise)
+        marked, lists, splitter = _marked(plain, merges.lists(), affixes, splitter, bytewise)
+        merges = NamePairs.of(lists)
         vocab = {name: i for name, i in vocab.items() if name not in plain} | marked
     over = "str" if over_characters else kind
     table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags), shared=True)

@@ -6,8 +6,8 @@ private use area. For example the bytes 32 and 97 ("a" after a space) are named 
 
 from __future__ import annotations
 
+import functools
 import itertools
-import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,9 @@ import numpy as np
 from ubpe_numba.documents.normalise import text_of
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.creation_order import creation_order
-from ubpe_numba.formats.kernels.last_merges import last_merges
-from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.formats.kernels.last_merges import enter_ranks, last_merges
+from ubpe_numba.formats.name_pairs import NamePairs
+from ubpe_numba.formats.name_pairs import Pairs as Pairs
 from ubpe_numba.text.normalizer import Normalizer, byte_characters
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -27,10 +28,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 #: Limit of the steps to find the pairs of tokens, the square of the length for each: a quarter of a second.
 WORK = 1 << 28
 _PRIVATE, _N_PRIVATE = 0xE000, 6400  # the private use area; further integers are named by characters from U+10000 on
-
-
-#: Pairs of names by rank: all left parts, and all right parts.
-Pairs = tuple[list[str], list[str]]
 
 
 class Table(NamedTuple):
@@ -104,7 +101,7 @@ def two_parts(lines: list[str]) -> Pairs | None:
 
 
 def from_names(
-    vocab: dict[str, int], merges: Pairs, kind: str, special: dict[str, int], known: dict[str, int],
+    vocab: dict[str, int], merges: Pairs | NamePairs, kind: str, special: dict[str, int], known: dict[str, int],
     pattern: str | None, whole: bool = False, all_letters: bool = False, shared: bool = False,
 ) -> Table:  # fmt: skip
     """The table of tokens that have names; ids of names, `merges` by rank, the rest as in `Table`.
@@ -120,14 +117,12 @@ def from_names(
     >>> from_names({"a": 0, "b": 1, "ab": 2, "<s>": 3}, (["a"], ["b"]), "str", {}, {}, None)[1:6]
     ([97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]), {'<s>': 3}, {})
     """
-    lefts, rights = merges
-    m = len(lefts)
-    wholes = list(map(operator.add, lefts, rights))
-    left, right, made = (np.fromiter(map(vocab.get, part, itertools.repeat(-1)), np.int64, m) for part in (lefts, rights, wholes))
+    pairs_of_names = NamePairs.of(merges)
+    left, right, made = pairs_of_names.ids(vocab)
     if (missing := np.flatnonzero((left < 0) | (right < 0) | (made < 0))).size:
-        i = int(missing[0])
-        token = next(token for token in (lefts[i], rights[i], wholes[i]) if token not in vocab)
-        raise ModelFormatError(f"merges[{i}]: {token!r} is not in the vocabulary")
+        parts = pairs_of_names[int(missing[0])]
+        token = next(token for token in (*parts, "".join(parts)) if token not in vocab)
+        raise ModelFormatError(f"merges[{missing[0]}]: {token!r} is not in the vocabulary")
     used = np.zeros(max(vocab.values()) + 1, bool)  # by ids of `vocab`, like `number`
     used[left] = used[right] = used[made] = True
     added = {**special, **known}
@@ -135,17 +130,17 @@ def from_names(
     single = [token for token in vocab if len(token) == 1]
     letters = sorted((vocab[token], token) for token in single if all_letters or token not in added or used[vocab[token]])
     symbols, values = _symbols([token for _, token in letters], kind, value)
-    chosen = _pairs_that_occur(merges, left, right, made, letters)
+    alone = _MergedAlone(pairs_of_names, (left, right, made), letters)
+    chosen = _pairs_that_occur(pairs_of_names, left, right, made, alone)
     symbol_ids = np.fromiter(map(vocab.__getitem__, symbols), np.int64, len(symbols))
     token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
     one_by_one = False
     if (pairs.max(axis=1, initial=-1) >= len(symbols) + np.arange(len(pairs))).any() and pairs.min(initial=0) >= 0:
-        names = [merges[0][i] + merges[1][i] for i in chosen.tolist()]
-        order, one_by_one = _in_order_of_creation((left, right, made), chosen, pairs, names, letters)
+        order, one_by_one = _in_order_of_creation(alone, chosen, pairs, len(symbols))
         chosen = chosen[order]
         token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
     if (missing := np.flatnonzero(pairs.min(axis=1, initial=0) < 0)).size:
-        part = merges[int(pairs[missing[0], 0] >= 0)][chosen[missing[0]]]
+        part = pairs_of_names[int(chosen[missing[0]])][int(pairs[missing[0], 0] >= 0)]
         raise ModelFormatError(f"merges: {part!r} is part of a pair, but no pair makes it")
     clash = next((word for word in added if word in vocab and number[vocab[word]] >= 0), None)
     if clash is not None and not shared:
@@ -168,22 +163,19 @@ def _numbered(
     return token_ids, number[np.stack([left[chosen], right[chosen]], axis=1)], number
 
 
-def _in_order_of_creation(
-    by_rank: tuple[np.ndarray, ...], chosen: np.ndarray, pairs: np.ndarray, names: list[str], letters: list[tuple[int, str]]
-) -> tuple[np.ndarray, bool]:
+def _in_order_of_creation(alone: _MergedAlone, chosen: np.ndarray, pairs: np.ndarray, n_symbols: int) -> tuple[np.ndarray, bool]:
     """The order in which `chosen` pairs encode as they do by rank, and whether they have to be merged one by one.
 
     Pairs that never occur in any text, since the token that they make is not what its own symbols become, come last.
     """
-    occurs = _last_merges(by_rank, names, letters) >= 0
-    n_symbols = len(letters)
+    occurs = alone.last(chosen) >= 0
     among = np.cumsum(occurs) - 1  # the number of each pair among those that occur
     number = np.concatenate([np.arange(n_symbols), n_symbols + among])
     found = creation_order(number[pairs[occurs]], n_symbols)
-    lengths = np.fromiter(map(len, names), np.int64, len(names))
     never = np.flatnonzero(~occurs)
     order = np.arange(among[-1] + 1) if found is None else found
-    return np.concatenate([np.flatnonzero(occurs)[order], never[np.argsort(lengths[never], kind="stable")]]), found is None
+    by_length = np.argsort(alone.lengths[chosen[never]], kind="stable")
+    return np.concatenate([np.flatnonzero(occurs)[order], never[by_length]]), found is None
 
 
 def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list[str], list[int]]:
@@ -204,46 +196,70 @@ def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list
 
 
 def _pairs_that_occur(
-    merges: Pairs, left: np.ndarray, right: np.ndarray, made: np.ndarray, letters: list[tuple[int, str]]
+    pairs_of_names: NamePairs, left: np.ndarray, right: np.ndarray, made: np.ndarray, alone: _MergedAlone
 ) -> np.ndarray:
     """For every token the one of its pairs that can occur, or its first if none can: ascending ranks, int64.
 
     It is the last pair that is merged when the token is encoded by itself. No other pair whose parts join to the token can ever
     occur in a text: the merges inside a stretch of text, as long as none crosses its ends, are those of the stretch alone.
-    `left`, `right`, `made` int64[m] are the ids of the parts and of what they make, `letters` the ids of symbols and these.
+    `left`, `right`, `made` int64[m] are the ids of the parts and of what they make.
     """
     keys = left << 32 | right
     ordered = np.sort(keys)
     if (ordered[1:] == ordered[:-1]).any():
         order = np.argsort(keys, kind="stable")
         i = order[np.flatnonzero(np.diff(keys[order]) == 0)].min()
-        raise ModelFormatError(f"merges: the pair {(merges[0][i], merges[1][i])!r} is there twice")
-    alone = np.bincount(made)[made] == 1
-    if alone.all():
+        raise ModelFormatError(f"merges: the pair {pairs_of_names[int(i)]!r} is there twice")
+    is_only = np.bincount(made)[made] == 1
+    if is_only.all():
         return np.arange(made.size)
-    several = np.flatnonzero(~alone)
-    first = several[np.unique(made[several], return_index=True)[1]]
-    names = [merges[0][i] + merges[1][i] for i in first.tolist()]
-    last = _last_merges((left, right, made), names, letters)
-    return np.sort(np.concatenate([np.flatnonzero(alone), np.where(last < 0, first, last)]))
+    several = np.flatnonzero(~is_only)
+    rank = np.full(int(made.max()) + 1, -1)
+    rank[made[several[::-1]]] = several[::-1]  # the first of each token, which is written last
+    first = np.sort(rank[rank >= 0])
+    last = alone.last(first)
+    return np.sort(np.concatenate([np.flatnonzero(is_only), np.where(last < 0, first, last)]))
 
 
-def _last_merges(by_rank: tuple[np.ndarray, ...], names: list[str], letters: list[tuple[int, str]]) -> np.ndarray:
-    """The rank of the pair that is merged last when each name is encoded by itself, int64; -1 if it does not become one token."""
-    starts = offsets_of(np.fromiter(map(len, names), np.int64, len(names)))
-    lengths = np.diff(starts)
-    if float((lengths.astype(np.float64) ** 2).sum()) > WORK:
-        raise ModelFormatError("merges: too many tokens, or too long ones, are made by several pairs")
-    id_of = np.full(0x110000, -1, np.int32)
-    for i, letter in letters:
-        id_of[ord(letter)] = i
-    symbols = id_of[np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), np.uint32)]
-    entries = np.full(4 << by_rank[0].size.bit_length(), -1, np.int64)
-    ends, ranks, parts = np.empty((3, int(lengths.max())), np.int32)
-    last = np.empty(lengths.size, np.int64)
-    left, right, made = (side.astype(np.int32) for side in by_rank)
-    last_merges(symbols, starts, left, right, made, entries, ends, ranks, parts, last)
-    return last
+class _MergedAlone:
+    """Encoding of what pairs make, each by itself: tables that are made when they are first needed.
+
+    `by_rank` are the ids of the parts of every pair and of what they make, int64[m] each, `letters` the ids of symbols and these.
+    """
+
+    def __init__(self, pairs: NamePairs, by_rank: tuple[np.ndarray, ...], letters: list[tuple[int, str]]) -> None:
+        self._pairs, self._by_rank, self._letters = pairs, by_rank, letters
+
+    @functools.cached_property
+    def _entries(self) -> np.ndarray:
+        left, right, _ = self._by_rank
+        entries = np.full(4 << left.size.bit_length(), -1, np.int64)
+        enter_ranks(left.astype(np.int32), right.astype(np.int32), entries)
+        return entries
+
+    @functools.cached_property
+    def _id_of(self) -> np.ndarray:
+        """The id of the symbol that each code point is, -1 for none, int32."""
+        id_of = np.full(0x110000, -1, np.int32)
+        id_of[[ord(letter) for _, letter in self._letters]] = [i for i, _ in self._letters]
+        return id_of
+
+    @functools.cached_property
+    def lengths(self) -> np.ndarray:
+        """Symbols of what every pair makes, int64[m]."""
+        text, starts = self._pairs.wholes()
+        return np.add.reduceat((text & 0xC0 != 0x80).view(np.uint8), starts[:-1], dtype=np.int64)
+
+    def last(self, which: np.ndarray) -> np.ndarray:
+        """The rank of the pair that is merged last, of what some pairs make, int64; -1 if that does not become one token."""
+        if float((self.lengths[which].astype(np.float64) ** 2).sum()) > WORK:
+            raise ModelFormatError("merges: too many tokens, or too long ones, are made by several pairs")
+        text, starts = self._pairs.wholes()
+        ends, ranks, parts = np.empty((3, int(np.diff(starts).max())), np.int32)
+        last = np.empty(which.size, np.int64)
+        made = self._by_rank[2].astype(np.int32)
+        last_merges(text, starts, which, self._id_of, made, self._entries, ends, ranks, parts, last)
+        return last
 
 
 def _bytes_of(token: str, value: dict[str, int]) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import imports, model_file, published_ranks, published_ubpe, vocab_txt, wordpiece
+from ubpe_numba.formats import imports, model_file, name_pairs, published_ranks, published_ubpe, vocab_txt, wordpiece
 from ubpe_numba.runtime.files import naming, open_regular
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
@@ -77,7 +77,7 @@ class Source:
         """The object that a file of JSON is; an empty one for other files. ModelFormatError if it only begins as one."""
         if self._document is None:
             is_object = self.head.lstrip(b" \t\r\n").startswith(b"{")
-            self._document = model_file.parse_json(self.data.removeprefix(b"\xef\xbb\xbf")) if is_object else {}
+            self._document = name_pairs.parse(self.data.removeprefix(b"\xef\xbb\xbf")) if is_object else {}
         return self._document  # type: ignore[no-any-return]
 
     def beside(self, name: str) -> str | None:

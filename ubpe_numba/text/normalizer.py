@@ -235,6 +235,14 @@ class Normalizer:
         """Whether text of ASCII characters is never changed."""
         return all(step["type"] in ("NFC", "NFD", "NFKC", "NFKD", "StripAccents") for step in self.steps)
 
+    @property
+    def one_replaced(self) -> tuple[str, str] | None:
+        """The character and its content, where all that is done is to put a text for one character."""
+        only = self._run.steps[0] if len(self._run.steps) == 1 else None
+        if isinstance(only, _Replace) and only.pattern is None and len(only.found) == 1:
+            return only.found, only.content
+        return None
+
     def apply(self, text: str) -> str:
         """The text changed. O(characters of every step).
 

@@ -85,7 +85,7 @@ class Pretokenizer:
             raise TypeError(f"pretokenizer: expected a name, a regular expression or None, got {pattern!r}")
         if pattern not in NAMED and (not pattern or pattern.replace("-", "").replace("_", "").isalnum()):
             raise ValueError(f"pretokenizer: there is no {pattern!r}; expected {', '.join(NAMED)} or a pattern")
-        self.name = name_of(pattern)
+        self.name = name_of(pattern) if pattern != AT_MARKS else None
         self.pattern = pattern if self.name is None else NAMED[self.name]
         self._older = None if unicode is None else _older(unicode)
         self.kernel = None
@@ -240,8 +240,10 @@ def _at_marks(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         is_mark[3 + at[(values[at + 1] == _MARK[1]) & (values[at + 2] == _MARK[2])]] = True
     else:
         width, is_mark = 1, np.concatenate([np.zeros(1, bool), values == 0x2581])
-    begins = np.flatnonzero(is_mark[width:] & ~is_mark[:-width])
-    return np.unique(np.concatenate([offsets, begins[(begins >= offsets[0]) & (begins < offsets[-1])]]))
+    begins = np.append(is_mark[width:] & ~is_mark[:-width], np.zeros(1, bool))
+    begins[: offsets[0]] = begins[offsets[-1] :] = False
+    begins[offsets] = True
+    return np.flatnonzero(begins)
 
 
 def positions(text: str) -> np.ndarray:

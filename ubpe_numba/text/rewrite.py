@@ -40,6 +40,8 @@ def normalized(normalizer: Normalizer, values: np.ndarray, cuts: np.ndarray, tra
         return Rewritten(values, cuts, cuts, np.arange(values.size) if trace else None)
     if values.dtype == np.uint32 and (done := normalizer.run(writable(values), cuts)) is not None:
         return Rewritten(done[0], done[1], done[1], done[2] if trace else None)
+    if not trace and (pair := normalizer.one_replaced) is not None and (ord(pair[0]) < 0x80 or values.dtype != np.uint8):
+        return _replaced(*pair, values, cuts)
     parts: list[str] = []
     origins: list[np.ndarray] = []
     for begin, end in pairwise(cuts.tolist()):
@@ -53,6 +55,24 @@ def normalized(normalizer: Normalizer, values: np.ndarray, cuts: np.ndarray, tra
     new, lengths = _joined(parts, values)
     new_cuts = offsets_of(lengths)
     return Rewritten(new, new_cuts, new_cuts, np.concatenate([np.zeros(0, np.int64), *origins]) if trace else None)
+
+
+def _replaced(found: str, content: str, values: np.ndarray, cuts: np.ndarray) -> Rewritten:
+    """Every stretch with another text for one character, which is one symbol. O(symbols).
+
+    >>> _replaced(" ", "__", np.frombuffer(b"a b ", np.uint8), np.array([0, 2, 4])).values.tobytes()
+    b'a__b__'
+    """
+    is_found = values == ord(found)
+    at = np.flatnonzero(is_found)
+    symbols, _ = _joined([content], values)
+    more = symbols.size - 1
+    new = np.repeat(values, np.where(is_found, symbols.size, 1)) if more else values.copy()
+    starts = at + more * np.arange(at.size)
+    for i, symbol in enumerate(symbols.tolist()):
+        new[starts + i] = symbol
+    new_cuts = cuts + more * np.searchsorted(at, cuts)
+    return Rewritten(new, new_cuts, new_cuts, None)
 
 
 def split(splitter: Splitter, values: np.ndarray, cuts: np.ndarray, at_start: np.ndarray, trace: bool) -> Rewritten:

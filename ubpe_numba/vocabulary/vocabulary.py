@@ -178,7 +178,9 @@ class Vocabulary:
             raise ModelFormatError(f"merges: the pair [{key >> 32}, {key & 0xFFFFFFFF}] is there twice")
         order = np.arange(m, dtype=np.int32)
         if (np.maximum(left, right) >= n_alphabet + order).any() and (
-            bad_token := arena_kernels.order_of_tokens(left, right, n_alphabet, order)
+            bad_token := arena_kernels.order_of_tokens(
+                left, right, n_alphabet, order, np.zeros(m, np.uint8), np.empty(2 * m + 1, np.int32)
+            )
         ) >= 0:
             raise ModelFormatError(f"merges[{bad_token}]: the token {n_alphabet + bad_token} is built on itself")
         statistics = _statistics(n_alphabet, m, weights, counts, document_frequencies, n_documents, n_symbols)

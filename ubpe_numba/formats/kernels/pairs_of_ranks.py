@@ -1,41 +1,17 @@
 """Finding the pairs of a table that has only tokens and ranks, as tiktoken has it.
 
 There two neighbours merge if the bytes of both are a token, that of the lowest rank first. Tokens are looked up in three tables:
-of one byte, of two bytes, and, longer ones, in a hash table of int64 with open addressing, half full at most::
-
-    index    0                1      2                         the token "abc", number 258, has the home 0
-    table    tag << 32 | 258   -1    tag << 32 | 261   ...      tag: 31 bits of its hash; -1: empty
+of one byte, of two bytes, and, longer ones, in a hash table (byte_strings.py).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ubpe_numba.formats.kernels.byte_strings import number_of
 from ubpe_numba.formats.kernels.parts import NONE, lowest_rank
-from ubpe_numba.runtime.jit import kernel, section
-from ubpe_numba.runtime.machine.byte_words import key_of, mixed, same_bytes
+from ubpe_numba.runtime.jit import kernel
 from ubpe_numba.runtime.machine.intrinsics import address
-
-
-@section
-def _number(text, i, n, last, starts, table, new):
-    """The number of the token of at least three bytes that the n bytes at i are, int32, NONE if they are none. O(n) expected.
-
-    Bytes that are no token become token number `new` unless that is -1.
-    """
-    h = mixed(key_of(text, i, n, last) ^ np.uint64(n << 56))
-    tag = np.int64(h >> np.uint64(33))
-    mask = np.uint64(table.size - 1)
-    at = h & mask
-    while table[at] >= 0:
-        if table[at] >> 32 == tag:
-            t = table[at] & 0xFFFFFFFF
-            if starts[t + 1] - starts[t] == n and same_bytes(text, starts[t], i, n, last):
-                return np.int32(t)
-        at = (at + np.uint64(1)) & mask
-    if new >= 0:
-        table[at] = (tag << 32) | new
-    return np.int32(NONE)
 
 
 @kernel
@@ -66,7 +42,7 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
             found = two[pair]
             two[pair] = t
         else:
-            found = _number(text, begin, n, last, starts, table, t)
+            found = number_of(text, begin, n, last, starts, table, t)
         if found != NONE:
             return np.int64(t)
     for t in range(n_symbols, starts.size - 1):
@@ -87,9 +63,9 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
             ends[at] = end
             ranks[at] = NONE
             if end < n:
-                ranks[at] = _number(text, begin + at, np.int64(ends[end]) - at, last, starts, table, np.int64(-1))
+                ranks[at] = number_of(text, begin + at, np.int64(ends[end]) - at, last, starts, table, np.int64(-1))
             if before >= 0:
-                ranks[before] = _number(text, begin + before, end - before, last, starts, table, np.int64(-1))
+                ranks[before] = number_of(text, begin + before, end - before, last, starts, table, np.int64(-1))
         pairs[t - n_symbols, 0] = -1
         pairs[t - n_symbols, 1] = -1
         if ends[ends[0]] == n and parts[0] != NONE and parts[ends[0]] != NONE:

@@ -13,26 +13,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import kernel, kernel_with_scratch
+from ubpe_numba.runtime.jit import kernel
 
 SATURATED = 1 << 61  # so that the sum of two does not overflow
 
 
-@kernel_with_scratch
-def order_of_tokens(left, right, n_alphabet, order):
+@kernel
+def order_of_tokens(left, right, n_alphabet, order, state, stack):
     """An order in which parents precede children, for the pairs of tokens n_alphabet, n_alphabet + 1, ...
 
-    left, right int32[m], ids in range; `order` int32[m], allocated by the caller, gets indices 0..m-1. Returns -1, or the index
-    of a token that is built on itself. Depth first with an explicit stack; O(m), 9 B a token allocated here.
+    left, right int32[m], ids in range; `order` int32[m] gets indices 0..m-1. Scratch: state uint8[m] of zeros, stack
+    int32[2 m + 1]. The caller allocates all. Returns -1, or the index of a token that is built on itself. Depth first with an
+    explicit stack; O(m).
 
     Of the alphabet 0, 1, the pairs 2 = (3, 0), 3 = (0, 1): order [1, 0]. The pairs 2 = (3, 0), 3 = (2, 1) return 1.
     """
-    m = left.size
-    state = np.zeros(m, np.uint8)  # 0 not seen yet, 1 its parents are on the stack, 2 in the order
-    stack = np.empty(2 * m + 1, np.int32)
-    n = 0
-    for root in range(m):
-        depth = 0
+    n = 0  # states: 0 not seen yet, 1 its parents are on the stack, 2 in the order
+    for root in range(left.size):
         stack[0] = root
         depth = 1
         while depth > 0:

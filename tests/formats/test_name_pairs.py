@@ -1,0 +1,146 @@
+"""Pairs of names as flat text: read from JSON as `json` reads them, and looked up as in a dict."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats.model_file import parse_json
+from ubpe_numba.formats.name_pairs import FlatNames, NamePairs, parse
+
+names = st.text(st.one_of(st.sampled_from('ab \t"\\/\x7fé中😀\ud800\udfff'), st.characters()), min_size=1, max_size=5)
+
+
+def plain(value: Any) -> Any:
+    """What was parsed, with lists in place of flat pairs."""
+    if isinstance(value, NamePairs):
+        return [list(value[i]) for i in range(len(value))]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value
+
+
+def listed(value: Any) -> Any:
+    """What `json` parsed, with lists of two in place of texts with a space."""
+    if isinstance(value, dict):
+        return {
+            key: [pair.split(" ") if isinstance(pair, str) else pair for pair in item]
+            if key == "merges" and isinstance(item, list)
+            else listed(item)
+            for key, item in value.items()
+        }
+    return value
+
+
+def has_flat(value: Any) -> bool:
+    return isinstance(value, NamePairs) or (isinstance(value, dict) and any(map(has_flat, value.values())))
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(names, names, st.booleans()), max_size=6), st.booleans(), st.sampled_from([None, 1, "\t"]))
+def test_pairs_are_those_of_json(pairs: list[tuple[str, str, bool]], ascii_only: bool, indent: Any) -> None:
+    merges = [f"{a} {b}" if joined and " " not in a + b else [a, b] for a, b, joined in pairs]
+    file = {"model": {"vocab": {"merges": 1}, "merges": merges}, "after": [1, {"x": '"merges": []'}]}
+    text = json.dumps(file, ensure_ascii=ascii_only, indent=indent)
+    found = parse(text)
+    assert plain(found["model"]) == listed(json.loads(text)["model"])
+    assert found["after"] == file["after"]
+    try:
+        assert plain(parse(text.encode())) == plain(found)
+    except UnicodeEncodeError:
+        assert not ascii_only
+
+
+@pytest.mark.parametrize(
+    ("array", "flat"),
+    [
+        ("[]", True),
+        (' [ ["a" ,\n"b"] , "a\\u0020b"\t] ', True),
+        (r'["\u00e9 \ud83d\ude00", ["\"\\\/\b\f\n\r\t", "\u0000"]]', True),
+        (r'[["\ud83d", "b"]]', False),
+        (r'[["\ud83dx", "b"]]', False),
+        (r'[["\ude00", "b"]]', False),
+        (r'[["\ud83d\u0041", "b"]]', False),
+        ('["a  b"]', False),
+        ('[" b"]', False),
+        ('["a "]', False),
+        ('["ab"]', False),
+        ('[["a"]]', False),
+        ('[["a", "b", "c"]]', False),
+        ('[["a", ""]]', False),
+        ('[["a", 1]]', False),
+        ("[1]", False),
+        ("7", False),
+        ("null", False),
+    ],
+)
+def test_what_is_read_flat(array: str, flat: bool) -> None:
+    text = f'{{"model": {{"merges": {array}, "x": 1}}}}'
+    found = parse(text)
+    assert has_flat(found) is flat
+    if flat:
+        assert plain(found) == listed(json.loads(text))
+    else:
+        assert found == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"merges": [["a", "b"]',
+        '{"merges": [["a", "b"],]}',
+        '{"merges": [["a" "b"]]}',
+        '{"merges": [["a", "b"]] 5}',
+        '{"merges": ["a\tb c"]}',
+        '{"merges": ["a\\x b"]}',
+        '{"merges": ["a\\u00g0 b"]}',
+        '{"merges": ["a\\u00',
+        '{"merges": ["a \\',
+        '{"merges": [',
+        '{"merges": ["a b"], "x": NaN}',
+        '{"x": -Infinity, "merges": ["a b"]}',
+        '{"merges": ["a b"], "x": -Infinity}',
+        '"merges": [["a", "b"]]',
+    ],
+)
+def test_errors_are_those_of_the_parser(text: str) -> None:
+    with pytest.raises(ModelFormatError) as expected:
+        parse_json(text)
+    for source in (text, text.encode()):
+        with pytest.raises(ModelFormatError) as found:
+            parse(source)
+        assert str(found.value) == str(expected.value)
+
+
+def test_keys_of_other_names_and_twice() -> None:
+    assert plain(parse('{"merges": ["a b"], "merges": ["b c"]}')) == {"merges": [["b", "c"]]}
+    assert plain(parse('{"x\\"merges": ["a b"]}')) == {'x"merges': [["a", "b"]]}
+    assert parse('{"x": "\\"merges\\": [[]]"}') == {"x": '"merges": [[]]'}
+    assert parse("[]") == []
+    assert parse('{"merges" : {"merges": 1}}') == {"merges": {"merges": 1}}
+
+
+@settings(max_examples=200)
+@given(st.lists(names, unique=True, min_size=1, max_size=30), st.lists(st.tuples(names, names), max_size=8), st.randoms())
+def test_ids_are_those_of_a_dict(tokens: list[str], others: list[tuple[str, str]], random: Any) -> None:
+    vocab = {token: random.randrange(1000) for token in tokens}
+    pairs = [(random.choice(tokens), random.choice(tokens)) for _ in range(5)] + others
+    pairs += [(token[:i], token[i:]) for token in tokens for i in range(1, len(token))]
+    found = NamePairs.of(([a for a, _ in pairs], [b for _, b in pairs]))
+    ids = [side.tolist() for side in found.ids(vocab)]
+    assert ids == [[vocab.get(name, -1) for name in side] for side in zip(*[(a, b, a + b) for a, b in pairs], strict=True)]
+    assert found.lists() == ([a for a, _ in pairs], [b for _, b in pairs])
+    assert [found.wholes().name(i) for i in range(len(pairs))] == [a + b for a, b in pairs]
+
+
+def test_long_names() -> None:
+    long = "é" * 400_000
+    vocab = {"é" * 200_000: 3, long: 4, long + "x": 5}
+    found = NamePairs.of((["é" * 200_000, long], ["é" * 200_000, "x"]))
+    assert [side.tolist() for side in found.ids(vocab)] == [[3, 4], [3, -1], [4, 5]]
+    assert FlatNames.of([]).starts.tolist() == [0]
