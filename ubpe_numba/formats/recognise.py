@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import imports, model_file, name_pairs, published_ranks, published_ubpe, vocab_txt, wordpiece
+from ubpe_numba.formats import (
+    imports,
+    javascript_ranks,
+    model_file,
+    name_pairs,
+    published_ranks,
+    published_ubpe,
+    vocab_txt,
+    wordpiece,
+)
 from ubpe_numba.runtime.files import naming, open_regular
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
@@ -74,10 +83,13 @@ class Source:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The object that a file of JSON is; an empty one for other files. ModelFormatError if it only begins as one."""
+        """The object that a file of JSON, or a module with ranks, is; else an empty one. ModelFormatError if it is none."""
         if self._document is None:
             is_object = self.head.lstrip(b" \t\r\n").startswith(b"{")
-            self._document = name_pairs.parse(self.data.removeprefix(b"\xef\xbb\xbf")) if is_object else {}
+            if javascript_ranks.is_module(self.head):
+                self._document = model_file.parse_json(javascript_ranks.object_of(self.data))
+            else:
+                self._document = name_pairs.parse(self.data.removeprefix(b"\xef\xbb\xbf")) if is_object else {}
         return self._document  # type: ignore[no-any-return]
 
     def beside(self, name: str) -> str | None:
@@ -226,6 +238,11 @@ def _ranks(source: Source, given: Given) -> Found:
     return _by_pairs(given, imports.from_tiktoken(source.data, pattern, special))
 
 
+def _javascript(source: Source, given: Given) -> Found:
+    data, pattern, special = javascript_ranks.read(source.document)
+    return _by_pairs(given, imports.from_tiktoken(data, pattern, special))
+
+
 def _is_pair(source: Source) -> bool:
     """Whether it is one of `vocab.json` and `merges.txt`, and the other is there."""
     if source.head.startswith(b"#version"):
@@ -291,6 +308,7 @@ FORMATS = (
     Format("a tokenizer.json of Hugging Face", _has("model", "added_tokens"), _huggingface, ("kind",)),
     Format("a tekken.json of Mistral", _has("config", "vocab"), _tekken),
     Format("a dump of ubpe", _has("n_tokens", "alphabet", "mapper", "weights"), _published, ("kind",)),
+    Format("ranks of a package of npm", _has(*javascript_ranks.FIELDS), _javascript),
     Format("vocab.json with merges.txt", _is_pair, _pair, ("kind", "pretokenizer", "special_tokens")),
     Format("a file of ranks as tiktoken's", _is_ranks, _ranks, ("pretokenizer", "special_tokens")),
     Format("a model of sentencepiece", _is_sentencepiece, _sentencepiece),
