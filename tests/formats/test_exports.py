@@ -106,13 +106,33 @@ def test_published_patterns_are_written_as_others_have_them(name: str) -> None:
         assert again.encode("they're 1234 中文").tolist() == tok.encode("they're 1234 中文").tolist()
 
 
-@pytest.mark.parametrize("name", sorted(set(PATTERNS) - {"cl100k", "starcoder"}))
-def test_gigatoken_and_fastokens_accept_them(name: str, tmp_path: pathlib.Path) -> None:
-    """All but cl100k, whose published spelling Hugging Face reads otherwise, and the step Digits, which gigatoken has not."""
-    gigatoken, fastokens = pytest.importorskip("gigatoken"), pytest.importorskip("fastokens")
-    tok = BPE(300, pretokenizer=name, encoding="utf-8").fit(["it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False)
+DOCS = [*MIXED, "they're 1234, I'VE  12\n\n中文 café! \n", "\u2028 e\u0301x \t\n  "]
+
+
+@pytest.mark.parametrize("peer", ["fastokens", "gigatoken", "snaptokens"])
+@pytest.mark.parametrize("name", PATTERNS)
+def test_peers_accept_them(name: str, peer: str, tmp_path: pathlib.Path) -> None:
+    """All; but of cl100k gigatoken and snaptokens know a spelling that Hugging Face reads otherwise, and not the step Digits."""
+    library = pytest.importorskip(peer)
+    if peer != "fastokens" and name in ("cl100k", "starcoder"):
+        pytest.skip(f"{peer} has no {name} that Hugging Face reads alike")
+    tok = BPE(300, pretokenizer=name, encoding="utf-8").fit(
+        [*MIXED, "it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False
+    )
     tok.to_huggingface(tmp_path / "tokenizer.json")
-    text = "they're 1234, I'VE  12\n\n中文 café! \n"
-    assert list(gigatoken.Tokenizer(str(tmp_path / "tokenizer.json")).encode(text)) == tok.encode(text).tolist()
-    found = fastokens.Tokenizer.from_file(str(tmp_path / "tokenizer.json")).encode(text)
-    assert list(getattr(found, "ids", found)) == tok.encode(text).tolist()
+    path = str(tmp_path / "tokenizer.json")
+    other = library.Tokenizer(path) if peer == "gigatoken" else library.Tokenizer.from_file(path)
+    for doc in DOCS:
+        found = other.encode(doc)
+        assert list(getattr(found, "ids", found)) == tok.encode(doc).tolist()
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen2", "qwen35"])
+def test_gigatoken_accepts_files_of_ranks(name: str, tmp_path: pathlib.Path) -> None:
+    gigatoken = pytest.importorskip("gigatoken")
+    tok = BPE(300, pretokenizer=name, encoding="utf-8").fit(
+        [*MIXED, "it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False
+    )
+    tok.to_tiktoken(tmp_path / "m.tiktoken")
+    other = gigatoken.Tokenizer.from_tiktoken(tmp_path / "m.tiktoken", pretokenizer=name)
+    assert [list(other.encode(doc)) for doc in DOCS] == tok.encode_batch(DOCS).to_lists()

@@ -245,9 +245,7 @@ def _unigram(pieces: Pieces) -> Model:
 def _bpe(pieces: Pieces) -> Model:
     """A model of pairs by rank."""
     types = pieces.types
-    if (unused := np.flatnonzero(types == UNUSED)).size:
-        raise ModelFormatError(f"piece {unused[0]}: unused pieces are taken apart again, which is not supported")
-    used = np.flatnonzero(types == NORMAL)
+    used = np.flatnonzero((types == NORMAL) | ((types == UNUSED) & (pieces.lengths > 1)))
     if pieces.kind == CHARACTERS:
         used = used[pieces.lengths[used] == 1]
     symbols = _symbols(pieces, used, np.flatnonzero(types == USER))
@@ -266,12 +264,37 @@ def _bpe(pieces: Pieces) -> Model:
     ends, ranks, parts = np.empty((3, int(sizes.max())), np.int32)
     nodes = np.empty(ends.size, np.int64)
     pairs_of_pieces(arena, offsets_of(sizes), n, trie_of(n, arena, sizes), ends, ranks, parts, nodes, pairs)
-    if (bad := np.flatnonzero(pairs[:, 0] < 0)).size:
-        raise ModelFormatError(f"the piece {pieces.names[by_rank[bad[0]]]!r} is not what its parts are merged to")
+    kept = pairs[:, 0] >= 0  # the others, which are not what their parts are merged to, are in no text
+    kept &= ~_taken_apart(pieces, by_rank, pairs, kept, n)
+    number = np.concatenate([np.arange(n), n + np.cumsum(kept) - 1]).astype(np.int32)
+    by_rank, pairs, tied = by_rank[kept], number[pairs[kept]], tied[kept]
     _check_ties(pieces, by_rank, pairs, tied)
     vocabulary = Vocabulary.from_merges(n, pairs)
     segmenter = _segmenter(pieces, symbols, np.concatenate([symbols.token_ids, by_rank]), len(vocabulary), fused=True)
     return Model(symbols.alphabet, vocabulary, segmenter._replace(one_by_one=not vocabulary.in_order_of_creation))
+
+
+def _taken_apart(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, made: np.ndarray, n: int) -> np.ndarray:
+    """The pieces that are not used, bool[m]: after all merges sentencepiece takes them apart again into what they are made of.
+
+    `made` bool[m]: those that merges make, of n symbols. That is as if they were not there, unless a used piece of lower rank
+    takes one of them, or one of its parts together with a neighbour: then ModelFormatError.
+    """
+    unused = made & (pieces.types[by_rank] == UNUSED)
+    last = np.full(n + by_rank.size, -1, np.int64)  # the lowest rank of a used piece that begins with a token; and ends with one
+    for side in (0, 1):
+        last[:] = -1
+        places = np.flatnonzero(made & ~unused)
+        last[pairs[places, side]] = places
+        at = np.flatnonzero(unused)
+        bad = (last[pairs[at, 1 - side]] > at) | (last[n + at] >= 0)
+        if bad.any():
+            i = int(by_rank[at[np.argmax(bad)]])
+            raise ModelFormatError(
+                f"piece {i}: {pieces.names[i]!r} is unused, so it is taken apart again, which other pieces depend on; "
+                "that is not supported: leave it out of the file, or make it a normal piece, if its ids may differ"
+            )
+    return np.asarray(unused)
 
 
 def _utf8_sizes(pieces: Pieces) -> np.ndarray:
