@@ -1,7 +1,7 @@
 """Characters as the package tokenizers sees them where that differs from Python: what is a mark, what is lower case.
 
-The parts of that package have tables of different, mostly old versions of Unicode, and Python's depend on its release. What models
-of `tokenizer.json` do to text is decided by these tables (`unicode_of_tokenizers_data.py`), so it is the same everywhere.
+The parts of that package have tables of different, mostly old versions of Unicode, and Python's depend on its release. What the
+models of `tokenizer.json` do to text is decided by these tables (`unicode_of_tokenizers_data.py`), so it is the same everywhere.
 
 `python -m ubpe_numba.text.unicode_of_tokenizers` writes them anew from the installed package, every code point tried; it needs
 Python 3.11, whose Unicode is the oldest of those supported.
