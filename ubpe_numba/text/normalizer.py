@@ -7,13 +7,14 @@ character of that the index of the character that it comes from, so that spans c
     NFC        é   " "  x           from  0, 2, 3
     Replace    é   ▁    x           from  0, 2, 3
 
-The forms of Unicode are those of Python's `unicodedata`.
+The forms of Unicode are Python's, for the characters of the version that the package tokenizers has (unicode_of_tokenizers.py).
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
@@ -48,23 +49,22 @@ class Step(Protocol):
         """The same, and where its characters come from."""
 
 
-#: Characters of which a version of Unicode after 12.0 said what they are made of. Tokenizers keep to the version that they were
-#: trained with, and the versions of Python differ: these stay as they are.
-_LATER = re.compile(
-    "([\u32ff\ua7f1-\ua7f4\uab69\U00010781-\U000107ba\U00011938\U0001ccd6-\U0001ccf9\U0001e030-\U0001e06d\U0001f16c"
-    "\U0001fbf0-\U0001fbf9])"
-)
-
-
 class _Normal(NamedTuple):
     """A normal form of Unicode."""
 
     form: Any
 
     def apply(self, text: str) -> str:
-        if self.form == "NFC" or text.isascii() or _LATER.search(text) is None:
-            return unicodedata.normalize(self.form, text)
-        return "".join(part if i % 2 else unicodedata.normalize(self.form, part) for i, part in enumerate(_LATER.split(text)))
+        done = unicodedata.normalize(self.form, text)
+        if text.isascii() or done == text:
+            return done
+        tables = _tables()
+        flags, is_inert = tables.flags(), tables.INERT
+        inert = [char for char in set(text) if flags[ord(char)] & is_inert]
+        if not inert:
+            return done
+        parts = re.split(f"([{''.join(map(re.escape, inert))}])", text)
+        return "".join(part if i % 2 else unicodedata.normalize(self.form, part) for i, part in enumerate(parts))
 
     def traced(self, text: str) -> Traced:
         return _by_parts(text, self.apply, _starts_part)
@@ -74,7 +74,8 @@ class _Lowercase(NamedTuple):
     """Lower case, each character by itself: no final sigma."""
 
     def apply(self, text: str) -> str:
-        return text.replace("\u03a3", "\u03c3").lower()
+        text = text.replace("\u03a3", "\u03c3")
+        return text.lower() if text.isascii() else text.translate(_tables().lower_case()).lower()
 
     def traced(self, text: str) -> Traced:
         return _by_parts(text, self.apply, lambda _: True)
@@ -505,12 +506,18 @@ def _starts_part(character: str) -> bool:
 # ---------------------------------------------------------------------------------------------------- characters
 
 
+@functools.cache
+def _tables() -> Any:
+    """How the package tokenizers sees characters: a module that few texts need."""
+    return import_module("ubpe_numba.text.unicode_of_tokenizers")
+
+
 def _without_mark(character: str) -> str:
-    return "" if unicodedata.category(character)[0] == "M" else character
+    return "" if _tables().flags()[ord(character)] & _tables().MARK else character
 
 
 def _without_accent(character: str) -> str:
-    return "" if unicodedata.category(character) == "Mn" else character
+    return "" if _tables().flags()[ord(character)] & _tables().NONSPACING else character
 
 
 _NMT_LEFT_OUT = frozenset([*range(0x01, 0x09), 0x0B, *range(0x0E, 0x20), 0x7F, 0x8F, 0x9F])
@@ -542,7 +549,7 @@ def _as_bytes(character: str) -> str:
 
 
 def _clean(character: str) -> str:
-    if character not in "\t\n\r" and (character in "\0\ufffd" or unicodedata.category(character) in ("Cc", "Cf", "Co")):
+    if _tables().flags()[ord(character)] & _tables().CONTROL:
         return ""
     return " " if character in WHITE_SPACE else character
 

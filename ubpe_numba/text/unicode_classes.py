@@ -34,7 +34,7 @@ __all__ = ["VERSIONS", "class_table", "flags_of_code_points"]
 #: The versions of Unicode whose classes are known, the newest first.
 VERSIONS = (UNICODE_VERSION, *OLDER)
 
-_SIZE = 0x110000
+SIZE = 0x110000
 _BLOCK = 64  # code points that share all bytes of UTF-8 but the last
 _CLASSES = {
     UPPER: r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+",
@@ -55,11 +55,12 @@ def flags_of_code_points(version: str = UNICODE_VERSION) -> np.ndarray:
     >>> flags_of_code_points("16.0.0")[0x16EA0], flags_of_code_points()[0x16EA0]  # UPPER | LETTER since 17.0
     (np.uint8(0), np.uint8(5))
     """
-    newest = _unpacked(RUNS)
-    return newest if version == UNICODE_VERSION else newest ^ _unpacked(OLDER[version])
+    newest = unpacked(RUNS)
+    return newest if version == UNICODE_VERSION else newest ^ unpacked(OLDER[version])
 
 
-def _unpacked(runs: str) -> np.ndarray:
+def unpacked(runs: str) -> np.ndarray:
+    """uint8[0x110000] from runs, packed as the head of this file says."""
     flat = np.frombuffer(zlib.decompress(base64.b85decode(runs)), np.uint8)
     n = flat.size // 4
     lengths = flat[n:].reshape(3, n).astype(np.int64)
@@ -93,7 +94,7 @@ def class_table(version: str = UNICODE_VERSION, kind: str = "") -> np.ndarray:
     flags = _KINDS[kind](flags_of_code_points(version)).tobytes()
     ascii_blocks = flags[: 2 * _BLOCK]
     numbers: dict[bytes, int] = {}
-    index = [numbers.setdefault(flags[i : i + _BLOCK], len(numbers) + 2) for i in range(0, _SIZE, _BLOCK)]
+    index = [numbers.setdefault(flags[i : i + _BLOCK], len(numbers) + 2) for i in range(0, SIZE, _BLOCK)]
     return np.frombuffer(bytearray(b"".join([np.array(index, "<u2").tobytes(), ascii_blocks, *numbers])), np.uint8)
 
 
@@ -123,8 +124,8 @@ def flags_by_regex() -> np.ndarray:
     """uint8[0x110000]: the flags of every code point, as the package `regex` has them."""
     import regex  # here only: an extra
 
-    everything = "".join(map(chr, range(_SIZE)))
-    flags = np.zeros(_SIZE, np.uint8)
+    everything = "".join(map(chr, range(SIZE)))
+    flags = np.zeros(SIZE, np.uint8)
     for flag, pattern in _CLASSES.items():
         for found in regex.finditer(pattern, everything):
             flags[found.start() : found.end()] |= flag
@@ -159,10 +160,10 @@ def _of_category(kind: str) -> int:
     return flag | UPPER * (upper or both) | LOWER * (lower or both)
 
 
-def _packed(flags: np.ndarray) -> str:
+def packed(flags: np.ndarray) -> str:
     """Runs of equal flags, packed as the head of this file says, as lines of a Python literal."""
     starts = np.flatnonzero(np.diff(flags, prepend=~flags[:1]))
-    lengths = np.diff(starts, append=_SIZE).astype("<u4").view(np.uint8).reshape(-1, 4)
+    lengths = np.diff(starts, append=SIZE).astype("<u4").view(np.uint8).reshape(-1, 4)
     packed = base64.b85encode(zlib.compress(np.concatenate([flags[starts], lengths[:, :3].T.reshape(-1)]).tobytes(), 9)).decode()
     return "\n".join(f'    "{packed[i : i + 120]}"' for i in range(0, len(packed), 120))
 
@@ -170,8 +171,8 @@ def _packed(flags: np.ndarray) -> str:
 def _source(flags: np.ndarray, version: str, older: dict[str, np.ndarray]) -> str:
     """The text of `unicode_data.py`: the flags of all code points in the newest version, and what differs in older ones."""
     about = '"""Written by `python -m ubpe_numba.text.unicode_classes`: the classes of all code points, compressed."""'
-    parts = [f'{about}\n\nUNICODE_VERSION = "{version}"\nRUNS = (\n{_packed(flags)}\n)\nOLDER = {{\n']
-    parts += [f'"{name}": (\n{_packed(flags ^ old)}\n),\n' for name, old in sorted(older.items(), reverse=True)]
+    parts = [f'{about}\n\nUNICODE_VERSION = "{version}"\nRUNS = (\n{packed(flags)}\n)\nOLDER = {{\n']
+    parts += [f'"{name}": (\n{packed(flags ^ old)}\n),\n' for name, old in sorted(older.items(), reverse=True)]
     return "".join([*parts, "}  # fmt: skip\n"])
 
 
