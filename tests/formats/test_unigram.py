@@ -80,7 +80,7 @@ def test_models_are_saved_and_loaded(tmp_path: Any) -> None:
         (file_of([("a", "b")]), "pairs of a piece and a score"),  # type: ignore[list-item]
         (file_of([("a", 0.0)]).replace("0.0", "1e999"), "no finite number"),
         (file_of([("ab", -1.0), ("a", -1.0)], None), "'b' is in pieces, but is none itself"),
-        (file_of([("\U00100000", -1.0)], None), "needed to stand for something else"),
+        (file_of([("\U0010fe00", -1.0)], None), "needed to stand for something else"),
         (file_of([("<unk>", 0.0), ("a", -1.0)], cut={"type": "ByteLevel"}), "the characters of all 256 bytes"),
         (file_of([("", 0.0)], None).replace('"content": "<unk>"', '"content": "x"'), "there are no pieces"),
     ],

@@ -43,7 +43,9 @@ def test_text_equals_a_plain_loop(text: str, words: list[str], by_bytes: bool, f
 
 def test_arguments() -> None:
     with pytest.raises(ValueError, match=r"U\+100000 is needed"):
-        StandIns("a\U00100000")
+        StandIns("a\U00100000", ["x"])
+    step = StandIns("a\U00100001", ["x"])  # which stands for no word
+    assert step.restore(step.apply("x\U00100001a")) == "x\U00100001a"
     with pytest.raises(ValueError, match=f"at most {MOST_WORDS}"):
         StandIns("a", ["x"] * (MOST_WORDS + 1))
     assert StandIns("", []).apply("") == ""

@@ -33,7 +33,7 @@ from ubpe_numba.formats.protobuf import Messages, field
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import trie_of
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, WORDS
+from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, WORDS, stands_for_another
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import Segmenter
@@ -170,8 +170,8 @@ def _symbols(pieces: Pieces, used: np.ndarray, words: np.ndarray) -> Symbols:
     chosen = np.zeros(pieces.lengths.size, bool)
     chosen[used] = True
     characters = np.unique(pieces.points[np.repeat(chosen, pieces.lengths)])
-    if characters.size and characters[-1] >= WORDS:
-        raise ModelFormatError(f"the character U+{characters[-1]:04X} of a piece is needed to stand for something else")
+    if (taken := stands_for_another(characters, words.size)) is not None:
+        raise ModelFormatError(f"the character U+{taken:04X} of a piece is needed to stand for something else")
     ids = np.full(characters.size, -1)
     single = used[pieces.lengths[used] == 1]
     ids[np.searchsorted(characters, pieces.points[starts[single]])] = single
@@ -403,7 +403,7 @@ def write(model: Model, unigram: bool) -> bytes:
     for i, score, (begin, end) in zip(ids, scores, pairwise(starts), strict=True):
         name = text[begin:end]
         first = ord(name[0])
-        if stand_ins and first >= WORDS:
+        if stand_ins and (WORDS <= first < WORDS + len(words) or BYTES <= first <= UNKNOWN):
             if first == UNKNOWN:
                 rows[i] = "<unk>", 0.0, UNKNOWN_PIECE
             else:

@@ -20,7 +20,7 @@ from ubpe_numba.formats.pair_table import Table, names
 from ubpe_numba.text.normalizer import Normalizer, byte_characters
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
-from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, WORDS
+from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, stands_for_another
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.model import Model
@@ -57,8 +57,8 @@ def model_of(text: str | bytes) -> Model:
     if bytewise:
         used, unknown = _of_bytes(used, unknown), None
     characters = sorted(set("".join(name for name, _ in used)))
-    if characters and ord(characters[-1]) >= WORDS:
-        raise ModelFormatError(f"model: vocab: U+{ord(characters[-1]):04X} is needed to stand for something else")
+    if (taken_one := stands_for_another(np.array(list(map(ord, characters)), np.int64), 0)) is not None:
+        raise ModelFormatError(f"model: vocab: U+{taken_one:04X} is needed to stand for something else")
     least = float(scores.min()) - _PENALTY
     own = dict(used)
     ids = [own.get(c, -1) for c in characters]

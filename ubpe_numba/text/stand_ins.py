@@ -17,9 +17,19 @@ from ubpe_numba.text.charsmap import INSIDE, Changed, document, words_trie
 from ubpe_numba.text.kernels import stand_ins as kernels
 from ubpe_numba.text.kernels.stand_ins import BYTES, MOST_WORDS, UNKNOWN, WORDS
 
-__all__ = ["BYTES", "MOST_WORDS", "UNKNOWN", "WORDS", "StandIns"]
+__all__ = ["BYTES", "MOST_WORDS", "UNKNOWN", "WORDS", "StandIns", "stands_for_another"]
 
 _FOUND = re.compile(f"[{chr(BYTES)}-{chr(BYTES + 255)}]+|[{chr(WORDS)}-{chr(BYTES - 1)}{chr(UNKNOWN)}]")
+
+
+def stands_for_another(points: np.ndarray, n_words: int) -> int | None:
+    """The first of these characters, uint32 in any order, that stands for one of n words, a byte or the unknown; or None.
+
+    >>> stands_for_another(np.array([97, 0x100001]), 1), stands_for_another(np.array([97, 0x100001]), 2) == 0x100001
+    (None, True)
+    """
+    found = np.flatnonzero(((points >= WORDS) & (points < WORDS + n_words)) | ((points >= BYTES) & (points <= UNKNOWN)))
+    return int(points[found[0]]) if found.size else None
 
 
 class StandIns:
@@ -28,7 +38,7 @@ class StandIns:
     Parameters
     ----------
     alphabet
-        The characters that the model knows; none of those above U+100000.
+        The characters that the model knows; none of those that stand for others.
     words
         What is one symbol from the start, wherever it stands; the longest at a place, from left to right.
     by_bytes
@@ -59,8 +69,8 @@ class StandIns:
             raise ValueError(f"words: expected at most {MOST_WORDS}, got {len(words)}")
         self._shown, self._unknown = [word.replace("\u2581", " ") for word in words], unknown
         points = np.frombuffer(alphabet.encode("utf-32-le", "surrogatepass"), np.uint32)
-        if points.size and points.max() >= WORDS:
-            raise ValueError(f"alphabet: U+{points.max():04X} is needed to stand for something else")
+        if (taken := stands_for_another(points, len(words))) is not None:
+            raise ValueError(f"alphabet: U+{taken:04X} is needed to stand for something else")
         self._known = np.zeros(0x110000, np.uint8)
         self._known[points] = 1
         self._trie = words_trie(words)
@@ -103,7 +113,7 @@ class StandIns:
             if BYTES <= first < UNKNOWN:
                 return bytes(ord(c) - BYTES for c in found[0]).decode("utf-8", errors)
             number = first - WORDS
-            return self._shown[number] if number < len(self._shown) else self._unknown
+            return self._shown[number] if number < len(self._shown) else self._unknown if first == UNKNOWN else found[0]
 
         return _FOUND.sub(shown, text)
 

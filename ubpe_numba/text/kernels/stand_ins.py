@@ -6,7 +6,7 @@ They are the last plane of Unicode, which is for private use, so that text stays
     U+10FE00 + b    the byte b of a character that is none of the model's
     U+10FF00        such a character, where the model has no tokens for bytes
 
-A character of a text that is one of these is none of the model's either.
+A character of a text that is one of these is none of the model's either; those that stand for nothing may be.
 """
 
 from __future__ import annotations
