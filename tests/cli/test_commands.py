@@ -94,6 +94,19 @@ def test_commands_take_files_of_other_libraries(here: pathlib.Path, form: str, c
         assert capsys.readouterr().out.startswith("tokenizer ")
 
 
+@pytest.mark.parametrize("form", ["huggingface", "sentencepiece"])
+def test_models_of_probabilities_are_converted(here: pathlib.Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    own = UBPE(40, objective="tokenizers" if form == "huggingface" else form).fit(
+        ["low lower lowest wide", "widest low\n", "wider st"] * 3, progress=False
+    )
+    own.save("u.npz")
+    assert main(["convert", "u.npz", "--to", form, "-o", "other"]) == 0
+    assert main(["convert", "other", "-o", "again.npz"]) == 0
+    text = "low lower widest"
+    assert UBPE.load("again.npz").encode(text).tolist() == own.encode(text).tolist()
+    assert "has no merges, which tiktoken needs" in fails(["convert", "u.npz", "--to", "tiktoken", "-o", "x"], capsys)
+
+
 def test_commands_take_no_words(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "vocab.txt").write_text("[UNK]\nthe\n")
     assert "vocab.txt: the command line has no WordPiece" in fails(["encode", "vocab.txt", "a.txt"], capsys)

@@ -123,6 +123,20 @@ def test_pieces_that_are_in_no_text() -> None:
     assert len(tokenizer.vocabulary.merges) == 1 and tokenizer.encode("abb").tolist() == [4, 3]
 
 
+@pytest.mark.parametrize("kind", [UNIGRAM, PAIRS])
+def test_characters_of_private_use(kind: int) -> None:
+    """Those that would stand for words, of which this model has fewer, may be its own; so has a real one."""
+    own = "\U0010fc03"
+    pieces = [*SPECIAL, *BYTES, (own, -1.0, NORMAL), ("a", -2.0, NORMAL), (f"a{own}", -0.5, NORMAL), ("xy", 0.0, USER)]
+    pieces += [("x", -1.0, NORMAL), ("y", -1.0, NORMAL)]
+    data = model(pieces, kind, by_bytes=True)
+    tokenizer: Any = (UBPE if kind == UNIGRAM else BPE).from_sentencepiece(data)
+    docs = [f"a{own}{own}xy a", f"\U00100000{own}", f"\U0010fe00\U0010fc04 {own}a"]
+    same_ids(data, tokenizer, docs)
+    again = type(tokenizer).from_sentencepiece(tokenizer.to_sentencepiece())
+    assert [again.encode(doc).tolist() for doc in docs] == [tokenizer.encode(doc).tolist() for doc in docs]
+
+
 def test_characters_equal_sentencepiece() -> None:
     data = model([*SPECIAL, ("a", -1.0, NORMAL), ("ab", -1.0, NORMAL), ("▁", -1.0, NORMAL), ("xy", 0.0, USER)], CHARACTER)
     same_ids(data, BPE.from_sentencepiece(data), ["ab axyx", "", "zzza"])
@@ -175,6 +189,10 @@ HOSTILE: list[tuple[bytes, str]] = [
     (model([*SPECIAL, ("a", 0.0, NORMAL)], WORD), "a model of words"),
     (model([*SPECIAL, ("a", 0.0, NORMAL)], 9), "an unknown kind, 9"),
     (model([*SPECIAL, ("\U0010ff00", 0.0, NORMAL)]), "U+10FF00 of a piece is needed"),
+    (
+        model([*SPECIAL, ("\U00100000", 0.0, NORMAL), ("x", 0.0, USER)], PAIRS),
+        "U+100000 of a piece is needed to stand for something else",
+    ),
     (model([*SPECIAL, ("a", 0.0, NORMAL)], charsmap=b"abc"), "precompiled_charsmap: not a map"),
     (model([*SPECIAL, ("ab", 0.0, NORMAL), ("a", -1.0, NORMAL)], PAIRS), "'b' is in pieces, but is none itself"),
     (model(SPECIAL + A_AND_B + [("abb", -4.0, UNUSED), ("ba", -5.0, NORMAL)], PAIRS), "piece 5: 'abb' is unused"),

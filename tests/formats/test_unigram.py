@@ -145,6 +145,15 @@ def test_byte_models_are_written(pattern: Any, lines: list[str]) -> None:
     assert (np.abs(np.sort(scores) - np.sort(read)) <= np.spacing(np.abs(np.sort(scores)))).all()  # nearly all are equal
 
 
+def test_scores_of_a_fit_are_read_as_they_are(lines: list[str]) -> None:
+    own = {"pretokenizer": "gpt2", "objective": "tokenizers"}
+    tokenizer = UBPE.for_text(2500, **own).fit(lines[:800] + MIXED, progress=False)
+    for made in (tokenizer, tokenizer.reweight(lines[:100], n_rounds=1)):
+        again = UBPE.from_huggingface(made.to_huggingface())
+        assert again.vocabulary.log_probabilities.tolist() == made.vocabulary.log_probabilities.tolist()
+        assert again.to_huggingface() == made.to_huggingface()
+
+
 def test_models_of_characters_and_integers_are_written() -> None:
     docs = random_texts("abcdé 中▁", 200)
     tokenizer = UBPE(60, special_tokens=["[x]"], objective="tokenizers").fit(docs, progress=False)

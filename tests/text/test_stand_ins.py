@@ -45,6 +45,8 @@ def test_arguments() -> None:
     for char, words, by_bytes in (("\U00100000", ["x"], False), ("\U0010fe41", [], True), ("\U0010ff00", [], False)):
         with pytest.raises(ValueError, match=rf"U\+{ord(char):04X} is needed"):
             StandIns("a" + char, words, by_bytes=by_bytes)
+    step = StandIns("a\U00100001", ["x"])  # which stands for no word
+    assert step.restore(step.apply("x\U00100001a")) == "x\U00100001a"
     with pytest.raises(ValueError, match=f"at most {MOST_WORDS}"):
         StandIns("a", ["x"] * (MOST_WORDS + 1))
     assert StandIns("", []).apply("") == ""

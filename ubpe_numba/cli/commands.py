@@ -93,7 +93,7 @@ def convert(options: Namespace) -> None:
     if to in ("json", "npz"):
         tokenizer.save(options.output)
         return
-    if to != "published" and isinstance(tokenizer, UBPE):
+    if not hasattr(tokenizer, method := f"to_{to.replace('-', '_')}"):
         raise ValueError(f"{options.model}: a UBPE has no merges, which {to} needs; use BPE or UBPEClassic")
     if to == "vocab-merges":
         vocab, merges = tokenizer.to_vocab_merges()
@@ -102,8 +102,7 @@ def convert(options: Namespace) -> None:
         write_atomically(folder / "vocab.json", vocab.encode())
         write_atomically(folder / "merges.txt", merges.encode())
         return
-    made = {"huggingface": "to_huggingface", "tiktoken": "to_tiktoken", "published": "to_published"}[to]
-    data = getattr(tokenizer, made)()
+    data = getattr(tokenizer, method)()
     with output(options.output) as f:
         f.write(data if isinstance(data, bytes) else data.encode())
 

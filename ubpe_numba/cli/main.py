@@ -118,7 +118,9 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--max-token-length", type=int, metavar="N", help="no token of more symbols")
     fit.add_argument("--min-count", type=int, metavar="N", help="no pair that occurs less often (default 2)")
     fit.add_argument(
-        "--objective", choices=("tfidf", "shortest", "additive", "likelihood", "sentencepiece"), help="of UBPE (default tfidf)"
+        "--objective",
+        choices=("tfidf", "shortest", "additive", "likelihood", "sentencepiece", "tokenizers"),
+        help="of UBPE (default tfidf)",
     )
     fit.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="bytes beside the documents, such as 500M or 2G")
     fit.add_argument("--curve", metavar="FILE", help="symbols per token at every size: .csv, or .png (needs the extra 'plot')")
@@ -151,7 +153,9 @@ def _parser() -> argparse.ArgumentParser:
     convert = commands.add_parser("convert", help="models from and for other libraries")
     convert.add_argument("model", metavar="MODEL", help="a file of any format that load reads, or a folder of one")
     convert.add_argument("--from", dest="source", choices=("own", *_OTHER_LIBRARIES), help="default: by the content of the file")
-    convert.add_argument("--to", choices=("json", "npz", *_OTHER_LIBRARIES), help="default: by the suffix of the output")
+    convert.add_argument(
+        "--to", choices=("json", "npz", *_OTHER_LIBRARIES, "sentencepiece"), help="default: by the suffix of the output"
+    )
     convert.add_argument("-o", "--output", required=True, metavar="PATH", help="a file; a folder for vocab-merges; - for stdout")
     convert.add_argument("--tokenizer", choices=_TOKENIZERS, help="what a foreign file becomes (default BPE; published: UBPE)")
     convert.add_argument("--kind", choices=("bytes", "str", "int"), help="what the symbols of a foreign file are")

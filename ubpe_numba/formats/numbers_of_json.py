@@ -68,8 +68,8 @@ def write_numbers(values: np.ndarray) -> list[str]:
 
     Of numbers of all 53 bits one in six hundred is the result of no division; then what is read is a neighbour of it.
 
-    >>> [float(text) for text in write_numbers(np.array([-0.5, -15.275492379532281]))], write_numbers(np.array([0.1]))
-    ([-0.5, -15.275492379532283], ['0.1'])
+    >>> write_numbers(np.array([-0.5, -15.275492379532281])), read_number("-15.2754923795322816")
+    (['-0.5', '-15.2754923795322816'], -15.275492379532281)
     """
     texts = list(map(repr, values.tolist()))
     wrong = np.flatnonzero(read_numbers(texts) != values)

@@ -177,7 +177,8 @@ class UBPE(Tokenizer):
         from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
 
         counts, ids = token_counts(vocabulary), _segments(corpus, alphabet)
-        return likeliest(ids, corpus, vocabulary, counts, _ROUNDS, self.n_threads, progress, _by_path(self.objective))
+        found = likeliest(ids, corpus, vocabulary, counts, _ROUNDS, self.n_threads, progress, _by_path(self.objective))
+        return _writable(found) if self.objective == "tokenizers" else found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; see `Tokenizer.save`.
@@ -344,6 +345,7 @@ class UBPE(Tokenizer):
             other.set_params(objective=objective, token_weights=None)
             usage = own_usage(self._encode_ids(ids), corpus, len(vocabulary), self.n_threads)
             found = likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, self.n_threads, bar, _by_path(objective))
+            found = _writable(found) if objective == "tokenizers" else found
         else:
 
             def encode(vocabulary: Vocabulary) -> Ragged:
@@ -421,11 +423,12 @@ class UBPE(Tokenizer):
         Notes
         -----
         Of paths of equal probability, as of ``aa|a`` and ``a|aa``, which runs have, tokenizers takes another than the other
-        objectives, and its sums are rounded. Thus ``tok.set_params(objective="tokenizers")`` first, of a tokenizer that was
-        fitted, refined or reweighted for ``"likelihood"``: all but these ids stay the same.
+        objectives, and its sums are rounded. Thus fit, or `reweight`, with that objective, or use
+        ``tok.set_params(objective="tokenizers")`` for a tokenizer made for ``"likelihood"``: all but these ids stay the same.
 
-        Its reader of JSON does not round numbers to the nearest. Scores are written so that it reads what is meant; where no
-        decimals are read so, with one score in 600, it reads a neighbour, 1 part in 10**16 away.
+        Its reader of JSON does not round numbers to the nearest. Scores are written so that it reads what is meant. For one
+        number in 600 there are no such decimals; a fit with this objective makes others, 1 part in 10**16 away. Of tokenizers
+        made for another objective the file has these, which could decide otherwise between paths that are as probable.
 
         Examples
         --------
@@ -966,6 +969,14 @@ def _with_scores(model: Model) -> Model:
     lengths, flat = np.diff(vocabulary.offsets)[vocabulary.n_alphabet :], vocabulary.arena[vocabulary.n_alphabet :]
     found = log_probabilities(vocabulary)
     return model._replace(vocabulary=Vocabulary.from_sequences(vocabulary.n_alphabet, flat, lengths, log_probabilities=found))
+
+
+def _writable(vocabulary: Vocabulary) -> Vocabulary:
+    """A vocabulary whose log-probabilities, or neighbours of them, can be written so that tokenizers reads them."""
+    from ubpe_numba.formats.numbers_of_json import read_numbers, write_numbers  # here only: other objectives need not wait for it
+
+    assert vocabulary.log_probabilities is not None  # which were estimated
+    return vocabulary.with_statistics(log_probabilities=read_numbers(write_numbers(vocabulary.log_probabilities)))
 
 
 def _by_path(objective: str) -> str:
