@@ -66,15 +66,15 @@ class MarkCuts(NamedTuple):
         if self.at_marks:
             at, width = _places(MARK, values)
             begins = at[np.diff(at, prepend=-width) != width]
-            for left, right in self.kept:
-                begins = begins[~_stands_between(begins, width, left, right, values, offsets)]
             cut[begins] = True
+            for left, right in self.kept:
+                cut[_between(begins, width, left, right, values, offsets)] = False
         for char, n in self.runs:
             at, width = _places(char, values)
-            if at.size > n:
+            if at.size > n and (at[n:] - at[:-n] == n * width).any():
+                number = np.arange(at.size)
                 is_first = np.diff(at, prepend=-width) != width
                 is_first[np.isin(at, offsets)] = True
-                number = np.arange(at.size)
                 inside = number - np.maximum.accumulate(np.where(is_first, number, 0))
                 cut[at[(inside > 0) & (inside % n == 0)]] = True
         cut[: offsets[0]] = cut[offsets[-1] :] = False
@@ -100,18 +100,12 @@ def _places(text: str, values: np.ndarray) -> tuple[np.ndarray, int]:
     return at, len(symbols)
 
 
-def _stands_between(at: np.ndarray, width: int, left: str, right: str, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Which of the marks at these places stand between both texts, in one document: bool."""
+def _between(at: np.ndarray, width: int, left: str, right: str, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Of the marks at these places those that stand between both texts, in one document."""
     before, after = _symbols(left, values), _symbols(right, values)
-    stop = at + width + len(after)
-    document = np.searchsorted(offsets, at, side="right") - 1
-    document = np.clip(document, 0, offsets.size - 2)
-    found = (at - len(before) >= offsets[document]) & (stop <= offsets[document + 1])
-    places = at[found]
-    match = np.ones(places.size, bool)
-    for i, symbol in enumerate(before):
-        match &= values[places - len(before) + i] == symbol
-    for i, symbol in enumerate(after):
-        match &= values[places + width + i] == symbol
-    found[found] = match
+    at = at[(at >= len(before)) & (at + width + len(after) <= values.size)]
+    for i, symbol in [*enumerate(after, width), *enumerate(before, -len(before))]:
+        at = at[values[at + i] == symbol]
+    begins = np.searchsorted(offsets, at - len(before), side="right")
+    found: np.ndarray = at[np.searchsorted(offsets, at + width + len(after), side="left") == begins]
     return found
