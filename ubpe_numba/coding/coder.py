@@ -362,8 +362,8 @@ class Coder:
         if (unknown := segmenter.unknown) is None or not (bad := (ids < 0) | (ids == unknown.id)).any():
             return ids, None
         begins = None
-        if unknown.fuse:
-            all_have_ids = unknown.byte_ids is None and not (ids < 0).any()
+        if unknown.fuse and unknown.byte_ids is None:
+            all_have_ids = not (ids < 0).any()
             at = np.flatnonzero(bad[1:] & bad[:-1]) + 1 if all_have_ids else np.flatnonzero(bad)
             sizes = np.diff(vocabulary.offsets)[tokens]
             starts, segments = (np.cumsum(sizes) - sizes)[at], segmenter.segments(pieces)

@@ -26,6 +26,19 @@ import numpy as np
 _DEPTH = 64  # of late pairs behind one another; real tables have up to 31
 
 
+def roots_of(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
+    """The highest rank that is merged before each token exists, int64[n_symbols + m], -1 for symbols; None if too deep."""
+    own = np.arange(len(pairs))
+    roots = np.concatenate([np.full(n_symbols, -1), own])
+    lefts, rights = pairs[:, 0].copy(), pairs[:, 1].copy()
+    for _ in range(_DEPTH):
+        found = np.maximum(own, np.maximum(roots[lefts], roots[rights]))
+        if np.array_equal(found, roots[n_symbols:]):
+            return roots
+        roots[n_symbols:] = found
+    return None
+
+
 def creation_order(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
     """The pairs in an order of creation that encodes alike: int64[m], which of them comes when; None if there is none.
 
@@ -36,16 +49,9 @@ def creation_order(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
     >>> creation_order(np.array([[2, 0], [0, 0]]), 1) is None  # aa, then a third a: three of a run, or two and two
     True
     """
-    m = len(pairs)
-    own = np.arange(m)
-    roots = np.concatenate([np.full(n_symbols, -1), own])  # by token: the highest rank that is merged before it exists
-    lefts, rights = pairs[:, 0].copy(), pairs[:, 1].copy()
-    for _ in range(_DEPTH):
-        found = np.maximum(own, np.maximum(roots[lefts], roots[rights]))
-        if np.array_equal(found, roots[n_symbols:]):
-            break
-        roots[n_symbols:] = found
-    else:
+    own = np.arange(len(pairs))
+    roots = roots_of(pairs, n_symbols)
+    if roots is None:
         return None
     late = np.flatnonzero(roots[n_symbols:] != own)
     is_late_side = roots[pairs[late]] == roots[n_symbols + late][:, None]

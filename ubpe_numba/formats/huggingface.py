@@ -19,8 +19,8 @@ from ubpe_numba.formats.character_bytes import over_bytes
 from ubpe_numba.formats.huggingface_steps import BYTE_NAMES, added_of, cut_of, decoding_of, file_of, steps_of
 from ubpe_numba.formats.name_pairs import NamePairs, Pairs, parse
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_index, two_parts
+from ubpe_numba.text.mark_cuts import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.pretokenizer import AT_MARKS
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.unknown import Unknown
@@ -74,16 +74,17 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         merges = NamePairs.of(lists)
         vocab = {name: i for name, i in vocab.items() if name not in plain} | marked
     over = "str" if over_characters else kind
-    table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags), shared=True)
+    is_whole = over_characters and not has_affixes and _never_matches(splitter, normalizer)
+    all_letters, cut_runs = kind == "bytes" or bool(flags), is_whole and not model.get("ignore_merges")
+    table = from_names(vocab, merges, over, special, known, None, all_letters=all_letters, shared=True, cut_runs=cut_runs)
     if over_characters:
         assert unknown is not None
         table = over_bytes(table, unknown)
         if has_affixes:
             table.token_ids[[0xFE, 0xFF]] = -1
     pattern = None
-    if over_characters and not has_affixes and _never_matches(splitter, normalizer):
-        splitter = None
-        pattern = AT_MARKS if not model.get("ignore_merges") and _stays_between_marks(vocab) else None
+    if is_whole:
+        splitter, pattern = None, _cuts(vocab, table.runs) if cut_runs else None
     if splitter is not None and splitter.cutters is not None:
         pattern, splitter = cut_of(splitter)
     return table._replace(
@@ -122,10 +123,13 @@ def _never_matches(splitter: Splitter | None, normalizer: Normalizer | None) -> 
     )
 
 
-def _stays_between_marks(vocab: dict[str, int]) -> bool:
-    """Whether no token goes on from another character to "▁", and that is a token: then text may be cut there first."""
-    mark = AT_MARKS[0]
-    return mark in vocab and not any(mark in name.lstrip(mark) for name in vocab)
+def _cuts(vocab: dict[str, int], runs: dict[int, int]) -> str | None:
+    """The pattern of where text may be cut first, and must be within runs: no token goes on there; None for nowhere."""
+    across = [name for name in vocab if MARK in name.lstrip(MARK)]
+    kept = [(left, right) for left, mark, right in (name.partition(MARK) for name in across[:9]) if left and right]
+    at_marks = MARK in vocab and len(kept) == len(across) < 9 and not any(MARK in right for _, right in kept)
+    cuts = MarkCuts(at_marks, tuple(kept) if at_marks else (), tuple((chr(point), n) for point, n in runs.items()))
+    return cuts.pattern if at_marks or runs else None
 
 
 def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:

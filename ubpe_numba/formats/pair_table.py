@@ -18,6 +18,7 @@ from ubpe_numba.formats.creation_order import creation_order
 from ubpe_numba.formats.kernels.last_merges import enter_ranks, last_merges
 from ubpe_numba.formats.name_pairs import NamePairs
 from ubpe_numba.formats.name_pairs import Pairs as Pairs
+from ubpe_numba.formats.run_order import run_order
 from ubpe_numba.text.normalizer import Normalizer, byte_characters
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -48,6 +49,7 @@ class Table(NamedTuple):
     decoding: Decoding | None = None  # how texts of tokens become one
     flags: dict[Any, int] = {}  # noqa: RUF012  # of special tokens and known words; see SpecialTokens
     shared: bool = False  # whether a special token or a known word may be a token of the vocabulary too
+    runs: dict[int, int] = {}  # noqa: RUF012  # of which code points text must be cut behind every so many; see run_order.py
 
 
 def symbol_character(index: int) -> str:
@@ -102,7 +104,7 @@ def two_parts(lines: list[str]) -> Pairs | None:
 
 def from_names(
     vocab: dict[str, int], merges: Pairs | NamePairs, kind: str, special: dict[str, int], known: dict[str, int],
-    pattern: str | None, whole: bool = False, all_letters: bool = False, shared: bool = False,
+    pattern: str | None, whole: bool = False, all_letters: bool = False, shared: bool = False, cut_runs: bool = False,
 ) -> Table:  # fmt: skip
     """The table of tokens that have names; ids of names, `merges` by rank, the rest as in `Table`.
 
@@ -111,6 +113,8 @@ def from_names(
     that is there twice or whose parts or result have no id, for a name that is not valid, or for too much work.
 
     A special token or known word of one character is a symbol too where a pair needs it, or with `all_letters`.
+
+    With `cut_runs` the caller cuts text within the `runs` of the table, behind every so many of a character, if there are any.
 
     A name is looked up once; the rest is arithmetic on ids of `vocab`.
 
@@ -134,10 +138,12 @@ def from_names(
     chosen = _pairs_that_occur(pairs_of_names, left, right, made, alone)
     symbol_ids = np.fromiter(map(vocab.__getitem__, symbols), np.int64, len(symbols))
     token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
-    one_by_one = False
+    one_by_one, runs = False, dict[int, int]()
     if (pairs.max(axis=1, initial=-1) >= len(symbols) + np.arange(len(pairs))).any() and pairs.min(initial=0) >= 0:
-        order, one_by_one = _in_order_of_creation(alone, chosen, pairs, len(symbols))
-        chosen = chosen[order]
+        found = _in_order_of_creation(alone, chosen, pairs, len(symbols), cut_runs)
+        one_by_one, runs = found.one_by_one, {values[symbol]: n for symbol, n in found.longest.items()}
+        left[chosen], right[chosen] = token_ids[found.pairs].T
+        chosen = chosen[found.order]
         token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
     if (missing := np.flatnonzero(pairs.min(axis=1, initial=0) < 0)).size:
         part = pairs_of_names[int(chosen[missing[0]])][int(pairs[missing[0], 0] >= 0)]
@@ -150,7 +156,7 @@ def from_names(
     rest = {names[i]: int(ids[i]) for i in others[np.argsort(ids[others])].tolist() if names[i] not in added}
     if kind == "bytes":  # their names are written in the characters of bytes too, if that is possible
         rest = {_bytes_of(token, value): i for token, i in rest.items()}
-    return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole, one_by_one, shared=shared)
+    return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole, one_by_one, shared=shared, runs=runs)
 
 
 def _numbered(
@@ -163,19 +169,42 @@ def _numbered(
     return token_ids, number[np.stack([left[chosen], right[chosen]], axis=1)], number
 
 
-def _in_order_of_creation(alone: _MergedAlone, chosen: np.ndarray, pairs: np.ndarray, n_symbols: int) -> tuple[np.ndarray, bool]:
-    """The order in which `chosen` pairs encode as they do by rank, and whether they have to be merged one by one.
+class _Ordered(NamedTuple):
+    """An order of pairs that encodes as they do by rank: `order` int64[m], `pairs` int64[m, 2], in the order given.
+
+    `one_by_one`: they have to be merged one by one. `longest`: of which symbols text must be cut behind every so many.
+    """
+
+    order: np.ndarray
+    pairs: np.ndarray
+    one_by_one: bool
+    longest: dict[int, int]
+
+
+def _in_order_of_creation(alone: _MergedAlone, chosen: np.ndarray, pairs: np.ndarray, n_symbols: int, cut_runs: bool) -> _Ordered:
+    """The order of `chosen` pairs; those that make a token of a run may become others, with `cut_runs`.
 
     Pairs that never occur in any text, since the token that they make is not what its own symbols become, come last.
     """
     occurs = alone.last(chosen) >= 0
+    never = np.flatnonzero(~occurs)
+    never = never[np.argsort(alone.lengths[chosen[never]], kind="stable")]
+    there = np.flatnonzero(occurs)
     among = np.cumsum(occurs) - 1  # the number of each pair among those that occur
     number = np.concatenate([np.arange(n_symbols), n_symbols + among])
-    found = creation_order(number[pairs[occurs]], n_symbols)
-    never = np.flatnonzero(~occurs)
-    order = np.arange(among[-1] + 1) if found is None else found
-    by_length = np.argsort(alone.lengths[chosen[never]], kind="stable")
-    return np.concatenate([np.flatnonzero(occurs)[order], never[by_length]]), found is None
+    inner = number[pairs[occurs]]
+    order = creation_order(inner, n_symbols)
+    if order is not None:
+        return _Ordered(np.concatenate([there[order], never]), pairs, False, {})
+    runs = run_order(inner, n_symbols) if cut_runs else None
+    if runs is not None and not alone.hold_longer_runs(chosen, runs.longest):
+        order = creation_order(runs.pairs, n_symbols)
+        if order is not None:
+            outer = np.concatenate([np.arange(n_symbols), n_symbols + there[runs.order]])
+            new = pairs.copy()
+            new[there[runs.order]] = outer[runs.pairs]
+            return _Ordered(np.concatenate([there[runs.order][order], never]), new, False, runs.longest)
+    return _Ordered(np.concatenate([there, never]), pairs, True, {})
 
 
 def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list[str], list[int]]:
@@ -249,6 +278,13 @@ class _MergedAlone:
         """Symbols of what every pair makes, int64[m]."""
         text, starts = self._pairs.wholes()
         return np.add.reduceat((text & 0xC0 != 0x80).view(np.uint8), starts[:-1], dtype=np.int64)
+
+    def hold_longer_runs(self, which: np.ndarray, longest: dict[int, int]) -> bool:
+        """Whether what some pairs make holds a symbol more often in a row than `longest` says."""
+        by_symbol = [(self._letters[symbol][1] * (n + 1), n) for symbol, n in longest.items()]
+        least = min(n for _, n in by_symbol)
+        names = ["".join(self._pairs[i]) for i in which[self.lengths[which] > least].tolist()]
+        return any(run in name for run, _ in by_symbol for name in names)
 
     def last(self, which: np.ndarray) -> np.ndarray:
         """The rank of the pair that is merged last, of what some pairs make, int64; -1 if that does not become one token."""

@@ -14,16 +14,13 @@ import numpy as np
 
 from ubpe_numba.documents.normalise import code_points, text_of
 from ubpe_numba.text.cut import PATTERNS, scan
+from ubpe_numba.text.mark_cuts import MarkCuts
 from ubpe_numba.text.patterns import NAMED, name_of
 
 __all__ = ["Pretokenizer"]
 
 #: A letter that each version of Unicode added.
 _NEWEST = (("17.0", 0x16EA0), ("16.0", 0x105C0), ("15.1", 0x2EBF0), ("15.0", 0x11F04), ("14.0", 0x12F90))
-
-#: Cuts before each "▁", or run of it: what no token of a model crosses that puts it for spaces. Found without an engine.
-AT_MARKS = "\u2581+[^\u2581]*|[^\u2581]+"
-_MARK = "\u2581".encode()
 
 
 class Pretokenizer:
@@ -75,7 +72,7 @@ class Pretokenizer:
     ValueError: pretokenizer: there is no 'digit'; expected gpt2, cl100k, o200k, llama3, ... or a pattern
     """
 
-    __slots__ = ("_compiled", "_older", "kernel", "name", "pattern")
+    __slots__ = ("_compiled", "_marks", "_older", "kernel", "name", "pattern")
     name: str | None
     pattern: str
     kernel: str | None
@@ -85,7 +82,8 @@ class Pretokenizer:
             raise TypeError(f"pretokenizer: expected a name, a regular expression or None, got {pattern!r}")
         if pattern not in NAMED and (not pattern or pattern.replace("-", "").replace("_", "").isalnum()):
             raise ValueError(f"pretokenizer: there is no {pattern!r}; expected {', '.join(NAMED)} or a pattern")
-        self.name = name_of(pattern) if pattern != AT_MARKS else None
+        self._marks = MarkCuts.of(pattern)
+        self.name = name_of(pattern) if self._marks is None else None
         self.pattern = pattern if self.name is None else NAMED[self.name]
         self._older = None if unicode is None else _older(unicode)
         self.kernel = None
@@ -139,8 +137,8 @@ class Pretokenizer:
         """
         if self.kernel is not None:
             return _scan(values, offsets, self.kernel)
-        if self.pattern == AT_MARKS:
-            return _at_marks(values, offsets)
+        if self._marks is not None:
+            return self._marks.split(values, offsets)
         self._compiled = self._compiled or self._compile()  # two threads may both make it, the same
         found: list[np.ndarray] = [offsets]
         plain: list[int] = []
@@ -226,24 +224,6 @@ def _scan(values: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
     data = np.frombuffer(text, np.uint8)
     starts = np.append(np.flatnonzero(data & 0xC0 != 0x80), data.size)  # of every character
     return np.searchsorted(starts, scan(data, starts[offsets], name))
-
-
-def _at_marks(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """The segments of text by the pattern `AT_MARKS`.
-
-    >>> _at_marks(np.frombuffer("a▁▁b▁".encode(), np.uint8), np.array([0, 11])).tolist()
-    [0, 1, 8, 11]
-    """
-    if values.dtype == np.uint8:
-        width, is_mark = 3, np.zeros(values.size + 3, bool)
-        at = np.flatnonzero(values[: max(0, values.size - 2)] == _MARK[0])
-        is_mark[3 + at[(values[at + 1] == _MARK[1]) & (values[at + 2] == _MARK[2])]] = True
-    else:
-        width, is_mark = 1, np.concatenate([np.zeros(1, bool), values == 0x2581])
-    begins = np.append(is_mark[width:] & ~is_mark[:-width], np.zeros(1, bool))
-    begins[: offsets[0]] = begins[offsets[-1] :] = False
-    begins[offsets] = True
-    return np.flatnonzero(begins)
 
 
 def positions(text: str) -> np.ndarray:

@@ -56,7 +56,7 @@ class PythonPattern(Pretokenizer):
     def __init__(self, pattern: str) -> None:
         if not isinstance(pattern, str):
             raise TypeError(f"pretokenizer: expected a regular expression, got {pattern!r}")
-        self.name, self.pattern, self.kernel, self._older, self._compiled = None, pattern, None, None, None
+        self.name, self.pattern, self.kernel, self._older, self._marks, self._compiled = None, pattern, None, None, None, None
         self._compiled = self._compile()
 
     @property

@@ -1,0 +1,107 @@
+"""Runs that grow symbol by symbol: by doubling, in text that is cut within them, the ids are those of one merge at a time."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+from reference.one_by_one import one_by_one
+
+from ubpe_numba import BPE
+from ubpe_numba.formats.creation_order import creation_order
+from ubpe_numba.formats.run_order import run_order
+
+Table = list[tuple[int, int]]
+
+
+def some_table(rng: random.Random) -> tuple[Table, list[str]]:
+    """Pairs over the symbols a, b, c with a run of a, and perhaps of b; ranks as they come; and their texts."""
+    pairs: list[tuple[str, str]] = []
+    for letter in rng.choice(["a", "a", "ab"]):
+        longest = rng.randrange(3, 9)
+        run = [(letter * (n - 1), letter) for n in range(3, longest + 1)]
+        rng.shuffle(run)
+        pairs += [*run, (letter, letter)]
+    texts = ["a", "b", "c", *(left + right for left, right in pairs)]
+    others: list[tuple[str, str]] = []
+    for _ in range(rng.randrange(6)):
+        pair = rng.choice(texts), rng.choice(texts)
+        if pair[0] + pair[1] not in texts:
+            others.append(pair)
+            texts.append(pair[0] + pair[1])
+    for pair in others:
+        pairs.insert(rng.choice([rng.randrange(len(pairs) + 1), len(pairs)]), pair)
+    texts = ["a", "b", "c", *(left + right for left, right in pairs)]
+    number = {text: i for i, text in enumerate(texts)}
+    return [(number[left], number[right]) for left, right in pairs], texts
+
+
+def test_random_tables() -> None:
+    rng = random.Random(3)
+    n_made = n_cut = 0
+    for _ in range(4000):
+        pairs, texts = some_table(rng)
+        if creation_order(np.array(pairs), 3) is not None:
+            continue
+        found = run_order(np.array(pairs), 3)
+        if found is None or any("abc"[symbol] * (n + 1) in text for symbol, n in found.longest.items() for text in texts):
+            continue
+        assert sorted(found.order.tolist()) == list(range(len(pairs)))
+        order = creation_order(found.pairs, 3)
+        if order is None:
+            continue
+        n_made += 1
+        number = np.concatenate([np.arange(3), 3 + np.argsort(order)])
+        again = [tuple(pair) for pair in number[found.pairs[order]].tolist()]
+        assert all(max(pair) < 3 + i for i, pair in enumerate(again))
+        old = [0, 1, 2, *(3 + found.order[order]).tolist()]
+        for _ in range(8):
+            runs = [(rng.choice([0, 0, 1, 2]), rng.choice([1, 1, 2, 3, rng.randrange(40)])) for _ in range(rng.randrange(6))]
+            text = [symbol for symbol, n in runs for _ in range(n)]
+            mine: list[int] = []
+            part: list[int] = []
+            n = 0
+            for symbol in [*text, -1]:
+                n = n + 1 if part and part[-1] == symbol else 1
+                if symbol < 0 or (n > 1 and n % found.longest.get(symbol, 99) == 1):
+                    n_cut += symbol >= 0
+                    mine += [old[token] for token in one_by_one(part, again, 3)]
+                    part = []
+                    n = 1
+                part.append(symbol)
+            assert mine == one_by_one(text, pairs, 3), (pairs, text)
+    assert n_made > 300 and n_cut > 300
+
+
+def test_tables_without_runs() -> None:
+    assert run_order(np.array([[0, 1], [2, 2]]), 2) is None
+    assert run_order(np.array([[2, 2], [0, 0]]), 1) is None  # aa waits for another aa
+    assert run_order(np.array([[1, 0], [3, 0], [0, 0]]), 2) is None  # ba takes the first a of a run
+
+
+@pytest.mark.parametrize("fallback", [True, False])
+def test_like_tokenizers(fallback: bool) -> None:
+    """A file like that of Gemma 3: runs of two characters, marks, and a token across one."""
+    tokenizers = pytest.importorskip("tokenizers")
+    rng = random.Random(8)
+    letters = ["▁", "\n", "a", "b", ">", "<"]
+    merges = [*(("▁" * n, "▁") for n in range(2, 7)), *(("\n" * n, "\n") for n in range(4, 1, -1)), ("▁", "▁"), ("\n", "\n")]
+    merges += [("a", "b"), ("▁", "ab"), ("▁", "<"), (">", "▁<"), ("▁▁", "ab")]
+    names = list(dict.fromkeys([*letters, *(left + right for left, right in merges)]))
+    bytes_of_all = [f"<0x{byte:02X}>" for byte in range(256)] if fallback else []
+    vocab = {name: i for i, name in enumerate(["<unk>", *bytes_of_all, *names])}
+    model = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": fallback, "vocab": vocab, "merges": merges}
+    change = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+    text = json.dumps({"added_tokens": [], "normalizer": change, "pre_tokenizer": None, "model": model})
+    mine, theirs = BPE.from_huggingface(text), tokenizers.Tokenizer.from_str(text)
+    assert mine.vocabulary.in_order_of_creation
+    pieces = [" ", "▁", "\n", "a", "ab", ">", "<", "> <", "é"]
+    sizes = [1, 1, 2, 3, 5, 6, 7, 12, 13, 40]
+    docs = ["".join(rng.choice(pieces) * rng.choice(sizes) for _ in range(rng.randrange(8))) for _ in range(800)]
+    expected = [e.ids for e in theirs.encode_batch(docs, add_special_tokens=False)]
+    assert mine.encode_batch(docs).to_lists() == expected
+    assert [mine.encode(doc).tolist() for doc in docs[:50]] == expected[:50]
+    again = BPE.from_huggingface(mine.to_huggingface())
+    assert again.encode_batch(docs).to_lists() == expected

@@ -1,0 +1,111 @@
+r"""Cutting text before marks that stand for spaces, and within long runs of one character, without an engine.
+
+For models of characters that do not cut text themselves: what is cut here no token crosses. Every "▁" behind another character
+begins a segment, but where a token does cross it (`kept`); of runs of some characters every so many are a segment (`runs`)::
+
+    kept (">", "</"), runs {"▁": 2}       a | ▁b | ▁▁ | ▁c>▁</d
+
+As a pattern, so that files can hold it and others can run it: ``▁{0,2}(?:(?<=>)▁(?=</)|[^▁])*``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+MARK = "\u2581"
+_PLAIN = f"{MARK}+[^{MARK}]*|[^{MARK}]+"
+
+
+class MarkCuts(NamedTuple):
+    """Where text is cut: before marks, or not; between which texts a single mark is kept; and the runs.
+
+    >>> cuts = MarkCuts(True, ((">", "</"),), (("\u2581", 2),))
+    >>> text = np.frombuffer("a▁b▁▁▁c>▁</d".encode(), np.uint8)
+    >>> [text[a:b].tobytes().decode() for a, b in zip([0, 1, 5, 11], [1, 5, 11, 21])]
+    ['a', '▁b', '▁▁', '▁c>▁</d']
+    >>> cuts.split(text, np.array([0, 21])).tolist(), MarkCuts.of(cuts.pattern) == cuts
+    ([0, 1, 5, 11, 21], True)
+    """
+
+    at_marks: bool = True
+    kept: tuple[tuple[str, str], ...] = ()
+    runs: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def pattern(self) -> str:
+        """The regular expression whose matches are the segments."""
+        if self == MarkCuts():
+            return _PLAIN
+        most = dict(self.runs).get(MARK)
+        lead = "" if not self.at_marks else f"{MARK}*" if most is None else f"{MARK}{{0,{most}}}"
+        others = [(re.escape(char), n) for char, n in self.runs if not (self.at_marks and char == MARK)]
+        units = [f"{char}{{1,{n}}}(?!{char})" for char, n in others]
+        units += [f"(?<={re.escape(left)}){MARK}(?={re.escape(right)})" for left, right in self.kept]
+        units.append("[^" + MARK * self.at_marks + "".join(char for char, _ in others) + "]")
+        ends = "|".join(f"{char}{{{n}}}" for char, n in others)
+        return f"{lead}(?:{'|'.join(units)})*" + (f"(?:{ends})?" if ends else "")
+
+    @classmethod
+    def of(cls, pattern: str) -> MarkCuts | None:
+        """The inverse of `pattern`; None for another regular expression."""
+        if pattern == _PLAIN:
+            return cls()
+        lead = re.match(f"{MARK}(?:\\*|{{0,(\\d{{1,9}})}})", pattern)
+        runs = [(MARK, int(lead[1]))] if lead is not None and lead[1] else []
+        runs += [(_bare(char), int(n)) for char, n in re.findall(r"(\\?.)\{1,(\d{1,9})\}\(\?!", pattern, re.DOTALL)]
+        kept = re.findall(rf"\(\?<=((?:\\.|[^\\()])+)\){MARK}\(\?=((?:\\.|[^\\()])+)\)", pattern, re.DOTALL)
+        made = cls(lead is not None, tuple((_bare(left), _bare(right)) for left, right in kept), tuple(runs))
+        return made if made != cls() and all(n > 0 for _, n in runs) and (kept or runs) and made.pattern == pattern else None
+
+    def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """The segments of documents, int64[s + 1]; `values` uint8 (UTF-8) or uint32 (code points). O(symbols)."""
+        cut = np.zeros(values.size + 1, bool)
+        if self.at_marks:
+            at, width = _places(MARK, values)
+            begins = at[np.diff(at, prepend=-width) != width]
+            cut[begins] = True
+            for left, right in self.kept:
+                cut[_between(begins, width, left, right, values, offsets)] = False
+        for char, n in self.runs:
+            at, width = _places(char, values)
+            if at.size > n and (at[n:] - at[:-n] == n * width).any():
+                number = np.arange(at.size)
+                is_first = np.diff(at, prepend=-width) != width
+                is_first[np.isin(at, offsets)] = True
+                inside = number - np.maximum.accumulate(np.where(is_first, number, 0))
+                cut[at[(inside > 0) & (inside % n == 0)]] = True
+        cut[: offsets[0]] = cut[offsets[-1] :] = False
+        cut[offsets] = True
+        return np.flatnonzero(cut)
+
+
+def _bare(text: str) -> str:
+    """A text without the backslashes of `re.escape`."""
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+
+
+def _symbols(text: str, like: np.ndarray) -> list[int]:
+    return list(text.encode("utf-8", "surrogatepass")) if like.dtype == np.uint8 else list(map(ord, text))
+
+
+def _places(text: str, values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Where a text stands, int64, and how many symbols it has."""
+    symbols = _symbols(text, values)
+    at = np.flatnonzero(values[: max(0, values.size - len(symbols) + 1)] == symbols[0])
+    for i, symbol in enumerate(symbols[1:], 1):
+        at = at[values[at + i] == symbol]
+    return at, len(symbols)
+
+
+def _between(at: np.ndarray, width: int, left: str, right: str, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Of the marks at these places those that stand between both texts, in one document."""
+    before, after = _symbols(left, values), _symbols(right, values)
+    at = at[(at >= len(before)) & (at + width + len(after) <= values.size)]
+    for i, symbol in [*enumerate(after, width), *enumerate(before, -len(before))]:
+        at = at[values[at + i] == symbol]
+    begins = np.searchsorted(offsets, at - len(before), side="right")
+    found: np.ndarray = at[np.searchsorted(offsets, at + width + len(after), side="left") == begins]
+    return found
