@@ -15,6 +15,7 @@ FILES = [
     (128000, ("<|begin_of_text|>", 128000), ("<|reserved_special_token_245|>", 128255)),
     (200000, ("<|begin_of_text|>", 200000), ("<|reserved_special_token_903|>", 202047)),
     (151643, ("<|endoftext|>", 151643), ("<|extra_204|>", 151850)),
+    (248044, ("<|endoftext|>", 248044), ("<|audio_pad|>", 248076)), (50257, ("<|endoftext|>", 50257), ("<|30.00|>", 51864)),
 ]  # fmt: skip
 
 

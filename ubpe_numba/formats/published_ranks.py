@@ -1,7 +1,7 @@
 """What belongs to published files of ranks, which say neither how text is cut nor which special tokens there are.
 
 The files are known by their SHA-256. Ids are those that the packages give which the files are from: tiktoken, llama_models,
-dashscope.
+dashscope, qwen_tokenizer, openai-whisper (of 99 languages; its model large-v3 has one more).
 """
 
 from __future__ import annotations
@@ -53,6 +53,30 @@ def _llama4() -> dict[str, int]:
     return _from(200000, *words, *_numbered("reserved_special_token", 0, 2048 - len(words)))
 
 
+_LANGUAGES = """
+en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml cy
+sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am yi lo
+uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su
+"""  # in Whisper's order
+
+
+def _whisper() -> dict[str, int]:
+    rest = ["translate", "transcribe", "startoflm", "startofprev", "nospeech", "notimestamps"]
+    times = [f"{i // 50}.{i % 50 * 2:02}" for i in range(1501)]
+    return _from(50257, "endoftext", "startoftranscript", *_LANGUAGES.split(), *rest, *times)
+
+
+_QWEN35 = """
+endoftext im_start im_end object_ref_start object_ref_end box_start box_end quad_start quad_end vision_start vision_end vision_pad
+image_pad video_pad <tool_call> </tool_call> fim_prefix fim_middle fim_suffix fim_pad repo_name file_sep <tool_response>
+</tool_response> <think> </think> audio_start audio_end <tts_pad> <tts_text_bos> <tts_text_eod> <tts_text_bos_single> audio_pad
+"""
+
+
+def _qwen35() -> dict[str, int]:
+    return {word if word[0] == "<" else f"<|{word}|>": 248044 + i for i, word in enumerate(_QWEN35.split())}
+
+
 _LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _KNOWN: dict[str, tuple[str, Callable[[], dict[str, int]]]] = {
     # r50k_base, p50k_base
@@ -76,4 +100,8 @@ _KNOWN: dict[str, tuple[str, Callable[[], dict[str, int]]]] = {
         _LLAMA3.replace("{1,3}", ""),
         lambda: _from(151643, "endoftext", "im_start", "im_end", *_numbered("extra", 0, 205)),
     ),
+    # qwen3_6.tiktoken
+    "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd": ("qwen35", _qwen35),
+    # multilingual.tiktoken of Whisper
+    "b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126": ("gpt2", _whisper),
 }

@@ -90,10 +90,10 @@ def _parse_lines(data: bytes) -> dict[bytes, int]:
         if not parts:
             continue
         try:
-            token = base64.b64decode(parts[0], validate=True)
+            token = b"" if parts[0] == b"=" else base64.b64decode(parts[0], validate=True)  # Whisper has a token of no bytes
         except (binascii.Error, ValueError) as error:
             raise ModelFormatError(f"line {number}: not base64: {error}") from error
-        if len(parts) != 2 or not parts[1].isdigit() or len(parts[1]) > 10 or not token:
+        if len(parts) != 2 or not parts[1].isdigit() or len(parts[1]) > 10:
             raise ModelFormatError(f"line {number}: expected a token in base64 and its rank, got {line[:60]!r}")
         if token in ranks:
             raise ModelFormatError(f"line {number}: the token {token!r} is there twice")
@@ -154,7 +154,10 @@ def _split(tokens: Ranks, unmade: np.ndarray) -> list[tuple[int, int]]:
         cuts = ((number.get(token[:i]), number.get(token[i:])) for i in range(1, len(token)))
         pairs = [(max(left, right), left, right) for left, right in cuts if left is not None and right is not None]
         if not pairs:
-            raise ModelFormatError(f"the token {token!r} of rank {tokens.ranks[t]} is not made of others of lower rank")
+            raise ModelFormatError(
+                f"the token {token!r} of rank {tokens.ranks[t]} is not made of others of lower rank: no two tokens join to it, "
+                "only a whole segment becomes it, which needs a pair here; take the tokenizer.json of the model if there is one"
+            )
         found.append(min(pairs)[1:])
     return found
 

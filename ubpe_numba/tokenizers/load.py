@@ -44,8 +44,8 @@ def load(
         What the symbols of a file of another library are, ``"bytes"``, ``"str"`` or ``"int"``; None decides by the file.
     pretokenizer, special_tokens
         As for the constructor, for files that do not say them: ranks, and `vocab.json` with `merges.txt`. ``"auto"``: the pattern
-        of GPT-2 for the latter, and of the published ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4 and of Qwen what belongs
-        to them.
+        of GPT-2 for the latter, and of the published ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4, Qwen and Whisper, what
+        belongs to them.
     n_threads
         As for the constructor.
     max_symbols
