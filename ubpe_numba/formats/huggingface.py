@@ -70,11 +70,16 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     if has_affixes:
         if over_characters is bytewise or (unknown is not None and unknown.byte_ids is not None):
             raise ModelFormatError("model: a prefix or suffix of characters needs an unk_token, and no byte_fallback")
+        if model.get("ignore_merges") is True:
+            raise ModelFormatError("model: a prefix or suffix of characters is not supported with ignore_merges")
         plain = {name: i for name, i in vocab.items() if name not in special and name not in known}
         marked, merges, splitter = _marked(plain, merges, affixes, splitter, bytewise)
         vocab = {name: i for name, i in vocab.items() if name not in plain} | marked
     over = "str" if over_characters else kind
-    table = from_names(vocab, merges, over, special, known, None, all_letters=kind == "bytes" or bool(flags), shared=True)
+    all_letters = (
+        kind == "bytes" or bool(flags) or normalizer is not None or splitter is not None
+    )  # text may become an added token
+    table = from_names(vocab, merges, over, special, known, None, all_letters=all_letters, shared=True)
     if over_characters:
         assert unknown is not None
         table = over_bytes(table, unknown)
@@ -208,6 +213,7 @@ def _added(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[dic
     """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     flags: dict[str, int] = {}
+    free = len(vocab)  # the id that tokenizers gives to the next token that the vocabulary has not, whatever the file says
     if not isinstance(tokens, list) and tokens is not None:
         raise ModelFormatError("added_tokens: expected a list")
     for i, token in enumerate(tokens or []):
@@ -216,6 +222,12 @@ def _added(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[dic
         word = token["content"]
         if word in found[0] or word in found[1] or vocab.get(word, token["id"]) != token["id"]:
             raise ModelFormatError(f"added_tokens[{i}]: {word!r} is there twice, or has two ids")
+        if word and word not in vocab:
+            if token["id"] != free:
+                raise ModelFormatError(
+                    f"added_tokens[{i}]: {word!r} has the id {token['id']}, but would get {free} in tokenizers: add it to vocab"
+                )
+            free += 1
         found[not token.get("special")][word] = token["id"]
         flags[word] = sum(bit for name, bit in _FLAGS.items() if token.get(name) is True)
     if not is_normalized and len({mask & NORMALIZED for mask in flags.values()}) < 2:  # all of them are looked for in one go

@@ -20,7 +20,7 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.special_tokens import SINGLE_WORD, SpecialTokens
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -45,8 +45,11 @@ def model_of(text: str | bytes) -> Model:
     special, known, flags = huggingface._added(file.get("added_tokens"), vocab, normalizer is not None)
     if splitter is not None and splitter.bytewise:
         raise ModelFormatError("pre_tokenizer: ByteLevel is not supported with Unigram")
-    by_bytes = model.get("byte_fallback") is True and all(name in vocab for name in huggingface._BYTES)
-    taken = {*special, *known, *(huggingface._BYTES if by_bytes else ())} | ({names[unknown]} if unknown is not None else set())
+    by_bytes = model.get("byte_fallback") is True and any(name in vocab for name in huggingface._BYTES)
+    if by_bytes and (missing := next((name for name in huggingface._BYTES if name not in vocab), None)) is not None:
+        raise ModelFormatError(f"model: byte_fallback: the piece {missing} is missing; expected those of all 256 bytes")
+    unheard = {word for word in special if not flags.get(word, 0) & SINGLE_WORD}  # known words are pieces too, where not found
+    taken = {*unheard, *(huggingface._BYTES if by_bytes else ())} | ({names[unknown]} if unknown is not None else set())
     used = [(name, i) for name, i in vocab.items() if name not in taken and name]
     characters = sorted(set("".join(name for name, _ in used)))
     if characters and ord(characters[-1]) >= WORDS:
@@ -62,6 +65,8 @@ def model_of(text: str | bytes) -> Model:
         weights += [0.0 if byte & 0xC0 == 0x80 else least for byte in range(256)]
         if splitter is not None and {step["type"] for step in splitter.steps} != {"Metaspace"}:
             raise ModelFormatError("byte_fallback: a Unigram model with it may be cut by Metaspace only")
+        if splitter is not None and not all(step["replacement"] in characters for step in splitter.steps):
+            raise ModelFormatError("byte_fallback: what Metaspace puts for spaces is no piece")
         step = {"type": "StandIns", "alphabet": "".join(characters[:-256]) + " " * (splitter is not None), "by_bytes": True}
         normalizer = Normalizer([*(normalizer.steps if normalizer else ()), step])
     if unknown is not None:
