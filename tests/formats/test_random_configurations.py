@@ -52,6 +52,7 @@ def _word(content: str, number: int, **flags: bool) -> dict[str, Any]:
 
 
 FIRST = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True}
+EMPTY = {"type": "Split", "pattern": {"Regex": "x*"}, "behavior": "Isolated", "invert": False}
 SEVERAL = [
     ("white space of a word that is a word itself", _file({}, added_tokens=[_word("b", 2, rstrip=True), _word("  ", 6)])),
     ("a word that takes the white space of the one before", _file({}, added_tokens=[_word("  ", 6, lstrip=True, rstrip=True)])),
@@ -60,7 +61,8 @@ SEVERAL = [
         _file({}, pre_tokenizer={"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, FIRST]}),
     ),
     ("an added token of one character that text becomes", _file({}, pre_tokenizer=FIRST, added_tokens=[_word("▁", 4)])),
-    ("an end of line that is no match", _file({}, normalizer={"type": "Replace", "pattern": {"Regex": r" |$"}, "content": "a"})),
+    ("empty matches cut", _file({"vocab": {"<unk>": 0, "a": 1, "aa": 2}, "merges": ["a a"]}, pre_tokenizer=EMPTY)),
+    ("text that reads as the unknown piece", _file({"type": "Unigram", "unk_id": 0, "vocab": [["a b", 0.0], ["a", -1.0]]})),
     (
         "a known word that is a piece too",
         _file(
@@ -81,6 +83,7 @@ def test_what_was_found(text: str) -> None:
     "text, message",
     [
         (_file({}, added_tokens=[_word("x", 9)]), "'x' has the id 9, but would get 6 in tokenizers"),
+        (_file({}, normalizer={"type": "Replace", "pattern": {"Regex": r"$"}, "content": "a"}), "matches where there is nothing"),
         (_file({"end_of_word_suffix": "▁", "ignore_merges": True}), "not supported with ignore_merges"),
         (
             _file({}, pre_tokenizer={"type": "Split", "pattern": {"Regex": r"\X"}, "behavior": "Isolated", "invert": False}),
@@ -100,9 +103,3 @@ def test_positions_do_not_follow_from_ids() -> None:
     tok = BPE.from_huggingface(_file({}, added_tokens=[_word("b", 2, lstrip=True)]))
     ids, starts = tok.encode("xa  bé a", return_offsets=True)
     assert ids.tolist() == [0, 1, 2, 0, 3, 1] and starts.tolist() == [0, 1, 2, 5, 7, 8]
-
-
-def test_positions_behind_the_last_character() -> None:
-    end = {"type": "Replace", "pattern": {"Regex": "$"}, "content": "a"}
-    tok = BPE.from_huggingface(_file({}, normalizer={"type": "Sequence", "normalizers": [end, {"type": "Lowercase"}]}))
-    assert [part.tolist() for part in tok.encode("ab", return_offsets=True)] == [[1, 2, 1], [0, 1, 1]]

@@ -286,8 +286,10 @@ def check(case: Case) -> str:
     for doc in case.docs:
         try:
             ids = peer.encode(doc, add_special_tokens=False).ids
-        except Exception:
-            continue
+        except BaseException as error:
+            if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+                continue  # an unknown character of a model without an unknown token, a word within the white space of another
+            raise
         docs.append(doc)
         want.append(ids)
     try:

@@ -127,6 +127,14 @@ def _steps(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Spli
             raise ModelFormatError(f"{name}: expected an object")
     changer = Normalizer([]) if normalizer is None else Normalizer.from_state(normalizer)
     splitter = None if pre_tokenizer is None else Splitter.from_state(pre_tokenizer)
+    if splitter is not None and splitter.asks_for_start:
+        kinds = [step["type"] for step in changer.steps]
+        replaced = [step["pattern"].get("String", "") for step in changer.steps if step["type"] == "Replace"]
+        is_first = splitter.steps[0].get("prepend_scheme") == "first" and "Prepend" not in kinds
+        if any(len(old) != 1 for old in replaced) or (
+            kinds and not is_first
+        ):  # whether text is the first depends on details there
+            raise ModelFormatError("pre_tokenizer: Metaspace: the prepend_scheme first is not supported with this normalizer")
     if changer.steps and changer.steps[-1]["type"] == "ByteLevel":
         changer = Normalizer(changer.steps[:-1])
         splitter = Splitter.from_state([_AS_BYTES, *(() if splitter is None else splitter.steps)])

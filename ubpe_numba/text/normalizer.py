@@ -419,7 +419,10 @@ def _step(given: dict[str, Any]) -> tuple[dict[str, Any], Step]:
         step["content"] = _text(step["content"], f"{name}: content")
         if not pattern:
             raise ValueError(f"{name}: the pattern is empty")
-        return step, _Replace(compiled(as_regex(pattern, name), name) if is_regex else None, pattern, step["content"])
+        engine = compiled(as_regex(pattern, name), name) if is_regex else None
+        if is_regex and import_module("ubpe_numba.text.oniguruma").may_be_empty(engine):
+            raise ValueError(f"{name}: {pattern!r:.80} matches where there is nothing, which is not supported")
+        return step, _Replace(engine, pattern, step["content"])
     if kind == "Prepend":
         return step, _Prepend(_text(step["prepend"], f"{name}: prepend"))
     if kind in ("SentencePiece", "StandIns"):

@@ -8,13 +8,14 @@ not written otherwise here, is refused::
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.unicode_classes import as_of
 
-__all__ = ["as_regex", "spans"]
+__all__ = ["as_regex", "may_be_empty", "spans"]
 
 #: What is in a word there: `\w` of `regex` has two joiners more. Outside of classes there are numbers that are no digits too.
 _WORD_IN_CLASS = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
@@ -97,6 +98,17 @@ def spans(compiled: Any, text: str) -> list[tuple[int, int]]:
             found.append((start, end))
             last = end
     return found
+
+
+def may_be_empty(compiled: Any) -> bool:
+    """Whether a pattern matches nothing somewhere in short texts of its own characters and of a few others.
+
+    >>> may_be_empty(re.compile("a|$")), may_be_empty(re.compile("a+"))
+    (True, False)
+    """
+    few = dict.fromkeys("aA1 \n.é中_" + compiled.pattern[:12])
+    texts = map("".join, itertools.product([*few, ""], repeat=2))
+    return any(match.start() == match.end() for text in texts for match in compiled.finditer(text))
 
 
 def _escape(pattern: str, at: int, known: dict[str, str]) -> tuple[str, int]:

@@ -475,6 +475,8 @@ def _cutter(pattern: str, behavior: str, invert: bool) -> Pretokenizer | None:
         return None
     plain = pattern.replace("-", "").replace("_", "").isalnum()  # which would be taken for the name of a pattern
     cutter = Pretokenizer(f"(?:{pattern})" if plain else pattern, VERSION_OF_OTHERS)
+    if cutter.name is None and oniguruma.may_be_empty(_lazily(cutter.pattern)):
+        return None
     return cutter if behavior == "Isolated" or cutter.name in COVERING else None
 
 
