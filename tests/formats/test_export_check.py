@@ -31,5 +31,5 @@ def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest
 def test_what_the_other_library_says_counts() -> None:
     """Hugging Face's engine reads this pattern in another way, as files of it are read here: there $ is the end of every line."""
     tok = BPE(None, pretokenizer=r"\n$|a+").fit(["a\nb\n", "\n\na\n\n"] * 3, progress=False)
-    with pytest.raises(ValueError, match=r"export refused: .* by what was written"):
+    with pytest.raises(ValueError, match="export refused: "):
         tok.to_huggingface()

@@ -24,11 +24,12 @@ SCORES = st.sampled_from([-1.0, -2.0, -2.5, -0.1, -7.3])
 def file_of(vocab: list[tuple[str, float]], unknown: int | None = 0, cut: Any = None, **fields: Any) -> str:
     """The content of a tokenizer.json."""
     added = {"lstrip": False, "rstrip": False, "single_word": False, "normalized": False, "special": True}
+    number = next((i for i, (name, _) in enumerate(vocab) if name == "<unk>"), len(vocab))
     model = {"type": "Unigram", "unk_id": unknown, "vocab": [list(pair) for pair in vocab], "byte_fallback": False}
     return json.dumps(
         {
             "version": "1.0", "normalizer": None, "pre_tokenizer": cut, "post_processor": None,
-            "added_tokens": [{"id": 0, "content": "<unk>", **added}], "decoder": SPACES, "model": model | fields,
+            "added_tokens": [{"id": number, "content": "<unk>", **added}], "decoder": SPACES, "model": model | fields,
         }
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 from reference import words as reference
 from text_samples import SAMPLES
 
-from ubpe_numba.text.patterns import NAMED, name_of, of_oniguruma, published_for_tiktoken, published_steps
+from ubpe_numba.text.patterns import NAMED, name_of, published_for_tiktoken, published_steps
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.same_segments import cut_alike
 
@@ -51,19 +51,6 @@ def test_what_is_published_is_the_same(name: str) -> None:
     assert name_of(*published_steps(name)) == name_of(*published_steps(NAMED[name]), oniguruma=True) == name
     assert name_of(published_for_tiktoken(name)) == name
     assert name not in reference.PATTERNS or cut_alike(tuple(reference.PATTERNS[name]), NAMED[name])
-
-
-@pytest.mark.parametrize(
-    "pattern", [_CL100K, r"\p{N}{1,3}+", r"a{0,2}+b|a", r"\s+$|\s", r"^a|a$|[^a$]\$|b", r"[\]$]+|a{1,2}+", r"\p{N}{2}", "a{2,3}"]
-)
-def test_patterns_of_the_other_engine(pattern: str) -> None:
-    """They cut as there, also where `regex` reads the same text differently."""
-    theirs = pytest.importorskip("tokenizers")
-    cutter = theirs.pre_tokenizers.Split(theirs.Regex(pattern), "isolated")
-    same = of_oniguruma(pattern)
-    for text in map("".join, itertools.product("a1$ \nb", repeat=5)):
-        found = sorted({0, len(text), *(at for _, span in cutter.pre_tokenize_str(text) for at in span)})
-        assert reference.cut_by([same], text) == found, text
 
 
 def test_patterns_of_ones_own_stay_as_they_are() -> None:

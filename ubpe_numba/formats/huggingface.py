@@ -69,13 +69,16 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     if has_affixes:
         if over_characters is bytewise or (unknown is not None and unknown.byte_ids is not None):
             raise ModelFormatError("model: a prefix or suffix of characters needs an unk_token, and no byte_fallback")
+        if model.get("ignore_merges") is True:
+            raise ModelFormatError("model: a prefix or suffix of characters is not supported with ignore_merges")
         plain = {name: i for name, i in vocab.items() if name not in special and name not in known}
         marked, lists, splitter = _marked(plain, merges.lists(), affixes, splitter, bytewise)
         merges = NamePairs.of(lists)
         vocab = {name: i for name, i in vocab.items() if name not in plain} | marked
     over = "str" if over_characters else kind
     is_whole = over_characters and not has_affixes and _never_matches(splitter, normalizer)
-    all_letters, cut_runs = kind == "bytes" or bool(flags), is_whole and not model.get("ignore_merges")
+    changes = normalizer is not None or splitter is not None  # text may become an added token
+    all_letters, cut_runs = kind == "bytes" or bool(flags) or changes, is_whole and not model.get("ignore_merges")
     table = from_names(vocab, merges, over, special, known, None, all_letters=all_letters, shared=True, cut_runs=cut_runs)
     if over_characters:
         assert unknown is not None

@@ -28,6 +28,12 @@ def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Sp
             raise ModelFormatError(f"{name}: expected an object")
     changer = Normalizer([]) if normalizer is None else Normalizer.from_state(normalizer)
     splitter = None if pre_tokenizer is None else Splitter.from_state(pre_tokenizer)
+    if splitter is not None and splitter.asks_for_start:  # whether text is the first of a document depends on details there
+        kinds = [step["type"] for step in changer.steps]
+        replaced = [step["pattern"].get("String", "") for step in changer.steps if step["type"] == "Replace"]
+        is_first = splitter.steps[0].get("prepend_scheme") == "first" and "Prepend" not in kinds
+        if any(len(old) != 1 for old in replaced) or (kinds and not is_first):
+            raise ModelFormatError("pre_tokenizer: Metaspace: the prepend_scheme first is not supported with this normalizer")
     if changer.steps and changer.steps[-1]["type"] == "ByteLevel":
         changer = Normalizer(changer.steps[:-1])
         splitter = Splitter.from_state([_AS_BYTES, *(() if splitter is None else splitter.steps)])
@@ -49,6 +55,7 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
     """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     flags: dict[str, int] = {}
+    free = len(vocab)  # the id that tokenizers gives to the next token that the vocabulary has not, whatever the file says
     if not isinstance(tokens, list) and tokens is not None:
         raise ModelFormatError("added_tokens: expected a list")
     for i, token in enumerate(tokens or []):
@@ -57,6 +64,12 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
         word = token["content"]
         if word in found[0] or word in found[1] or vocab.get(word, token["id"]) != token["id"]:
             raise ModelFormatError(f"added_tokens[{i}]: {word!r} is there twice, or has two ids")
+        if word and word not in vocab:
+            if token["id"] != free:
+                raise ModelFormatError(
+                    f"added_tokens[{i}]: {word!r} has the id {token['id']}, but would get {free} in tokenizers: add it to vocab"
+                )
+            free += 1
         found[not token.get("special")][word] = token["id"]
         flags[word] = sum(bit for name, bit in _FLAGS.items() if token.get(name) is True)
     if not is_normalized and len({mask & NORMALIZED for mask in flags.values()}) < 2:  # all of them are looked for in one go

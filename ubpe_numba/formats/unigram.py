@@ -25,7 +25,7 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.special_tokens import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD, SpecialTokens
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -51,8 +51,12 @@ def model_of(text: str | bytes) -> Model:
     normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
     special, known, flags = added_of(file.get("added_tokens"), vocab, normalizer is not None)
     bytewise = splitter is not None and splitter.bytewise
-    by_bytes = not bytewise and model.get("byte_fallback") is True and all(name in vocab for name in BYTE_NAMES)
-    taken = {*special, *known, *(BYTE_NAMES if by_bytes else ())} | ({listed[unknown]} if unknown is not None else set())
+    by_bytes = not bytewise and model.get("byte_fallback") is True and any(name in vocab for name in BYTE_NAMES)
+    if by_bytes and (missing := next((name for name in BYTE_NAMES if name not in vocab), None)) is not None:
+        raise ModelFormatError(f"model: byte_fallback: the piece {missing} is missing; expected those of all 256 bytes")
+    unheard = {word for word in special if not flags.get(word, 0) & SINGLE_WORD}  # known words are pieces too, where not found
+    unknowns = {listed[unknown]} & {*special} if unknown is not None else set()
+    taken = {*unheard, *(BYTE_NAMES if by_bytes else ())} | unknowns
     used = [(name, i) for name, i in vocab.items() if name not in taken and name]
     if bytewise:
         used, unknown = _of_bytes(used, unknown), None
@@ -65,6 +69,8 @@ def model_of(text: str | bytes) -> Model:
     weights = [scores[i] if i >= 0 else least for i in ids]
     if -1 in ids and (by_bytes or unknown is None):
         raise ModelFormatError(f"model: vocab: the character {characters[ids.index(-1)]!r} is in pieces, but is none itself")
+    if by_bytes and any(mask & NORMALIZED and mask & (LSTRIP | RSTRIP | SINGLE_WORD) for mask in flags.values()):
+        raise ModelFormatError("added_tokens: lstrip, rstrip, single_word of one that is normalized: not with byte_fallback")
     if by_bytes:  # the first byte of a character has the score of the unknown, the others nothing
         characters += map(chr, range(BYTES, BYTES + 256))
         ids += map(vocab.__getitem__, BYTE_NAMES)

@@ -91,17 +91,22 @@ class _Replace(NamedTuple):
     def apply(self, text: str) -> str:
         if self.pattern is None:
             return text.replace(self.found, self.content)
-        return self.pattern.sub(lambda _: self.content, text)  # type: ignore[no-any-return]
+        out: list[str] = []
+        done = 0
+        for start, end in import_module("ubpe_numba.text.oniguruma").spans(self.pattern, text):
+            out += text[done:start], self.content
+            done = end
+        return "".join([*out, text[done:]])
 
     def traced(self, text: str) -> Traced:
         pattern = re.compile(re.escape(self.found)) if self.pattern is None else self.pattern
+        found = import_module("ubpe_numba.text.oniguruma").spans(pattern, text)
         out: list[str] = []
         origins: list[int] = []
         done = 0
-        for match in pattern.finditer(text):
-            start, end = match.span()
+        for start, end in found:
             out += text[done:start], self.content
-            origins += [*range(done, start), *[start] * len(self.content)]
+            origins += [*range(done, start), *[min(start, len(text) - 1)] * len(self.content)]
             done = end
         return "".join([*out, text[done:]]), [*origins, *range(done, len(text))]
 
@@ -264,7 +269,7 @@ class Normalizer:
 
         Notes
         -----
-        What is put in comes from the character behind it, what is made of several from the first of them.
+        What is put in comes from the character behind it, at the end from the last; what is made of several from the first.
         """
         done, origins = self._run.traced(text)
         return done, np.array(origins, np.int64)
@@ -349,6 +354,15 @@ def pattern_of(pattern: Any, name: str) -> tuple[str, bool]:
     raise ValueError(f"{name}: expected a pattern, an object of a String or a Regex, got {pattern!r:.80}")
 
 
+def as_regex(pattern: str, name: str) -> str:
+    """A pattern of a file as one for `regex`; ValueError for one that may match otherwise there."""
+    try:
+        made: str = import_module("ubpe_numba.text.oniguruma").as_regex(pattern)
+    except ValueError as error:
+        raise ValueError(f"{name}: {pattern!r:.80} is not a regular expression that can be read here: {error}") from error
+    return made
+
+
 def compiled(pattern: str, name: str) -> Any:
     """A regular expression of the package `regex`; ValueError if it is none, ImportError without the package."""
     try:
@@ -414,7 +428,10 @@ def _step(given: dict[str, Any]) -> tuple[dict[str, Any], Step]:
         step["content"] = _text(step["content"], f"{name}: content")
         if not pattern:
             raise ValueError(f"{name}: the pattern is empty")
-        return step, _Replace(compiled(pattern, name) if is_regex else None, pattern, step["content"])
+        engine = compiled(as_regex(pattern, name), name) if is_regex else None
+        if is_regex and import_module("ubpe_numba.text.oniguruma").may_be_empty(engine):
+            raise ValueError(f"{name}: {pattern!r:.80} matches where there is nothing, which is not supported")
+        return step, _Replace(engine, pattern, step["content"])
     if kind == "Prepend":
         return step, _Prepend(_text(step["prepend"], f"{name}: prepend"))
     if kind in ("SentencePiece", "StandIns"):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import re
 from importlib import import_module
 
-__all__ = ["COVERING", "NAMED", "VERSION_OF_OTHERS", "name_of", "of_oniguruma", "published_for_tiktoken", "published_steps"]
+__all__ = ["COVERING", "NAMED", "VERSION_OF_OTHERS", "name_of", "published_for_tiktoken", "published_steps"]
 
 #: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
 #: and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `qwen35`, `tekken`, `deepseek` (V3) and `starcoder`
@@ -70,8 +69,6 @@ _FOR_TIKTOKEN = {
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     ),
 }
-#: Anchors and repeated intervals, besides what they are no part of: escapes and classes.
-_READ_OTHERWISE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<anchor>[$^])|\{(?P<least>[01])(?:,\d*)\}\+", re.DOTALL)
 
 
 @functools.lru_cache(64)
@@ -93,23 +90,6 @@ def name_of(*steps: str, oniguruma: bool = False) -> str | None:
             return found
     cut_alike = import_module("ubpe_numba.text.same_segments").cut_alike  # rarely needed
     return next((name for name, text in NAMED.items() if cut_alike(steps, text, oniguruma)), None)
-
-
-def of_oniguruma(pattern: str) -> str:
-    r"""A pattern of a `tokenizer.json` as one for `regex`, which reads ``^``, ``$`` and ``{1,3}+`` differently.
-
-    >>> of_oniguruma(r"\p{N}{1,3}+|[$^]\$|\s+$")
-    '\\p{N}{1,}|[$^]\\$|\\s+(?m:$)'
-    """
-    return _READ_OTHERWISE.sub(_as_regex, pattern)
-
-
-def _as_regex(found: re.Match[str]) -> str:
-    if found["anchor"]:
-        return f"(?m:{found['anchor']})"
-    if found["least"]:  # once and again is as often as one likes, where the least is 0 or 1
-        return f"{{{found['least']},}}"
-    return found[0]
 
 
 def published_steps(pattern: str) -> tuple[str, ...]:

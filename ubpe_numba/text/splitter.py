@@ -24,8 +24,9 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.text.normalizer import WHITE_SPACE, byte_characters, compiled, pattern_of, with_fields
-from ubpe_numba.text.patterns import COVERING, VERSION_OF_OTHERS, of_oniguruma
+from ubpe_numba.text import oniguruma
+from ubpe_numba.text.normalizer import WHITE_SPACE, as_regex, byte_characters, compiled, pattern_of, with_fields
+from ubpe_numba.text.patterns import COVERING, VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
 __all__ = ["Splitter"]
@@ -50,7 +51,7 @@ class _Cut(NamedTuple):
     invert: bool
 
     def apply(self, pieces: list[Piece], at_start: bool) -> list[Piece]:
-        if self.compiled.groups == 0 and all(origins is None for _, origins in pieces):
+        if self.compiled.groups == 0 and all(origins is None and text.isascii() for text, origins in pieces):
             if self.behavior == "Removed" and self.invert:
                 return [(part, None) for text, _ in pieces for part in self.compiled.findall(text) if part]
         out: list[Piece] = []
@@ -63,8 +64,7 @@ class _Cut(NamedTuple):
         """Where the pieces of a text begin and end."""
         found: list[tuple[int, int, bool]] = []
         done = 0
-        for match in self.compiled.finditer(text):
-            start, end = match.span()
+        for start, end in oniguruma.spans(self.compiled, text):
             if start > done:
                 found.append((done, start, self.invert))
             found.append((start, end, not self.invert))
@@ -116,7 +116,8 @@ class _Metaspace(NamedTuple):
         out: list[Piece] = []
         for i, (text, origins) in enumerate(pieces):
             text = text.replace(" ", self.replacement)
-            puts = self.scheme == "always" or (self.scheme == "first" and at_start and i == 0)
+            is_first = at_start and (i == 0 if origins is None else origins[0] == 0)
+            puts = self.scheme == "always" or (self.scheme == "first" and is_first)
             if puts and not text.startswith(self.replacement):
                 text, origins = self.replacement + text, None if origins is None else [*origins[:1], *origins]
             out.append((text, origins))
@@ -278,6 +279,11 @@ class Splitter:
         """Whether it treats the beginning of a document in a way of its own."""
         return any(step.get("prepend_scheme") == "first" for step in self.steps)
 
+    @property
+    def _is_late_start(self) -> bool:
+        """Whether it does after a step, which may leave out what was at the beginning."""
+        return any(step.get("prepend_scheme") == "first" for step in self.steps[1:])
+
     def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Cut documents into segments, as `Pretokenizer.split`, where steps only cut: `cutters` is not None.
 
@@ -301,6 +307,8 @@ class Splitter:
         at_start
             Whether it begins the document.
         """
+        if self._is_late_start:
+            return [piece for piece, _ in self.traced(text, at_start)]
         return [piece for piece, _ in self._pieces([(text, None)], at_start)]
 
     def traced(self, text: str, at_start: bool = True) -> list[tuple[str, list[int]]]:
@@ -441,7 +449,9 @@ def _cuts(step: dict[str, Any], name: str) -> list[tuple[str, str, bool]]:
         pattern, is_regex = pattern_of(step["pattern"], name)
         if not pattern:
             raise ValueError(f"{name}: the pattern is empty")
-        return [(of_oniguruma(pattern) if is_regex else _quoted(pattern), step["behavior"], step["invert"])]
+        if is_regex:
+            pattern = as_regex(pattern, name)
+        return [(pattern if is_regex else _quoted(pattern), step["behavior"], step["invert"])]
     if kind == "Digits":
         return [(r"\p{N}" if step["individual_digits"] else r"\p{N}+", "Isolated", False)]
     if kind == "Punctuation":
@@ -465,6 +475,8 @@ def _cutter(pattern: str, behavior: str, invert: bool) -> Pretokenizer | None:
         return None
     plain = pattern.replace("-", "").replace("_", "").isalnum()  # which would be taken for the name of a pattern
     cutter = Pretokenizer(f"(?:{pattern})" if plain else pattern, VERSION_OF_OTHERS)
+    if cutter.name is None and oniguruma.may_be_empty(_lazily(cutter.pattern)):
+        return None
     return cutter if behavior == "Isolated" or cutter.name in COVERING else None
 
 

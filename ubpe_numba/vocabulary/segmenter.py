@@ -197,7 +197,8 @@ class Segmenter(NamedTuple):
         """
         special = self.special
         late = special is not None and bool(special.is_normalized().any())
-        if not self.rewrites and not late:
+        odd = self.unknown is not None or (special is not None and special.flags is not None)  # ids do not tell lengths
+        if not self.rewrites and not late and not (trace and odd):
             return pieces
         values, cuts, origins, segments = pieces.values, pieces.cuts, None, None
         asked, splitter = trace, self._splitter

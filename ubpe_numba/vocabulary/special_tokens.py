@@ -154,8 +154,8 @@ class SpecialTokens:
     def within(self, documents: Documents, at: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of words found as `find` returns them those that their flags allow: where, which, and how many symbols, each int64[k].
 
-        White space that belongs to a word is part of it. As in the package tokenizers, a word that is not allowed still hides
-        those that it overlaps. O(words), and the white space beside them.
+        White space that belongs to a word is part of it, but for that which is a word itself. As in the package tokenizers, a
+        word that is not allowed still hides those that it overlaps. O(words), and the white space beside them.
         """
         sizes = np.diff(self.offsets)[words]
         if self.flags is None or not (self.flags[words] & _SIDES).any():
@@ -170,12 +170,15 @@ class SpecialTokens:
                 before = _readable(values[max(begin, start - 4) : start])[-1:]
                 if _is_of_word(before) or _is_of_word(_readable(values[stop : min(end, stop + 4)])[:1]):
                     continue
-            if flags & LSTRIP:
-                start -= _n_spaces(values[first:start], True)
             if flags & RSTRIP:
                 stop += _n_spaces(values[stop:end], False)
-            start = max(start, done)  # white space belongs to the word before it
-            stop = max(stop, start)
+            if flags & LSTRIP:
+                start = max(done, start - _n_spaces(values[first:start], True))
+            if start >= stop:
+                continue
+            if start < done:  # in the white space of the word before
+                before_it, other, _ = found[-1]
+                found[-1] = before_it, other, start - before_it
             found.append((start, word, stop - start))
             done = stop
         return tuple(np.array(found, np.int64).reshape(-1, 3).T)  # type: ignore[return-value]

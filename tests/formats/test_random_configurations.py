@@ -1,0 +1,105 @@
+"""Random configurations of a `tokenizer.json`: the ids of the package tokenizers, or a refusal."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+
+from ubpe_numba import BPE
+
+pytest.importorskip("tokenizers")
+fuzz_configurations = pytest.importorskip("fuzz.fuzz_configurations")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_configurations(seed: int) -> None:
+    said = fuzz_configurations.fuzz(100, seed)
+    assert said[""] >= 50, said
+
+
+def test_a_difference_is_found_and_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fuzz_configurations, "encoded", lambda tok, docs, special: [[[-1]] * len(docs)])
+    with pytest.raises(AssertionError, match=r"(?s)there .*, here.*\nmake\(\d+\)$"):
+        fuzz_configurations.fuzz(10, 0)
+    assert fuzz_configurations.make(5) == fuzz_configurations.make(5) != fuzz_configurations.make(6)
+
+
+def _file(model: dict[str, Any], **parts: Any) -> str:
+    """A small BPE model over characters, where the model does not say another, and what else the file says."""
+    whole = {
+        "type": "BPE",
+        "unk_token": "<unk>",
+        "vocab": {"<unk>": 0, "a": 1, "b": 2, " ": 3, "▁": 4, "▁a": 5},
+        "merges": [["▁", "a"]],
+    }
+    file = {
+        "version": "1.0",
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": None,
+    }
+    return json.dumps({**file, "model": whole | model, **parts})
+
+
+def _word(content: str, number: int, **flags: bool) -> dict[str, Any]:
+    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": False}
+    return {"id": number, "content": content, **plain, **flags}
+
+
+FIRST = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True}
+EMPTY = {"type": "Split", "pattern": {"Regex": "x*"}, "behavior": "Isolated", "invert": False}
+SEVERAL = [
+    ("white space of a word that is a word itself", _file({}, added_tokens=[_word("b", 2, rstrip=True), _word("  ", 6)])),
+    ("a word that takes the white space of the one before", _file({}, added_tokens=[_word("  ", 6, lstrip=True, rstrip=True)])),
+    (
+        "the beginning is gone",
+        _file({}, pre_tokenizer={"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, FIRST]}),
+    ),
+    ("an added token of one character that text becomes", _file({}, pre_tokenizer=FIRST, added_tokens=[_word("▁", 4)])),
+    ("empty matches cut", _file({"vocab": {"<unk>": 0, "a": 1, "aa": 2}, "merges": ["a a"]}, pre_tokenizer=EMPTY)),
+    ("text that reads as the unknown piece", _file({"type": "Unigram", "unk_id": 0, "vocab": [["a b", 0.0], ["a", -1.0]]})),
+    (
+        "a known word that is a piece too",
+        _file(
+            {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0], ["b", -1.0], [" ", -1.0]]},
+            added_tokens=[_word("a", 1, single_word=True)],
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize("text", [text for _, text in SEVERAL], ids=[name for name, _ in SEVERAL])
+def test_what_was_found(text: str) -> None:
+    docs = ["".join(part) for n in range(6) for part in itertools.product("ab ", repeat=n)]
+    assert fuzz_configurations.check(fuzz_configurations.Case(text, docs)) == ""
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (_file({}, added_tokens=[_word("x", 9)]), "'x' has the id 9, but would get 6 in tokenizers"),
+        (_file({}, normalizer={"type": "Replace", "pattern": {"Regex": r"$"}, "content": "a"}), "matches where there is nothing"),
+        (_file({"end_of_word_suffix": "▁", "ignore_merges": True}), "not supported with ignore_merges"),
+        (
+            _file({}, pre_tokenizer={"type": "Split", "pattern": {"Regex": r"\X"}, "behavior": "Isolated", "invert": False}),
+            "read alike by Oniguruma",
+        ),
+        (
+            _file({"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": [["<unk>", 0.0], ["<0x61>", 0.0]]}),
+            "the piece <0x00> is missing",
+        ),
+    ],
+)
+def test_what_would_differ_is_refused(text: str, message: str) -> None:
+    assert message in fuzz_configurations.check(fuzz_configurations.Case(text, []))
+
+
+def test_positions_do_not_follow_from_ids() -> None:
+    tok = BPE.from_huggingface(_file({}, added_tokens=[_word("b", 2, lstrip=True)]))
+    ids, starts = tok.encode("xa  bé a", return_offsets=True)
+    assert ids.tolist() == [0, 1, 2, 0, 3, 1] and starts.tolist() == [0, 1, 2, 5, 7, 8]
