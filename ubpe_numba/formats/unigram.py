@@ -116,12 +116,14 @@ def model_of(text: str | bytes) -> Model:
 
 def _of_bytes(used: list[tuple[str, int]], unknown: int | None) -> list[tuple[str, int]]:
     """Pieces whose characters are those of bytes, as characters U+0000 to U+00FF; others are in no text."""
-    letters = byte_characters()
-    found = [(name, i) for name, i in used if set(name) <= set(letters)]
-    if unknown is not None and len([name for name, _ in found if len(name) == 1]) < 256:
+    byte_of = {letter: chr(byte) for byte, letter in enumerate(byte_characters())}
+    odd = set("".join(name for name, _ in used)) - byte_of.keys()
+    if odd:
+        used = [(name, i) for name, i in used if odd.isdisjoint(name)]
+    if unknown is not None and sum(len(name) == 1 for name, _ in used) < 256:
         raise ModelFormatError("model: vocab: with ByteLevel and unk_id, expected the characters of all 256 bytes")
-    table = {ord(letter): byte for byte, letter in enumerate(letters)}
-    return [(name.translate(table), i) for name, i in found]
+    table = str.maketrans(byte_of)
+    return [(name.translate(table), i) for name, i in used]
 
 
 def _pieces(vocab: Any) -> tuple[list[str], np.ndarray]:
