@@ -120,7 +120,8 @@ class _Metaspace(NamedTuple):
         out: list[Piece] = []
         for i, (text, origins) in enumerate(pieces):
             text = text.replace(" ", self.replacement)
-            puts = self.scheme == "always" or (self.scheme == "first" and at_start and i == 0)
+            is_first = i == 0 if origins is None else origins[0] == 0
+            puts = self.scheme == "always" or (self.scheme == "first" and at_start and is_first)
             if puts and not text.startswith(self.replacement):
                 text, origins = self.replacement + text, None if origins is None else [*origins[:1], *origins]
             out.append((text, origins))
@@ -305,7 +306,8 @@ class Splitter:
         at_start
             Whether it begins the document.
         """
-        return [piece for piece, _ in self._pieces([(text, None)], at_start)]
+        origins = list(range(len(text))) if self.asks_for_start else None
+        return [piece for piece, _ in self._pieces([(text, origins)], at_start)]
 
     def traced(self, text: str, at_start: bool = True) -> list[tuple[str, list[int]]]:
         """The same, and for each character of a piece the index of the one in the text that it comes from.
