@@ -96,6 +96,18 @@ def test_texts_after_the_first_do_not_begin_a_document() -> None:
     assert (mine.pieces("a b"), mine.pieces("a b", at_start=False)) == (["▁a", "▁b"], ["a", "▁b"])
 
 
+@pytest.mark.parametrize(
+    "step", ["Digits", "Whitespace", "WhitespaceSplit", {"type": "CharDelimiterSplit", "delimiter": "\U00016ea0"}]
+)
+def test_every_character_is_of_the_unicode_of_the_package(step: Any) -> None:
+    step = {"type": step, **({"individual_digits": True} if step == "Digits" else {})} if isinstance(step, str) else step
+    cut, mine = theirs([step]).pre_tokenize_str, Splitter(step)
+    chars = [*map(chr, range(0xD800)), *map(chr, range(0xE000, 0x32000))]
+    for i in range(0, len(chars), 256):
+        text = "".join(f"a{char}a " for char in chars[i : i + 256])
+        assert mine.pieces(text) == [piece for piece, _ in cut(text) if piece], hex(ord(chars[i]))
+
+
 def test_old_metaspace() -> None:
     old = Splitter({"type": "Metaspace", "replacement": "▁", "add_prefix_space": False, "str_rep": "▁"})
     assert old == Splitter({"type": "Metaspace", "prepend_scheme": "never"})

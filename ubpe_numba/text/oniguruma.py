@@ -14,6 +14,7 @@ from typing import Any
 
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.unicode_classes import as_of
+from ubpe_numba.text.unicode_data import UNICODE_VERSION
 
 __all__ = ["as_regex", "may_be_empty", "spans"]
 
@@ -82,8 +83,8 @@ def _check_folded(part: str) -> None:
         raise ValueError(f"{found[0]!r} in any case is read otherwise by Oniguruma")
 
 
-def spans(compiled: Any, text: str) -> list[tuple[int, int]]:
-    """Where a pattern matches, as there: by its version of Unicode, no empty match right behind another match, none in no text.
+def spans(compiled: Any, text: str, unicode: str = VERSION_OF_OTHERS) -> list[tuple[int, int]]:
+    """Where a pattern matches, as there: by a version of Unicode, no empty match right behind another match, none in no text.
 
     >>> spans(re.compile("x*"), "ax")
     [(0, 0), (1, 2)]
@@ -92,7 +93,7 @@ def spans(compiled: Any, text: str) -> list[tuple[int, int]]:
         return []
     found: list[tuple[int, int]] = []
     last = -1
-    for match in compiled.finditer(text if text.isascii() else as_of(VERSION_OF_OTHERS, text)):
+    for match in compiled.finditer(text if text.isascii() or unicode == UNICODE_VERSION else as_of(unicode, text)):
         start, end = match.span()
         if start < end or start != last:
             found.append((start, end))

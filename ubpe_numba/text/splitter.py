@@ -28,12 +28,15 @@ from ubpe_numba.text import oniguruma
 from ubpe_numba.text.normalizer import WHITE_SPACE, as_regex, byte_characters, compiled, pattern_of, with_fields
 from ubpe_numba.text.patterns import COVERING, VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
+from ubpe_numba.text.unicode_data import UNICODE_VERSION
 
 __all__ = ["Splitter"]
 
 _MOST_STEPS, _MOST_DEPTH = 64, 8
 _BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 _SCHEMES = ("always", "first", "never")
+#: The versions of Unicode by which steps cut, where it is not that of patterns: of the language Rust itself; any.
+_VERSIONS = {"Digits": "17.0.0", "CharDelimiterSplit": UNICODE_VERSION}
 #: Every character that is punctuation for Hugging Face: that of ASCII, symbols too, and Unicode's.
 _PUNCTUATION = r"[!-/:-@\[-`{-~\p{P}]"
 _SPACE = "[" + WHITE_SPACE.replace("\t\n\v\f\r ", r"\t\n\v\f\r\x20") + "]"
@@ -49,11 +52,9 @@ class _Cut(NamedTuple):
     compiled: Any
     behavior: str
     invert: bool
+    unicode: str  # the version that decides what the pattern matches
 
     def apply(self, pieces: list[Piece], at_start: bool) -> list[Piece]:
-        if self.compiled.groups == 0 and all(origins is None and text.isascii() for text, origins in pieces):
-            if self.behavior == "Removed" and self.invert:
-                return [(part, None) for text, _ in pieces for part in self.compiled.findall(text) if part]
         out: list[Piece] = []
         for text, origins in pieces:
             for start, end in self.spans(text):
@@ -64,7 +65,7 @@ class _Cut(NamedTuple):
         """Where the pieces of a text begin and end."""
         found: list[tuple[int, int, bool]] = []
         done = 0
-        for start, end in oniguruma.spans(self.compiled, text):
+        for start, end in oniguruma.spans(self.compiled, text, self.unicode):
             if start > done:
                 found.append((done, start, self.invert))
             found.append((start, end, not self.invert))
@@ -413,11 +414,15 @@ def _step(given: dict[str, Any]) -> tuple[dict[str, Any], Step, tuple[Pretokeniz
             raise ValueError(f"{name}: {field}: expected one of {', '.join(values)}, got {step[field]!r:.80}")
     if kind == "ByteLevel":
         cutter = Pretokenizer("gpt2")
-        split = _Cut(_lazily(cutter.pattern), "Isolated", False) if step["use_regex"] else None
+        split = _Cut(_lazily(cutter.pattern), "Isolated", False, VERSION_OF_OTHERS) if step["use_regex"] else None
         alone: tuple[Pretokenizer, ...] = () if split is None else (cutter,)
         return step, _ByteLevel(step["add_prefix_space"], split), None if step["add_prefix_space"] else alone
     if kind == "Metaspace":
-        cut = _Cut(compiled(_quoted(step["replacement"]), name), "MergedWithNext", False) if step["split"] else None
+        cut = (
+            _Cut(compiled(_quoted(step["replacement"]), name), "MergedWithNext", False, UNICODE_VERSION)
+            if step["split"]
+            else None
+        )
         return step, _Metaspace(step["replacement"], step["prepend_scheme"], cut), None
     if kind == "Marks":
         if not all(isinstance(step[side], str) and len(step[side]) < 2 for side in ("inside", "end")):
@@ -428,8 +433,11 @@ def _step(given: dict[str, Any]) -> tuple[dict[str, Any], Step, tuple[Pretokeniz
             raise ValueError(f"{name}: length: expected a positive integer, got {step['length']!r:.80}")
         return step, _FixedLength(step["length"]), None
     cuts = _cuts(step, name)
-    runs = [_Cut(compiled(pattern, name), behavior, invert) for pattern, behavior, invert in cuts]
-    found = [_cutter(pattern, behavior, invert) for pattern, behavior, invert in cuts]
+    version = _VERSIONS.get(kind, VERSION_OF_OTHERS)
+    if kind == "Split" and "String" in step["pattern"]:
+        version = UNICODE_VERSION
+    runs = [_Cut(compiled(pattern, name), behavior, invert, version) for pattern, behavior, invert in cuts]
+    found = [_cutter(pattern, behavior, invert, version) for pattern, behavior, invert in cuts]
     cutters = None if None in found else tuple(cutter for cutter in found if cutter is not None)
     return step, _InTurn(tuple(runs)), cutters
 
@@ -469,12 +477,12 @@ def _quoted(text: str) -> str:
     return "".join(c if c.isalnum() or ord(c) > 0x7F else f"\\x{ord(c):02x}" for c in text)
 
 
-def _cutter(pattern: str, behavior: str, invert: bool) -> Pretokenizer | None:
+def _cutter(pattern: str, behavior: str, invert: bool, version: str) -> Pretokenizer | None:
     """What cuts the same, where all is kept and only matches and what is between them are pieces."""
     if behavior != "Isolated" and not (behavior == "Removed" and invert):
         return None
     plain = pattern.replace("-", "").replace("_", "").isalnum()  # which would be taken for the name of a pattern
-    cutter = Pretokenizer(f"(?:{pattern})" if plain else pattern, VERSION_OF_OTHERS)
+    cutter = Pretokenizer(f"(?:{pattern})" if plain else pattern, version)
     if cutter.name is None and oniguruma.may_be_empty(_lazily(cutter.pattern)):
         return None
     return cutter if behavior == "Isolated" or cutter.name in COVERING else None
