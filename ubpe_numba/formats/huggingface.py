@@ -80,7 +80,8 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     over = "str" if over_characters else kind
     is_whole = over_characters and not has_affixes and _never_matches(splitter, normalizer)
     all_letters, cut_runs = kind == "bytes" or bool(flags), is_whole and not model.get("ignore_merges")
-    table = from_names(vocab, merges, over, special, known, None, all_letters=all_letters, shared=True, cut_runs=cut_runs)
+    whole = model.get("ignore_merges") is True
+    table = from_names(vocab, merges, over, special, known, None, whole, all_letters, shared=True, cut_runs=cut_runs)
     if over_characters:
         assert unknown is not None
         table = over_bytes(table, unknown)
@@ -96,7 +97,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         elif (found := name_of(*patterns)) is not None:  # a published pattern in steps
             pattern, splitter = NAMED[found], None
     return table._replace(
-        pattern=pattern, splitter=splitter, normalizer=normalizer, whole=model.get("ignore_merges") is True, flags=flags,
+        pattern=pattern, splitter=splitter, normalizer=normalizer, flags=flags,
         decoding=_without_marks() if has_affixes else None if bytewise else _decoding(file.get("decoder")),
     )  # fmt: skip
 
