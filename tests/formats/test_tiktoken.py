@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from foreign import line
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.one_by_one import one_by_one
 from reference.token_pairs import pairs_of_ranks
 
 from ubpe_numba import BPE, ModelFormatError
 from ubpe_numba.formats import base64_lines, tiktoken
+from ubpe_numba.formats.pair_table import Table
 from ubpe_numba.text.pretokenizer import NAMED
 
 
@@ -62,6 +66,17 @@ def tokens_of_ranks(draw: st.DrawFn) -> dict[bytes, int]:
     return dict(draw(st.permutations(list(zip(names, ranks, strict=True)))))
 
 
+def encode_alike(table: Table, tokens: list[bytes], by_rank: list[bytes], pairs: list[tuple[bytes, bytes]]) -> None:
+    """A table in another order gives the tokens that one merge at a time gives by rank."""
+    rng, n, number = random.Random(4), len(table.symbols), {token: i for i, token in enumerate(by_rank)}
+    merges = [(number[a], number[b]) for a, b in pairs]
+    again = [tuple(pair) for pair in table.merges.tolist()]
+    for _ in range(20):
+        text = rng.choices(range(n), k=rng.randrange(30))
+        mine = [tokens[i] for i in one_by_one(text, again, n)]
+        assert mine == [by_rank[i] for i in one_by_one(text, merges, n)], (by_rank, pairs, text)
+
+
 def check(ranks: dict[bytes, int]) -> None:
     """The pairs found, or the error, are those of the reference."""
     found: tuple[list[bytes], list[tuple[bytes, bytes]]] | str
@@ -73,7 +88,14 @@ def check(ranks: dict[bytes, int]) -> None:
         by_rank = {rank: token for token, rank in ranks.items()}
         tokens = [by_rank[rank] for rank in table.token_ids.tolist()]
         assert bytes(table.symbols) == b"".join(tokens[: len(table.symbols)])
-        found = tokens, [(tokens[a], tokens[b]) for a, b in table.merges.tolist()]
+        n = len(table.symbols)
+        pairs = {tokens[n + i]: (tokens[a], tokens[b]) for i, (a, b) in enumerate(table.merges.tolist())}
+        in_rank = sorted(tokens[n:], key=ranks.__getitem__)
+        found = tokens[:n] + in_rank, [pairs[token] for token in in_rank]
+        if not table.one_by_one:
+            assert (table.merges.max(axis=1, initial=-1) < np.arange(n, len(tokens))).all()
+        if tokens[n:] != in_rank:
+            encode_alike(table, tokens, *found)
     try:
         want: object = pairs_of_ranks(ranks)
     except ValueError as error:

@@ -77,7 +77,8 @@ def of_characters(model: Model) -> tuple[dict[str, int], Pairs]:
     assert vocabulary.merges is not None
     data = alphabet.to_symbols(vocabulary.arena).tobytes()
     tokens = [data[a:b] for a, b in itertools.pairwise(vocabulary.offsets.tolist())]
-    of_bytes = {} if unknown.byte_ids is None else {i: f"<0x{byte:02X}>" for byte, i in enumerate(unknown.byte_ids.tolist())}
+    byte_ids = [] if unknown.byte_ids is None else unknown.byte_ids.tolist()
+    of_bytes = {i: f"<0x{byte:02X}>" for byte, i in enumerate(byte_ids) if i != unknown.id}  # a byte without a token is unknown
     names = {
         t: of_bytes[i] if t < 256 and i in of_bytes else tokens[t].decode("utf-8", "surrogatepass")
         for t, i in enumerate(token_ids.tolist())

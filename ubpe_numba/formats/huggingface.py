@@ -79,7 +79,8 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     is_whole = over_characters and not has_affixes and _never_matches(splitter, normalizer)
     changes = normalizer is not None or splitter is not None  # text may become an added token
     all_letters, cut_runs = kind == "bytes" or bool(flags) or changes, is_whole and not model.get("ignore_merges")
-    table = from_names(vocab, merges, over, special, known, None, all_letters=all_letters, shared=True, cut_runs=cut_runs)
+    whole = model.get("ignore_merges") is True
+    table = from_names(vocab, merges, over, special, known, None, whole, all_letters, shared=True, cut_runs=cut_runs)
     if over_characters:
         assert unknown is not None
         table = over_bytes(table, unknown)
@@ -91,7 +92,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     if splitter is not None and splitter.cutters is not None:
         pattern, splitter = cut_of(splitter)
     return table._replace(
-        pattern=pattern, splitter=splitter, normalizer=normalizer, whole=model.get("ignore_merges") is True, flags=flags,
+        pattern=pattern, splitter=splitter, normalizer=normalizer, flags=flags,
         decoding=_without_marks() if has_affixes else None if bytewise else decoding_of(file.get("decoder")),
     )  # fmt: skip
 

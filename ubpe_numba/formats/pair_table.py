@@ -28,6 +28,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 #: Limit of the steps to find the pairs of tokens, the square of the length for each: a quarter of a second.
 WORK = 1 << 28
+_NOT_YET = -2
 _PRIVATE, _N_PRIVATE = 0xE000, 6400  # the private use area; further integers are named by characters from U+10000 on
 
 
@@ -114,6 +115,8 @@ def from_names(
 
     A special token or known word of one character is a symbol too where a pair needs it, or with `all_letters`.
 
+    `whole` stays only if there is a token that merging does not make.
+
     With `cut_runs` the caller cuts text within the `runs` of the table, behind every so many of a character, if there are any.
 
     A name is looked up once; the rest is arithmetic on ids of `vocab`.
@@ -145,6 +148,8 @@ def from_names(
         left[chosen], right[chosen] = token_ids[found.pairs].T
         chosen = chosen[found.order]
         token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
+    if whole and chosen.size:
+        whole = bool((alone.last(chosen) < 0).any())
     if (missing := np.flatnonzero(pairs.min(axis=1, initial=0) < 0)).size:
         part = pairs_of_names[int(chosen[missing[0]])][int(pairs[missing[0], 0] >= 0)]
         raise ModelFormatError(f"merges: {part!r} is part of a pair, but no pair makes it")
@@ -288,6 +293,20 @@ class _MergedAlone:
 
     def last(self, which: np.ndarray) -> np.ndarray:
         """The rank of the pair that is merged last, of what some pairs make, int64; -1 if that does not become one token."""
+        made = self._by_rank[2]
+        todo = which[self._found[made[which]] == _NOT_YET]
+        if todo.size:
+            self._found[made[todo]] = self._merged(todo)
+        found: np.ndarray = self._found[made[which]]
+        return found
+
+    @functools.cached_property
+    def _found(self) -> np.ndarray:
+        """What `last` found, by the id that a pair makes."""
+        return np.full(int(self._by_rank[2].max()) + 1, _NOT_YET, np.int64)
+
+    def _merged(self, which: np.ndarray) -> np.ndarray:
+        """As `last`, without remembering it."""
         if float((self.lengths[which].astype(np.float64) ** 2).sum()) > WORK:
             raise ModelFormatError("merges: too many tokens, or too long ones, are made by several pairs")
         text, starts = self._pairs.wholes()

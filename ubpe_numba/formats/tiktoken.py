@@ -20,6 +20,7 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import base64_lines
+from ubpe_numba.formats.creation_order import creation_order
 from ubpe_numba.formats.kernels.pairs_of_ranks import pairs_of_ranks
 from ubpe_numba.formats.kernels.parts import NONE
 from ubpe_numba.formats.pair_table import WORK, Table
@@ -136,8 +137,23 @@ def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
     unmade = np.flatnonzero(pairs[:, 0] < 0)
     if unmade.size:
         pairs[unmade] = _split(tokens, unmade + n)
-    one_by_one = bool((pairs.max(axis=1, initial=0) >= np.arange(n, size)).any())
-    return Table("bytes", values[:n].tolist(), pairs, tokens.ranks, special, {}, pattern, bool(unmade.size), one_by_one)
+    one_by_one, ids = bool((pairs.max(axis=1, initial=0) >= np.arange(n, size)).any()), tokens.ranks
+    if one_by_one and (order := _order(pairs, unmade, tokens.lengths[n:], n)) is not None:
+        number = np.arange(size, dtype=np.int32)
+        number[n + order] = np.arange(n, size)
+        pairs, ids, one_by_one = number[pairs[order]], np.concatenate([ids[:n], ids[n:][order]]), False
+    return Table("bytes", values[:n].tolist(), pairs, ids, special, {}, pattern, bool(unmade.size), one_by_one)
+
+
+def _order(pairs: np.ndarray, unmade: np.ndarray, lengths: np.ndarray, n: int) -> np.ndarray | None:
+    """The pairs of m tokens in an order of creation that encodes alike, int64[m], those of tokens never made last; or None."""
+    occurs = np.ones(len(pairs), bool)
+    occurs[unmade] = False
+    number = np.concatenate([np.arange(n), n + np.cumsum(occurs) - 1])
+    found = creation_order(number[pairs[occurs]], n)
+    if found is None:
+        return None
+    return np.concatenate([np.flatnonzero(occurs)[found], unmade[np.argsort(lengths[unmade], kind="stable")]])
 
 
 def _split(tokens: Ranks, unmade: np.ndarray) -> list[tuple[int, int]]:

@@ -81,6 +81,7 @@ def warmup() -> None:
     # files of other libraries
     BPE.from_tiktoken(b"YQ== 0\nYg== 1\nYWI= 2\n")
     BPE.from_vocab_merges({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n", kind="str")
+    BPE.from_huggingface('{"model": {"vocab": {"a": 0, "aa": 1}, "merges": ["a a"]}}')
     WordPiece(["[UNK]", "a"]).encode(["a"])
     tokens = [*(bytes([byte]) for byte in range(256)), b"aa", b"aaa", b"aaaaaa"]  # the last is found as a whole word only
     BPE.from_tiktoken(tiktoken.write({token: i for i, token in enumerate(tokens)}), pretokenizer="gpt2").encode("aaaaaa")
