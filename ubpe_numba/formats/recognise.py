@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import imports, model_file, published_ranks, published_ubpe, vocab_txt, wordpiece
+from ubpe_numba.formats import clip_merges, imports, model_file, published_ranks, published_ubpe, vocab_txt, wordpiece
 from ubpe_numba.runtime.files import naming, open_regular
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
@@ -207,6 +207,10 @@ def _huggingface(source: Source, given: Given) -> Found:
     return _by_pairs(given, imports.from_huggingface(source.document, given.kind, None, source.n_bytes))
 
 
+def _clip(source: Source, given: Given) -> Found:
+    return _by_pairs(given, imports.from_huggingface(clip_merges.document(source.data), None, None, source.n_bytes))
+
+
 def _tekken(source: Source, given: Given) -> Found:
     return _by_pairs(given, imports.from_tekken(source.document, source.n_bytes))
 
@@ -290,6 +294,7 @@ FORMATS = (
     Format("a tokenizer.json of Hugging Face", _has("model", "added_tokens"), _huggingface, ("kind",)),
     Format("a tekken.json of Mistral", _has("config", "vocab"), _tekken),
     Format("a dump of ubpe", _has("n_tokens", "alphabet", "mapper", "weights"), _published, ("kind",)),
+    Format("CLIP's file of merges", lambda source: clip_merges.is_it(source.head), _clip),
     Format("vocab.json with merges.txt", _is_pair, _pair, ("kind", "pretokenizer", "special_tokens")),
     Format("a file of ranks as tiktoken's", _is_ranks, _ranks, ("pretokenizer", "special_tokens")),
     Format("a model of sentencepiece", _is_sentencepiece, _sentencepiece),
