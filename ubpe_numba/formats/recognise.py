@@ -290,11 +290,11 @@ def _pieces(source: Source, given: Given) -> Found:
 FORMATS = (
     Format("a model of this library as npz", _begins(b"PK\x03\x04"), _own_npz),
     Format("a file of gguf", _begins(b"GGUF"), _gguf),
+    Format("CLIP's file of merges", lambda source: clip_merges.is_it(source.head), _clip),
     Format("a model of this library as JSON", _has("format", "tokenizer"), _own_json),
     Format("a tokenizer.json of Hugging Face", _has("model", "added_tokens"), _huggingface, ("kind",)),
     Format("a tekken.json of Mistral", _has("config", "vocab"), _tekken),
     Format("a dump of ubpe", _has("n_tokens", "alphabet", "mapper", "weights"), _published, ("kind",)),
-    Format("CLIP's file of merges", lambda source: clip_merges.is_it(source.head), _clip),
     Format("vocab.json with merges.txt", _is_pair, _pair, ("kind", "pretokenizer", "special_tokens")),
     Format("a file of ranks as tiktoken's", _is_ranks, _ranks, ("pretokenizer", "special_tokens")),
     Format("a model of sentencepiece", _is_sentencepiece, _sentencepiece),
