@@ -33,7 +33,7 @@ from ubpe_numba.formats.protobuf import Messages, field
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import trie_of
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, WORDS, needed_of
+from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, WORDS
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import Segmenter
@@ -170,8 +170,8 @@ def _symbols(pieces: Pieces, used: np.ndarray, words: np.ndarray) -> Symbols:
     chosen = np.zeros(pieces.lengths.size, bool)
     chosen[used] = True
     characters = np.unique(pieces.points[np.repeat(chosen, pieces.lengths)])
-    if (point := needed_of(characters, words.size, pieces.by_bytes)) >= 0:
-        raise ModelFormatError(f"the character U+{point:04X} of a piece is needed to stand for something else")
+    if characters.size and characters[-1] >= WORDS:
+        raise ModelFormatError(f"the character U+{characters[-1]:04X} of a piece is needed to stand for something else")
     ids = np.full(characters.size, -1)
     single = used[pieces.lengths[used] == 1]
     ids[np.searchsorted(characters, pieces.points[starts[single]])] = single
@@ -222,9 +222,8 @@ def _unigram(pieces: Pieces) -> Model:
     weights = np.where(symbols.token_ids >= 0, scores[symbols.token_ids], least)
     points = symbols.alphabet.symbols
     weights[points == UNKNOWN] = least
-    if pieces.by_bytes:
-        weights[(points >= BYTES) & (points < UNKNOWN)] = least  # of the first byte of a character, and of the others nothing
-        weights[(points >= BYTES + 0x80) & (points < BYTES + 0xC0)] = 0.0
+    weights[(points >= BYTES) & (points < UNKNOWN)] = least  # of the first byte of a character, and of the others nothing
+    weights[(points >= BYTES + 0x80) & (points < BYTES + 0xC0)] = 0.0
     unknown = np.flatnonzero(types == UNKNOWN_PIECE)
     ids = symbols.token_ids.copy()
     if (ids < 0).any():
@@ -376,12 +375,12 @@ def write(model: Model, unigram: bool) -> bytes:
     if unigram:
         assert vocabulary.log_probabilities is not None  # the caller has checked that
         scores = vocabulary.log_probabilities.tolist()
-    words, users, characters = stand_ins.get("words", []), set(step["words"]), frozenset(stand_ins.get("alphabet", ""))
+    words, users = stand_ins.get("words", []), set(step["words"])
     unknown = next((i for i, c in zip(ids, text[:n], strict=False) if ord(c) == UNKNOWN), -1)
     for i, score, (begin, end) in zip(ids, scores, pairwise(starts), strict=True):
         name = text[begin:end]
         first = ord(name[0])
-        if stand_ins and first >= WORDS and name[0] not in characters:
+        if stand_ins and first >= WORDS:
             if first == UNKNOWN:
                 rows[i] = "<unk>", 0.0, UNKNOWN_PIECE
             else:

@@ -15,7 +15,7 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import huggingface
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, needed_of
+from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, WORDS
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.model import Model
@@ -49,8 +49,8 @@ def model_of(text: str | bytes) -> Model:
     taken = {*special, *known, *(huggingface._BYTES if by_bytes else ())} | ({names[unknown]} if unknown is not None else set())
     used = [(name, i) for name, i in vocab.items() if name not in taken and name]
     characters = sorted(set("".join(name for name, _ in used)))
-    if (point := needed_of(np.array(list(map(ord, characters)), np.int64), 0, by_bytes)) >= 0:
-        raise ModelFormatError(f"model: vocab: U+{point:04X} is needed to stand for something else")
+    if characters and ord(characters[-1]) >= WORDS:
+        raise ModelFormatError(f"model: vocab: U+{ord(characters[-1]):04X} is needed to stand for something else")
     least = float(scores.min()) - _PENALTY
     ids = [vocab.get(c, -1) if c not in taken else -1 for c in characters]
     weights = [scores[i] if i >= 0 else least for i in ids]

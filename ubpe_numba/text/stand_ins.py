@@ -17,20 +17,9 @@ from ubpe_numba.text.charsmap import INSIDE, Changed, document, words_trie
 from ubpe_numba.text.kernels import stand_ins as kernels
 from ubpe_numba.text.kernels.stand_ins import BYTES, MOST_WORDS, UNKNOWN, WORDS
 
-__all__ = ["BYTES", "MOST_WORDS", "UNKNOWN", "WORDS", "StandIns", "needed_of"]
+__all__ = ["BYTES", "MOST_WORDS", "UNKNOWN", "WORDS", "StandIns"]
 
-
-def needed_of(points: np.ndarray, n_words: int, by_bytes: bool) -> int:
-    """The largest of the code points that a model with so many words needs to stand for something else; -1 if it needs none.
-
-    >>> needed_of(np.array([0x61, 0x100001]), 1, True), hex(needed_of(np.array([0x61, 0x100001]), 2, True))
-    (-1, '0x100001')
-    """
-    number = points.astype(np.int64)
-    needed = ((number >= WORDS) & (number < WORDS + n_words)) | (number == UNKNOWN)
-    if by_bytes:
-        needed |= (number >= BYTES) & (number < UNKNOWN)
-    return int(number[needed].max(initial=-1))
+_FOUND = re.compile(f"[{chr(BYTES)}-{chr(BYTES + 255)}]+|[{chr(WORDS)}-{chr(BYTES - 1)}{chr(UNKNOWN)}]")
 
 
 class StandIns:
@@ -39,7 +28,7 @@ class StandIns:
     Parameters
     ----------
     alphabet
-        The characters that the model knows; none of those that it needs to stand for something else (`needed_of`).
+        The characters that the model knows; none of those above U+100000.
     words
         What is one symbol from the start, wherever it stands; the longest at a place, from left to right.
     by_bytes
@@ -70,15 +59,12 @@ class StandIns:
             raise ValueError(f"words: expected at most {MOST_WORDS}, got {len(words)}")
         self._shown, self._unknown = [word.replace("\u2581", " ") for word in words], unknown
         points = np.frombuffer(alphabet.encode("utf-32-le", "surrogatepass"), np.uint32)
-        if (point := needed_of(points, len(words), by_bytes)) >= 0:
-            raise ValueError(f"alphabet: U+{point:04X} is needed to stand for something else")
+        if points.size and points.max() >= WORDS:
+            raise ValueError(f"alphabet: U+{points.max():04X} is needed to stand for something else")
         self._known = np.zeros(0x110000, np.uint8)
         self._known[points] = 1
         self._trie = words_trie(words)
         self._flags = kernels.BY_BYTES * by_bytes | kernels.FUSED * fused
-        several = f"[{chr(BYTES)}-{chr(UNKNOWN - 1)}]+|" if by_bytes else ""
-        named = f"{chr(WORDS)}-{chr(WORDS + len(words) - 1)}" if words else ""
-        self._found = re.compile(f"{several}[{named}{chr(UNKNOWN)}]")
 
     def apply(self, text: str) -> str:
         """The text with characters that stand for others.
@@ -114,13 +100,12 @@ class StandIns:
 
         def shown(found: re.Match[str]) -> str:
             first = ord(found[0][0])
-            if first == UNKNOWN:
-                return self._unknown
-            if first - WORDS < len(self._shown):
-                return self._shown[first - WORDS]
-            return bytes(ord(c) - BYTES for c in found[0]).decode("utf-8", errors)
+            if BYTES <= first < UNKNOWN:
+                return bytes(ord(c) - BYTES for c in found[0]).decode("utf-8", errors)
+            number = first - WORDS
+            return self._shown[number] if number < len(self._shown) else self._unknown
 
-        return self._found.sub(shown, text)
+        return _FOUND.sub(shown, text)
 
     def run(self, points: np.ndarray, offsets: np.ndarray) -> Changed:
         """Documents changed, as arrays.

@@ -6,8 +6,7 @@ They are the last plane of Unicode, which is for private use, so that text stays
     U+10FE00 + b    the byte b of a character that is none of the model's
     U+10FF00        such a character, where the model has no tokens for bytes
 
-Those that a model has no words or bytes for may be characters of its own. A character of a text that stands for something is none
-of the model's.
+A character of a text that is one of these is none of the model's either.
 """
 
 from __future__ import annotations
