@@ -86,3 +86,14 @@ def test_other_engines_cut_alike(steps: tuple[str, ...], oniguruma: bool, name: 
             found = sorted({0, len(text), *(at for _, span in whole.pre_tokenize_str(text) for at in span)})
             assert found == reference.places(text, name), text
         assert reference.cut_by(steps, text) == reference.places(text, name), text
+
+
+def test_word_characters_of_oniguruma() -> None:
+    """Of Latin-1, joiners and some others; alone, negated, and in a class."""
+    tokenizers, regex = pytest.importorskip("tokenizers"), pytest.importorskip("regex")
+    text = " ".join(map(chr, [*range(0xA1, 0x100), 0x200C, 0x200D, 0x301, 0x663, 0x203F, 0x2160, 0x4E2D])) + "a1_-"
+    for pattern in (r"\w+", r"\W+", r"[-\w]+", r"[^\w\s]", r"\\w"):
+        peer = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
+        want = [piece for piece, _ in peer.pre_tokenize_str(text)]
+        found = [piece for piece in regex.split(f"({of_oniguruma(pattern)})", text) if piece]
+        assert found == want, pattern

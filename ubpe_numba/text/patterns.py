@@ -72,6 +72,9 @@ _FOR_TIKTOKEN = {
 }
 #: Anchors and repeated intervals, besides what they are no part of: escapes and classes.
 _READ_OTHERWISE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<anchor>[$^])|\{(?P<least>[01])(?:,\d*)\}\+", re.DOTALL)
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+#: What Oniguruma takes for ``\w``: no joiners, and outside of brackets superscripts and fractions of Latin-1 too.
+_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
 
 
 @functools.lru_cache(64)
@@ -96,7 +99,7 @@ def name_of(*steps: str, oniguruma: bool = False) -> str | None:
 
 
 def of_oniguruma(pattern: str) -> str:
-    r"""A pattern of a `tokenizer.json` as one for `regex`, which reads ``^``, ``$`` and ``{1,3}+`` differently.
+    r"""A pattern of a `tokenizer.json` as one for `regex`, which reads ``^``, ``$``, ``\w`` and ``{1,3}+`` differently.
 
     >>> of_oniguruma(r"\p{N}{1,3}+|[$^]\$|\s+$")
     '\\p{N}{1,}|[$^]\\$|\\s+(?m:$)'
@@ -107,6 +110,10 @@ def of_oniguruma(pattern: str) -> str:
 def _as_regex(found: re.Match[str]) -> str:
     if found["anchor"]:
         return f"(?m:{found['anchor']})"
+    if found[0] in (r"\w", r"\W"):
+        return ("[^" if found[0] == r"\W" else "[") + _WORD + r"\xb2\xb3\xb9\xbc-\xbe]"
+    if found[0][0] == "[":
+        return _ESCAPE.sub(lambda escape: _WORD if escape[0] == r"\w" else escape[0], found[0])
     if found["least"]:  # once and again is as often as one likes, where the least is 0 or 1
         return f"{{{found['least']},}}"
     return found[0]
