@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import (
+    clip_merges,
     imports,
     javascript_ranks,
     model_file,
@@ -219,6 +220,10 @@ def _huggingface(source: Source, given: Given) -> Found:
     return _by_pairs(given, imports.from_huggingface(source.document, given.kind, None, source.n_bytes))
 
 
+def _clip(source: Source, given: Given) -> Found:
+    return _by_pairs(given, imports.from_huggingface(clip_merges.document(source.data), None, None, source.n_bytes))
+
+
 def _tekken(source: Source, given: Given) -> Found:
     return _by_pairs(given, imports.from_tekken(source.document, source.n_bytes))
 
@@ -304,6 +309,7 @@ def _pieces(source: Source, given: Given) -> Found:
 FORMATS = (
     Format("a model of this library as npz", _begins(b"PK\x03\x04"), _own_npz),
     Format("a file of gguf", _begins(b"GGUF"), _gguf),
+    Format("CLIP's file of merges", lambda source: clip_merges.is_it(source.head), _clip),
     Format("a model of this library as JSON", _has("format", "tokenizer"), _own_json),
     Format("a tokenizer.json of Hugging Face", _has("model", "added_tokens"), _huggingface, ("kind",)),
     Format("a tekken.json of Mistral", _has("config", "vocab"), _tekken),

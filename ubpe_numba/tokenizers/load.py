@@ -29,8 +29,8 @@ def load(
     """Read a tokenizer from a file of any known format, which is recognised by its content.
 
     Models of this library (``.json``, ``.npz``), `tokenizer.json` of Hugging Face, files of ranks as tiktoken has them,
-    `tekken.json` of Mistral, `vocab.json` with `merges.txt`, models of sentencepiece, ``.gguf``, dumps of ubpe, `vocab.txt` of
-    WordPiece.
+    `tekken.json` of Mistral, `vocab.json` with `merges.txt`, CLIP's file of merges, models of sentencepiece, ``.gguf``, dumps of
+    ubpe, `vocab.txt` of WordPiece.
 
     Parameters
     ----------
