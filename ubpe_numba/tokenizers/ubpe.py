@@ -628,14 +628,15 @@ class UBPE(Tokenizer):
             Search a second time, by what tokens weigh beyond what they would fetch elsewhere in the document, and give the best
             of both. Nearer to the true best in long documents, at several times the cost.
         return_gap
-            Give a third item: how much heavier than the first segmentation any other can be at most (float, 0 if exact). It holds
-            for any length, and takes about as long as `guided`.
+            Give a third item: how much heavier than the first segmentation any other can be at most (float, 0 if exact), in the
+            units in which candidates are compared. It holds for any length, and takes about as long as `guided`.
 
         Returns
         -------
         candidates, weights
-            A `Ragged` of the segmentations and float64 of as many: the formula in float64, while candidates are compared in units
-            of 2**-24. There may be fewer than `n`. An empty document has one, empty.
+            A `Ragged` of the segmentations and float64 of as many: the formula in float64. Candidates are compared in units of
+            2**-24, rounded token by token, so one may weigh more than the one before it by some such units; with the same tokens
+            in another order it weighs the same. There may be fewer than `n`. An empty document has one, empty.
 
         Raises
         ------
