@@ -16,6 +16,7 @@ import segmentations
 from suite import common
 
 from ubpe_numba import BPE, UBPE, Ragged
+from ubpe_numba.coding.usage import usage_of
 from ubpe_numba.vocabulary.vocabulary import idf
 
 
@@ -71,9 +72,7 @@ def own_idf(encoded: Ragged, size: int) -> np.ndarray:
     >>> own_idf(Ragged.from_lists([[0, 1], [1, 1], [1]]), 2).round(3).tolist()
     [0.693, 0.0]
     """
-    rows = np.repeat(np.arange(len(encoded)), encoded.lengths)
-    held = np.unique(rows * size + encoded.values) % size
-    return idf(len(encoded), np.bincount(held, minlength=size))
+    return idf(len(encoded), usage_of(encoded, size).document_frequencies)
 
 
 def bags(encoded: Ragged, weights: np.ndarray) -> np.ndarray:

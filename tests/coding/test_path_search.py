@@ -187,6 +187,23 @@ def test_weights_are_those_of_the_formula(data: st.DataObject, table: Table) -> 
         assert weights == pytest.approx([formula(tuple(path), idf) for path in paths.to_lists()], rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("objective", ["tfidf", "additive"])
+def test_the_same_tokens_in_another_order_weigh_the_same(objective: str) -> None:
+    """Sums in the order of the path would differ by their last bits, and be out of order."""
+    rng = np.random.default_rng(3)
+    docs = [rng.integers(0, 4, 60).tolist() for _ in range(40)]
+    tok = UBPE(60, 3, alphabet=4, objective=objective).fit(docs, progress=False)
+    n_pairs = 0
+    for doc in docs:
+        paths, weights = tok.encode_nbest(doc, 40)
+        of_bag: dict[tuple[int, ...], set[float]] = {}
+        for path, weight in zip(paths.to_lists(), weights.tolist(), strict=True):
+            of_bag.setdefault(tuple(sorted(path)), set()).add(weight)
+        assert all(len(found) == 1 for found in of_bag.values())
+        n_pairs += len(weights) - len(of_bag)
+    assert n_pairs > 100
+
+
 @pytest.mark.filterwarnings("ignore:every idf is 0")
 @pytest.mark.parametrize("options", [{}, {"distinct": "bag"}, {"beam": 20}, {"exact": True}, {"guided": True}])
 def test_without_any_idf_the_first_candidate_is_that_of_encode(options: dict[str, Any]) -> None:

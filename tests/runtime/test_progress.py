@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ubpe_numba import BPE, UBPE
+from ubpe_numba.runtime.progress import Progress
 
 
 def test_progress_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,3 +36,17 @@ def test_rounds_of_longer_work_are_shown(capsys: pytest.CaptureFixture[str], mon
         assert "expectation" in capsys.readouterr().err
     tok.refine(docs, objective="likelihood", progress=False).reweight(docs, progress=False)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("bars", [True, False])
+def test_rounds_that_end_early_end_their_line(
+    bars: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not bars:
+        monkeypatch.setitem(__import__("sys").modules, "tqdm", None)
+    rounds = Progress(True).rounds(range(9), "exchange")
+    assert [next(rounds), next(rounds)] == [0, 1]
+    rounds.close()  # type: ignore[attr-defined]  # as a loop does that is left
+    shown = capsys.readouterr().err
+    assert "1/9" in shown or "round 1 of 9" in shown
+    assert shown.endswith("\n")

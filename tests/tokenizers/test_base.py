@@ -243,7 +243,7 @@ def test_any_documents_come_back(cls: Any, data: st.DataObject) -> None:
             if cls is UBPE and len(doc) < 20:
                 paths, weights = t.encode_nbest(doc, 4)
                 assert all(as_list(t.decode(path)) == as_list(doc) for path in paths)
-                assert (np.diff(weights) <= 0).all()
+                assert (np.diff(weights) <= 1e-5).all()  # they are compared in fixed point
 
 
 # --- sizes

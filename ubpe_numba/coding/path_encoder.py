@@ -100,12 +100,11 @@ class PathEncoder:
         True
         """
         paths = paths.compact()
+        worth, logs = self.vocabulary.weights, self.tables.logs
         if objective == "additive":
-            rows = np.repeat(np.arange(len(paths)), paths.lengths)
-            return np.bincount(rows, self.added[paths.values], minlength=len(paths))
+            worth, logs = self.added, logs[:0]
         weights, counts = np.empty(len(paths)), np.zeros(self.values.size, np.int32)
-        idf = self.vocabulary.weights.copy()
-        token_prices.path_weights(writable(paths.values), paths.offsets, idf, self.tables.logs, counts, weights)
+        token_prices.path_weights(writable(paths.values), paths.offsets, worth.copy(), logs, counts, weights)
         return weights
 
     def effective(self, objective: str) -> str:

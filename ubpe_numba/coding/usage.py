@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.kernels import count_tokens
+from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import writable
@@ -81,3 +82,22 @@ def usage_of(
     total = int(offsets[-1] - offsets[0])
     found = np.sum(thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads, 1), n_threads, total), axis=0)
     return Usage(found[0], found[1], int(copies.sum()), gaps)
+
+
+def usage_in(encoded: Ragged, corpus: Corpus, size: int, n_threads: int | None) -> Usage:
+    """How the encoded segments of a corpus use `size` tokens, documents counted by weight.
+
+    Examples
+    --------
+    >>> from ubpe_numba.documents.corpus import as_corpus
+    >>> corpus = as_corpus([[0, 1, 0], [0]], boundaries=[[1], []], sample_weight=[3, 1])
+    >>> found = usage_in(Ragged.from_lists([[0], [1, 0], [0]]), corpus, 2, 1)
+    >>> found.counts.tolist(), found.document_frequencies.tolist(), found.n_documents
+    ([7, 3], [4, 3], 4)
+    """
+    weights, offsets = corpus.weights, encoded.offsets
+    if corpus.document_of is not None:
+        first = np.flatnonzero(np.diff(corpus.document_of, prepend=-1))
+        offsets = offsets[np.append(first, len(encoded))]
+        weights = None if weights is None else weights[first]
+    return usage_of(Ragged._trusted(encoded.values, offsets), size, weights, n_threads)

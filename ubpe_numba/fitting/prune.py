@@ -22,6 +22,7 @@ from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.kernels import other_paths
+from ubpe_numba.fitting.refine import sizes_down
 from ubpe_numba.fitting.reweight import LEAST, likeliest, logarithms, probabilities
 from ubpe_numba.runtime.arrays import writable
 from ubpe_numba.runtime.progress import Progress
@@ -93,10 +94,7 @@ def pruned(ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, n: int, n_thread
     assert vocabulary.occurrences is not None
     counts = vocabulary.occurrences.astype(np.float64)
     vocabulary = vocabulary.select(np.arange(vocabulary.n_learned), None)
-    sizes = [vocabulary.n_learned]
-    while sizes[-1] > n:
-        sizes.append(max(n, int(sizes[-1] * _STAY)))
-    for left in progress.rounds([*sizes[1:], n], "refine for the likelihood"):
+    for left in progress.rounds([*sizes_down(vocabulary.n_learned, n, _STAY), n], "refine for the likelihood"):
         encoder = PathEncoder(vocabulary)
         p = probabilities(counts)
         for _ in range(_ROUNDS):

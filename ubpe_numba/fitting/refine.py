@@ -68,6 +68,18 @@ def worth_of(documents: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int 
     return found[0, n_alphabet:], found[1, n_alphabet:]
 
 
+def sizes_down(size: int, n: int, share: float) -> list[int]:
+    """How many of `size` tokens are left after each step, if a share of them stays, until there are `n`.
+
+    >>> sizes_down(10, 5, 0.75), sizes_down(5, 5, 0.75)
+    ([7, 5], [])
+    """
+    sizes = [size]
+    while sizes[-1] > n:
+        sizes.append(max(n, int(sizes[-1] * share)))
+    return sizes[1:]
+
+
 def worthiest(
     documents: Ragged,
     tokens: Ragged,
@@ -87,10 +99,7 @@ def worthiest(
     Their indices, int64, ascending, 0 for the first learned token.
     """
     stay = np.arange(len(tokens) - n_alphabet)
-    sizes = [stay.size]
-    while sizes[-1] > n:
-        sizes.append(max(n, int(sizes[-1] * (1 - dropped))))
-    for left in progress.rounds(sizes[1:], "refine, choose"):
+    for left in progress.rounds(sizes_down(stay.size, n, 1 - dropped), "refine, choose"):
         chosen = np.concatenate([np.arange(n_alphabet), n_alphabet + stay])
         counts, lost = worth_of(documents, tokens.take(chosen), n_alphabet, n_threads)
         order = np.lexsort((stay, -counts, -lost))

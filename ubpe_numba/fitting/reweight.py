@@ -17,7 +17,7 @@ import numpy as np
 
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.coding.usage import Usage, usage_of
+from ubpe_numba.coding.usage import usage_in
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.progress import Progress
@@ -26,25 +26,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
 #: What counts are at least: a token that is not expected anywhere could never come back, and a symbol has to stay possible.
 LEAST = 2.0**-10
-
-
-def own_usage(encoded: Ragged, corpus: Corpus, size: int, n_threads: int | None) -> Usage:
-    """How the encoded segments of a corpus use `size` tokens, documents counted by weight.
-
-    Examples
-    --------
-    >>> from ubpe_numba.documents.corpus import as_corpus
-    >>> corpus = as_corpus([[0, 1, 0], [0]], boundaries=[[1], []], sample_weight=[3, 1])
-    >>> found = own_usage(Ragged.from_lists([[0], [1, 0], [0]]), corpus, 2, 1)
-    >>> found.counts.tolist(), found.document_frequencies.tolist(), found.n_documents
-    ([7, 3], [4, 3], 4)
-    """
-    weights, offsets = corpus.weights, encoded.offsets
-    if corpus.document_of is not None:
-        first = np.flatnonzero(np.diff(corpus.document_of, prepend=-1))
-        offsets = offsets[np.append(first, len(encoded))]
-        weights = None if weights is None else weights[first]
-    return usage_of(Ragged._trusted(encoded.values, offsets), size, weights, n_threads)
 
 
 def probabilities(counts: np.ndarray) -> np.ndarray:
@@ -104,7 +85,7 @@ def likeliest(
         p = probabilities(expected)
     logs = logarithms(p)
     encoded = PathEncoder(vocabulary, logs).encode(ids, objective, n_threads)
-    usage = own_usage(encoded, corpus, len(vocabulary), n_threads)
+    usage = usage_in(encoded, corpus, len(vocabulary), n_threads)
     return vocabulary.with_statistics(log_probabilities=logs, occurrences=usage.counts)
 
 
@@ -132,11 +113,11 @@ def by_own_idf(
     repeated until nothing changes, or `n_rounds` are done; then occurrences are counted with the last weights.
     """
     n = vocabulary.n_alphabet
-    usage = own_usage(encode(vocabulary), corpus, len(vocabulary), n_threads)
+    usage = usage_in(encode(vocabulary), corpus, len(vocabulary), n_threads)
     for _ in progress.rounds(range(n_rounds), "reweight"):
         weights = np.concatenate([np.zeros(n), idf(corpus.n_documents, usage.document_frequencies[n:])])
         if np.array_equal(weights, vocabulary.weights) and np.array_equal(usage.counts, token_counts(vocabulary)):
             break
         vocabulary = vocabulary.with_statistics(weights=weights, occurrences=usage.counts)
-        usage = own_usage(encode(vocabulary), corpus, len(vocabulary), n_threads)
+        usage = usage_in(encode(vocabulary), corpus, len(vocabulary), n_threads)
     return vocabulary.with_statistics(occurrences=usage.counts)

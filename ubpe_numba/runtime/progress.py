@@ -37,11 +37,7 @@ class Progress:
         """Begin with `done` of `total` ids."""
         self.done, self.total, self.began = done, total, time.monotonic()
         if self.shown:
-            try:
-                from tqdm import tqdm
-            except ImportError:
-                return
-            self.bar = tqdm(total=total, initial=done, desc=self.what, unit="token", leave=True)
+            self.bar = _bar(total=total, initial=done, desc=self.what, unit="token")
 
     def update(self, done: int, count: int) -> None:
         """Show that `done` ids exist, and how often the pair merged last occurred."""
@@ -71,13 +67,25 @@ class Progress:
         if not self.shown or not items:
             yield from items
             return
+        began, bar = time.monotonic(), _bar(total=len(items), desc=what, unit="round")
         try:
-            from tqdm import tqdm
-        except ImportError:
-            began = time.monotonic()
             for i, item in enumerate(items, 1):
                 yield item
-                print(f"\r{what}: round {i} of {len(items)}, {time.monotonic() - began:.1f} s ", end="", file=sys.stderr)
-            print(file=sys.stderr)
-            return
-        yield from tqdm(items, desc=what, unit="round", leave=True)
+                if bar is not None:
+                    bar.update()
+                else:
+                    print(f"\r{what}: round {i} of {len(items)}, {time.monotonic() - began:.1f} s ", end="", file=sys.stderr)
+        finally:  # the rounds may end early
+            if bar is not None:
+                bar.close()
+            else:
+                print(file=sys.stderr)
+
+
+def _bar(**options: Any) -> Any:
+    """A bar of tqdm, or None if that is not installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return None
+    return tqdm(**options, leave=True)

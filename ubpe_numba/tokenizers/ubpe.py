@@ -16,6 +16,7 @@ from ubpe_numba.coding.nbest import NBest
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import Options
 from ubpe_numba.coding.short_document import ShortEncode
+from ubpe_numba.coding.usage import usage_in
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
@@ -261,12 +262,9 @@ class UBPE(Tokenizer):
             from ubpe_numba.fitting.prune import pruned  # here only: other objectives need not wait for it
 
             fewer = pruned(ids, corpus, fewer, n, self.n_threads, bar)
-        else:
-            from ubpe_numba.fitting.reweight import own_usage
-
+        else:  # of equally short paths the encoder takes that of the largest idf, which is known only now
             shortest = PathEncoder(fewer).encode(ids, "shortest", self.n_threads)
-            usage = own_usage(shortest, corpus, len(fewer), self.n_threads)
-            fewer = fewer.with_statistics(occurrences=usage.counts)
+            fewer = fewer.with_statistics(occurrences=usage_in(shortest, corpus, len(fewer), self.n_threads).counts)
         other._adopt(Model(alphabet, fewer, other._segmenter(alphabet.kind, len(fewer))))
         return other
 
@@ -334,7 +332,7 @@ class UBPE(Tokenizer):
         n_rounds = positive(n_rounds, "n_rounds")
         if weights not in ("idf", "likelihood"):
             raise ValueError(f"weights: expected 'idf' or 'likelihood', got {weights!r}")
-        from ubpe_numba.fitting.reweight import by_own_idf, likeliest, own_usage
+        from ubpe_numba.fitting.reweight import by_own_idf, likeliest  # here only, as in `_weighed`
 
         bar = Progress(progress, "reweight")
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
@@ -343,7 +341,7 @@ class UBPE(Tokenizer):
         if weights == "likelihood":
             objective = self.objective if self.objective in _BY_PROBABILITY else "likelihood"
             other.set_params(objective=objective, token_weights=None)
-            usage = own_usage(self._encode_ids(ids), corpus, len(vocabulary), self.n_threads)
+            usage = usage_in(self._encode_ids(ids), corpus, len(vocabulary), self.n_threads)
             found = likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, self.n_threads, bar, _by_path(objective))
             found = _writable(found) if objective == "tokenizers" else found
         else:
@@ -827,14 +825,15 @@ class UBPE(Tokenizer):
             Search a second time, by what tokens weigh beyond what they would fetch elsewhere in the document, and give the best
             of both. Nearer to the true best in long documents, at several times the cost.
         return_gap
-            Give a third item: how much heavier than the first segmentation any other can be at most (float, 0 if exact). It holds
-            for any length, and takes about as long as `guided`.
+            Give a third item: how much heavier than the first segmentation any other can be at most (float, 0 if exact), in the
+            units in which candidates are compared. It holds for any length, and takes about as long as `guided`.
 
         Returns
         -------
         candidates, weights
-            A `Ragged` of the segmentations and float64 of as many: the formula in float64, while candidates are compared in units
-            of 2**-24. There may be fewer than `n`. An empty document has one, empty.
+            A `Ragged` of the segmentations and float64 of as many: the formula in float64. Candidates are compared in units of
+            2**-24, rounded token by token, so one may weigh more than the one before it by some such units; with the same tokens
+            in another order it weighs the same. There may be fewer than `n`. An empty document has one, empty.
 
         Raises
         ------

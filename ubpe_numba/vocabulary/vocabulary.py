@@ -54,8 +54,8 @@ class Vocabulary:
         Size of the corpus, 0 if not known.
     occurrences : int64[V] or None
         How often each token, symbols included, occurs in the corpus when all merges are made, or in the encoding that `refine`,
-        `reweight` or a fit with probabilities counted; None if not known. A pair that most others are made
-        of may have a large count and no occurrence.
+        `reweight` or a fit with probabilities counted; None if not known. A pair that most others are made of may have a large
+        count and no occurrence.
     log_probabilities : float64[V] or None
         The natural logarithm of each token's probability, by which the objective ``"likelihood"`` encodes; None if none were
         estimated.
