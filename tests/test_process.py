@@ -633,7 +633,7 @@ def test_a_changed_file_is_compiled_anew(tmp_path: pathlib.Path, folder: str) ->
 def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> None:
     run(
         f"""
-        import importlib
+        import base64, importlib
         import ubpe_numba
         sys.path.append({str(pathlib.Path(__file__).parent)!r})
         from kernel_modules import kernel_modules
@@ -733,6 +733,10 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                         count_words.count_words(text, cut, way, 2)
         BPE.from_tiktoken(b"YQ== 0\\nYg== 1\\nYWI= 2\\n")
         BPE.from_vocab_merges({{"a": 0, "aa": 1, "aaa": 2}}, "a a\\na aa\\naa a\\n", kind="str")
+        whole = BPE.from_tiktoken(b"\\n".join([base64.b64encode(bytes([i])) + b" %d" % i for i in range(256)]
+            + [b"YWE= 256", b"YWFh 257", b"YWFhYWFh 258"]), pretokenizer="gpt2")  # the last is found as a whole word only
+        assert whole.encode("aaaaaa").tolist() == [258]
+        ubpe_numba.warmup()  # what only files of other libraries come to
         kernels = {{}}
         for full_name in kernel_modules():
             module = importlib.import_module(full_name)

@@ -26,7 +26,6 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.text.kernels.stand_ins import UNKNOWN
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches, places_of
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
@@ -381,6 +380,8 @@ class Coder:
         """What becomes of symbols outside the alphabet: what the options say, or else the symbol that stands for them."""
         alphabet, unknown = self.model.alphabet, self.model.segmenter.unknown
         if options.unknown == "raise" and unknown is not None and alphabet.kind == "str":
+            from ubpe_numba.text.stand_ins import UNKNOWN  # here only: few models have characters that stand for others
+
             symbol = int(alphabet.lookup(np.array([UNKNOWN], np.uint32))[0])
             return symbol if symbol >= 0 else "raise"
         return options.unknown

@@ -24,10 +24,10 @@ class MarkCuts(NamedTuple):
 
     >>> cuts = MarkCuts(True, ((">", "</"),), (("\u2581", 2),))
     >>> text = np.frombuffer("a▁b▁▁▁c>▁</d".encode(), np.uint8)
-    >>> [text[a:b].tobytes().decode() for a, b in zip([0, 1, 5, 11], [1, 5, 11, 21])]
+    >>> [text[a:b].tobytes().decode() for a, b in zip([0, 1, 5, 11], [1, 5, 11, 22])]
     ['a', '▁b', '▁▁', '▁c>▁</d']
-    >>> cuts.split(text, np.array([0, 21])).tolist(), MarkCuts.of(cuts.pattern) == cuts
-    ([0, 1, 5, 11, 21], True)
+    >>> cuts.split(text, np.array([0, 22])).tolist(), MarkCuts.of(cuts.pattern) == cuts
+    ([0, 1, 5, 11, 22], True)
     """
 
     at_marks: bool = True

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
@@ -24,7 +25,6 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.text import oniguruma
 from ubpe_numba.text.normalizer import WHITE_SPACE, as_regex, byte_characters, compiled, pattern_of, with_fields
 from ubpe_numba.text.patterns import COVERING, VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
@@ -36,14 +36,17 @@ _MOST_STEPS, _MOST_DEPTH = 64, 8
 _BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 _SCHEMES = ("always", "first", "never")
 #: The versions of Unicode by which steps cut, where it is not that of patterns: of the language Rust itself; any.
-_VERSIONS = {"Digits": "17.0.0", "CharDelimiterSplit": UNICODE_VERSION}
-#: Every character that is punctuation for Hugging Face: that of ASCII, symbols too, and Unicode's.
-_PUNCTUATION = r"[!-/:-@\[-`{-~\p{P}]"
+_VERSIONS = {"Digits": "17.0.0", **dict.fromkeys(("CharDelimiterSplit", "Punctuation", "BertPreTokenizer"), UNICODE_VERSION)}
 _SPACE = "[" + WHITE_SPACE.replace("\t\n\v\f\r ", r"\t\n\v\f\r\x20") + "]"
 
 #: A piece of text, and the index that each of its characters comes from; None where nobody asks.
 Piece = tuple[str, "list[int] | None"]
 Span = tuple[int, int]
+
+
+def _oniguruma() -> Any:
+    """How patterns are read there; here only, as tables come with it that integers do not wait for."""
+    return import_module("ubpe_numba.text.oniguruma")
 
 
 class _Cut(NamedTuple):
@@ -65,7 +68,7 @@ class _Cut(NamedTuple):
         """Where the pieces of a text begin and end."""
         found: list[tuple[int, int, bool]] = []
         done = 0
-        for start, end in oniguruma.spans(self.compiled, text, self.unicode):
+        for start, end in _oniguruma().spans(self.compiled, text, self.unicode):
             if start > done:
                 found.append((done, start, self.invert))
             found.append((start, end, not self.invert))
@@ -463,13 +466,23 @@ def _cuts(step: dict[str, Any], name: str) -> list[tuple[str, str, bool]]:
     if kind == "Digits":
         return [(r"\p{N}" if step["individual_digits"] else r"\p{N}+", "Isolated", False)]
     if kind == "Punctuation":
-        return [(_PUNCTUATION, step["behavior"], False)]
+        return [(_punctuation(), step["behavior"], False)]
     if kind == "CharDelimiterSplit":
         return [(_quoted(step["delimiter"]), "Removed", False)]
     if kind == "Whitespace":
         return [(r"\w+|[^\w\s]+", "Removed", True)]
     spaces = (_SPACE, "Removed", False)
-    return [spaces] if kind == "WhitespaceSplit" else [spaces, (_PUNCTUATION, "Isolated", False)]
+    return [spaces] if kind == "WhitespaceSplit" else [spaces, (_punctuation(), "Isolated", False)]
+
+
+@functools.cache
+def _punctuation() -> str:
+    """Every character that is punctuation for Hugging Face, by its table; behind a class of more, which is quickly left."""
+    tables = import_module("ubpe_numba.text.unicode_of_tokenizers")
+    points = np.flatnonzero(np.frombuffer(tables.flags(), np.uint8) & tables.PUNCTUATION)
+    runs = np.split(points, np.flatnonzero(np.diff(points) > 1) + 1)
+    exact = "".join(f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
+    return rf"[!-/:-@\[-`{{-~\p{{P}}\u166d\U000111c9](?<=[{exact}])"
 
 
 def _quoted(text: str) -> str:
@@ -483,7 +496,7 @@ def _cutter(pattern: str, behavior: str, invert: bool, version: str) -> Pretoken
         return None
     plain = pattern.replace("-", "").replace("_", "").isalnum()  # which would be taken for the name of a pattern
     cutter = Pretokenizer(f"(?:{pattern})" if plain else pattern, version)
-    if cutter.name is None and oniguruma.may_be_empty(_lazily(cutter.pattern)):
+    if cutter.name is None and _oniguruma().may_be_empty(_lazily(cutter.pattern)):
         return None
     return cutter if behavior == "Isolated" or cutter.name in COVERING else None
 

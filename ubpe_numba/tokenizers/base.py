@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba import formats
 from ubpe_numba.coding import streams
 from ubpe_numba.coding.coder import Coder, Encode, EncodeOptions
 from ubpe_numba.coding.pair_encoder import PairEncoder
@@ -25,7 +26,7 @@ from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenErro
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.learn_more import learn_more
 from ubpe_numba.fitting.loop import Settings, learn
-from ubpe_numba.formats import model_file, published_ubpe
+from ubpe_numba.formats import model_file
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import check_fields, positive
 from ubpe_numba.runtime.progress import Progress
@@ -1256,7 +1257,7 @@ class Tokenizer(ABC):
         ModelFormatError
             For anything else, naming the field.
         """
-        n_tokens, model = published_ubpe.read(text, kind, cls._needs_pairs)
+        n_tokens, model = formats.published_ubpe.read(text, kind, cls._needs_pairs)
         make: Any = cls  # the constructors differ
         tokenizer: Self = make(n_tokens, rules=FitRules(encode="batch"))
         tokenizer._take(model)
@@ -1273,7 +1274,7 @@ class Tokenizer(ABC):
             For a tokenizer with another pre-tokenizer, special tokens, an encoding, or known words that have other ids than those
             behind the alphabet.
         """
-        return published_ubpe.write(self._fitted(), self._needs_pairs)
+        return formats.published_ubpe.write(self._fitted(), self._needs_pairs)
 
 
 def _arguments(special: SpecialTokens | None, size: int) -> tuple[Any, Any]:

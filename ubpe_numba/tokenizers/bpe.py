@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba import formats
 from ubpe_numba.coding.coder import EncodeOptions
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.formats import exports, imports
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -270,7 +270,7 @@ class _PairTokenizer(Tokenizer):
         post-processor adds around a text is left out. Where the file has no rule for unknown characters they are an error here
         (``unknown="skip"`` leaves them out, as Hugging Face does).
         """
-        return cls._imported(imports.from_huggingface(source, kind, alphabet), params)
+        return cls._imported(formats.imports.from_huggingface(source, kind, alphabet), params)
 
     def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
         r"""Make the `tokenizer.json` for Hugging Face's tokenizers.
@@ -295,7 +295,7 @@ class _PairTokenizer(Tokenizer):
         >>> BPE.from_huggingface(text).encode("aab").tolist()
         [0, 2]
         """
-        text = exports.to_huggingface(self._fitted(), self._to_lists)
+        text = formats.exports.to_huggingface(self._fitted(), self._to_lists)
         if path is not None:
             write_atomically(path, text.encode())
         return text
@@ -315,7 +315,7 @@ class _PairTokenizer(Tokenizer):
         ValueError
             As `to_huggingface`.
         """
-        return exports.to_transformers(self.to_huggingface(), params)
+        return formats.exports.to_transformers(self.to_huggingface(), params)
 
     # ---------------------------------------------------------------------------------------------- sentencepiece
 
@@ -339,7 +339,7 @@ class _PairTokenizer(Tokenizer):
             If the file is not valid, is one of unigrams (`UBPE.from_sentencepiece` reads those) or words, or merges in an order
             that has no counterpart here, naming the piece.
         """
-        return cls._imported(imports.from_sentencepiece(source, unigram=False), params)
+        return cls._imported(formats.imports.from_sentencepiece(source, unigram=False), params)
 
     def to_sentencepiece(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """Make the `.model` file for sentencepiece, of the kind BPE; for tokenizers of characters that cut no text.
@@ -371,7 +371,7 @@ class _PairTokenizer(Tokenizer):
         """
         if self._by_batches:
             raise ValueError("rules: sentencepiece merges by rank, not by the articles' batch rule")
-        data = exports.to_sentencepiece(self._fitted(), self._to_plain_lists, unigram=False)
+        data = formats.exports.to_sentencepiece(self._fitted(), self._to_plain_lists, unigram=False)
         if path is not None:
             write_atomically(path, data)
         return data
@@ -400,7 +400,7 @@ class _PairTokenizer(Tokenizer):
         ImportError
             Without the package gguf.
         """
-        return cls._imported(imports.from_gguf(path, unigram=False), params)
+        return cls._imported(formats.imports.from_gguf(path, unigram=False), params)
 
     @classmethod
     def from_tekken(cls, source: Any, **params: Any) -> Self:
@@ -420,7 +420,7 @@ class _PairTokenizer(Tokenizer):
         ModelFormatError
             If the file is not valid, naming what is not.
         """
-        return cls._imported(imports.from_tekken(source), params)
+        return cls._imported(formats.imports.from_tekken(source), params)
 
     @classmethod
     def from_tiktoken(
@@ -442,7 +442,7 @@ class _PairTokenizer(Tokenizer):
         ModelFormatError
             If the file is not valid, or holds a token that its parts never make.
         """
-        return cls._imported(imports.from_tiktoken(source, pretokenizer, special_tokens), params)
+        return cls._imported(formats.imports.from_tiktoken(source, pretokenizer, special_tokens), params)
 
     def to_tiktoken(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """Make the `.tiktoken` file, tokens and ranks; pattern and special tokens are not part of it (`to_tiktoken_encoding`).
@@ -457,7 +457,7 @@ class _PairTokenizer(Tokenizer):
         ValueError
             If the alphabet is not the 256 bytes, the ids are not in order of the merges, or a sample is encoded differently.
         """
-        data = exports.to_tiktoken(self._fitted(), self._to_lists)
+        data = formats.exports.to_tiktoken(self._fitted(), self._to_lists)
         if path is not None:
             write_atomically(path, data)
         return data
@@ -477,7 +477,7 @@ class _PairTokenizer(Tokenizer):
         ValueError
             As `to_tiktoken`.
         """
-        return exports.to_tiktoken_encoding(self._fitted(), self._to_lists, name)
+        return formats.exports.to_tiktoken_encoding(self._fitted(), self._to_lists, name)
 
     # ---------------------------------------------------------------------------------------------- vocab.json and merges.txt
 
@@ -513,7 +513,9 @@ class _PairTokenizer(Tokenizer):
         ModelFormatError
             If the files are not valid.
         """
-        return cls._imported(imports.from_vocab_merges(vocab, merges, kind, pretokenizer, special_tokens, end_of_word), params)
+        return cls._imported(
+            formats.imports.from_vocab_merges(vocab, merges, kind, pretokenizer, special_tokens, end_of_word), params
+        )
 
     def to_vocab_merges(
         self,
@@ -536,7 +538,7 @@ class _PairTokenizer(Tokenizer):
         ValueError
             If the files would not give the same ids, or a token of characters holds white space.
         """
-        out = exports.to_vocab_merges(self._fitted(), self._to_lists, end_of_word)
+        out = formats.exports.to_vocab_merges(self._fitted(), self._to_lists, end_of_word)
         for path, text in zip((vocab_path, merges_path), out, strict=True):
             if path is not None:
                 write_atomically(path, text.encode())

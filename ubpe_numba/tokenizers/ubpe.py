@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba import formats
 from ubpe_numba.coding.coder import BY_SUMS, LIKELIHOOD, Coder, Encode, EncodeOptions
 from ubpe_numba.coding.k_cheapest import k_best
 from ubpe_numba.coding.nbest import NBest
@@ -373,9 +374,7 @@ class UBPE(Tokenizer):
         ModelFormatError
             If the file is not valid, or of another kind (`BPE.from_sentencepiece` reads those of BPE).
         """
-        from ubpe_numba.formats import imports  # here only: nothing else needs them
-
-        return cls._imported(imports.from_sentencepiece(source, unigram=True), {"objective": "sentencepiece", **params})
+        return cls._imported(formats.imports.from_sentencepiece(source, unigram=True), {"objective": "sentencepiece", **params})
 
     @classmethod
     def from_huggingface(cls, source: Any, **params: Any) -> UBPE:
@@ -397,9 +396,7 @@ class UBPE(Tokenizer):
             If the file is not valid, of another type (`BPE.from_huggingface` reads those of BPE), or says something that has no
             counterpart here, naming it.
         """
-        from ubpe_numba.formats import imports  # here only: nothing else needs them
-
-        return cls._imported(imports.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
+        return cls._imported(formats.imports.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
 
     def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
         """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type Unigram.
@@ -435,8 +432,6 @@ class UBPE(Tokenizer):
         >>> UBPE.from_huggingface(tok.to_huggingface()).encode("abab").tolist() == tok.encode("abab").tolist()
         True
         """
-        from ubpe_numba.formats import exports  # here only: nothing else needs them
-
         model = self._fitted()
         if self.objective != "tokenizers":
             self._check_objective()
@@ -446,7 +441,7 @@ class UBPE(Tokenizer):
                 f"among those of equal weight; {hint}set_params(objective='tokenizers') takes the same"
             )
         unknown = "skip" if model.segmenter.unknown is None else "raise"  # which leaves it to the rule of the model
-        text = exports.to_huggingface_unigram(
+        text = formats.exports.to_huggingface_unigram(
             _with_scores(model), lambda docs: self.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists()
         )
         if path is not None:
@@ -468,9 +463,7 @@ class UBPE(Tokenizer):
         ValueError
             As `to_huggingface`.
         """
-        from ubpe_numba.formats import exports  # here only: nothing else needs them
-
-        return exports.to_transformers(self.to_huggingface(), params)
+        return formats.exports.to_transformers(self.to_huggingface(), params)
 
     @classmethod
     def from_gguf(cls, path: str | os.PathLike[str], **params: Any) -> UBPE:
@@ -490,9 +483,7 @@ class UBPE(Tokenizer):
         ImportError
             Without the package gguf.
         """
-        from ubpe_numba.formats import imports  # here only: nothing else needs them
-
-        return cls._imported(imports.from_gguf(path, unigram=True), {"objective": "sentencepiece", **params})
+        return cls._imported(formats.imports.from_gguf(path, unigram=True), {"objective": "sentencepiece", **params})
 
     def to_sentencepiece(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """Make the `.model` file for sentencepiece, of the kind unigram; for tokenizers of characters that cut no text.
@@ -522,12 +513,10 @@ class UBPE(Tokenizer):
         >>> UBPE.from_sentencepiece(tok.to_sentencepiece()).encode("abab").tolist() == tok.encode("abab").tolist()
         True
         """
-        from ubpe_numba.formats import exports  # here only: nothing else needs them
-
         model = self._fitted()
         if self.objective != "sentencepiece":
             raise ValueError(f"objective: expected 'sentencepiece', got {self.objective!r}; set_params changes it")
-        data = exports.to_sentencepiece(
+        data = formats.exports.to_sentencepiece(
             _with_scores(model), lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=True
         )
         if path is not None:

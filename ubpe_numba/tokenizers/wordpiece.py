@@ -12,6 +12,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba import formats
 from ubpe_numba.coding.piece_encoder import PieceEncoder
 from ubpe_numba.coding.usage import Usage, usage_of
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
@@ -138,9 +139,7 @@ class WordPiece:
         ModelFormatError
             If the file is not valid, of another type, or says something that has no counterpart here, naming it.
         """
-        from ubpe_numba.formats import imports  # here only: nothing else needs them
-
-        words = imports.from_huggingface_words(source)
+        words = formats.imports.from_huggingface_words(source)
         try:
             return cls(**words._asdict(), n_threads=n_threads)
         except (TypeError, ValueError) as error:
@@ -170,9 +169,7 @@ class WordPiece:
         ImportError
             Without the package gguf.
         """
-        from ubpe_numba.formats import imports  # here only: nothing else needs them
-
-        words = imports.any_of_gguf(path)
+        words = formats.imports.any_of_gguf(path)
         if not isinstance(words, Words):
             raise ModelFormatError("not a vocabulary of WordPiece: BPE.from_gguf or UBPE.from_gguf reads it, and load any")
         try:
@@ -204,9 +201,7 @@ class WordPiece:
         >>> WordPiece.from_huggingface(text).encode("Unable!").tolist()
         [1, 2, 3]
         """
-        from ubpe_numba.formats import exports  # here only: nothing else needs them
-
-        text = exports.to_huggingface_words(
+        text = formats.exports.to_huggingface_words(
             Words(*(getattr(self, name) for name in Words._fields)),
             lambda docs: self.encode_batch(docs).to_lists(),
             lambda text: lambda docs: WordPiece.from_huggingface(text).encode_batch(docs).to_lists(),
@@ -230,9 +225,7 @@ class WordPiece:
         ValueError
             As `to_huggingface`.
         """
-        from ubpe_numba.formats import exports  # here only: nothing else needs them
-
-        return exports.to_transformers(self.to_huggingface(), params)
+        return formats.exports.to_transformers(self.to_huggingface(), params)
 
     @classmethod
     def train(
