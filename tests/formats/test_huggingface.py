@@ -237,8 +237,6 @@ FILES: list[tuple[str, Any, str]] = [
     ("model.merges.1", ["a", "b"], "merges: the pair .* is there twice"),
     ("added_tokens", 3, "added_tokens: expected a list"),
     ("added_tokens.0.id", None, r"added_tokens\[0\]: expected an object with content and id"),
-    ("added_tokens.0.id", 5, "is there twice, or has two ids"),
-    ("added_tokens.0.content", "", "special_tokens: two have the same id"),
 ]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba.text import unicode_of_tokenizers as tables
+from ubpe_numba.text.splitter import Splitter
 
 
 def test_flags() -> None:
@@ -23,3 +24,10 @@ def test_lower_case() -> None:
     found = tables.found_lower_case()
     known = {chr(upper): lower for upper, lower in tables.lower_case().items()}
     assert {upper: known[upper] for upper in found[::2]} == dict(zip(found[::2], found[1::2], strict=True))
+
+
+@pytest.mark.parametrize("kind", ["Punctuation", "BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Digits"])
+def test_every_character_is_cut_alike(kind: str) -> None:
+    cut = getattr(pytest.importorskip("tokenizers.pre_tokenizers"), kind)().pre_tokenize_str
+    text = "a".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+    assert Splitter(kind).pieces(text) == [piece for piece, _ in cut(text)]

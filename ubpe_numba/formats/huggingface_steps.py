@@ -5,6 +5,7 @@ They are read here from the objects of a file, and `file_of` writes a whole file
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from ubpe_numba.errors import ModelFormatError
@@ -55,22 +56,21 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
     """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     flags: dict[str, int] = {}
-    free = len(vocab)  # the id that tokenizers gives to the next token that the vocabulary has not, whatever the file says
+    largest = -1
     if not isinstance(tokens, list) and tokens is not None:
         raise ModelFormatError("added_tokens: expected a list")
     for i, token in enumerate(tokens or []):
         if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
             raise ModelFormatError(f"added_tokens[{i}]: expected an object with content and id")
         word = token["content"]
-        if word in found[0] or word in found[1] or vocab.get(word, token["id"]) != token["id"]:
-            raise ModelFormatError(f"added_tokens[{i}]: {word!r} is there twice, or has two ids")
-        if word and word not in vocab:
-            if token["id"] != free:
-                raise ModelFormatError(
-                    f"added_tokens[{i}]: {word!r} has the id {token['id']}, but would get {free} in tokenizers: add it to vocab"
-                )
-            free += 1
-        found[not token.get("special")][word] = token["id"]
+        if not word or word in found[0] or word in found[1]:
+            continue  # as there: the first counts
+        # the id that tokenizers gives it, whatever the file says
+        largest = max(largest, token_id := vocab.get(word, max(largest + 1, len(vocab))))
+        if token_id != token["id"]:
+            told = f"added_tokens[{i}]: {word!r} has the id {token['id']} in the file, but {token_id} here and in tokenizers"
+            warnings.warn(told, UserWarning, stacklevel=2)
+        found[not token.get("special")][word] = token_id
         flags[word] = sum(bit for name, bit in _FLAGS.items() if token.get(name) is True)
     if not is_normalized and len({mask & NORMALIZED for mask in flags.values()}) < 2:  # all of them are looked for in one go
         flags = {word: mask & ~NORMALIZED for word, mask in flags.items()}

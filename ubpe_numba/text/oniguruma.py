@@ -131,8 +131,9 @@ def _set(pattern: str, at: int) -> tuple[str, int]:
     negated = pattern.startswith("^", at + 1)
     parts = ["[^" if negated else "["]
     depth, at = 1, at + 1 + negated
-    if pattern[at : at + 1] in ("]", "-"):
-        raise ValueError("a class that begins with ] or - is not known to be read alike by Oniguruma")
+    first = at
+    if pattern.startswith("]", at) or pattern.startswith("--", at):
+        raise ValueError("a class that begins with ] or -- is not known to be read alike by Oniguruma")
     after_set = False  # whether what is before is no character, so that no range can begin there
     while depth:
         sign = pattern[at : at + 1]
@@ -157,7 +158,11 @@ def _set(pattern: str, at: int) -> tuple[str, int]:
             text, at, is_set = r"\-", at + 1, False
         else:
             text, at, is_set = "\\" + sign if pattern[at + 1 : at + 2] == sign else sign, at + 1, False
-            if sign == "-" and pattern[at : at + 2] in ("\\w", "\\d", "\\s", "\\h", "\\p", "\\P", "\\S", "\\D"):
+            if (
+                sign == "-"
+                and at > first + 1
+                and pattern[at : at + 2].startswith(("[", "\\w", "\\d", "\\s", "\\h", "\\p", "\\P", "\\S", "\\D"))
+            ):
                 raise ValueError("a range to a class is not known to be read alike by Oniguruma")
         parts.append(text)
         after_set = is_set
