@@ -220,11 +220,11 @@ class Coder:
 
     def short_decoder(self) -> ShortDecoder | None:
         """What decodes one short document as `decoder` does."""
-        decoding = self.model.segmenter.decoding
-        if self.model.segmenter.restores or (decoding is not None and decoding.n):
-            return None
         if self._short_decoder is None and self._decoder is not None and thread_pool.is_valid_environment():
-            self._short_decoder = ShortDecoder(self._decoder, self.model.alphabet, self.model.segmenter.encoding)
+            segmenter = self.model.segmenter
+            if segmenter.restores or (segmenter.decoding is not None and segmenter.decoding.n):
+                return None
+            self._short_decoder = ShortDecoder(self._decoder, self.model.alphabet, segmenter.encoding)
         return self._short_decoder
 
     # ---------------------------------------------------------------------------------------------- documents
