@@ -132,6 +132,10 @@ def _names(rng: Random, letters: list[str], n: int) -> tuple[list[str], list[tup
         merges = [(name[:i], name[i:]) for name in names for i in range(1, len(name)) if name[:i] in names and name[i:] in names]
     if rng.random() < 0.4:
         rng.shuffle(merges)
+    if merges and rng.random() < 0.25:  # tokens that nothing makes, and pairs of them
+        del merges[rng.randrange(len(merges))]
+    if merges and rng.random() < 0.1:
+        merges.append(rng.choice(merges))
     return names, merges
 
 
@@ -140,6 +144,7 @@ def _pairs(rng: Random, bytewise: bool) -> Object:
     letters = [*"abcĠĊ1A", *"Ã©äĭ®Ń"] if bytewise else rng.sample(LETTERS, rng.randrange(4, len(LETTERS) + 1))
     names, merges = _names(rng, letters, rng.randrange(25))
     words = [*(byte_characters() if bytewise else letters), *names[len(letters) :]]
+    words += rng.sample(["中", "a b", "\u200d", "Ġ中", "<t>"], 2) if rng.random() < 0.1 else []
     options: Object = {"byte_fallback": False, "unk_token": None, "fuse_unk": rng.random() < 0.5}
     options |= {"continuing_subword_prefix": None, "end_of_word_suffix": None, "dropout": None}
     affixed = rng.random() < 0.15

@@ -87,7 +87,8 @@ class ShortText(Desks):
 
 def _search(special: SpecialTokens) -> Callable[[bytes], bool] | None:
     """What says whether bytes hold one of the words, allowed or not; None where that would take long."""
-    words = [special.values[a:b].tobytes() for a, b in pairwise(special.offsets.tolist())]
+    parts = zip(special.found.tolist(), pairwise(special.offsets.tolist()), strict=True)
+    words = [special.values[a:b].tobytes() for is_found, (a, b) in parts if is_found]
     least, most = min(words), max(words)  # what these two begin with alike, all do
     prefix = least[: next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))]
     if len(words) > _MOST_WORDS and not prefix:
@@ -105,7 +106,8 @@ def _is_short(segmenter: Segmenter) -> bool:
 def short_text(model: Model, words: WordEncoder) -> ShortText | None:
     """What encodes short documents of a model that cuts text; None if there is no such way."""
     cutter, special = model.segmenter.pretokenizer, model.segmenter.special
-    holds_special = None if special is None else _search(special)
-    if cutter is None or cutter.kernel is None or model.segmenter.rewrites or (special is not None and holds_special is None):
+    has_special = special is not None and bool(special.found.any())
+    holds_special = _search(special) if has_special and special is not None else None
+    if cutter is None or cutter.kernel is None or model.segmenter.rewrites or (has_special and holds_special is None):
         return None
     return ShortText(words, model.segmenter, holds_special)

@@ -17,9 +17,11 @@ from ubpe_numba.documents.utf8 import utf8_documents
 from ubpe_numba.formats import export_samples
 from ubpe_numba.formats.character_bytes import of_characters
 from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_character
+from ubpe_numba.text.normalizer import byte_characters
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import SpecialChoice
+from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED
 
 #: Encodes documents of any kind, special tokens allowed, to lists of ids.
 EncodeLists = Callable[[list[Any]], list[list[int]]]
@@ -98,25 +100,45 @@ class ExportCheck:
             raise ValueError(f"{odd}: {library} has no place for it; use to_huggingface")
 
     def flags(self) -> dict[Any, int]:
-        """The flags of special tokens and known words that have some."""
+        """The flags of special tokens and known words that have some, but for those of `unheard`."""
         special = self.model.segmenter.special
         if special is None or special.flags is None:
             return {}
-        return {word: mask for word, mask in zip(special.words, special.flags.tolist(), strict=True) if mask}
+        masks = (special.flags & ~np.uint8(ONLY_DECODED)).tolist()
+        return {word: mask for word, mask in zip(special.words, masks, strict=True) if mask}
 
     def words(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Special tokens and known words as text, with their ids; ValueError for one that is not text."""
+        """Special tokens and known words that texts may hold, as text, with their ids; ValueError for one that is not text."""
         found: tuple[dict[str, int], dict[str, int]] = {}, {}
         special = self.model.segmenter.special
         if special is None:
             return found
-        for word, i, known in zip(special.words, special.ids.tolist(), special.always.tolist(), strict=True):
+        words = zip(special.words, special.ids.tolist(), special.always.tolist(), special.found.tolist(), strict=True)
+        for word, i, known in (word[:3] for word in words if word[3]):
             try:
                 text = word if isinstance(word, str) else word.decode() if isinstance(word, bytes) else self._characters(word)
                 text.encode()
             except UnicodeError as error:
                 raise ValueError(f"special_tokens: {word!r} is not text") from error
             found[known][text] = i
+        return found
+
+    def unheard(self, vocab: dict[str, int]) -> dict[str, int]:
+        """The names of tokens that no text has, and their ids; in the characters of bytes, unless `vocab` has such a name."""
+        special, kind = self.model.segmenter.special, self.model.alphabet.kind
+        if special is None:
+            return {}
+        found: dict[str, int] = {}
+        letters = byte_characters() if kind == "bytes" and self.model.segmenter.unknown is None else None
+        for i in np.flatnonzero(~special.found).tolist():
+            word = special.words[i]
+            if letters is not None:
+                data = word.encode() if isinstance(word, str) else bytes(word)
+                name = "".join(letters[byte] for byte in data)
+                name = data.decode("utf-8", "replace") if name in vocab else name
+            else:
+                name = self._characters(word) if isinstance(word, tuple) else str(word)
+            found[name] = int(special.ids[i])
         return found
 
     def _characters(self, word: tuple[int, ...]) -> str:

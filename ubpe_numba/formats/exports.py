@@ -38,7 +38,7 @@ def to_huggingface(model: Model, encode: EncodeLists) -> str:
     special, known = check.words()
     if clash := next((word for word, i in {**special, **known}.items() if vocab.get(word, i) != i), None):
         raise ValueError(f"special_tokens: {clash!r} is a token of the vocabulary too; Hugging Face allows one")
-    text = huggingface.write(check.table(), vocab, merges, special, known)
+    text = huggingface.write(check.table(), {**check.unheard(vocab), **vocab}, merges, special, known)
     symbols = None if model.alphabet.kind != "int" else model.alphabet.symbols
     check.same_as_model(imports.from_huggingface(text, model.alphabet.kind, symbols))
     if _installed("tokenizers"):

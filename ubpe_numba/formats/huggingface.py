@@ -18,11 +18,12 @@ from ubpe_numba.formats.affixes import with_marks
 from ubpe_numba.formats.character_bytes import over_bytes
 from ubpe_numba.formats.huggingface_steps import BYTE_NAMES, added_of, cut_of, decoding_of, file_of, steps_of
 from ubpe_numba.formats.name_pairs import NamePairs, Pairs, parse
-from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_index, two_parts
+from ubpe_numba.formats.pair_table import Table, bytes_of, from_names, read_vocab, symbol_index, two_parts
 from ubpe_numba.text.mark_cuts import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
+from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED
 from ubpe_numba.vocabulary.unknown import Unknown
 
 _quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
@@ -80,12 +81,16 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     changes = normalizer is not None or splitter is not None  # text may become an added token
     all_letters, cut_runs = kind == "bytes" or bool(flags) or changes, is_whole and not model.get("ignore_merges")
     whole = model.get("ignore_merges") is True
-    table = from_names(vocab, merges, over, special, known, None, whole, all_letters, shared=True, cut_runs=cut_runs)
+    table = from_names(vocab, merges, over, special, known, None, whole, all_letters, loose=True, cut_runs=cut_runs)
     if over_characters:
         assert unknown is not None
         table = over_bytes(table, unknown)
         if has_affixes:
             table.token_ids[[0xFE, 0xFF]] = -1
+    rest = table.special.keys() - special.keys()
+    if whole and rest:
+        _check_rest({i: name for name, i in vocab.items()}, [table.special[word] for word in rest], splitter)
+    flags = {**flags, **dict.fromkeys(rest, ONLY_DECODED)}
     pattern = None
     if is_whole:
         splitter, pattern = None, _cuts(vocab, table.runs) if cut_runs else None
@@ -108,6 +113,20 @@ def _marked(
     names, pairs = with_marks(vocab, merges, prefix, suffix, (inside, end))
     step = {"type": "Marks", "inside": inside if prefix else "", "end": end if suffix else ""}
     return names, pairs, Splitter.from_state([*(() if splitter is None else splitter.steps), step])
+
+
+def _check_rest(names: dict[int, str], rest: list[int], splitter: Splitter | None) -> None:
+    """ModelFormatError if a word may be a token that no pair makes."""
+    for name in sorted(names[i] for i in rest):
+        data = bytes_of(name) if splitter is not None and splitter.bytewise else name.encode("utf-8", "surrogatepass")
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            continue  # in no text
+        if splitter is None or splitter.pieces(text) == [name]:
+            raise ModelFormatError(
+                f"model: vocab: no pair makes {name!r}, but with ignore_merges a word may be one"
+            )
 
 
 def _without_marks() -> Decoding:
@@ -186,7 +205,7 @@ def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str,
     model: dict[str, Any] = {
         "type": "BPE",
         "dropout": None,
-        "unk_token": None if unknown is None else next((word for word, i in words.items() if i == unknown.id), None),
+        "unk_token": None if unknown is None else next((word for word, i in {**vocab, **words}.items() if i == unknown.id), None),
         "continuing_subword_prefix": None,
         "end_of_word_suffix": None,
         "fuse_unk": unknown is not None and unknown.fuse,

@@ -139,15 +139,15 @@ def _model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = Non
         vocabulary = Vocabulary.from_merges(alphabet.size, table.merges, max_symbols=claimable(n_bytes))
         if not vocabulary.in_order_of_creation and not table.one_by_one:
             raise ModelFormatError("merges: a token is in a pair of lower rank than its own, so order would matter")
-        special, known = table.special, table.known
+        special, known, flags = table.special, table.known, table.flags
         if table.kind == "int":
-            special, known = ({_integers(w, alphabet): i for w, i in words.items()} for words in (special, known))
+            special, known, flags = ({_integers(w, alphabet): i for w, i in words.items()} for words in (special, known, flags))
         size = len(vocabulary)
         taken = set(table.token_ids.tolist())
         shared = table.shared and any(i in taken for words in (special, known) for i in words.values())
         segmenter = Segmenter(
             table.splitter or (cutter if isinstance(cutter, Pretokenizer) else _cutter_of(table.pattern)),
-            SpecialTokens.from_user(special, known, table.kind, size, table.flags, shared),
+            SpecialTokens.from_user(special, known, table.kind, size, flags, shared),
             None,
             "utf-8" if table.kind == "bytes" else None,
             table.normalizer,

@@ -75,6 +75,15 @@ class NamePairs:
         found = [self[i] for i in range(len(self))]
         return [left for left, _ in found], [right for _, right in found]
 
+    def of_those(self, which: np.ndarray) -> NamePairs:
+        """Some of the pairs, bool[m]. O(bytes).
+
+        >>> NamePairs.of((["a", "b"], ["é", "c"])).of_those(np.array([False, True])).lists()
+        (['b'], ['c'])
+        """
+        sizes, chosen = np.diff(self.flat.starts), np.repeat(which, 2)
+        return NamePairs(FlatNames(self.flat.text[np.repeat(chosen, sizes)], offsets_of(sizes[chosen])))
+
     def wholes(self) -> FlatNames:
         """What the parts of every pair join to."""
         return FlatNames(self.flat.text, self.flat.starts[::2].copy())

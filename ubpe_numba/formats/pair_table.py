@@ -15,9 +15,9 @@ import numpy as np
 from ubpe_numba.documents.normalise import text_of
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.creation_order import creation_order
-from ubpe_numba.formats.kernels.last_merges import enter_ranks, last_merges
 from ubpe_numba.formats.name_pairs import NamePairs
 from ubpe_numba.formats.name_pairs import Pairs as Pairs
+from ubpe_numba.formats.pairs_that_occur import MergedAlone, last_of_each, pairs_that_occur, with_parts
 from ubpe_numba.formats.run_order import run_order
 from ubpe_numba.text.normalizer import Normalizer, byte_characters
 from ubpe_numba.text.splitter import Splitter
@@ -26,9 +26,6 @@ from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-#: Limit of the steps to find the pairs of tokens, the square of the length for each: a quarter of a second.
-WORK = 1 << 28
-_NOT_YET = -2
 _PRIVATE, _N_PRIVATE = 0xE000, 6400  # the private use area; further integers are named by characters from U+10000 on
 
 
@@ -105,15 +102,18 @@ def two_parts(lines: list[str]) -> Pairs | None:
 
 def from_names(
     vocab: dict[str, int], merges: Pairs | NamePairs, kind: str, special: dict[str, int], known: dict[str, int],
-    pattern: str | None, whole: bool = False, all_letters: bool = False, shared: bool = False, cut_runs: bool = False,
+    pattern: str | None, whole: bool = False, all_letters: bool = False, loose: bool = False, cut_runs: bool = False,
 ) -> Table:  # fmt: skip
     """The table of tokens that have names; ids of names, `merges` by rank, the rest as in `Table`.
 
     Tokens that are neither symbols nor made by a pair, such as the special tokens of a `vocab.json`, become special tokens too.
-    If several pairs make one token, only the one that can occur is kept (see `_pairs_that_occur`). ModelFormatError for a pair
+    If several pairs make one token, only the one that can occur is kept (see `pairs_that_occur`). ModelFormatError for a pair
     that is there twice or whose parts or result have no id, for a name that is not valid, or for too much work.
 
     A special token or known word of one character is a symbol too where a pair needs it, or with `all_letters`.
+
+    `loose`, as Hugging Face reads its files: a special token or a known word may be a token of the vocabulary too, names may have
+    characters of no byte, pairs may be there twice, of which the last counts, or have a part that nothing makes: no text has it.
 
     `whole` stays only if there is a token that merging does not make.
 
@@ -133,13 +133,15 @@ def from_names(
     used = np.zeros(max(vocab.values()) + 1, bool)  # by ids of `vocab`, like `number`
     used[left] = used[right] = used[made] = True
     added = {**special, **known}
-    value = {letter: byte for byte, letter in enumerate(byte_characters())} if kind == "bytes" else {}
-    single = [token for token in vocab if len(token) == 1]
+    value = _byte_of() if kind == "bytes" else {}
+    single = [token for token in vocab if len(token) == 1 and (not loose or kind != "bytes" or token in value)]
     letters = sorted((vocab[token], token) for token in single if all_letters or token not in added or used[vocab[token]])
     symbols, values = _symbols([token for _, token in letters], kind, value)
-    alone = _MergedAlone(pairs_of_names, (left, right, made), letters)
-    chosen = _pairs_that_occur(pairs_of_names, left, right, made, alone)
     symbol_ids = np.fromiter(map(vocab.__getitem__, symbols), np.int64, len(symbols))
+    if loose and not (there := last_of_each(left, right) & with_parts(left, right, made, symbol_ids)).all():
+        pairs_of_names, left, right, made = pairs_of_names.of_those(there), left[there], right[there], made[there]
+    alone = MergedAlone(pairs_of_names, (left, right, made), letters)
+    chosen = pairs_that_occur(pairs_of_names, left, right, made, alone)
     token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
     one_by_one, runs = False, dict[int, int]()
     if (pairs.max(axis=1, initial=-1) >= len(symbols) + np.arange(len(pairs))).any() and pairs.min(initial=0) >= 0:
@@ -154,14 +156,14 @@ def from_names(
         part = pairs_of_names[int(chosen[missing[0]])][int(pairs[missing[0], 0] >= 0)]
         raise ModelFormatError(f"merges: {part!r} is part of a pair, but no pair makes it")
     clash = next((word for word in added if word in vocab and number[vocab[word]] >= 0), None)
-    if clash is not None and not shared:
+    if clash is not None and not loose:
         raise ModelFormatError(f"special tokens: {clash!r} is made by merges too")
     names, ids = list(vocab), np.fromiter(vocab.values(), np.int64, len(vocab))
     others = np.flatnonzero(number[ids] < 0)
     rest = {names[i]: int(ids[i]) for i in others[np.argsort(ids[others])].tolist() if names[i] not in added}
     if kind == "bytes":  # their names are written in the characters of bytes too, if that is possible
-        rest = {_bytes_of(token, value): i for token, i in rest.items()}
-    return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole, one_by_one, shared=shared, runs=runs)
+        rest = {word: i for token, i in rest.items() if (word := _as_text(bytes_of(token))) not in added}
+    return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole, one_by_one, shared=loose, runs=runs)
 
 
 def _numbered(
@@ -186,7 +188,7 @@ class _Ordered(NamedTuple):
     longest: dict[int, int]
 
 
-def _in_order_of_creation(alone: _MergedAlone, chosen: np.ndarray, pairs: np.ndarray, n_symbols: int, cut_runs: bool) -> _Ordered:
+def _in_order_of_creation(alone: MergedAlone, chosen: np.ndarray, pairs: np.ndarray, n_symbols: int, cut_runs: bool) -> _Ordered:
     """The order of `chosen` pairs; those that make a token of a run may become others, with `cut_runs`.
 
     Pairs that never occur in any text, since the token that they make is not what its own symbols become, come last.
@@ -229,99 +231,23 @@ def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list
     return [symbol_character(i) for i in values], values
 
 
-def _pairs_that_occur(
-    pairs_of_names: NamePairs, left: np.ndarray, right: np.ndarray, made: np.ndarray, alone: _MergedAlone
-) -> np.ndarray:
-    """For every token the one of its pairs that can occur, or its first if none can: ascending ranks, int64.
+def bytes_of(name: str) -> bytes:
+    """The bytes that a name stands for; those of its text if it has a character of no byte.
 
-    It is the last pair that is merged when the token is encoded by itself. No other pair whose parts join to the token can ever
-    occur in a text: the merges inside a stretch of text, as long as none crosses its ends, are those of the stretch alone.
-    `left`, `right`, `made` int64[m] are the ids of the parts and of what they make.
+    >>> bytes_of("Ġa"), bytes_of(" a")
+    (b' a', b' a')
     """
-    keys = left << 32 | right
-    ordered = np.sort(keys)
-    if (ordered[1:] == ordered[:-1]).any():
-        order = np.argsort(keys, kind="stable")
-        i = order[np.flatnonzero(np.diff(keys[order]) == 0)].min()
-        raise ModelFormatError(f"merges: the pair {pairs_of_names[int(i)]!r} is there twice")
-    is_only = np.bincount(made)[made] == 1
-    if is_only.all():
-        return np.arange(made.size)
-    several = np.flatnonzero(~is_only)
-    rank = np.full(int(made.max()) + 1, -1)
-    rank[made[several[::-1]]] = several[::-1]  # the first of each token, which is written last
-    first = np.sort(rank[rank >= 0])
-    last = alone.last(first)
-    return np.sort(np.concatenate([np.flatnonzero(is_only), np.where(last < 0, first, last)]))
+    value = _byte_of()
+    return bytes(map(value.__getitem__, name)) if value.keys() >= set(name) else name.encode("utf-8", "surrogatepass")
 
 
-class _MergedAlone:
-    """Encoding of what pairs make, each by itself: tables that are made when they are first needed.
-
-    `by_rank` are the ids of the parts of every pair and of what they make, int64[m] each, `letters` the ids of symbols and these.
-    """
-
-    def __init__(self, pairs: NamePairs, by_rank: tuple[np.ndarray, ...], letters: list[tuple[int, str]]) -> None:
-        self._pairs, self._by_rank, self._letters = pairs, by_rank, letters
-
-    @functools.cached_property
-    def _entries(self) -> np.ndarray:
-        left, right, _ = self._by_rank
-        entries = np.full(4 << left.size.bit_length(), -1, np.int64)
-        enter_ranks(left.astype(np.int32), right.astype(np.int32), entries)
-        return entries
-
-    @functools.cached_property
-    def _id_of(self) -> np.ndarray:
-        """The id of the symbol that each code point is, -1 for none, int32."""
-        id_of = np.full(0x110000, -1, np.int32)
-        id_of[[ord(letter) for _, letter in self._letters]] = [i for i, _ in self._letters]
-        return id_of
-
-    @functools.cached_property
-    def lengths(self) -> np.ndarray:
-        """Symbols of what every pair makes, int64[m]."""
-        text, starts = self._pairs.wholes()
-        return np.add.reduceat((text & 0xC0 != 0x80).view(np.uint8), starts[:-1], dtype=np.int64)
-
-    def hold_longer_runs(self, which: np.ndarray, longest: dict[int, int]) -> bool:
-        """Whether what some pairs make holds a symbol more often in a row than `longest` says."""
-        by_symbol = [(self._letters[symbol][1] * (n + 1), n) for symbol, n in longest.items()]
-        least = min(n for _, n in by_symbol)
-        names = ["".join(self._pairs[i]) for i in which[self.lengths[which] > least].tolist()]
-        return any(run in name for run, _ in by_symbol for name in names)
-
-    def last(self, which: np.ndarray) -> np.ndarray:
-        """The rank of the pair that is merged last, of what some pairs make, int64; -1 if that does not become one token."""
-        made = self._by_rank[2]
-        todo = which[self._found[made[which]] == _NOT_YET]
-        if todo.size:
-            self._found[made[todo]] = self._merged(todo)
-        found: np.ndarray = self._found[made[which]]
-        return found
-
-    @functools.cached_property
-    def _found(self) -> np.ndarray:
-        """What `last` found, by the id that a pair makes."""
-        return np.full(int(self._by_rank[2].max()) + 1, _NOT_YET, np.int64)
-
-    def _merged(self, which: np.ndarray) -> np.ndarray:
-        """As `last`, without remembering it."""
-        if float((self.lengths[which].astype(np.float64) ** 2).sum()) > WORK:
-            raise ModelFormatError("merges: too many tokens, or too long ones, are made by several pairs")
-        text, starts = self._pairs.wholes()
-        ends, ranks, parts = np.empty((3, int(np.diff(starts).max())), np.int32)
-        last = np.empty(which.size, np.int64)
-        made = self._by_rank[2].astype(np.int32)
-        last_merges(text, starts, which, self._id_of, made, self._entries, ends, ranks, parts, last)
-        return last
+@functools.cache
+def _byte_of() -> dict[str, int]:
+    return {letter: byte for byte, letter in enumerate(byte_characters())}
 
 
-def _bytes_of(token: str, value: dict[str, int]) -> Any:
-    """The bytes that a name stands for, as `str` if they are ASCII; the name itself if it has a character of no byte."""
-    if not all(letter in value for letter in token):
-        return token
-    data = bytes(value[letter] for letter in token)
+def _as_text(data: bytes) -> str | bytes:
+    """Bytes as `str` if they are ASCII."""
     return data.decode() if data.isascii() else data
 
 

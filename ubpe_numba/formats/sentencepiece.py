@@ -28,7 +28,7 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.kernels.pairs_of_pieces import pairs_of_pieces
-from ubpe_numba.formats.pair_table import WORK
+from ubpe_numba.formats.pairs_that_occur import WORK
 from ubpe_numba.formats.protobuf import Messages, field
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import trie_of

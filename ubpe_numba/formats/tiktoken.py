@@ -23,7 +23,8 @@ from ubpe_numba.formats import base64_lines
 from ubpe_numba.formats.creation_order import creation_order
 from ubpe_numba.formats.kernels.pairs_of_ranks import pairs_of_ranks
 from ubpe_numba.formats.kernels.parts import NONE
-from ubpe_numba.formats.pair_table import WORK, Table
+from ubpe_numba.formats.pair_table import Table
+from ubpe_numba.formats.pairs_that_occur import WORK
 from ubpe_numba.runtime.arrays import integers_of, offsets_of
 from ubpe_numba.text.patterns import COVERING, name_of, published_for_tiktoken
 

@@ -69,6 +69,8 @@ def model_of(text: str | bytes) -> Model:
     weights = [scores[i] if i >= 0 else least for i in ids]
     if -1 in ids and (by_bytes or unknown is None):
         raise ModelFormatError(f"model: vocab: the character {characters[ids.index(-1)]!r} is in pieces, but is none itself")
+    if by_bytes and any(flags.get(word, 0) & SINGLE_WORD for word in unknowns):
+        raise ModelFormatError("added_tokens: single_word of the unknown piece: not with byte_fallback")
     if by_bytes and any(mask & NORMALIZED and mask & (LSTRIP | RSTRIP | SINGLE_WORD) for mask in flags.values()):
         raise ModelFormatError("added_tokens: lstrip, rstrip, single_word of one that is normalized: not with byte_fallback")
     if by_bytes:  # the first byte of a character has the score of the unknown, the others nothing

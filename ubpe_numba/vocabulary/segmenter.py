@@ -176,7 +176,7 @@ class Segmenter(NamedTuple):
     @property
     def is_lossless(self) -> bool:
         """Whether decoding gives back every text, as it was given."""
-        words = self.special is not None and self.special.flags is not None and bool(self.special.flags.any())
+        words = self.special is not None and self.special.has_flags
         return (
             self.normalizer is None and self.decoding is None and not words
             and (self._splitter is None or self._splitter.is_lossless)
@@ -197,7 +197,7 @@ class Segmenter(NamedTuple):
         """
         special = self.special
         late = special is not None and bool(special.is_normalized().any())
-        odd = self.unknown is not None or (special is not None and special.flags is not None)  # ids do not tell lengths
+        odd = self.unknown is not None or (special is not None and special.has_flags)  # ids do not tell lengths
         if not self.rewrites and not late and not (trace and odd):
             return pieces
         values, cuts, origins, segments = pieces.values, pieces.cuts, None, None
@@ -308,8 +308,8 @@ class Segmenter(NamedTuple):
     def _choose(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
         """bool[w] twice: the words to look for, and those of them that are an error."""
         if chosen is None:
-            return np.ones(len(special.words), bool), np.zeros(len(special.words), bool)
-        some = ~special.always
+            return special.found, np.zeros(len(special.words), bool)
+        some = special.found & ~special.always
         allowed = special.chosen(chosen.allowed, "allowed_special", some)
         forbidden = special.chosen(chosen.disallowed, "disallowed_special", some & ~allowed)
         return np.asarray(special.always | allowed | forbidden), forbidden

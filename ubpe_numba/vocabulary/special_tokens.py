@@ -1,7 +1,7 @@
 """Special tokens and known words: sequences of symbols that are always one token, in any context.
 
 A special token is found only in calls that allow it, a known word in every document. Words from elsewhere may have flags: white
-space beside them belongs to them, they are found only where no word goes on beside them, or only after text was normalised.
+space beside them belongs to them, they are found only where no word goes on beside them, only in normalised text, or never.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ __all__ = ["SpecialTokens", "Word"]
 
 Word = str | bytes | tuple[int, ...]
 
-#: Flags of a word: white space to its left or right belongs to it, it is no part of a longer word, it is found in changed text.
-LSTRIP, RSTRIP, SINGLE_WORD, NORMALIZED = 1, 2, 4, 8
+#: Flags of a word: white space to its left or right belongs to it, it is no part of a longer word, it is found in changed text,
+#: it is found in no text: only its id is known.
+LSTRIP, RSTRIP, SINGLE_WORD, NORMALIZED, ONLY_DECODED = 1, 2, 4, 8, 16
 _SIDES = LSTRIP | RSTRIP | SINGLE_WORD
 
 _SEARCH = 16  # up to this many words are searched with `bytes.find` first; only if one occurs does the automaton run
@@ -59,6 +60,8 @@ class SpecialTokens:
         The symbols of all words, as `Documents` holds them.
     flags : uint8[w] or None
         The flags of each word; None if there are none.
+    found : bool[w]
+        Which words are found in texts at all.
     shared : bool
         Whether a word may have the id of a token of the vocabulary.
     number : dict
@@ -77,6 +80,7 @@ class SpecialTokens:
         """Store the words; ValueError for one that is empty or there twice."""
         self.kind, self.words, self.ids, self.always, self.shared = kind, words, ids, always, shared
         self.flags = np.array([flags.get(word, 0) for word in words], np.uint8) if flags else None
+        self.found = np.ones(len(words), bool) if self.flags is None else self.flags & ONLY_DECODED == 0
         rows = list(map(utf8_document if kind == "bytes" else as_document, words))
         for word, row in zip(words, rows, strict=True):
             if row.values.size == 0:
@@ -127,6 +131,11 @@ class SpecialTokens:
         if max(ids) >= most:
             raise ValueError(f"special_tokens: expected ids below {most}, got {max(ids)}")
         return cls(kind, tuple(words), np.array(ids, np.int32), np.array(always), flags, shared)
+
+    @property
+    def has_flags(self) -> bool:
+        """Whether a word may be found where there is more than its symbols, or others."""
+        return self.flags is not None and bool((self.flags & ~np.uint8(ONLY_DECODED)).any())
 
     def is_normalized(self) -> np.ndarray:
         """Which words are found in normalised text, after all others: bool[w]."""
@@ -238,7 +247,7 @@ class SpecialTokens:
             raise TypeError(f"{name}: expected 'all', 'none' or a set of special tokens, got {describe(names)}")
         for word in names:
             i = self.number.get(tuple(word) if isinstance(word, list) else word)
-            if i is None or self.always[i]:
+            if i is None or self.always[i] or not self.found[i]:
                 raise ValueError(f"{name}: {word!r} is not a special token of this tokenizer")
             out[i] = True
         return out
@@ -272,9 +281,10 @@ class SpecialTokens:
             if len(special) + len(always) < len(pairs):
                 raise ValueError("special_tokens: one is there twice")
             bits = integers_of(state.get("flags", [0] * len(words)), "special_tokens: flags")
-            if bits.shape != ids.shape or bits.min() < 0 or bits.max() > 15 or type(state.get("shared", False)) is not bool:
-                raise ValueError("special_tokens: flags: expected as many as words, each in 0..15")
-            flags = {word: int(mask) for (word, _, _), mask in zip(pairs, bits, strict=True) if mask} if kind != "int" else {}
+            if bits.shape != ids.shape or bits.min() < 0 or bits.max() > 31 or type(state.get("shared", False)) is not bool:
+                raise ValueError("special_tokens: flags: expected as many as words, each in 0..31")
+            some = bits if kind != "int" else bits & ONLY_DECODED
+            flags = {word: int(mask) for (word, _, _), mask in zip(pairs, some, strict=True) if mask}
             made = cls.from_user(special, always, kind, size, flags, state.get("shared", False))
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
