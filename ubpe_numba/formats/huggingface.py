@@ -23,7 +23,7 @@ from ubpe_numba.text.mark_cuts import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
-from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED
+from ubpe_numba.vocabulary.special_tokens import NORMALIZED, ONLY_DECODED, SINGLE_WORD
 from ubpe_numba.vocabulary.unknown import Unknown
 
 _quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
@@ -88,8 +88,11 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         if has_affixes:
             table.token_ids[[0xFE, 0xFF]] = -1
     rest = table.special.keys() - special.keys()
-    if whole and rest:
-        _check_rest({i: name for name, i in vocab.items()}, [table.special[word] for word in rest], splitter)
+    if whole:
+        odd = [vocab[word] for word, mask in flags.items() if mask & (SINGLE_WORD | NORMALIZED) and word in vocab]
+        names = dict(zip(vocab.values(), vocab, strict=True))
+        others = {*odd, *map(table.special.__getitem__, rest)}.difference(table.token_ids.tolist() if odd or rest else ())
+        _check_rest(sorted(map(names.__getitem__, others)), splitter)
     flags = {**flags, **dict.fromkeys(rest, ONLY_DECODED)}
     pattern = None
     if is_whole:
@@ -115,18 +118,16 @@ def _marked(
     return names, pairs, Splitter.from_state([*(() if splitter is None else splitter.steps), step])
 
 
-def _check_rest(names: dict[int, str], rest: list[int], splitter: Splitter | None) -> None:
-    """ModelFormatError if a word may be a token that no pair makes."""
-    for name in sorted(names[i] for i in rest):
+def _check_rest(names: list[str], splitter: Splitter | None) -> None:
+    """ModelFormatError if a word may be one of the tokens that no pair makes."""
+    for name in names:
         data = bytes_of(name) if splitter is not None and splitter.bytewise else name.encode("utf-8", "surrogatepass")
         try:
             text = data.decode()
         except UnicodeDecodeError:
             continue  # in no text
         if splitter is None or splitter.pieces(text) == [name]:
-            raise ModelFormatError(
-                f"model: vocab: no pair makes {name!r}, but with ignore_merges a word may be one"
-            )
+            raise ModelFormatError(f"model: vocab: no pair makes {name!r}, but with ignore_merges a word may be one")
 
 
 def _without_marks() -> Decoding:

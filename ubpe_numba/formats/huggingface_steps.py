@@ -56,7 +56,7 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
     """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     flags: dict[str, int] = {}
-    largest = -1
+    free = len(vocab)
     if not isinstance(tokens, list) and tokens is not None:
         raise ModelFormatError("added_tokens: expected a list")
     for i, token in enumerate(tokens or []):
@@ -65,8 +65,8 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
         word = token["content"]
         if not word or word in found[0] or word in found[1]:
             continue  # as there: the first counts
-        # the id that tokenizers gives it, whatever the file says
-        largest = max(largest, token_id := vocab.get(word, max(largest + 1, len(vocab))))
+        if (token_id := vocab.get(word, -1)) < 0:  # the id that tokenizers gives it, whatever the file says
+            token_id, free = free, free + 1
         if token_id != token["id"]:
             told = f"added_tokens[{i}]: {word!r} has the id {token['id']} in the file, but {token_id} here and in tokenizers"
             warnings.warn(told, UserWarning, stacklevel=2)
