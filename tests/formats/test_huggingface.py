@@ -14,7 +14,8 @@ from foreign import END, MIXED, same
 
 from ubpe_numba import BPE, ModelFormatError
 from ubpe_numba.formats.export_samples import TEXTS
-from ubpe_numba.formats.pair_table import byte_characters, symbol_character
+from ubpe_numba.formats.pair_table import symbol_character
+from ubpe_numba.text.byte_characters import byte_characters
 from ubpe_numba.text.patterns import NAMED
 
 regex = pytest.importorskip("regex")

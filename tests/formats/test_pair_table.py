@@ -1,4 +1,4 @@
-"""Tables of names: the characters that stand for bytes and integers, and which of several pairs makes a token."""
+"""Tables of names: the characters that stand for integers, and which of several pairs makes a token."""
 
 from __future__ import annotations
 
@@ -14,33 +14,14 @@ from reference.token_pairs import table_of_names
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import pair_table
 from ubpe_numba.formats.huggingface import _merges
-from ubpe_numba.formats.pair_table import Table, byte_characters, from_names, read_vocab, symbol_character, symbol_index
+from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_character, symbol_index
 from ubpe_numba.formats.vocab_merges import _pairs
 
-tokenizers = pytest.importorskip("tokenizers")
 
-
-def test_characters_of_bytes_and_integers() -> None:
-    table = byte_characters()
-    assert table == [c for c, _ in sorted(tokenizers_table().items(), key=lambda item: item[1])]
+def test_characters_of_integers() -> None:
     for i in (0, 6399, 6400, 100_000, 6400 + 0x100000 - 1):
         assert symbol_index(symbol_character(i)) == i
     assert symbol_index("a") is None
-
-
-def tokenizers_table() -> dict[str, int]:
-    """The table by Hugging Face: every character of its alphabet, by the byte that decodes from it."""
-    decoder = tokenizers.decoders.ByteLevel()
-    ascii_only = {c: decoder.decode([c]) for c in tokenizers.pre_tokenizers.ByteLevel.alphabet()}
-    table = {c: ord(byte) for c, byte in ascii_only.items() if byte != "\ufffd"}
-    level = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    for point in (*range(0x80, 0x800), *range(0x1000, 0x10000, 0x400), 0x10000, 0x50000, 0x90000, 0xD0000, 0x100000, 0x10FFFF):
-        if not 0xD800 <= point < 0xE000:
-            [(letters, _)] = level.pre_tokenize_str(chr(point))
-            table |= dict(zip(letters, chr(point).encode(), strict=True))
-    others = sorted(set(tokenizers.pre_tokenizers.ByteLevel.alphabet()) - table.keys())
-    rest = sorted(set(range(256)) - set(table.values()))  # bytes that never are part of UTF-8: in order
-    return table | dict(zip(others, rest, strict=True))
 
 
 # --- which of several pairs makes a token

@@ -102,16 +102,6 @@ def test_origins_by_hand() -> None:
     assert Normalizer("BertNormalizer").traced("É中")[1].tolist() == [0, 1, 1, 1]
 
 
-def test_no_character_is_joined_with_one_before_it_unseen() -> None:
-    """`_starts_part` knows all characters that a normal form joins with the one before: checked against all compositions."""
-    from ubpe_numba.text.normalizer import _starts_part
-
-    for point in range(0x110000):
-        parts = unicodedata.decomposition(chr(point)).split()
-        if len(parts) == 2 and not parts[0].startswith("<"):
-            assert not _starts_part(chr(int(parts[1], 16))), parts
-
-
 def test_state_and_pickle() -> None:
     made = Normalizer([*STEPS, "NFC", {"type": "Sequence", "normalizers": ["NFD", {"type": "Sequence", "normalizers": []}]}])
     again = Normalizer.from_state(json.loads(json.dumps(made.state())))

@@ -19,7 +19,8 @@ from ubpe_numba.formats.name_pairs import NamePairs
 from ubpe_numba.formats.name_pairs import Pairs as Pairs
 from ubpe_numba.formats.pairs_that_occur import MergedAlone, last_of_each, pairs_that_occur, with_parts
 from ubpe_numba.formats.run_order import run_order
-from ubpe_numba.text.normalizer import Normalizer, byte_characters
+from ubpe_numba.text.byte_characters import byte_characters
+from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding

@@ -17,7 +17,8 @@ from ubpe_numba.formats.huggingface_steps import BYTE_NAMES, added_of, cut_of, d
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.numbers_of_json import Number, read_numbers, write_numbers
 from ubpe_numba.formats.pair_table import Table, names
-from ubpe_numba.text.normalizer import Normalizer, byte_characters
+from ubpe_numba.text.byte_characters import byte_characters
+from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, needed_of

@@ -16,7 +16,8 @@ from ubpe_numba.documents.utf8 import utf8_document
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import check_fields, describe, integers_of, offsets_of
 from ubpe_numba.runtime.tables import automaton
-from ubpe_numba.text.normalizer import WHITE_SPACE, compiled
+from ubpe_numba.text.characters import WHITE_SPACE
+from ubpe_numba.text.step_patterns import compiled
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.kernels import find_words
 

@@ -1,0 +1,41 @@
+"""GPT-2's table of bytes: a character that can be seen for each of the 256, by which vocabularies name the bytes of a text."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+__all__ = ["byte_characters", "bytes_of", "names_of"]
+
+
+def byte_characters() -> list[str]:
+    """The character that names each byte in GPT-2's table: 188 printable bytes name themselves, the other 68 go from U+0100 on.
+
+    >>> table = byte_characters()
+    >>> table[65], table[32], table[10], len(set(table))
+    ('A', 'Ġ', 'Ċ', 256)
+    """
+    themselves = frozenset([*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)])
+    numbers = list(accumulate((byte not in themselves for byte in range(256)), initial=0))
+    return [chr(byte if byte in themselves else 0x100 + numbers[byte]) for byte in range(256)]
+
+
+_NAME_OF = dict(enumerate(byte_characters()))
+_BYTE_OF = {ord(name): byte for byte, name in _NAME_OF.items()}
+
+
+def names_of(data: bytes) -> str:
+    r"""The characters that name bytes, one each.
+
+    >>> names_of(b" \xc3\xa9")
+    'ĠÃ©'
+    """
+    return data.decode("latin-1").translate(_NAME_OF)
+
+
+def bytes_of(names: str) -> bytes:
+    r"""The bytes that characters name; characters up to U+00FF that name none are that byte.
+
+    >>> bytes_of("ĠÃ©")
+    b' \xc3\xa9'
+    """
+    return names.translate(_BYTE_OF).encode("latin-1")
