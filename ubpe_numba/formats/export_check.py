@@ -19,7 +19,7 @@ from ubpe_numba.formats.character_bytes import of_characters
 from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_character
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.segmenter import SpecialChoice
+from ubpe_numba.vocabulary.stretches import SpecialChoice
 
 #: Encodes documents of any kind, special tokens allowed, to lists of ids.
 EncodeLists = Callable[[list[Any]], list[list[int]]]

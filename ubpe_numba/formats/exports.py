@@ -27,7 +27,7 @@ from ubpe_numba.formats.export_check import EncodeLists, ExportCheck, compare, e
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.segmenter import SpecialChoice
+from ubpe_numba.vocabulary.stretches import SpecialChoice
 
 
 def to_huggingface(model: Model, encode: EncodeLists) -> str:
