@@ -53,15 +53,12 @@ def model_of(pieces: Pieces) -> Model:
 
 def _symbols(pieces: Pieces, used: np.ndarray, words: np.ndarray) -> _Symbols:
     """The alphabet of the pieces `used`, int64 indices, with the pieces `words` as symbols."""
-    starts = offsets_of(pieces.lengths)
-    chosen = np.zeros(pieces.lengths.size, bool)
-    chosen[used] = True
-    characters = np.unique(pieces.points[np.repeat(chosen, pieces.lengths)])
+    characters = np.unique(pieces.points_of(used))
     if (point := needed_of(characters, words.size, pieces.by_bytes)) >= 0:
         raise ModelFormatError(f"the character U+{point:04X} of a piece is needed to stand for something else")
     ids = np.full(characters.size, -1)
     single = used[pieces.lengths[used] == 1]
-    ids[np.searchsorted(characters, pieces.points[starts[single]])] = single
+    ids[np.searchsorted(characters, pieces.points_of(single))] = single
     names = pieces.names
     byte_ids = {names[i]: i for i in np.flatnonzero(pieces.types == BYTE).tolist()}
     unknown = np.flatnonzero(pieces.types == UNKNOWN_PIECE)
