@@ -286,9 +286,7 @@ def check(case: Case) -> str:
         raise
     late = [word for word, token in zip(words, _tokens(case), strict=True) if token["normalized"]]
     if not all(words) or len(set(late)) < len(late):
-        return (
-            "invalid"  # an empty word is found there for ever; which of several that become equal is found is a matter of chance
-        )
+        return "invalid"  # an empty word is found there for ever; which of several that become equal is found is chance
     try:
         tok = ours(case.text)
     except ModelFormatError as error:

@@ -25,9 +25,9 @@ from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.segmenter import SpecialChoice, Stretches, places_of
+from ubpe_numba.vocabulary.stretches import SpecialChoice, Stretches
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
 from ubpe_numba.vocabulary.unknown import with_ids
 

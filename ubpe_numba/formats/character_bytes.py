@@ -16,6 +16,7 @@ import itertools
 import numpy as np
 
 from ubpe_numba.formats.pair_table import Pairs, Table
+from ubpe_numba.text.stand_ins import byte_name
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import Unknown
 
@@ -78,7 +79,7 @@ def of_characters(model: Model) -> tuple[dict[str, int], Pairs]:
     data = alphabet.to_symbols(vocabulary.arena).tobytes()
     tokens = [data[a:b] for a, b in itertools.pairwise(vocabulary.offsets.tolist())]
     byte_ids = [] if unknown.byte_ids is None else unknown.byte_ids.tolist()
-    of_bytes = {i: f"<0x{byte:02X}>" for byte, i in enumerate(byte_ids) if i != unknown.id}  # a byte without a token is unknown
+    of_bytes = {i: byte_name(byte) for byte, i in enumerate(byte_ids) if i != unknown.id}  # a byte without a token is unknown
     names = {
         t: of_bytes[i] if t < 256 and i in of_bytes else tokens[t].decode("utf-8", "surrogatepass")
         for t, i in enumerate(token_ids.tolist())

@@ -17,11 +17,11 @@ from ubpe_numba.documents.utf8 import utf8_documents
 from ubpe_numba.formats import export_samples
 from ubpe_numba.formats.character_bytes import of_characters
 from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_character
-from ubpe_numba.text.normalizer import byte_characters
+from ubpe_numba.text.byte_characters import names_of
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.segmenter import SpecialChoice
 from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED
+from ubpe_numba.vocabulary.stretches import SpecialChoice
 
 #: Encodes documents of any kind, special tokens allowed, to lists of ids.
 EncodeLists = Callable[[list[Any]], list[list[int]]]
@@ -129,12 +129,12 @@ class ExportCheck:
         if special is None:
             return {}
         found: dict[str, int] = {}
-        letters = byte_characters() if kind == "bytes" and self.model.segmenter.unknown is None else None
+        bytewise = kind == "bytes" and self.model.segmenter.unknown is None
         for i in np.flatnonzero(~special.found).tolist():
             word = special.words[i]
-            if letters is not None:
+            if bytewise:
                 data = word.encode() if isinstance(word, str) else bytes(word)
-                name = "".join(letters[byte] for byte in data)
+                name = names_of(data)
                 name = data.decode("utf-8", "replace") if name in vocab else name
             else:
                 name = self._characters(word) if isinstance(word, tuple) else str(word)

@@ -17,6 +17,7 @@ from ubpe_numba.formats import (
     huggingface,
     imports,
     sentencepiece,
+    sentencepiece_model,
     tiktoken,
     unigram,
     vocab_merges,
@@ -26,7 +27,7 @@ from ubpe_numba.formats.export_check import EncodeLists, ExportCheck, compare, e
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.segmenter import SpecialChoice
+from ubpe_numba.vocabulary.stretches import SpecialChoice
 
 
 def to_huggingface(model: Model, encode: EncodeLists) -> str:
@@ -133,7 +134,7 @@ def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
     """The `.model` file of a model; see `BPE.to_sentencepiece`. `encode` takes special tokens for ordinary text."""
     data = sentencepiece.write(model, unigram)
     check = ExportCheck(model._replace(segmenter=model.segmenter._replace(special=None)), encode)  # which are in no text
-    other = Coder(sentencepiece.model_of(sentencepiece.read(data)))
+    other = Coder(sentencepiece_model.model_of(sentencepiece.read(data)))
     options = EncodeOptions(special=SpecialChoice("none", "none"))
 
     def encode_ids(ids: Ragged) -> Ragged:

@@ -16,12 +16,14 @@ import numpy as np
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.affixes import with_marks
 from ubpe_numba.formats.character_bytes import over_bytes
-from ubpe_numba.formats.huggingface_steps import BYTE_NAMES, added_of, cut_of, decoding_of, file_of, steps_of
+from ubpe_numba.formats.huggingface_steps import added_of, cut_of, decoding_of, file_of, steps_of
 from ubpe_numba.formats.name_pairs import NamePairs, Pairs, parse
-from ubpe_numba.formats.pair_table import Table, bytes_of, from_names, read_vocab, symbol_index, two_parts
+from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_index, two_parts
+from ubpe_numba.text.byte_characters import named_bytes
 from ubpe_numba.text.mark_cuts import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.text.stand_ins import BYTE_NAMES
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.special_tokens import NORMALIZED, ONLY_DECODED, SINGLE_WORD
 from ubpe_numba.vocabulary.unknown import Unknown
@@ -121,7 +123,7 @@ def _marked(
 def _check_rest(names: list[str], splitter: Splitter | None) -> None:
     """ModelFormatError if a word may be one of the tokens that no pair makes."""
     for name in names:
-        data = bytes_of(name) if splitter is not None and splitter.bytewise else name.encode("utf-8", "surrogatepass")
+        data = named_bytes(name) if splitter is not None and splitter.bytewise else name.encode("utf-8", "surrogatepass")
         try:
             text = data.decode()
         except UnicodeDecodeError:

@@ -14,7 +14,17 @@ import numpy as np
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import gguf_file, huggingface, sentencepiece, tekken, tiktoken, unigram, vocab_merges, wordpiece
+from ubpe_numba.formats import (
+    gguf_file,
+    huggingface,
+    sentencepiece,
+    sentencepiece_model,
+    tekken,
+    tiktoken,
+    unigram,
+    vocab_merges,
+    wordpiece,
+)
 from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.runtime.files import open_regular
@@ -93,7 +103,7 @@ def any_of_gguf(path: Any) -> Model | wordpiece.Words:
     """The model of a `.gguf` file, or what it says of words."""
     found = gguf_file.read(path)
     if isinstance(found, sentencepiece.Pieces):
-        return sentencepiece.model_of(found)
+        return sentencepiece_model.model_of(found)
     return (
         found if isinstance(found, wordpiece.Words) else _model_of(found, sum(map(len, found.special)) + 8 * found.token_ids.size)
     )
@@ -114,7 +124,7 @@ def from_sentencepiece(source: Any, unigram: bool | None) -> Model:
     if unigram not in (None, pieces.kind == sentencepiece.UNIGRAM):
         right = "BPE" if unigram else "UBPE"
         raise ModelFormatError(f"a model of {'pairs' if unigram else 'unigrams'}: use {right}.from_sentencepiece")
-    return sentencepiece.model_of(pieces)
+    return sentencepiece_model.model_of(pieces)
 
 
 def _pattern_of(pretokenizer: Any) -> str | None:

@@ -6,7 +6,6 @@ private use area. For example the bytes 32 and 97 ("a" after a space) are named 
 
 from __future__ import annotations
 
-import functools
 import itertools
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from ubpe_numba.formats.name_pairs import NamePairs
 from ubpe_numba.formats.name_pairs import Pairs as Pairs
 from ubpe_numba.formats.pairs_that_occur import MergedAlone, last_of_each, pairs_that_occur, with_parts
 from ubpe_numba.formats.run_order import run_order
-from ubpe_numba.text.byte_characters import byte_characters
+from ubpe_numba.text.byte_characters import BYTE_OF, byte_characters, named_bytes
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -134,7 +133,7 @@ def from_names(
     used = np.zeros(max(vocab.values()) + 1, bool)  # by ids of `vocab`, like `number`
     used[left] = used[right] = used[made] = True
     added = {**special, **known}
-    value = _byte_of() if kind == "bytes" else {}
+    value = BYTE_OF if kind == "bytes" else {}
     single = [token for token in vocab if len(token) == 1 and (not loose or kind != "bytes" or token in value)]
     letters = sorted((vocab[token], token) for token in single if all_letters or token not in added or used[vocab[token]])
     symbols, values = _symbols([token for _, token in letters], kind, value)
@@ -163,7 +162,7 @@ def from_names(
     others = np.flatnonzero(number[ids] < 0)
     rest = {names[i]: int(ids[i]) for i in others[np.argsort(ids[others])].tolist() if names[i] not in added}
     if kind == "bytes":  # their names are written in the characters of bytes too, if that is possible
-        rest = {word: i for token, i in rest.items() if (word := _as_text(bytes_of(token))) not in added}
+        rest = {word: i for token, i in rest.items() if (word := _as_text(named_bytes(token))) not in added}
     return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole, one_by_one, shared=loose, runs=runs)
 
 
@@ -230,21 +229,6 @@ def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list
     if sorted(i for i in indices if i is not None) != values:
         raise ModelFormatError("vocab: the characters are not those of an alphabet of integers")
     return [symbol_character(i) for i in values], values
-
-
-def bytes_of(name: str) -> bytes:
-    """The bytes that a name stands for; those of its text if it has a character of no byte.
-
-    >>> bytes_of("Ġa"), bytes_of(" a")
-    (b' a', b' a')
-    """
-    value = _byte_of()
-    return bytes(map(value.__getitem__, name)) if value.keys() >= set(name) else name.encode("utf-8", "surrogatepass")
-
-
-@functools.cache
-def _byte_of() -> dict[str, int]:
-    return {letter: byte for byte, letter in enumerate(byte_characters())}
 
 
 def _as_text(data: bytes) -> str | bytes:

@@ -7,14 +7,7 @@ A file is a message of protobuf (protobuf.py):
        unknown decodes to
     3  what is done to a text before: 1 a name, 2 a map of characters, 3 a space in front, 4 no superfluous spaces, 5 spaces as ▁
 
-Symbols are characters, and characters that stand for bytes, for the unknown and for words of the user (text/stand_ins.py). The id
-of a piece is its number.
-
-*Unigram*: the score of a piece is its weight. A character that is no piece weighs 10 less than the least normal piece; a piece of
-the user, n bytes long, (n - 1) / 10, so that it wins against any others. *BPE*: two neighbours merge if what they join to is a
-normal piece, that of the highest score first, of equal scores the leftmost. If every piece, encoded by itself, becomes itself,
-that is merging pairs by rank (kernels/pairs_of_pieces.py); pieces of equal score are of one character, ▁, in all models known,
-and `_runs` finds an order for them.
+The id of a piece is its number. sentencepiece_model.py makes a model of the pieces.
 """
 
 from __future__ import annotations
@@ -27,29 +20,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats.kernels.pairs_of_pieces import pairs_of_pieces
-from ubpe_numba.formats.pairs_that_occur import WORK
 from ubpe_numba.formats.protobuf import Messages, field
-from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.runtime.tables.trie import trie_of
-from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, WORDS, needed_of
-from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.runtime.arrays import offsets_of, places_of
+from ubpe_numba.text.stand_ins import BYTE_NAMES, BYTES, UNKNOWN, WORDS, byte_name
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
-from ubpe_numba.vocabulary.unknown import Unknown
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 NORMAL, UNKNOWN_PIECE, CONTROL, USER, UNUSED, BYTE = 1, 2, 3, 4, 5, 6  # types of pieces
 UNIGRAM, BPE, WORDS_ONLY, CHARACTERS = 1, 2, 3, 4  # kinds of models
 _MOST = 1 << 20  # pieces
 _MOST_FIELDS = 1 << 16  # of other messages
 _LONGEST = 8000  # bytes of a piece, as sentencepiece has it
-_PENALTY = np.float32(10.0)  # of the unknown
-_LONGEST_RUN, _MOST_RUNS = 32, 2  # characters, and scores that several such pieces have: trying an order takes 50 ms
-_NO_RANK = 1 << 30
-_MOST_WEIGHT = 1e6
 SURFACE = " \u2047 "  # what the unknown decodes to unless a file says something else
 
 
@@ -70,6 +50,10 @@ class Pieces(NamedTuple):
         """The text of every piece."""
         text = self.points.tobytes().decode("utf-32-le")
         return [text[a:b] for a, b in pairwise(offsets_of(self.lengths).tolist())]
+
+    def points_of(self, chosen: np.ndarray) -> np.ndarray:
+        """The characters of some pieces, int64 indices, one piece after the other, uint32."""
+        return self.points[places_of(offsets_of(self.lengths)[chosen], self.lengths[chosen])]
 
 
 def read(data: bytes) -> Pieces:
@@ -136,239 +120,8 @@ def check(pieces: Pieces) -> None:
     if n_unknown > 1 or (n_unknown == 0 and not pieces.by_bytes):
         raise ModelFormatError(f"expected one unknown piece, got {n_unknown}")
     found = {names[i] for i in np.flatnonzero(types == BYTE).tolist()}
-    if found != (set(map(_byte_name, range(256))) if pieces.by_bytes else set()):
+    if found != (BYTE_NAMES.keys() if pieces.by_bytes else set()):
         raise ModelFormatError("byte_fallback: expected the 256 pieces of bytes with it, and none without")
-
-
-def _byte_name(byte: int) -> str:
-    return f"<0x{byte:02X}>"
-
-
-# ---------------------------------------------------------------------------------------------------- a model of them
-
-
-class Symbols(NamedTuple):
-    """The alphabet of a model: characters first, then the bytes, the unknown, and words of the user."""
-
-    alphabet: Alphabet
-    token_ids: np.ndarray  # int64 of all symbols, -1: has no piece
-    n_characters: int
-    words: list[str]
-
-
-def model_of(pieces: Pieces) -> Model:
-    """The model of what a file says; ModelFormatError for what cannot be encoded exactly."""
-    try:
-        return _unigram(pieces) if pieces.kind == UNIGRAM else _bpe(pieces)
-    except (TypeError, ValueError) as error:
-        raise ModelFormatError(str(error)) from error
-
-
-def _symbols(pieces: Pieces, used: np.ndarray, words: np.ndarray) -> Symbols:
-    """The alphabet of the pieces `used`, int64 indices, with the pieces `words` as symbols."""
-    starts = offsets_of(pieces.lengths)
-    chosen = np.zeros(pieces.lengths.size, bool)
-    chosen[used] = True
-    characters = np.unique(pieces.points[np.repeat(chosen, pieces.lengths)])
-    if (point := needed_of(characters, words.size, pieces.by_bytes)) >= 0:
-        raise ModelFormatError(f"the character U+{point:04X} of a piece is needed to stand for something else")
-    ids = np.full(characters.size, -1)
-    single = used[pieces.lengths[used] == 1]
-    ids[np.searchsorted(characters, pieces.points[starts[single]])] = single
-    names = pieces.names
-    byte_ids = {names[i]: i for i in np.flatnonzero(pieces.types == BYTE).tolist()}
-    unknown = np.flatnonzero(pieces.types == UNKNOWN_PIECE)
-    points = [
-        characters,
-        np.arange(BYTES, BYTES + len(byte_ids)),
-        np.full(unknown.size, UNKNOWN),
-        np.arange(WORDS, WORDS + words.size),
-    ]
-    ids = np.concatenate([ids, [byte_ids[_byte_name(b)] for b in range(len(byte_ids))], unknown, words]).astype(np.int64)
-    alphabet = Alphabet.from_symbols(np.concatenate(points).astype(np.int64), "str")
-    return Symbols(alphabet, ids, characters.size, [names[i] for i in words.tolist()])
-
-
-def _segmenter(pieces: Pieces, symbols: Symbols, token_ids: np.ndarray, size: int, fused: bool) -> Segmenter:
-    """What is done to a text before: sentencepiece's step, and characters that stand for others."""
-    characters = symbols.alphabet.symbols[: symbols.n_characters].astype(np.uint32).tobytes().decode("utf-32-le")
-    users = np.flatnonzero(pieces.types == USER)
-    names = pieces.names
-    steps = [
-        {**pieces.text, "words": [names[i] for i in users.tolist()]},
-        {"type": "StandIns", "alphabet": characters, "words": symbols.words, "by_bytes": pieces.by_bytes, "fused": fused,
-         "unknown": pieces.surface},
-    ]  # fmt: skip
-    special = {names[i]: i for i in np.flatnonzero(pieces.types == CONTROL).tolist()}
-    unknown = np.flatnonzero(pieces.types == UNKNOWN_PIECE)
-    made = Segmenter(
-        special=SpecialTokens.from_user(special, None, "str", size),
-        normalizer=Normalizer(steps),
-        unknown=Unknown(None, int(unknown[0]), True) if unknown.size else None,
-    )
-    return made.numbered(token_ids, size)
-
-
-def _unigram(pieces: Pieces) -> Model:
-    """A model whose weights are the scores."""
-    types = pieces.types
-    used = np.flatnonzero(np.isin(types, (NORMAL, USER)))
-    symbols = _symbols(pieces, used, np.zeros(0, np.int64))
-    normal = pieces.scores[types == NORMAL]
-    least = np.float64((normal.min() if normal.size else np.float32(np.finfo(np.float32).max)) - _PENALTY)
-    sizes = _utf8_sizes(pieces)
-    scores = np.where(types == USER, (0.1 * (sizes - 1)).astype(np.float32), pieces.scores).astype(np.float64)
-    multiple = used[pieces.lengths[used] > 1]
-    weights = np.where(symbols.token_ids >= 0, scores[symbols.token_ids], least)
-    points = symbols.alphabet.symbols
-    weights[points == UNKNOWN] = least
-    if pieces.by_bytes:
-        weights[(points >= BYTES) & (points < UNKNOWN)] = least  # of the first byte of a character, and of the others nothing
-        weights[(points >= BYTES + 0x80) & (points < BYTES + 0xC0)] = 0.0
-    unknown = np.flatnonzero(types == UNKNOWN_PIECE)
-    ids = symbols.token_ids.copy()
-    if (ids < 0).any():
-        if pieces.by_bytes:
-            character = chr(points[int(np.argmax(ids < 0))])
-            raise ModelFormatError(f"byte_fallback: the character {character!r} is in pieces, but is none itself")
-        ids[ids < 0] = unknown[0]
-    flat = symbols.alphabet.lookup(pieces.points[_rows(pieces, multiple)])
-    vocabulary = Vocabulary.from_sequences(
-        symbols.alphabet.size, flat, pieces.lengths[multiple],
-        log_probabilities=np.clip(np.concatenate([weights, scores[multiple]]), -_MOST_WEIGHT, _MOST_WEIGHT),
-    )  # fmt: skip
-    size = len(vocabulary)
-    segmenter = _segmenter(pieces, symbols, np.concatenate([ids, multiple]), size, fused=False)
-    return Model(symbols.alphabet, vocabulary, segmenter)
-
-
-def _bpe(pieces: Pieces) -> Model:
-    """A model of pairs by rank."""
-    types = pieces.types
-    used = np.flatnonzero((types == NORMAL) | ((types == UNUSED) & (pieces.lengths > 1)))
-    if pieces.kind == CHARACTERS:
-        used = used[pieces.lengths[used] == 1]
-    symbols = _symbols(pieces, used, np.flatnonzero(types == USER))
-    if (symbols.token_ids < 0).any():
-        character = chr(symbols.alphabet.symbols[int(np.argmax(symbols.token_ids < 0))])
-        raise ModelFormatError(f"the character {character!r} is in pieces, but is none itself")
-    by_rank = used[pieces.lengths[used] > 1]
-    by_rank = by_rank[np.argsort(-pieces.scores[by_rank], kind="stable")]
-    by_rank, tied = _runs(pieces, by_rank)
-    n, lengths = symbols.alphabet.size, pieces.lengths[by_rank]
-    if float((lengths.astype(np.float64) ** 2).sum()) > WORK:
-        raise ModelFormatError("pieces are too long to find out what they are made of")
-    arena = np.concatenate([np.arange(n, dtype=np.int32), symbols.alphabet.lookup(pieces.points[_rows(pieces, by_rank)])])
-    sizes = np.concatenate([np.ones(n, np.int64), lengths])
-    pairs = np.empty((by_rank.size, 2), np.int32)
-    ends, ranks, parts = np.empty((3, int(sizes.max())), np.int32)
-    nodes = np.empty(ends.size, np.int64)
-    pairs_of_pieces(arena, offsets_of(sizes), n, trie_of(n, arena, sizes), ends, ranks, parts, nodes, pairs)
-    kept = pairs[:, 0] >= 0  # the others, which are not what their parts are merged to, are in no text
-    kept &= ~_taken_apart(pieces, by_rank, pairs, kept, n)
-    number = np.concatenate([np.arange(n), n + np.cumsum(kept) - 1]).astype(np.int32)
-    by_rank, pairs, tied = by_rank[kept], number[pairs[kept]], tied[kept]
-    _check_ties(pieces, by_rank, pairs, tied)
-    vocabulary = Vocabulary.from_merges(n, pairs)
-    segmenter = _segmenter(pieces, symbols, np.concatenate([symbols.token_ids, by_rank]), len(vocabulary), fused=True)
-    return Model(symbols.alphabet, vocabulary, segmenter._replace(one_by_one=not vocabulary.in_order_of_creation))
-
-
-def _taken_apart(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, made: np.ndarray, n: int) -> np.ndarray:
-    """The pieces that are not used, bool[m]: after all merges sentencepiece takes them apart again into what they are made of.
-
-    `made` bool[m]: those that merges make, of n symbols. That is as if they were not there, unless a used piece of lower rank
-    takes one of them, or one of its parts together with a neighbour: then ModelFormatError.
-    """
-    unused = made & (pieces.types[by_rank] == UNUSED)
-    last = np.full(n + by_rank.size, -1, np.int64)  # the lowest rank of a used piece that begins with a token; and ends with one
-    for side in (0, 1):
-        last[:] = -1
-        places = np.flatnonzero(made & ~unused)
-        last[pairs[places, side]] = places
-        at = np.flatnonzero(unused)
-        bad = (last[pairs[at, 1 - side]] > at) | (last[n + at] >= 0)
-        if bad.any():
-            i = int(by_rank[at[np.argmax(bad)]])
-            raise ModelFormatError(
-                f"piece {i}: {pieces.names[i]!r} is unused, so it is taken apart again, which other pieces depend on; "
-                "that is not supported: leave it out of the file, or make it a normal piece, if its ids may differ"
-            )
-    return np.asarray(unused)
-
-
-def _utf8_sizes(pieces: Pieces) -> np.ndarray:
-    """How many bytes each piece has, int64."""
-    points = pieces.points
-    widths = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
-    return np.add.reduceat(widths, offsets_of(pieces.lengths)[:-1])
-
-
-def _rows(pieces: Pieces, chosen: np.ndarray) -> np.ndarray:
-    """Where the characters of some pieces stand, one piece after the other, int64."""
-    lengths = pieces.lengths[chosen]
-    begins = offsets_of(pieces.lengths)[chosen]
-    return np.repeat(begins - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
-
-
-def _runs(pieces: Pieces, by_rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pieces of equal score that are one character several times, in an order that merges them as from the left.
-
-    From the left a run of characters becomes pieces of the largest length, mostly 16, and what is left. By rank: powers of two
-    first, which leaves the rest as ever smaller powers; then these join from the left, if what ends with the larger one comes
-    first: 12 = 8 + 4, then 14 = 12 + 2, 10 and 6, then 15 = 14 + 1, 13, 11, 9, 7, 5 and 3. Whether that gives the same is tried.
-    Returns all pieces, int64, and whether each is of a score that another has too and is not put in order here, bool.
-    """
-    scores = pieces.scores[by_rank]
-    new = np.concatenate([[True], scores[1:] != scores[:-1], [True]])
-    out, tied, left = by_rank.copy(), ~(new[:-1] & new[1:]), _MOST_RUNS
-    for begin, end in pairwise(np.flatnonzero(new).tolist()):
-        chosen = by_rank[begin:end]
-        lengths = pieces.lengths[chosen]
-        if chosen.size < 2 or lengths.max() > _LONGEST_RUN or np.ptp(pieces.points[_rows(pieces, chosen)]) or not left:
-            continue
-        left -= 1
-        low = lengths & -lengths
-        power = low == lengths
-        order = np.lexsort([np.where(power, lengths, -lengths), np.where(power, 0, -low), ~power])
-        by_order = {length: rank for rank, length in enumerate(lengths[order].tolist())}
-        from_left = dict.fromkeys(by_order, 0)
-        if all(_parts_of_run(n, by_order) == _parts_of_run(n, from_left) for n in range(3 * int(lengths.max()))):
-            out[begin:end], tied[begin:end] = chosen[order], False
-    return out, tied
-
-
-def _parts_of_run(n: int, ranks: dict[int, int]) -> list[int]:
-    """The lengths of the parts that a run of n characters is merged to, by the ranks of lengths, of equal ones from the left.
-
-    >>> _parts_of_run(7, {2: 0, 4: 1, 3: 2}), _parts_of_run(7, {2: 0, 4: 0, 3: 0})
-    ([4, 3], [4, 3])
-    """
-    parts = [1] * n
-    while len(parts) > 1:
-        rank, at = min((ranks.get(a + b, _NO_RANK), i) for i, (a, b) in enumerate(pairwise(parts)))
-        if rank == _NO_RANK:
-            break
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-    return parts
-
-
-def _check_ties(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, tied: np.ndarray) -> None:
-    """ModelFormatError if the order of pieces of equal score matters: if one ends with what another of lower rank begins with.
-
-    Of two that overlap sentencepiece merges the left one first. `tied` bool[m]: whether the score is that of another piece too.
-    """
-    places = np.flatnonzero(tied)
-    scores = pieces.scores[by_rank[places]]
-    for chosen in np.split(places, np.flatnonzero(np.diff(scores)) + 1):
-        first = dict(zip(pairs[chosen, 0].tolist()[::-1], chosen.tolist()[::-1], strict=True))
-        for i, right in zip(chosen.tolist(), pairs[chosen, 1].tolist(), strict=True):
-            if first.get(right, i) < i:
-                names = pieces.names
-                a, b = names[by_rank[i]], names[by_rank[first[right]]]
-                raise ModelFormatError(
-                    f"the pieces {a!r} and {b!r} have the same score, and which is merged first depends on where"
-                )
 
 
 # ---------------------------------------------------------------------------------------------------- writing
@@ -408,7 +161,7 @@ def write(model: Model, unigram: bool) -> bytes:
             if first == UNKNOWN:
                 rows[i] = "<unk>", 0.0, UNKNOWN_PIECE
             else:
-                rows[i] = (_byte_name(first - BYTES), 0.0, BYTE) if first >= BYTES else (words[first - WORDS], 0.0, USER)
+                rows[i] = (byte_name(first - BYTES), 0.0, BYTE) if first >= BYTES else (words[first - WORDS], 0.0, USER)
         elif i != unknown:
             rows[i] = name, score, USER if unigram and name in users else NORMAL
     for i in range(max(rows)):

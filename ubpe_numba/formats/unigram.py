@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats.huggingface_steps import BYTE_NAMES, added_of, cut_of, decoding_of, file_of, steps_of
+from ubpe_numba.formats.huggingface_steps import added_of, cut_of, decoding_of, file_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.numbers_of_json import Number, read_numbers, write_numbers
 from ubpe_numba.formats.pair_table import Table, names
-from ubpe_numba.text.byte_characters import byte_characters
+from ubpe_numba.text.byte_characters import BYTE_OF
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
-from ubpe_numba.text.stand_ins import BYTES, UNKNOWN, needed_of
+from ubpe_numba.text.stand_ins import BYTE_NAMES, BYTES, UNKNOWN, byte_name, needed_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.model import Model
@@ -32,7 +32,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _MOST = 1e6  # of a score, either way
 _PENALTY = 10.0
-_NAME_OF_BYTE = list(BYTE_NAMES)
 _quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 
 
@@ -119,7 +118,7 @@ def model_of(text: str | bytes) -> Model:
 
 def _of_bytes(used: list[tuple[str, int]], unknown: int | None) -> list[tuple[str, int]]:
     """Pieces whose characters are those of bytes, as characters U+0000 to U+00FF; others are in no text."""
-    byte_of = {letter: chr(byte) for byte, letter in enumerate(byte_characters())}
+    byte_of = {letter: chr(byte) for letter, byte in BYTE_OF.items()}
     odd = set("".join(name for name, _ in used)) - byte_of.keys()
     if odd:
         used = [(name, i) for name, i in used if odd.isdisjoint(name)]
@@ -164,7 +163,7 @@ def write(model: Model, table: Table, scores: np.ndarray, special: dict[str, int
         if t < n and i == unknown:
             name, score = rows.get(i, (called, least))
         elif t < n and by_bytes and BYTES <= ord(name) < UNKNOWN:
-            name, score = _NAME_OF_BYTE[ord(name) - BYTES], least
+            name, score = byte_name(ord(name) - BYTES), least
         if rows.get(i, (name,))[0] != name:
             raise ValueError(f"special_tokens: {rows[i][0]!r} has the id {i} of another token")
         rows[i] = name, score

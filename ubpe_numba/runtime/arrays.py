@@ -4,7 +4,7 @@ Three parts, in this order:
 
 - any value: `describe` says what it is, `positive` checks an integer that a user gave;
 - arrays of documents: `plain` and `writable` give them the layout that kernels are compiled for, `offsets_of` and
-  `check_offsets` make and check offsets, `flatten_ints` flattens lists;
+  `check_offsets` make and check offsets, `places_of` lists the places of stretches, `flatten_ints` flattens lists;
 - fields of model files, which may hold anything: `check_fields`, `integers_of` and `numbers_of` raise ModelFormatError.
 """
 
@@ -74,6 +74,16 @@ def offsets_of(lengths: NDArray[Any]) -> NDArray[np.int64]:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:], dtype=np.int64)
     return offsets
+
+
+def places_of(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All places in stretches of these lengths, int64, which begin at `starts`, one stretch after the other.
+
+    >>> places_of(np.array([2, 7]), np.array([3, 1])).tolist()
+    [2, 3, 4, 7]
+    """
+    ends = offsets_of(lengths)
+    return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
 
 
 def check_offsets(offsets: NDArray[np.int64], size: int, name: str = "offsets") -> None:

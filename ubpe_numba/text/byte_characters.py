@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-__all__ = ["byte_characters", "bytes_of", "names_of"]
+__all__ = ["BYTE_OF", "byte_characters", "bytes_of", "named_bytes", "names_of"]
 
 
 def byte_characters() -> list[str]:
@@ -20,7 +20,9 @@ def byte_characters() -> list[str]:
 
 
 _NAME_OF = dict(enumerate(byte_characters()))
-_BYTE_OF = {ord(name): byte for byte, name in _NAME_OF.items()}
+#: The byte that each character names.
+BYTE_OF = {name: byte for byte, name in _NAME_OF.items()}
+_BYTE_OF = str.maketrans(BYTE_OF)
 
 
 def names_of(data: bytes) -> str:
@@ -39,3 +41,12 @@ def bytes_of(names: str) -> bytes:
     b' \xc3\xa9'
     """
     return names.translate(_BYTE_OF).encode("latin-1")
+
+
+def named_bytes(name: str) -> bytes:
+    """The bytes that the name of a token stands for; those of its text if it has a character that names no byte.
+
+    >>> named_bytes("Ġa"), named_bytes(" a")
+    (b' a', b' a')
+    """
+    return bytes_of(name) if BYTE_OF.keys() >= set(name) else name.encode("utf-8", "surrogatepass")

@@ -17,7 +17,20 @@ from ubpe_numba.text.charsmap import INSIDE, Changed, document, words_trie
 from ubpe_numba.text.kernels import stand_ins as kernels
 from ubpe_numba.text.kernels.stand_ins import BYTES, MOST_WORDS, UNKNOWN, WORDS
 
-__all__ = ["BYTES", "MOST_WORDS", "UNKNOWN", "WORDS", "StandIns", "needed_of"]
+__all__ = ["BYTES", "BYTE_NAMES", "MOST_WORDS", "UNKNOWN", "WORDS", "StandIns", "byte_name", "needed_of"]
+
+
+def byte_name(byte: int) -> str:
+    """The name of the token that is a byte, in models that have them for characters that they do not know.
+
+    >>> byte_name(10)
+    '<0x0A>'
+    """
+    return f"<0x{byte:02X}>"
+
+
+#: The names of all 256, ascending, and the bytes.
+BYTE_NAMES = {byte_name(byte): byte for byte in range(256)}
 
 
 def needed_of(points: np.ndarray, n_words: int, by_bytes: bool) -> int:

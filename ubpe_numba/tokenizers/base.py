@@ -35,8 +35,9 @@ from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter, SpecialChoice
+from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.stretches import SpecialChoice
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.segmenter import SpecialChoice
+from ubpe_numba.vocabulary.stretches import SpecialChoice
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_counts, token_weights
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 

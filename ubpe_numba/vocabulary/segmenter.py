@@ -14,8 +14,8 @@ import numpy as np
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
-from ubpe_numba.errors import ModelFormatError, SpecialTokenError
-from ubpe_numba.runtime.arrays import check_fields, integers_of, offsets_of
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.runtime.arrays import check_fields, integers_of, places_of
 from ubpe_numba.text import rewrite
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pretokenizer import Pretokenizer
@@ -24,40 +24,10 @@ from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.stretches import SpecialChoice, Stretches, without_late_words, without_words
 from ubpe_numba.vocabulary.unknown import Unknown
 
-__all__ = ["Segmenter", "SpecialChoice"]
-
-
-class SpecialChoice(NamedTuple):
-    """Which special tokens a call of `encode` allows and forbids, as the user says it."""
-
-    allowed: Any = "none"
-    disallowed: Any = "all"
-
-
-class Stretches(NamedTuple):
-    """Documents without their special tokens, in the stretches that these leave.
-
-    `values` and `cuts` int64[s + 1]: what is left; stretches `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
-    the special tokens taken out; `at` int64[k]: where each stood in the documents, `before` int64[k]: before which stretch,
-    `owners` int64[k]: in which document; `sizes` int64[k]: of how many symbols. `begins` int64[d]: where the documents began.
-
-    Where text is rewritten `values` are those that are encoded; `segments` int64: where they are cut, None if that is not known
-    yet; `origins` int64: where in the documents each value comes from, None if nobody asked.
-    """
-
-    values: np.ndarray
-    cuts: np.ndarray
-    first: np.ndarray
-    words: np.ndarray
-    at: np.ndarray
-    before: np.ndarray
-    owners: np.ndarray
-    sizes: np.ndarray
-    begins: np.ndarray
-    segments: np.ndarray | None = None
-    origins: np.ndarray | None = None
+__all__ = ["PLAIN", "Segmenter"]
 
 
 class Segmenter(NamedTuple):
@@ -98,7 +68,8 @@ class Segmenter(NamedTuple):
         `lone` are its break and stop tokens. TypeError or ValueError, naming the argument; a pre-tokenizer or a normalizer for
         integers is a ValueError.
         """
-        check_encoding(encoding)
+        if encoding not in (None, "utf-8"):
+            raise ValueError(f"encoding: expected None or 'utf-8', got {encoding!r}")
         cutter = pretokenizer if isinstance(pretokenizer, Splitter) else Pretokenizer.of(pretokenizer)
         changer = Normalizer.of(normalizer)
         if cutter is not None and kind == "int":
@@ -155,6 +126,19 @@ class Segmenter(NamedTuple):
             cuts = self.pretokenizer.split(pieces.values, pieces.cuts)
         return cuts if self.lone is None else self.lone.cuts(pieces.values, cuts, self.lone.stops)
 
+    # ---------------------------------------------------------------------------------------------- documents in stretches
+
+    def stretches(self, documents: Documents, name: str, chosen: SpecialChoice | None = None) -> Stretches:
+        """Take special tokens and known words out of documents, and cut at break tokens where a pre-tokenizer has to see that.
+
+        Known words are looked for always, special tokens where they are `chosen`; None, as in a fit: all of them, and none is an
+        error. SpecialTokenError for one that is forbidden, TypeError where a pre-tokenizer meets integers.
+        """
+        made = without_words(self.special, None if self.pretokenizer is None else self.lone, documents, chosen)
+        if (self.pretokenizer is not None or self.normalizer is not None) and made.values.size and documents.kind == "int":
+            raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
+        return made
+
     # ---------------------------------------------------------------------------------------------- text that is changed
 
     @property
@@ -209,8 +193,9 @@ class Segmenter(NamedTuple):
             found = rewrite.normalized(self.normalizer, values, cuts, trace)
             values, cuts = found.values, found.cuts
             origins = None if origins is None else origins[found.origins]
-        if late:
-            pieces, cuts, origins = self._without_late(pieces._replace(values=values), cuts, origins, chosen)
+        if special is not None and late:
+            change = None if self.normalizer is None else self.normalizer.apply
+            pieces, cuts, origins = without_late_words(special, change, pieces._replace(values=values), cuts, origins, chosen)
             values = pieces.values
         whole = np.unique(cuts)
         first, before = (np.searchsorted(whole, cuts[at]) for at in (pieces.first, pieces.before))
@@ -227,92 +212,6 @@ class Segmenter(NamedTuple):
             origins = None if origins is None else origins[done.origins]
         origins = origins if asked else None
         return pieces._replace(values=values, cuts=whole, first=first, before=before, segments=segments, origins=origins)
-
-    def _without_late(
-        self, pieces: Stretches, cuts: np.ndarray, origins: np.ndarray | None, chosen: SpecialChoice | None
-    ) -> tuple[Stretches, np.ndarray, np.ndarray | None]:
-        """Stretches without the words that are found in normalised text, `cuts` of all that is left, and origins.
-
-        Between cuts there may be nothing; the fields of the stretches are places among them.
-        """
-        assert self.special is not None
-        special, index = self.special.normalized(None if self.normalizer is None else self.normalizer.apply)
-        active, forbidden = self._choose(self.special, chosen)
-        text = Documents(pieces.values, cuts, special.kind)
-        at, words, sizes = special.within(text, *special.find(text, active[index]))
-        words = index[words]
-        stretch = np.searchsorted(cuts, at, side="right") - 1
-        owners = np.searchsorted(pieces.first, stretch, side="right") - 1
-        if forbidden[words].any():
-            i = int(np.argmax(forbidden[words]))
-            raise SpecialTokenError(int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), self.special.words[words[i]])
-        taken = offsets_of(sizes)
-        left = at - taken[:-1]
-        moved = cuts - taken[np.searchsorted(at, cuts)]
-        order = np.argsort(np.concatenate([2 * pieces.before, 2 * stretch + 1]), kind="stable")  # those before a stretch first
-        all_cuts = np.concatenate([moved, left])
-        places = np.argsort(all_cuts, kind="stable")
-        number = np.empty(places.size, np.int64)
-        number[places] = np.arange(places.size)
-        gone = places_of(at, sizes)
-        there = at if origins is None else origins[at]
-        return (
-            Stretches(
-                np.delete(pieces.values, gone), pieces.cuts, number[pieces.first],
-                np.concatenate([pieces.words, words])[order], np.concatenate([pieces.at, there])[order],
-                np.concatenate([number[pieces.before], number[moved.size :]])[order],
-                np.concatenate([pieces.owners, owners])[order], np.concatenate([pieces.sizes, sizes])[order], pieces.begins,
-            ),
-            all_cuts[places],
-            None if origins is None else np.delete(origins, gone),
-        )  # fmt: skip
-
-    # ---------------------------------------------------------------------------------------------- special tokens
-
-    def stretches(self, documents: Documents, name: str, chosen: SpecialChoice | None = None) -> Stretches:
-        """Take special tokens and known words out of documents, and cut at break tokens where a pre-tokenizer has to see that.
-
-        Known words are looked for always, special tokens where they are `chosen`; None, as in a fit: all of them, and none is an
-        error. SpecialTokenError for one that is forbidden, TypeError where a pre-tokenizer meets integers.
-        """
-        values, offsets, kind = documents
-        if offsets[0] or offsets[-1] != values.size:
-            values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
-        none, begins = np.zeros(0, np.int64), offsets[:-1]
-        words = at = left = owners = sizes = none
-        if (special := self.special) is not None:
-            active, forbidden = self._choose(special, chosen)
-            if values.size:
-                text = Documents(values, offsets, kind)
-                at, words, sizes = special.within(text, *special.find(text, active & ~special.is_normalized()))
-            if forbidden[words].any():
-                i = int(np.argmax(forbidden[words]))
-                document = int(np.searchsorted(offsets, at[i], side="right")) - 1
-                raise SpecialTokenError(document, int(at[i] - offsets[document]), special.words[words[i]])
-            if at.size:
-                owners = np.searchsorted(offsets, at, side="right") - 1
-                taken = offsets_of(sizes)
-                left = at - taken[:-1]
-                values = np.delete(values, places_of(at, sizes))
-                offsets = offsets - taken[np.searchsorted(at, offsets)]
-        cuts = np.unique(np.concatenate([offsets, left]))
-        if self.pretokenizer is not None and self.lone is not None:
-            cuts = self.lone.cuts(values, cuts, self.lone.breaks)
-        if (self.pretokenizer is not None or self.normalizer is not None) and values.size and kind == "int":
-            raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
-        return Stretches(
-            values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left), owners, sizes, begins
-        )
-
-    @staticmethod
-    def _choose(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
-        """bool[w] twice: the words to look for, and those of them that are an error."""
-        if chosen is None:
-            return special.found, np.zeros(len(special.words), bool)
-        some = special.found & ~special.always
-        allowed = special.chosen(chosen.allowed, "allowed_special", some)
-        forbidden = special.chosen(chosen.disallowed, "disallowed_special", some & ~allowed)
-        return np.asarray(special.always | allowed | forbidden), forbidden
 
     # ---------------------------------------------------------------------------------------------- model files
 
@@ -418,21 +317,5 @@ def _most(size: int) -> int:
     return 2 * size + (1 << 16)
 
 
-def places_of(at: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """All places in stretches of these lengths, int64, which begin at ascending places.
-
-    >>> places_of(np.array([2, 7]), np.array([3, 1])).tolist()
-    [2, 3, 4, 7]
-    """
-    ends = offsets_of(lengths)
-    return np.repeat(at - ends[:-1], lengths) + np.arange(ends[-1])
-
-
 #: Documents and ids pass unchanged.
 PLAIN = Segmenter()
-
-
-def check_encoding(encoding: Any) -> None:
-    """Raise ValueError unless it is None or "utf-8"."""
-    if encoding not in (None, "utf-8"):
-        raise ValueError(f"encoding: expected None or 'utf-8', got {encoding!r}")
