@@ -53,7 +53,11 @@ def _word(content: str, number: int, **flags: bool) -> dict[str, Any]:
 
 FIRST = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True}
 EMPTY = {"type": "Split", "pattern": {"Regex": "x*"}, "behavior": "Isolated", "invert": False}
+DEAD = {"vocab": {"<unk>": 0, "a": 1, "b": 2, "bb": 3, "bbbb": 4, "ab": 5, "aab": 6}, "merges": ["bb bb", "a b", "a ab"]}
 SEVERAL = [
+    ("pairs of a token that nothing makes", _file(DEAD)),
+    ("a pair that is there twice", _file({"vocab": {"a": 0, "b": 1, "ab": 2, "ba": 3}, "merges": ["a b", "b a", "a b"]})),
+    ("a token in the vocabulary only", _file({"vocab": {"<unk>": 0, "a": 1, "b": 2, " ": 4, "ab": 3}, "merges": []})),
     ("white space of a word that is a word itself", _file({}, added_tokens=[_word("b", 2, rstrip=True), _word("  ", 6)])),
     ("a word that takes the white space of the one before", _file({}, added_tokens=[_word("  ", 6, lstrip=True, rstrip=True)])),
     (
