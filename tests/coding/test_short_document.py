@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import functools
+import json
 import os
 import pickle
 import random
@@ -20,6 +21,8 @@ from ubpe_numba.coding import short_document, short_text
 from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.short_document import LONGEST
+from ubpe_numba.text.byte_characters import byte_characters
+from ubpe_numba.text.patterns import NAMED
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -342,3 +345,39 @@ def test_what_a_search_remembers_is_of_one_document() -> None:
         _, rest, _ = short.free[-1]
         remembered |= bool(rest[3][: 2 * len(vocabulary)].any())
     assert remembered
+
+
+def _word(content: str, number: int, **flags: bool) -> dict[str, Any]:
+    return {"id": number, "content": content, "special": False, "single_word": False, "lstrip": False, **flags}
+
+
+@pytest.mark.parametrize(
+    "changed, is_short",
+    [
+        ({}, True),
+        ({"unk_token": "<unk>"}, False),
+        ({"normalizer": {"type": "NFC"}}, True),
+        ({"normalizer": {"type": "Lowercase"}}, False),
+        ({"normalizer": {"type": "NFC"}, "added_tokens": [_word("b", 1, normalized=True)]}, False),
+        ({"normalizer": {"type": "NFC"}, "added_tokens": [_word("ab", 2, single_word=True)]}, True),
+    ],
+)
+def test_models_of_other_libraries_as_on_the_general_path(changed: dict[str, Any], is_short: bool) -> None:
+    letters = byte_characters()
+    vocab = {letter: i for i, letter in enumerate([*letters, "ab", "Ġa", "<unk>"])}
+    if "unk_token" in changed:  # a model of characters
+        vocab = {"a": 0, "b": 1, "ab": 2, "<unk>": 3, " ": 4, " a": 5}
+    cut: list[dict[str, Any]] = [{"type": "Split", "pattern": {"Regex": NAMED["gpt2"]}, "behavior": "Isolated", "invert": False}]
+    if "unk_token" not in changed:
+        cut.append({"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False})
+    merges = [["a", "b"], [" " if "unk_token" in changed else "Ġ", "a"]]
+    model = {"type": "BPE", "vocab": vocab, "merges": merges, "unk_token": changed.get("unk_token")}
+    for word in changed.get("added_tokens", []):
+        word["id"] = vocab[word["content"]]
+    file = {"added_tokens": [], "pre_tokenizer": {"type": "Sequence", "pretokenizers": cut}, "model": model}
+    tok = BPE.from_huggingface(json.dumps(file | {name: part for name, part in changed.items() if name != "unk_token"}))
+    docs = ["abxab", "ab abab", "e\u0301 ab", "A AB ab", "ab中", "", " ab ", "x" * (LONGEST + 1)]
+    want = tok.encode_batch(docs).to_lists()
+    for _ in range(3):  # the first may be encoded on the general path
+        assert [tok.encode(doc).tolist() for doc in docs] == want
+    assert isinstance(tok._coder.short_by_pairs(False), short_text.ShortText) is is_short

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import json
 import pathlib
 import sys
@@ -22,7 +23,7 @@ import tokenizers
 if __name__ == "__main__":
     sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, WordPiece
+from ubpe_numba import BPE, UBPE, ModelFormatError, SpecialTokenError, WordPiece
 from ubpe_numba.text.byte_characters import byte_characters
 
 Object = dict[str, Any]
@@ -255,13 +256,16 @@ def ours(text: str) -> Any:
 
 
 def encoded(tok: Any, docs: list[str], special: set[str]) -> list[list[list[int]]]:
-    """The ids of documents in every way, where `special` tokens are found: in a batch, alone, with positions."""
+    """The ids of documents in every way, where `special` tokens are found: in a batch, alone, without options, with positions."""
     if isinstance(tok, WordPiece):
         return [tok.encode_batch(docs).to_lists(), [tok.encode(doc).tolist() for doc in docs]]
     skips = isinstance(tok, BPE) and (tok.alphabet_.kind == "str" or tok.alphabet_.size < 256)
     options: Any = {"allowed_special": special, "disallowed_special": "none", "unknown": "skip" if skips else "raise"}
     out = [tok.encode_batch(docs, **options).to_lists(), [tok.encode(doc, **options).tolist() for doc in docs]]
     if not skips:
+        for doc, ids in zip(docs, out[0], strict=True):
+            with contextlib.suppress(SpecialTokenError):  # it holds one
+                assert tok.encode(doc).tolist() == ids, f"{doc!r}: without options"
         both = [tok.encode(doc, **options, return_offsets=True) for doc in docs]
         for doc, (_, starts) in zip(docs, both, strict=True):
             size = len(doc.encode()) if tok.alphabet_.kind == "bytes" else len(doc)

@@ -14,6 +14,7 @@ from ubpe_numba.coding.short_document import LONGEST, Desks
 from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.runtime.jit import direct
 from ubpe_numba.text import cut
+from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
@@ -97,17 +98,18 @@ def _search(special: SpecialTokens) -> Callable[[bytes], bool] | None:
 
 
 def _is_short(segmenter: Segmenter) -> bool:
-    """Whether a text of ASCII characters is encoded as it is, without what is found in normalised text, and has an id for all."""
-    normalizer, special = segmenter.normalizer, segmenter.special
-    late = special is not None and bool(special.is_normalized().any())
-    return (normalizer is None or normalizer.keeps_ascii) and segmenter.unknown is None and not late
+    """Whether a text of ASCII characters is cut by a kernel as it is, with nothing found in normalised text, and ids for all."""
+    cutter, normalizer, special = segmenter.pretokenizer, segmenter.normalizer, segmenter.special
+    late = special is not None and bool((special.is_normalized() & special.found).any())
+    is_kept = normalizer is None or normalizer.keeps_ascii
+    return isinstance(cutter, Pretokenizer) and cutter.kernel is not None and is_kept and segmenter.unknown is None and not late
 
 
 def short_text(model: Model, words: WordEncoder) -> ShortText | None:
     """What encodes short documents of a model that cuts text; None if there is no such way."""
-    cutter, special = model.segmenter.pretokenizer, model.segmenter.special
+    special = model.segmenter.special
     has_special = special is not None and bool(special.found.any())
     holds_special = _search(special) if has_special and special is not None else None
-    if cutter is None or cutter.kernel is None or model.segmenter.rewrites or (has_special and holds_special is None):
+    if not _is_short(model.segmenter) or (has_special and holds_special is None):
         return None
     return ShortText(words, model.segmenter, holds_special)
