@@ -93,7 +93,8 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     if whole:
         odd = [vocab[word] for word, mask in flags.items() if mask & (SINGLE_WORD | NORMALIZED) and word in vocab]
         names = dict(zip(vocab.values(), vocab, strict=True))
-        others = {*odd, *map(table.special.__getitem__, rest)}.difference(table.token_ids.tolist() if odd or rest else ())
+        others = {i for word in rest if (i := table.special[word]) != vocab.get(model.get("unk_token") or "", -1)} | {*odd}
+        others.difference_update(table.token_ids.tolist() if others else ())
         _check_rest(sorted(map(names.__getitem__, others)), splitter)
     flags = {**flags, **dict.fromkeys(rest, ONLY_DECODED)}
     pattern = None
