@@ -61,10 +61,7 @@ def _tokens(tok: Any) -> list[str]:
 
 
 def _special_words(tok: Any, file: Wild, path: pathlib.Path) -> list[str]:
-    """The special tokens that the library sees in text: none, or those that it has been told of.
-
-    Here those tokens are special too which no pair makes, and which it has only in its vocabulary.
-    """
+    """The special tokens and known words that the library sees in text: none, or those that it has been told of."""
     if file.kind in ("sentencepiece", "tekken"):
         return []
     if file.kind != "huggingface":

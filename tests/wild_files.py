@@ -41,7 +41,10 @@ def _lenml(name: str) -> Wild:
     return Wild(name, f"@lenml/tokenizer-{name}", "models/tokenizer.json", "huggingface")
 
 
-_LENML = "gpt4o gpt35turbo gptoss llama3 llama3_1 qwen3 gemma3 llama2 gemini deepseek_v3 claude"
+_LENML = (
+    "gpt4o gpt35turbo gptoss gpt4 llama3 llama3_1 llama3_2 qwen1_5 qwen2_5 qwen3 gemma gemma2 gemma3 llama2 gemini deepseek_v3 "
+    "claude claude1 mistral_nemo command_r_plus yi internlm2 chatglm3 baichuan2 gpt2 gpt3 text_davinci003 text_embedding_ada002"
+)
 _RANKS = ("r50k", "p50k", "cl100k", "o200k")
 _MISTRAL = "mistral_common/data/"
 FILES = (

@@ -54,7 +54,7 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
     """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     flags: dict[str, int] = {}
-    free = len(vocab)
+    free, others = len(vocab), list[str]()
     if not isinstance(tokens, list) and tokens is not None:
         raise ModelFormatError("added_tokens: expected a list")
     for i, token in enumerate(tokens or []):
@@ -66,10 +66,14 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
         if (token_id := vocab.get(word, -1)) < 0:  # the id that tokenizers gives it, whatever the file says
             token_id, free = free, free + 1
         if token_id != token["id"]:
-            told = f"added_tokens[{i}]: {word!r} has the id {token['id']} in the file, but {token_id} here and in tokenizers"
-            warnings.warn(told, UserWarning, stacklevel=2)
+            others.append(
+                f"added_tokens[{i}]: {word!r} has the id {token['id']} in the file, but {token_id} here and in tokenizers"
+            )
         found[not token.get("special")][word] = token_id
         flags[word] = sum(bit for name, bit in _FLAGS.items() if token.get(name) is True)
+    if others:
+        more = f" ({len(others)} like this)" if len(others) > 1 else ""
+        warnings.warn(others[0] + more, UserWarning, stacklevel=2)
     if not is_normalized and len({mask & NORMALIZED for mask in flags.values()}) < 2:  # all of them are looked for in one go
         flags = {word: mask & ~NORMALIZED for word, mask in flags.items()}
     return *found, {word: mask for word, mask in flags.items() if mask}
