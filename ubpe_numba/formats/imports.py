@@ -1,4 +1,4 @@
-"""Models from the files and objects of other libraries: Hugging Face, tiktoken, GPT-2's pair of files.
+"""Models from the files and objects of other libraries.
 
 Each function reads a source into a `Table` (pair_table.py) and makes a `Model` of it. Raises ModelFormatError, which says what is
 not valid in a source or not supported here.

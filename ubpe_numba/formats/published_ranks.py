@@ -77,7 +77,6 @@ def _qwen35() -> dict[str, int]:
     return {word if word[0] == "<" else f"<|{word}|>": 248044 + i for i, word in enumerate(_QWEN35.split())}
 
 
-_LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _KNOWN: dict[str, tuple[str, Callable[[], dict[str, int]]]] = {
     # r50k_base, p50k_base
     "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": ("gpt2", lambda: _from(50256, "endoftext")),
@@ -93,11 +92,11 @@ _KNOWN: dict[str, tuple[str, Callable[[], dict[str, int]]]] = {
         lambda: _from(199999, "endoftext") | _from(200018, "endofprompt"),
     ),
     # tokenizer.model of Llama 3 and of Llama 4
-    "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": (_LLAMA3, _llama3),
+    "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": ("llama3", _llama3),
     "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed": ("o200k", _llama4),
     # qwen.tiktoken
     "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": (
-        _LLAMA3.replace("{1,3}", ""),
+        "qwen2",
         lambda: _from(151643, "endoftext", "im_start", "im_end", *_numbered("extra", 0, 205)),
     ),
     # qwen3_6.tiktoken

@@ -10,9 +10,7 @@ from collections.abc import Mapping
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.files import naming, open_regular, write_atomically
-
-#: Unicode's property White_Space; `str.rstrip` takes four control characters for it, too.
-_SPACE = "\t\n\x0b\x0c\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+from ubpe_numba.text.characters import WHITE_SPACE
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, int]:
@@ -37,7 +35,7 @@ def parse(data: bytes) -> dict[str, int]:
         raise ModelFormatError(f"line {line}: not UTF-8") from error
     if not lines:
         raise ModelFormatError("no pieces")
-    return {line.rstrip(_SPACE): i for i, line in enumerate(text.split("\n"))}
+    return {line.rstrip(WHITE_SPACE): i for i, line in enumerate(text.split("\n"))}
 
 
 def write(path: str | os.PathLike[str], pieces: Mapping[str, int]) -> None:
@@ -48,7 +46,7 @@ def write(path: str | os.PathLike[str], pieces: Mapping[str, int]) -> None:
             f"path: the ids of a vocab.txt are 0..{len(listed) - 1}, this vocabulary goes up to {pieces[listed[-1]]}"
         )
     for piece in listed:
-        if "\n" in piece or piece != piece.rstrip(_SPACE):
+        if "\n" in piece or piece != piece.rstrip(WHITE_SPACE):
             raise ValueError(f"path: a vocab.txt cannot hold the line break, or white space at the end, in {piece!r}")
         if not piece.isascii() and any("\ud800" <= c <= "\udfff" for c in piece):
             raise ValueError(f"path: a vocab.txt is UTF-8, which cannot hold the surrogate in {piece!r}")

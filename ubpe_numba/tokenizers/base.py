@@ -1099,7 +1099,9 @@ class Tokenizer(ABC):
                 "makes the beginning of a text final before its end is known"
             )
         if not self._coder.is_plain:
-            raise ValueError("encode_stream: a text that is cut, or has special tokens, needs documents: use encode_iter")
+            raise ValueError(
+                "encode_stream: text that is changed or cut, or has special tokens, needs documents: use encode_iter"
+            )
         streams.refuse_one(chunks, "chunks")
         texts = streams.chunk_ids(model, chunks, unknown)
         if encoder is not None:

@@ -33,9 +33,8 @@ class TextTables(NamedTuple):
     right: np.ndarray  #: int32[m]
     prefixes: np.ndarray  #: int32[V], the longest stable token that is a proper prefix of a stable token, -1 if there is none
     lengths: np.ndarray  #: int32[V], bytes
-    whole: (
-        np.ndarray
-    )  #: uint64[capacity], a trie like `trie` of tokens that a word may be as a whole, though merges do not make them
+    #: uint64[capacity], a trie like `trie`, of tokens that a word may be as a whole though merges do not make them
+    whole: np.ndarray
     whole_of: np.ndarray  #: int32[nodes], the token of each of its nodes, -1 for none; of one node where there are no such tokens
 
 
