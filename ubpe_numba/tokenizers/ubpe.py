@@ -466,7 +466,7 @@ class UBPE(Tokenizer):
         --------
         >>> import json
         >>> vocab = [["<unk>", 0.0], ["a", -2.0], ["b", -2.0], ["ab", -1.0]]
-        >>> tok = UBPE.from_huggingface(json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}, "added_tokens": []}))
+        >>> tok = UBPE.from_huggingface(json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}}))
         >>> tok.encode("aabc").tolist()
         [1, 3, 0]
         """
