@@ -36,6 +36,8 @@ _MOST_STEPS = 64
 class Splitter:
     """Where text is cut, by any number of steps: an argument `pretokenizer`, where one pattern (`Pretokenizer`) does not do.
 
+    `BPE`, `UBPEClassic` and `UBPE` take a `Splitter`, `WordPiece` the steps themselves, too.
+
     Parameters
     ----------
     steps

@@ -1267,8 +1267,8 @@ class Tokenizer(ABC):
         Raises
         ------
         ValueError
-            Without `frame` where the beginning of an encoding never becomes final; where documents are cut or have special
-            tokens.
+            Without `frame` where the beginning of an encoding never becomes final; where documents are changed or cut, or have
+            special tokens.
         UnknownSymbolError
             With the number of the chunk as its document.
 

@@ -246,8 +246,8 @@ class UBPE(Tokenizer):
         NotFittedError
             Without a vocabulary.
         UnknownSymbolError, TypeError, ValueError
-            As `fit`; ValueError also if documents are cut, or have special tokens, and the objective is ``"shortest"``, or for
-            another objective.
+            As `fit`; ValueError also if documents are changed or cut, or have special tokens, and the objective is
+            ``"shortest"``, or for another objective.
 
         Notes
         -----
@@ -809,7 +809,7 @@ class UBPE(Tokenizer):
         Parameters
         ----------
         doc, unknown
-            As for `encode`. ValueError if the tokenizer cuts documents or has special tokens.
+            As for `encode`. ValueError if the tokenizer changes or cuts documents, or has special tokens.
         alpha
             As for `encode`, which draws from the same distribution.
 
@@ -914,8 +914,8 @@ class UBPE(Tokenizer):
         Parameters
         ----------
         doc, unknown
-            As for `encode`. ValueError if the tokenizer cuts documents (a pretokenizer) or has special tokens: segmentations of
-            the parts are not put together.
+            As for `encode`. ValueError if the tokenizer changes or cuts documents (a normalizer, a pretokenizer) or has special
+            tokens: segmentations of the parts are not put together.
         n
             How many segmentations.
         beam
