@@ -747,7 +747,8 @@ class Tokenizer(ABC):
         return_offsets
             Return a pair: the ids, and int64 of as many, the position in the document (in symbols: integers, code points, or
             bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. A token ends where the next one
-            starts, or the document does; but for skipped symbols, which belong to no token, and may stand inside of one.
+            starts, or the document does; but for symbols that are skipped, or that a normalizer or a pre-tokenizer leaves out:
+            they belong to no token, and may stand inside of one.
             ValueError with ``unknown="skip"`` where documents are cut, or have special tokens.
         allowed_special, disallowed_special
             Which special tokens are found in the document, as in tiktoken: ``"none"``, ``"all"`` or a set are allowed. Of the

@@ -290,6 +290,11 @@ class _PairTokenizer(Tokenizer):
             If the file is not valid, of another type (`UBPE.from_huggingface` reads Unigram, `WordPiece.from_huggingface`
             WordPiece), or says something that has no counterpart here, such as dropout, naming it.
 
+        Warns
+        -----
+        UserWarning
+            If an added token has another id, here and in the package tokenizers, than the file says.
+
         Notes
         -----
         Text is normalised and cut as the file says; `is_lossless` says whether `decode` still gives back every text. What a

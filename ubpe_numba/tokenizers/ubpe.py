@@ -458,6 +458,11 @@ class UBPE(Tokenizer):
             If the file is not valid, of another type (`BPE.from_huggingface` reads those of BPE), or says something that has no
             counterpart here, naming it.
 
+        Warns
+        -----
+        UserWarning
+            If an added token has another id, here and in the package tokenizers, than the file says.
+
         Notes
         -----
         As for `BPE.from_huggingface`. Source of the model: T. Kudo, Subword regularization, 2018.
