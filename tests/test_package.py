@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import ubpe_numba
+
 
 def test_import_is_light() -> None:
     script = """
@@ -18,6 +20,14 @@ assert {*ubpe_numba.__all__} == {*ubpe_numba._HOMES}
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_arguments_take_is_public() -> None:
+    steps = ubpe_numba.Normalizer("Lowercase"), ubpe_numba.Splitter("WhitespaceSplit")
+    tok = ubpe_numba.WordPiece(["[UNK]", "a"], normalizer=steps[0], pretokenizer=steps[1])
+    assert tok.encode("a A b").tolist() == [1, 1, 0]
+    text = ubpe_numba.BPE(5, normalizer="Lowercase", pretokenizer=steps[1]).fit(["ab AB"])
+    assert text.normalizer == "Lowercase" and text.segmenter_.normalizer == steps[0] and text.segmenter_.pretokenizer is steps[1]
 
 
 def test_integers_do_not_wait_for_text() -> None:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ubpe_numba.documents.mixing import language_weights
     from ubpe_numba.documents.ragged import Ragged
     from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
+    from ubpe_numba.text.normalizer import Normalizer
     from ubpe_numba.text.pretokenizer import Pretokenizer
+    from ubpe_numba.text.splitter import Splitter
     from ubpe_numba.tokenizers.base import Tokenizer
     from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
     from ubpe_numba.tokenizers.load import load
@@ -39,10 +41,12 @@ _HOMES = {
     "FitRules": "vocabulary.rules",
     "ModelFormatError": "errors",
     "NBest": "coding.nbest",
+    "Normalizer": "text.normalizer",
     "NotFittedError": "errors",
     "Pretokenizer": "text.pretokenizer",
     "Ragged": "documents.ragged",
     "SpecialTokenError": "errors",
+    "Splitter": "text.splitter",
     "Tokenizer": "tokenizers.base",
     "UBPEClassic": "tokenizers.bpe",
     "UnknownSymbolError": "errors",
@@ -67,10 +71,12 @@ __all__ = [
     "FitRules",
     "ModelFormatError",
     "NBest",
+    "Normalizer",
     "NotFittedError",
     "Pretokenizer",
     "Ragged",
     "SpecialTokenError",
+    "Splitter",
     "Tokenizer",
     "UBPEClassic",
     "UnknownSymbolError",

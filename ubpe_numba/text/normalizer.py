@@ -28,15 +28,32 @@ _MOST_STEPS = 256
 
 
 class Normalizer:
-    r"""What a text is changed to before it is cut and encoded.
+    r"""What a text is changed to before it is cut and encoded: the argument `normalizer` of a tokenizer.
+
+    A tokenizer takes the steps themselves, too: ``normalizer=["NFC", "Lowercase"]`` is ``Normalizer(["NFC", "Lowercase"])``.
 
     Parameters
     ----------
     steps
-        Objects as in a `tokenizer.json`, one or a list: ``{"type": "NFC"}`` (NFD, NFKC, NFKD, Lowercase, StripAccents, Nmt,
-        ByteLevel), ``{"type": "Replace", "pattern": {"String": " "}, "content": "▁"}`` (or ``{"Regex": ...}``), Prepend, Strip,
-        BertNormalizer, Precompiled, Sequence; and two that models of sentencepiece need, SentencePiece and StandIns. A `str` is
-        such an object without fields.
+        One step or a list of steps, done one after the other. A step is an object as in a `tokenizer.json` of Hugging Face, with
+        the field ``"type"`` and those of its type; fields that have a default may be left out. A `str` is a step without fields.
+
+        ``"NFC"``, ``"NFD"``, ``"NFKC"``, ``"NFKD"``
+            The normal forms of Unicode.
+        ``"Lowercase"``, ``"StripAccents"``
+            Lower case; the marks (Unicode's category M) are left out, so ``"NFD"`` goes before.
+        ``"Replace"``
+            ``pattern``, ``{"String": ...}`` or ``{"Regex": ...}``, becomes ``content``.
+        ``"Prepend"``, ``"Strip"``
+            The text ``prepend`` is put before a text that is not empty; white space at its ends is left out, on both sides unless
+            ``strip_left`` or ``strip_right`` is False.
+        ``"BertNormalizer"``
+            What BERT does: ``clean_text``, ``handle_chinese_chars``, ``strip_accents``, ``lowercase``.
+        ``"Nmt"``, ``"ByteLevel"``, ``"Precompiled"``, ``"Sequence"``
+            sentencepiece's clean-up; bytes as characters, by GPT-2's table; a map of sentencepiece (``precompiled_charsmap``, in
+            base64); a list of ``normalizers``.
+        ``"SentencePiece"``, ``"StandIns"``
+            What `from_sentencepiece` and `from_gguf` make of a model of sentencepiece; no `tokenizer.json` has them.
 
     Attributes
     ----------
@@ -55,9 +72,17 @@ class Normalizer:
     Notes
     -----
     Immutable; equal if the steps are. Lower case is that of each character by itself. White space is Unicode's White_Space.
+    Source of the normal forms: Unicode Standard Annex 15.
 
     Examples
     --------
+    >>> from ubpe_numba import BPE, Normalizer
+    >>> tok = BPE(6, normalizer=Normalizer(["NFC", "Lowercase"])).fit(["abab", "Abba"])
+    >>> tok.decode(tok.encode("ABBA")), tok.is_lossless
+    ('abba', False)
+
+    The text that is encoded, and the index of the character that each of its characters comes from:
+
     >>> steps = Normalizer(["NFC", {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}])
     >>> steps.apply("e\u0301 x"), steps.traced("e\u0301 x")[1].tolist()
     ('é▁x', [0, 2, 3])
@@ -79,6 +104,16 @@ class Normalizer:
         ----------
         value : Normalizer, steps or None
             A normalizer, what makes one, or None for none.
+
+        Returns
+        -------
+        Normalizer or None
+            None also where there is no step.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As the constructor.
         """
         if value is None or isinstance(value, cls):
             return value
@@ -110,6 +145,11 @@ class Normalizer:
         ----------
         text
             A stretch of a document: what lies between special tokens.
+
+        Returns
+        -------
+        str
+            The text that is encoded.
         """
         return self._run.apply(text)
 
@@ -120,6 +160,11 @@ class Normalizer:
         ----------
         text
             As for `apply`.
+
+        Returns
+        -------
+        text, origins
+            The changed text, and where its characters come from.
 
         Notes
         -----

@@ -34,14 +34,37 @@ _MOST_STEPS = 64
 
 
 class Splitter:
-    """Where text is cut, by any number of steps.
+    """Where text is cut, by any number of steps: an argument `pretokenizer`, where one pattern (`Pretokenizer`) does not do.
+
+    `BPE`, `UBPEClassic` and `UBPE` take a `Splitter`, `WordPiece` the steps themselves, too.
 
     Parameters
     ----------
     steps
-        Objects as in a `tokenizer.json`, one or a list: Split (by a String or a Regex, with every behaviour, inverted or not),
-        ByteLevel, Digits, Whitespace, WhitespaceSplit, Punctuation, Metaspace, BertPreTokenizer, CharDelimiterSplit, FixedLength,
-        Sequence; and Marks, which puts a character between those of a piece (`inside`) or behind it (`end`).
+        One step or a list of steps; each cuts the pieces that the one before left. A step is an object as in a `tokenizer.json`
+        of Hugging Face, with the field ``"type"`` and those of its type; fields that have a default may be left out. A `str` is a
+        step without fields.
+
+        ``"Split"``
+            At the matches of ``pattern``, ``{"String": ...}`` or ``{"Regex": ...}``, which are ``"Removed"``, ``"Isolated"``,
+            ``"MergedWithPrevious"``, ``"MergedWithNext"`` or ``"Contiguous"`` (``behavior``); with ``invert`` what is between
+            matches takes their place.
+        ``"Whitespace"``, ``"WhitespaceSplit"``, ``"BertPreTokenizer"``
+            Words and runs of other signs; what white space separates; the same, and every punctuation sign by itself. White space
+            is left out.
+        ``"Punctuation"``, ``"Digits"``
+            Punctuation signs, with a ``behavior``; runs of digits, or with ``individual_digits`` each.
+        ``"CharDelimiterSplit"``, ``"FixedLength"``
+            At the character ``delimiter``, which is left out; every ``length`` characters.
+        ``"ByteLevel"``
+            By GPT-2's pattern unless ``use_regex`` is False, then bytes as characters, by its table. A space is put before a text
+            that has none there, unless ``add_prefix_space`` is False.
+        ``"Metaspace"``
+            Spaces become ``replacement``, which is put before the text, too (``prepend_scheme``), and words begin with it.
+        ``"Sequence"``
+            A list of ``pretokenizers``.
+        ``"Marks"``
+            A character between those of a piece (``inside``), or behind it (``end``); no `tokenizer.json` has it.
 
     Attributes
     ----------
@@ -65,11 +88,16 @@ class Splitter:
     -----
     Immutable; equal if the steps are. A pattern of a file is run like any other, and some take exponential time.
 
+    Where steps leave something out or put something in, `decode` gives the pieces only: `Tokenizer.is_lossless` is False.
+
     Examples
     --------
+    >>> from ubpe_numba import Splitter, WordPiece
     >>> steps = Splitter(["WhitespaceSplit", {"type": "Digits", "individual_digits": True}])
     >>> steps.pieces("I am 27")
     ['I', 'am', '2', '7']
+    >>> WordPiece(["[UNK]", "I", "am", "2", "7"], pretokenizer=steps).encode("I am 27").tolist()
+    [1, 2, 3, 4]
     """
 
     __slots__ = ("_runs", "bytewise", "cutters", "steps")
@@ -118,6 +146,11 @@ class Splitter:
         ----------
         values, offsets
             As there.
+
+        Returns
+        -------
+        int64[s + 1]
+            As there.
         """
         assert self.cutters is not None
         for cutter in self.cutters:
@@ -133,6 +166,11 @@ class Splitter:
             A stretch of a document.
         at_start
             Whether it begins the document.
+
+        Returns
+        -------
+        list of str
+            None of them is empty.
         """
         if self._is_late_start:
             return [piece for piece, _ in self.traced(text, at_start)]
@@ -145,6 +183,11 @@ class Splitter:
         ----------
         text, at_start
             As for `pieces`.
+
+        Returns
+        -------
+        list of pairs
+            The pieces, each with the indices of its characters.
         """
         return [(piece, origins or []) for piece, origins in self._pieces([(text, list(range(len(text))))], at_start)]
 
@@ -160,6 +203,11 @@ class Splitter:
         ----------
         piece
             One of `pieces`.
+
+        Returns
+        -------
+        bytes
+            What is encoded, where the tokenizer is one of bytes.
         """
         return bytes_of(piece) if self.bytewise else piece.encode("utf-8", "surrogateescape")
 

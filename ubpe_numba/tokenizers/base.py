@@ -72,7 +72,7 @@ class Tokenizer(ABC):
     vocabulary_
         The `Vocabulary`, in ids of the alphabet.
     segmenter_
-        How documents are cut, and their special tokens found.
+        How documents are changed and cut, and their special tokens found.
     history_
         What each merge of the fit did, a `History` of arrays. Not there without a fit, as after `load`.
     """
@@ -126,27 +126,88 @@ class Tokenizer(ABC):
 
     @property
     def alphabet_(self) -> Alphabet:
-        """The fitted `Alphabet`. NotFittedError before there is one."""
+        """The fitted `Alphabet`.
+
+        Raises
+        ------
+        NotFittedError
+            Before there is a vocabulary.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet=[7, 8]).alphabet_.symbols.tolist()
+        [7, 8]
+        """
         return self._fitted().alphabet
 
     @property
     def vocabulary_(self) -> Vocabulary:
-        """The fitted `Vocabulary`. NotFittedError before there is one."""
+        """The fitted `Vocabulary`; `vocabulary` is the same.
+
+        Raises
+        ------
+        NotFittedError
+            Before there is one.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1], [2, 0]], alphabet="ab")
+        >>> tok.vocabulary_.sequence(3).tolist(), tok.vocabulary is tok.vocabulary_
+        ([0, 1, 0], True)
+        """
         return self._fitted().vocabulary
 
     @property
     def segmenter_(self) -> Segmenter:
-        """How documents are cut. NotFittedError before there is a vocabulary."""
+        """How documents are changed and cut, and their special tokens found: a `Segmenter`.
+
+        Raises
+        ------
+        NotFittedError
+            Before there is a vocabulary.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.for_text(256, pretokenizer="gpt2").fit(["low"]).segmenter_.pretokenizer
+        Pretokenizer('gpt2')
+        """
         return self._fitted().segmenter
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The fitted `Vocabulary`. NotFittedError before there is one."""
+        """The fitted `Vocabulary`, as `vocabulary_`.
+
+        Raises
+        ------
+        NotFittedError
+            Before there is one.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> len(BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").vocabulary)
+        4
+        """
         return self._fitted().vocabulary
 
     @property
     def special_ids(self) -> dict[Any, int]:
-        """The id of every special token and known word."""
+        """The id of every special token and known word.
+
+        Raises
+        ------
+        NotFittedError
+            Before there is a vocabulary.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<end>"]).special_ids
+        {'<end>': 3}
+        """
         special = self._fitted().segmenter.special
         return {} if special is None else dict(zip(special.words, special.ids.tolist(), strict=True))
 
@@ -155,6 +216,18 @@ class Tokenizer(ABC):
         """Whether `decode` gives back every text as it was given.
 
         Not where text is normalised, or parts of it are left out or become an unknown token: then it gives what was encoded.
+
+        Raises
+        ------
+        NotFittedError
+            Before there is a vocabulary.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE(4, alphabet="ab", normalizer="Lowercase").fit(["abab", "Ab"])
+        >>> tok.is_lossless, tok.decode(tok.encode("AB"))
+        (False, 'ab')
         """
         return self._fitted().segmenter.is_lossless
 
@@ -163,6 +236,18 @@ class Tokenizer(ABC):
         """A hash of all that decides encoding and decoding, and of the weights; equal for equal models on any machine.
 
         A model that was converted from a format without weights may encode the same and have another fingerprint.
+
+        Raises
+        ------
+        NotFittedError
+            Before there is a vocabulary.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok, other = (BPE.from_merges([pair], alphabet="ab") for pair in ([0, 1], [1, 0]))
+        >>> tok.fingerprint == other.fingerprint
+        False
         """
         return self._fitted().fingerprint(type(self).__name__, self._encode_params())
 
@@ -179,6 +264,17 @@ class Tokenizer(ABC):
         ----------
         deep
             Ignored: no argument is an estimator.
+
+        Returns
+        -------
+        dict
+            The arguments as they were given.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE(512, normalizer="NFC").get_params()["normalizer"]
+        'NFC'
         """
         return {name: getattr(self, name) for name in list(inspect.signature(type(self).__init__).parameters)[1:]}
 
@@ -191,10 +287,21 @@ class Tokenizer(ABC):
             The new values. `n_threads`, `objective`, `token_weights` and the rule of encoding act at once, the others at the next
             `fit`.
 
+        Returns
+        -------
+        Self
+            The tokenizer itself.
+
         Raises
         ------
         ValueError
             For a name that is no argument of the constructor.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE(512).set_params(n_tokens=1024, n_threads=2)
+        BPE(n_tokens=1024, n_threads=2)
         """
         known = self.get_params()
         for name, value in params.items():
@@ -226,6 +333,16 @@ class Tokenizer(ABC):
             As for the constructor.
         **params
             Further constructor arguments.
+
+        Returns
+        -------
+        Self
+            A tokenizer that is to be fitted.
+
+        Raises
+        ------
+        TypeError
+            For an argument that the constructor does not have; `fit` validates the others.
 
         Examples
         --------
@@ -409,6 +526,22 @@ class Tokenizer(ABC):
         ----------
         docs, y, offsets
             As for `fit`.
+
+        Returns
+        -------
+        ids
+            A `Ragged` of int32.
+
+        Raises
+        ------
+        UnknownSymbolError, SpecialTokenError, TypeError, ValueError, MemoryError
+            As `fit` and `encode_batch`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE(n_tokens=4).fit_transform([[0, 1, 2, 0, 1], [0, 1]]).to_lists()
+        [[3, 2, 3], [3]]
         """
         docs = list(docs) if hasattr(docs, "__next__") else docs
         return self.fit(docs, y, offsets=offsets).encode_batch(docs, offsets)
@@ -453,8 +586,15 @@ class Tokenizer(ABC):
             idf and drops the lowest, and with it all that is built on it, as in the articles; it keeps the rarest tokens, so it
             usually encodes to more of them.
 
+        Returns
+        -------
+        Self
+            The new tokenizer; this one stays as it is.
+
         Raises
         ------
+        NotFittedError
+            Without a vocabulary.
         ValueError
             If `n_tokens` is below the alphabet, or the lowest ids of a rearranged pair table are not closed.
 
@@ -607,7 +747,8 @@ class Tokenizer(ABC):
         return_offsets
             Return a pair: the ids, and int64 of as many, the position in the document (in symbols: integers, code points, or
             bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. A token ends where the next one
-            starts, or the document does; but for skipped symbols, which belong to no token, and may stand inside of one.
+            starts, or the document does; but for symbols that are skipped, or that a normalizer or a pre-tokenizer leaves out:
+            they belong to no token, and may stand inside of one.
             ValueError with ``unknown="skip"`` where documents are cut, or have special tokens.
         allowed_special, disallowed_special
             Which special tokens are found in the document, as in tiktoken: ``"none"``, ``"all"`` or a set are allowed. Of the
@@ -746,6 +887,22 @@ class Tokenizer(ABC):
         ----------
         docs
             Documents, given as to `fit`.
+
+        Returns
+        -------
+        ids
+            A `Ragged` of int32.
+
+        Raises
+        ------
+        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError
+            As `encode_batch`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").transform(["ab", "", "bab"]).to_lists()
+        [[2], [], [1, 2]]
         """
         return self.encode_batch(docs)
 
@@ -854,19 +1011,33 @@ class Tokenizer(ABC):
         return str(symbols.astype(np.uint8, copy=False).data, "utf-8", errors)  # without `bytes` in between: a copy less
 
     def decode_bytes(self, ids: Any) -> bytes:
-        """Decode the ids of one document to `bytes`.
+        r"""Decode the ids of one document to `bytes`.
 
         Parameters
         ----------
         ids
             As for `decode`.
 
+        Returns
+        -------
+        bytes
+            What the tokens stand for, well-formed UTF-8 or not.
+
         Raises
         ------
+        NotFittedError
+            Without a vocabulary.
         TypeError
             If the alphabet is not one of bytes.
         UnknownTokenError
             As `decode`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.for_text(256).fit(["low"])
+        >>> tok.decode_bytes([108, 255]), tok.decode([108, 255])
+        (b'l\xff', 'l\ufffd')
         """
         kind = self._fitted().alphabet.kind
         if kind != "bytes":
@@ -935,6 +1106,22 @@ class Tokenizer(ABC):
         ----------
         batch
             Documents of ids.
+
+        Returns
+        -------
+        docs
+            As by `decode_batch`.
+
+        Raises
+        ------
+        NotFittedError, UnknownTokenError, TypeError
+            As `decode_batch`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").inverse_transform([[2], [1, 2]])
+        ['ab', 'bab']
         """
         return self.decode_batch(batch)
 
@@ -970,6 +1157,11 @@ class Tokenizer(ABC):
         **options
             `unknown`, `allowed_special` and `disallowed_special`, as for `encode`.
 
+        Returns
+        -------
+        iterator
+            Of int32 arrays, one for each document.
+
         Raises
         ------
         TypeError
@@ -998,6 +1190,11 @@ class Tokenizer(ABC):
             Ids that are decoded at a time, on all threads.
         errors
             As for `decode`.
+
+        Returns
+        -------
+        iterator
+            Of documents as `decode` gives them.
 
         Raises
         ------
@@ -1063,11 +1260,16 @@ class Tokenizer(ABC):
         unknown
             As for `encode`.
 
+        Returns
+        -------
+        iterator
+            Of int32 arrays; where chunks end has no influence on the ids.
+
         Raises
         ------
         ValueError
-            Without `frame` where the beginning of an encoding never becomes final; where documents are cut or have special
-            tokens.
+            Without `frame` where the beginning of an encoding never becomes final; where documents are changed or cut, or have
+            special tokens.
         UnknownSymbolError
             With the number of the chunk as its document.
 
@@ -1169,6 +1371,11 @@ class Tokenizer(ABC):
             How many symbols the alphabet may have, and the tokens stand for in all. A few hundred bytes can claim gigabytes, so
             it is 2**22 and 64 more for each byte of the file unless given here; `save` warns if a model needs more.
 
+        Returns
+        -------
+        Self
+            The tokenizer that was saved, but for `n_threads`.
+
         Raises
         ------
         ModelFormatError
@@ -1255,10 +1462,22 @@ class Tokenizer(ABC):
         kind
             What the symbols are, ``"int"`` or ``"str"``; None takes them for integers if all of them look like one.
 
+        Returns
+        -------
+        Self
+            A fitted tokenizer.
+
         Raises
         ------
         ModelFormatError
             For anything else, naming the field.
+
+        Examples
+        --------
+        >>> from ubpe_numba import UBPEClassic
+        >>> dump = '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
+        >>> UBPEClassic.from_published(dump).encode("aab").tolist()
+        [0, 2]
         """
         n_tokens, model = formats.published_ubpe.read(text, kind, cls._needs_pairs)
         make: Any = cls  # the constructors differ
@@ -1271,11 +1490,24 @@ class Tokenizer(ABC):
 
         Break and stop tokens, which 0.2 does not know, are written, as are known words and a pattern that came from a dump.
 
+        Returns
+        -------
+        str
+            The dump, JSON.
+
         Raises
         ------
+        NotFittedError
+            Without a vocabulary.
         ValueError
             For a tokenizer with another pre-tokenizer, special tokens, an encoding, or known words that have other ids than those
             behind the alphabet.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").to_published()
+        '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
         """
         return formats.published_ubpe.write(self._fitted(), self._needs_pairs)
 

@@ -101,6 +101,11 @@ class _PairTokenizer(Tokenizer):
             Of the draws, 0..2**64 - 1. They depend on nothing but `seed`, the number of the document (0 here; where text is cut,
             of its segment), the rank and the position, so not on threads or on what else is encoded.
 
+        Returns
+        -------
+        ids
+            int32[n]; with `return_offsets` a pair of ids and starts.
+
         Raises
         ------
         UnknownSymbolError, SpecialTokenError, TypeError, NotFittedError
@@ -169,6 +174,16 @@ class _PairTokenizer(Tokenizer):
         dropout, seed
             As for `encode`; documents are numbered from 0.
 
+        Returns
+        -------
+        ids
+            A `Ragged` of int32; with `return_offsets` a pair of `Ragged`, the ids and the position of each token in its document.
+
+        Raises
+        ------
+        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError, ValueError
+            As `Tokenizer.encode_batch`, and as `encode`.
+
         Examples
         --------
         >>> BPE.from_merges([[0, 1]], alphabet="ab").encode_batch(["ab", "bab"], dropout=1.0).to_lists()
@@ -214,6 +229,11 @@ class _PairTokenizer(Tokenizer):
         **params
             Further constructor arguments.
 
+        Returns
+        -------
+        Self
+            A fitted tokenizer.
+
         Raises
         ------
         ModelFormatError
@@ -243,10 +263,10 @@ class _PairTokenizer(Tokenizer):
 
     @classmethod
     def from_huggingface(cls, source: Any, *, kind: str | None = None, alphabet: Any = None, **params: Any) -> Self:
-        """Read a `tokenizer.json` of Hugging Face.
+        """Read a `tokenizer.json` of Hugging Face whose model is BPE.
 
         The tokenizer gives the same ids, those that the other's `encode` gives with ``add_special_tokens=False``, special tokens
-        where they are allowed. Tokens of the file's vocabulary that no pair makes are special tokens here.
+        where they are allowed. Tokens of the file's vocabulary that no pair makes are in no encoding, but can be decoded.
 
         Parameters
         ----------
@@ -259,16 +279,35 @@ class _PairTokenizer(Tokenizer):
         **params
             Further constructor arguments.
 
+        Returns
+        -------
+        Self
+            A fitted tokenizer, with the file's normalizer, pretokenizer and special tokens.
+
         Raises
         ------
         ModelFormatError
-            If the file is not valid, or says something that has no counterpart here (affixes, dropout), naming it.
+            If the file is not valid, of another type (`UBPE.from_huggingface` reads Unigram, `WordPiece.from_huggingface`
+            WordPiece), or says something that has no counterpart here, such as dropout, naming it.
+
+        Warns
+        -----
+        UserWarning
+            If an added token has another id, here and in the package tokenizers, than the file says.
 
         Notes
         -----
         Text is normalised and cut as the file says; `is_lossless` says whether `decode` still gives back every text. What a
         post-processor adds around a text is left out. Where the file has no rule for unknown characters they are an error here
         (``unknown="skip"`` leaves them out, as Hugging Face does).
+
+        Examples
+        --------
+        >>> import json
+        >>> model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}
+        >>> tok = BPE.from_huggingface(json.dumps({"model": model, "normalizer": {"type": "Lowercase"}}))
+        >>> tok.encode("AAB").tolist(), tok.is_lossless
+        ([0, 2], False)
         """
         return cls._imported(formats.imports.from_huggingface(source, kind, alphabet), params)
 
@@ -283,8 +322,15 @@ class _PairTokenizer(Tokenizer):
         path
             A file to write it to as well.
 
+        Returns
+        -------
+        str
+            The content of the file.
+
         Raises
         ------
+        NotFittedError
+            Without a vocabulary.
         ValueError
             If the model cannot say the same, naming the first sample that is encoded differently.
 
@@ -308,12 +354,24 @@ class _PairTokenizer(Tokenizer):
         **params
             Its further arguments: ``eos_token="<|endoftext|>"`` and the like say what special tokens are for.
 
+        Returns
+        -------
+        transformers.PreTrainedTokenizerFast
+            Its `save_pretrained` writes the files that other programs read.
+
         Raises
         ------
         ImportError
             Without the extra ``hf``.
-        ValueError
+        NotFittedError, ValueError
             As `to_huggingface`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<end>"])
+        >>> tok.to_transformers(eos_token="<end>").encode("aab<end>")  # doctest: +SKIP
+        [0, 2, 3]
         """
         return formats.exports.to_transformers(self.to_huggingface(), params)
 
@@ -333,11 +391,29 @@ class _PairTokenizer(Tokenizer):
         **params
             Further constructor arguments.
 
+        Returns
+        -------
+        Self
+            A fitted tokenizer.
+
         Raises
         ------
         ModelFormatError
             If the file is not valid, is one of unigrams (`UBPE.from_sentencepiece` reads those) or words, or merges in an order
             that has no counterpart here, naming the piece.
+        OSError
+            If it cannot be read.
+
+        Notes
+        -----
+        Source of the format: ``sentencepiece_model.proto`` of sentencepiece.
+
+        Examples
+        --------
+        >>> data = BPE.from_merges([[0, 1]], alphabet="ab").to_sentencepiece()
+        >>> tok = BPE.from_sentencepiece(data)
+        >>> tok.decode(tok.encode("aab"))
+        'aab'
         """
         return cls._imported(formats.imports.from_sentencepiece(source, unigram=False), params)
 
@@ -359,6 +435,8 @@ class _PairTokenizer(Tokenizer):
 
         Raises
         ------
+        NotFittedError
+            Without a vocabulary.
         ValueError
             If the model cannot say the same, naming the first sample that is encoded differently.
 
@@ -380,7 +458,7 @@ class _PairTokenizer(Tokenizer):
         """The ids of documents, special tokens taken for ordinary text."""
         return self.encode_batch(docs, disallowed_special="none").to_lists()
 
-    # ---------------------------------------------------------------------------------------------- tiktoken
+    # ---------------------------------------------------------------------------------------------- gguf
 
     @classmethod
     def from_gguf(cls, path: str | os.PathLike[str], **params: Any) -> Self:
@@ -393,18 +471,29 @@ class _PairTokenizer(Tokenizer):
         **params
             Further constructor arguments.
 
+        Returns
+        -------
+        Self
+            A fitted tokenizer.
+
         Raises
         ------
         ModelFormatError
             If the file is not valid, or of another kind, naming it.
         ImportError
             Without the package gguf.
+
+        Examples
+        --------
+        >>> tok = BPE.from_gguf("llama.gguf")  # doctest: +SKIP
         """
         return cls._imported(formats.imports.from_gguf(path, unigram=False), params)
 
+    # ---------------------------------------------------------------------------------------------- tekken and tiktoken
+
     @classmethod
     def from_tekken(cls, source: Any, **params: Any) -> Self:
-        """Read a `tekken.json` of Mistral.
+        r"""Read a `tekken.json` of Mistral.
 
         The tokenizer gives the same ids as mistral_common's Tekkenizer does for text; its control tokens are special tokens here.
 
@@ -415,10 +504,25 @@ class _PairTokenizer(Tokenizer):
         **params
             Further constructor arguments.
 
+        Returns
+        -------
+        Self
+            A fitted tokenizer, with the file's pattern and special tokens.
+
         Raises
         ------
         ModelFormatError
             If the file is not valid, naming what is not.
+
+        Examples
+        --------
+        >>> import base64, json
+        >>> tokens = [bytes([i]) for i in range(256)] + [b"ab"]
+        >>> vocab = [{"rank": i, "token_bytes": base64.b64encode(token).decode()} for i, token in enumerate(tokens)]
+        >>> config = {"pattern": r"\p{L}+|\P{L}+", "default_vocab_size": 259, "default_num_special_tokens": 2}
+        >>> tok = BPE.from_tekken(json.dumps({"config": config, "vocab": vocab}))
+        >>> tok.encode("abc").tolist(), tok.special_ids  # ids are ranks, and 2
+        ([258, 101], {'<unk>': 0, '<s>': 1})
         """
         return cls._imported(formats.imports.from_tekken(source), params)
 
@@ -426,7 +530,7 @@ class _PairTokenizer(Tokenizer):
     def from_tiktoken(
         cls, source: Any, *, pretokenizer: Any = None, special_tokens: dict[str, int] | None = None, **params: Any
     ) -> Self:
-        """Read a `.tiktoken` file or a `tiktoken.Encoding`. `str` is taken as UTF-8, as by tiktoken.
+        r"""Read a `.tiktoken` file or a `tiktoken.Encoding`. `str` is taken as UTF-8, as by tiktoken.
 
         Parameters
         ----------
@@ -437,10 +541,25 @@ class _PairTokenizer(Tokenizer):
         **params
             Further constructor arguments.
 
+        Returns
+        -------
+        Self
+            A fitted tokenizer.
+
         Raises
         ------
         ModelFormatError
             If the file is not valid, or holds a token that its parts never make.
+        OSError
+            If it cannot be read.
+
+        Examples
+        --------
+        >>> ranks = BPE.from_merges([[97, 98]], alphabet=bytes(range(256))).to_tiktoken()
+        >>> ranks[-9:]
+        b'YWI= 256\n'
+        >>> BPE.from_tiktoken(ranks, pretokenizer="gpt2", special_tokens={"<end>": 300}).encode("abc").tolist()
+        [256, 99]
         """
         return cls._imported(formats.imports.from_tiktoken(source, pretokenizer, special_tokens), params)
 
@@ -452,10 +571,23 @@ class _PairTokenizer(Tokenizer):
         path
             A file to write it to as well.
 
+        Returns
+        -------
+        bytes
+            The content of the file: a token in base64 and its rank in each line.
+
         Raises
         ------
+        NotFittedError
+            Without a vocabulary.
         ValueError
             If the alphabet is not the 256 bytes, the ids are not in order of the merges, or a sample is encoded differently.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[97, 98]], alphabet=bytes(range(256))).to_tiktoken().splitlines()[-1]
+        b'YWI= 256'
         """
         data = formats.exports.to_tiktoken(self._fitted(), self._to_lists)
         if path is not None:
@@ -470,12 +602,24 @@ class _PairTokenizer(Tokenizer):
         name
             Its name.
 
+        Returns
+        -------
+        tiktoken.Encoding
+            With the pattern and the special tokens.
+
         Raises
         ------
         ImportError
             Without tiktoken.
-        ValueError
+        NotFittedError, ValueError
             As `to_tiktoken`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.for_text(260, pretokenizer="gpt2").fit(["low lower lowest"])
+        >>> tok.to_tiktoken_encoding().encode("lower") == tok.encode("lower").tolist()  # doctest: +SKIP
+        True
         """
         return formats.exports.to_tiktoken_encoding(self._fitted(), self._to_lists, name)
 
@@ -493,7 +637,7 @@ class _PairTokenizer(Tokenizer):
         end_of_word: str | None = None,
         **params: Any,
     ) -> Self:
-        """Read `vocab.json` and `merges.txt`. Tokens that no pair makes become special tokens.
+        r"""Read `vocab.json` and `merges.txt`. Tokens that no pair makes become special tokens.
 
         Parameters
         ----------
@@ -508,10 +652,23 @@ class _PairTokenizer(Tokenizer):
         **params
             Further constructor arguments.
 
+        Returns
+        -------
+        Self
+            A fitted tokenizer.
+
         Raises
         ------
         ModelFormatError
             If the files are not valid.
+        OSError
+            If they cannot be read.
+
+        Examples
+        --------
+        >>> tok = BPE.from_vocab_merges('{"a": 0, "b": 1, "ab": 2}', "#version: 0.2\na b\n", kind="str", pretokenizer=None)
+        >>> tok.encode("aab").tolist()
+        [0, 2]
         """
         return cls._imported(
             formats.imports.from_vocab_merges(vocab, merges, kind, pretokenizer, special_tokens, end_of_word), params
@@ -524,7 +681,7 @@ class _PairTokenizer(Tokenizer):
         *,
         end_of_word: str | None = None,
     ) -> tuple[str, str]:
-        """Make the texts of `vocab.json` and `merges.txt`. Special tokens are part of the vocabulary, the pattern of neither.
+        r"""Make the texts of `vocab.json` and `merges.txt`. Special tokens are part of the vocabulary, the pattern of neither.
 
         Parameters
         ----------
@@ -533,10 +690,23 @@ class _PairTokenizer(Tokenizer):
         end_of_word
             The character that is written as ``</w>``.
 
+        Returns
+        -------
+        vocab, merges : str
+            The contents of the files.
+
         Raises
         ------
+        NotFittedError
+            Without a vocabulary.
         ValueError
             If the files would not give the same ids, or a token of characters holds white space.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").to_vocab_merges()
+        ('{"a": 0, "b": 1, "ab": 2}', '#version: 0.2\na b\n')
         """
         out = formats.exports.to_vocab_merges(self._fitted(), self._to_lists, end_of_word)
         for path, text in zip((vocab_path, merges_path), out, strict=True):
@@ -563,8 +733,9 @@ class BPE(_PairTokenizer):
         No token of more symbols is made; None for no limit.
     pretokenizer
         Cuts text before anything is learned or encoded: ``"gpt2"``, ``"cl100k"``, ``"o200k"``, ``"whitespace"``, ``"digits"``,
-        ``"digits1"``, ``"digits3"``, a regular expression, a `Pretokenizer`, or None. Each segment counts as a document, for
-        document frequencies too; ``rules=FitRules(min_count=...)`` leaves out pairs that are rarer. Needs the extra ``text``.
+        ``"digits1"``, ``"digits3"``, another name that `Pretokenizer` knows, a regular expression, a `Pretokenizer`, a `Splitter`
+        of several steps, or None. Each segment counts as a document, for document frequencies too;
+        ``rules=FitRules(min_count=...)`` leaves out pairs that are rarer. Patterns without a kernel need the extra ``text``.
     special_tokens
         Words with ids of their own, never cut and never merged: a list (ids behind the vocabulary, beyond `n_tokens`), or a
         mapping of words to ids: with ids beyond the final size where there is to be a `fit_more`. `str`, `bytes` or sequences of
@@ -572,7 +743,9 @@ class BPE(_PairTokenizer):
     known_words
         The same for words that are found in every document without being asked for.
     normalizer
-        What text is changed to before it is cut: steps such as ``"NFC"``, as `Normalizer` takes them; None to leave it as it is.
+        What text is changed to before it is cut: a `Normalizer`, or the step or the list of steps that one is made of, such as
+        ``"NFC"`` or ``["NFC", {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]``; None to leave it as it is.
+        Positions refer to the text as given, and `decode` gives the text as it was changed (`is_lossless`).
     encoding
         ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`, and `boundaries` count bytes.
         None: documents are as they are.
@@ -591,6 +764,9 @@ class BPE(_PairTokenizer):
     >>> ids = tok.encode("hug bugs")
     >>> tok.decode(ids)
     'hug bugs'
+    >>> lower = BPE(n_tokens=9, normalizer=["NFC", "Lowercase"]).fit(["Hug pug PUN bun hugs"])
+    >>> lower.decode(lower.encode("HUG"))
+    'hug'
     """
 
     def __init__(

@@ -67,6 +67,12 @@ def load(
     OSError
         If it cannot be read.
 
+    Warns
+    -----
+    UserWarning
+        If an added token of a `tokenizer.json` has another id, here and in the package tokenizers, than the file says; if a model
+        of this library cuts text by another version of Unicode than is installed here.
+
     Examples
     --------
     >>> import os, tempfile

@@ -155,10 +155,26 @@ class UBPE(Tokenizer):
         docs, y, offsets, sample_weight, boundaries, memory_limit, progress
             As for `Tokenizer.fit`.
 
+        Returns
+        -------
+        Self
+            The tokenizer itself, with `history_`.
+
+        Raises
+        ------
+        UnknownSymbolError, TypeError, ValueError, MemoryError
+            As `Tokenizer.fit`; ValueError also for an objective that there is not.
+
         Warns
         -----
         UserWarning
             If every idf is 0, as with a single document, and the objective weighs by idf.
+
+        Examples
+        --------
+        >>> tok = UBPE(6, 1, objective="shortest").fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]])
+        >>> tok.encode([2, 0, 1, 1, 1]).tolist()
+        [4, 1, 1]
         """
         self._check_objective()
         given = {"offsets": offsets, "sample_weight": sample_weight, "boundaries": boundaries}
@@ -189,6 +205,19 @@ class UBPE(Tokenizer):
         ----------
         path
             As for `Tokenizer.save`.
+
+        Raises
+        ------
+        NotFittedError, ValueError, OSError
+            As `Tokenizer.save`; ValueError also for an objective or `token_weights` that could not be read again.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.npz")
+        >>> UBPE(6, 1, objective="shortest").fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]]).save(path)
+        >>> UBPE.load(path).objective
+        'shortest'
         """
         if "model_" in self.__dict__:
             self._check_objective()
@@ -207,13 +236,18 @@ class UBPE(Tokenizer):
         objective
             What tokens are chosen for, and the objective of the new tokenizer: ``"shortest"`` or ``"likelihood"``.
 
+        Returns
+        -------
+        UBPE
+            The new tokenizer; this one stays as it is.
+
         Raises
         ------
         NotFittedError
             Without a vocabulary.
         UnknownSymbolError, TypeError, ValueError
-            As `fit`; ValueError also if documents are cut, or have special tokens, and the objective is ``"shortest"``, or for
-            another objective.
+            As `fit`; ValueError also if documents are changed or cut, or have special tokens, and the objective is
+            ``"shortest"``, or for another objective.
 
         Notes
         -----
@@ -294,6 +328,11 @@ class UBPE(Tokenizer):
             How many rounds of EM; of ``"idf"``, how often documents are encoded with the weights of the round before, unless
             nothing changes any more.
 
+        Returns
+        -------
+        UBPE
+            The new tokenizer; this one stays as it is.
+
         Raises
         ------
         NotFittedError
@@ -369,10 +408,28 @@ class UBPE(Tokenizer):
         **params
             Further constructor arguments.
 
+        Returns
+        -------
+        UBPE
+            A fitted tokenizer.
+
         Raises
         ------
         ModelFormatError
             If the file is not valid, or of another kind (`BPE.from_sentencepiece` reads those of BPE).
+        OSError
+            If it cannot be read.
+
+        Notes
+        -----
+        Source of the format: ``sentencepiece_model.proto`` of sentencepiece; of the model: T. Kudo, Subword regularization, 2018.
+
+        Examples
+        --------
+        >>> made = UBPE(5, 1, objective="sentencepiece").fit(["abab", "ab", "ba", "abba", "a", "b"])
+        >>> tok = UBPE.from_sentencepiece(made.to_sentencepiece())
+        >>> tok.objective, tok.decode(tok.encode("abab"))
+        ('sentencepiece', 'abab')
         """
         return cls._imported(formats.imports.from_sentencepiece(source, unigram=True), {"objective": "sentencepiece", **params})
 
@@ -390,11 +447,33 @@ class UBPE(Tokenizer):
         **params
             Further constructor arguments.
 
+        Returns
+        -------
+        UBPE
+            A fitted tokenizer, with the file's normalizer, pretokenizer and special tokens.
+
         Raises
         ------
         ModelFormatError
             If the file is not valid, of another type (`BPE.from_huggingface` reads those of BPE), or says something that has no
             counterpart here, naming it.
+
+        Warns
+        -----
+        UserWarning
+            If an added token has another id, here and in the package tokenizers, than the file says.
+
+        Notes
+        -----
+        As for `BPE.from_huggingface`. Source of the model: T. Kudo, Subword regularization, 2018.
+
+        Examples
+        --------
+        >>> import json
+        >>> vocab = [["<unk>", 0.0], ["a", -2.0], ["b", -2.0], ["ab", -1.0]]
+        >>> tok = UBPE.from_huggingface(json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}}))
+        >>> tok.encode("aabc").tolist()
+        [1, 3, 0]
         """
         return cls._imported(formats.imports.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
 
@@ -409,8 +488,15 @@ class UBPE(Tokenizer):
         path
             A file to write it to as well.
 
+        Returns
+        -------
+        str
+            The content of the file.
+
         Raises
         ------
+        NotFittedError
+            Without a vocabulary.
         ValueError
             For another objective than ``"tokenizers"``, or a model that cannot say the same, naming the first sample that is
             encoded differently.
@@ -456,12 +542,23 @@ class UBPE(Tokenizer):
         **params
             Its further arguments: ``eos_token="<|endoftext|>"`` and the like say what special tokens are for.
 
+        Returns
+        -------
+        transformers.PreTrainedTokenizerFast
+            Its `save_pretrained` writes the files that other programs read.
+
         Raises
         ------
         ImportError
             Without the extra ``hf``.
-        ValueError
+        NotFittedError, ValueError
             As `to_huggingface`.
+
+        Examples
+        --------
+        >>> tok = UBPE(5, 1, objective="tokenizers").fit(["abab", "ab", "ba", "abba", "a", "b"])
+        >>> tok.to_transformers().encode("abab") == tok.encode("abab").tolist()  # doctest: +SKIP
+        True
         """
         return formats.exports.to_transformers(self.to_huggingface(), params)
 
@@ -476,12 +573,21 @@ class UBPE(Tokenizer):
         **params
             Further constructor arguments.
 
+        Returns
+        -------
+        UBPE
+            A fitted tokenizer.
+
         Raises
         ------
         ModelFormatError
             If the file is not valid, or of another kind, naming it.
         ImportError
             Without the package gguf.
+
+        Examples
+        --------
+        >>> tok = UBPE.from_gguf("t5.gguf")  # doctest: +SKIP
         """
         return cls._imported(formats.imports.from_gguf(path, unigram=True), {"objective": "sentencepiece", **params})
 
@@ -503,6 +609,8 @@ class UBPE(Tokenizer):
 
         Raises
         ------
+        NotFittedError
+            Without a vocabulary.
         ValueError
             For another objective than ``"sentencepiece"``, or a model that cannot say the same, naming the first sample that is
             encoded differently.
@@ -604,6 +712,11 @@ class UBPE(Tokenizer):
             Of the draws, 0..2**64 - 1. They depend on nothing but `seed`, the number of the document (0 here; where text is cut,
             of its segment) and the position, so not on threads or on what else is encoded.
 
+        Returns
+        -------
+        ids
+            int32[n]; with `return_offsets` a pair of ids and starts.
+
         Raises
         ------
         UnknownSymbolError, SpecialTokenError, TypeError, NotFittedError
@@ -676,6 +789,16 @@ class UBPE(Tokenizer):
         sample, alpha, seed
             As for `encode`. Every document is drawn by itself.
 
+        Returns
+        -------
+        ids
+            A `Ragged` of int32; with `return_offsets` a pair of `Ragged`, the ids and the position of each token in its document.
+
+        Raises
+        ------
+        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError, ValueError
+            As `Tokenizer.encode_batch`, and as `encode`.
+
         Examples
         --------
         >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
@@ -691,7 +814,7 @@ class UBPE(Tokenizer):
         Parameters
         ----------
         doc, unknown
-            As for `encode`. ValueError if the tokenizer cuts documents or has special tokens.
+            As for `encode`. ValueError if the tokenizer changes or cuts documents, or has special tokens.
         alpha
             As for `encode`, which draws from the same distribution.
 
@@ -796,8 +919,8 @@ class UBPE(Tokenizer):
         Parameters
         ----------
         doc, unknown
-            As for `encode`. ValueError if the tokenizer cuts documents (a pretokenizer) or has special tokens: segmentations of
-            the parts are not put together.
+            As for `encode`. ValueError if the tokenizer changes or cuts documents (a normalizer, a pretokenizer) or has special
+            tokens: segmentations of the parts are not put together.
         n
             How many segmentations.
         beam
