@@ -153,3 +153,22 @@ def test_random_files(seed: int, tmp_path: Path) -> None:
         loaded_again = BPE.load(path)
         assert loaded_again.fingerprint == mine.fingerprint
         assert loaded_again.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists() == found
+
+
+@pytest.mark.parametrize("ids", [(3, 4, 5), (5, 4, 3)], ids=["in order", "in another order"])
+def test_a_document_is_a_word_where_text_is_not_cut(ids: tuple[int, ...]) -> None:
+    vocab = {"a": 0, "b": 1, "c": 2, **dict(zip(("bc", "ab", "abc"), ids, strict=True))}
+    model = {"type": "BPE", "ignore_merges": True, "vocab": vocab, "merges": ["b c", "a b", "ab c"]}
+    text = json.dumps({"version": "1.0", "model": model, "added_tokens": []})
+    tok, other = BPE.from_huggingface(text), tokenizers.Tokenizer.from_str(text)
+    docs = ["abc", "abcabc", "bc", "", "ababc"]
+    expected = [other.encode(doc).ids for doc in docs]
+    assert tok.encode_batch(docs).to_lists() == expected
+    for _ in range(2):  # the second goes the short way
+        assert [tok.encode(doc).tolist() for doc in docs] == expected
+    starts = tok.encode("abc", return_offsets=True)[1]
+    assert starts.tolist() == [0]
+    again = BPE.from_huggingface(tok.to_huggingface())
+    assert again.encode_batch(docs).to_lists() == expected
+    with pytest.raises(ValueError, match="to_published: a dump has no place for whole_words"):
+        tok.to_published()

@@ -208,6 +208,8 @@ def test_text_that_the_pattern_of_a_dump_would_lose() -> None:
 def test_what_no_dump_can_say() -> None:
     with pytest.raises(ValueError, match="known_words: in a dump they have the ids behind the alphabet"):
         BPE.from_merges([[0, 1]], alphabet="ab", known_words=["b"]).to_published()
+    with pytest.raises(ValueError, match="to_published: a dump has no place for normalizer"):
+        BPE.from_merges([[0, 1]], alphabet="ab", normalizer="Lowercase").to_published()
     with pytest.raises(ValueError, match="no place for special tokens"):
         BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["b"]).to_published()
     with pytest.raises(ValueError, match="no place for an? "):

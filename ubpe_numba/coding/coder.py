@@ -64,7 +64,7 @@ class Coder:
         #: Whether documents and ids pass unchanged, but for their encoding.
         self.is_plain = (
             segmenter.pretokenizer is None and segmenter.special is None and segmenter.token_ids is None
-            and not segmenter.rewrites
+            and not segmenter.rewrites and not segmenter.whole_words
         )  # fmt: skip
         #: Which symbols stand alone, bool[alphabet], where that is not seen to before documents become ids; None if none do.
         self.lone = _lone(model)

@@ -100,6 +100,8 @@ def _fields(model: Model) -> dict[str, Any]:
     ids = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
     if segmenter.encoding or (cutter is not None and not isinstance(cutter, PythonPattern)):
         raise ValueError("to_published: a dump has no place for a pretokenizer that is not from a dump, nor for an encoding")
+    if unsaid := segmenter.state().keys() & {"normalizer", "unknown", "whole_words"}:
+        raise ValueError(f"to_published: a dump has no place for {', '.join(sorted(unsaid))}")
     if alphabet.kind == "bytes" and segmenter.state():
         raise ValueError("to_published: a dump of bytes is one of integers, and has no place for words, break or stop tokens")
     expected = np.concatenate([np.arange(n), np.arange(n + n_words, size + n_words)])
