@@ -73,7 +73,7 @@ def with_words(words: list[tuple[str, set[str], bool]], lowercase: bool) -> str:
     return json.dumps(file)
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(TEXTS, FLAGGED, st.booleans())
 def test_added_tokens_with_flags_are_found_as_there(docs: list[str], words: Any, lowercase: bool) -> None:
     text = with_words(words, lowercase)
@@ -91,10 +91,12 @@ def test_added_tokens_with_flags_are_found_as_there(docs: list[str], words: Any,
 @given(TEXTS, FLAGGED, st.booleans())
 def test_flags_are_written_again(docs: list[str], words: Any, lowercase: bool) -> None:
     tokenizer = WordPiece.from_huggingface(with_words(words, lowercase))
-    both(tokenizer, docs)
+    ids, text = tokenizer.encode_batch(docs), wordpiece.write(words_of(tokenizer))
     again = WordPiece(**wordpiece.from_state(json.loads(json.dumps(wordpiece.state_of(words_of(tokenizer))))))
-    for other in (again, pickle.loads(pickle.dumps(tokenizer)), WordPiece.from_huggingface(tokenizer.to_huggingface())):
-        assert words_of(other) == words_of(tokenizer) and other.encode_batch(docs) == tokenizer.encode_batch(docs)
+    for other in (again, pickle.loads(pickle.dumps(tokenizer)), WordPiece.from_huggingface(text)):
+        assert words_of(other) == words_of(tokenizer) and other.encode_batch(docs) == ids
+    peer = tokenizers.Tokenizer.from_str(text)
+    assert [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)] == ids.to_lists()
 
 
 def words_of(tokenizer: WordPiece) -> wordpiece.Words:
@@ -161,7 +163,7 @@ def both(tokenizer: WordPiece, docs: list[str]) -> None:
     assert WordPiece.from_huggingface(text).to_huggingface() == text
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.lists(st.text("abBéEe中!,' \n\t[]Uunfle\u0301", max_size=40), min_size=1, max_size=8), st.booleans())
 def test_what_was_read_is_written_again(docs: list[str], lowercase: bool) -> None:
     docs += ["[CLS] unaffable [SEP]ab[MASK] ab!", "a" * 101 + " a"]
