@@ -67,7 +67,7 @@ def to_huggingface_unigram(model: Model, encode: EncodeLists) -> str:
 def to_huggingface_words(words: Words, encode: EncodeLists, again: Callable[[str], EncodeLists]) -> str:
     """The `tokenizer.json` of a WordPiece model; `again` makes what encodes by that. See `WordPiece.to_huggingface`."""
     text = wordpiece.write(words)
-    docs = export_samples.texts(list(words.vocabulary), list(words.special_tokens))
+    docs = export_samples.texts(list(words.vocabulary), [*words.special_tokens, *words.known_words])
     ids = encode(docs)
     compare(docs, ids, again(text)(docs), "what was written")
     if _installed("tokenizers"):

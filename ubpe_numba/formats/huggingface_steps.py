@@ -14,9 +14,8 @@ from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED, name_of, published_steps
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
-from ubpe_numba.vocabulary.special_tokens import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD
+from ubpe_numba.vocabulary.special_tokens import FLAGS, NORMALIZED
 
-_FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normalized": NORMALIZED}  # of an added token
 _AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
@@ -70,7 +69,7 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
                 f"added_tokens[{i}]: {word!r} has the id {token['id']} in the file, but {token_id} here and in tokenizers"
             )
         found[not token.get("special")][word] = token_id
-        flags[word] = sum(bit for name, bit in _FLAGS.items() if token.get(name) is True)
+        flags[word] = sum(bit for name, bit in FLAGS.items() if token.get(name) is True)
     if others:
         more = f" ({len(others)} like this)" if len(others) > 1 else ""
         warnings.warn(others[0] + more, UserWarning, stacklevel=2)
@@ -80,7 +79,7 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
 
 
 def _flags_of(mask: int) -> dict[str, bool]:
-    return {name: bool(mask & bit) for name, bit in _FLAGS.items()}
+    return {name: bool(mask & bit) for name, bit in FLAGS.items()}
 
 
 def decoding_of(decoder: Any) -> Decoding | None:

@@ -14,6 +14,7 @@ from ubpe_numba.formats.pair_table import Table, read_vocab
 from ubpe_numba.runtime.arrays import check_fields, describe, integers_of
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.vocabulary.special_tokens import FLAGS
 
 
 class Words(NamedTuple):
@@ -26,6 +27,8 @@ class Words(NamedTuple):
     normalizer: Normalizer | None
     pretokenizer: Splitter | None
     special_tokens: dict[str, int]
+    known_words: dict[str, int] = {}  # noqa: RUF012  # never changed
+    flags: dict[str, tuple[str, ...]] = {}  # noqa: RUF012
 
 
 def read(text: str | bytes) -> Words:
@@ -43,13 +46,10 @@ def read(text: str | bytes) -> Words:
         raise ModelFormatError("model: expected a text as continuing_subword_prefix and a number as max_input_chars_per_word")
     normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
     special, known, flags = added_of(file.get("added_tokens"), vocab, normalizer is not None)
-    if flags:
-        raise ModelFormatError(
-            f"added_tokens: {next(iter(flags))!r}: lstrip, rstrip, single_word and normalized are not supported"
-        )
     if splitter is None:
         raise ModelFormatError("pre_tokenizer: expected one that cuts text into words")
-    return Words(vocab, unknown, prefix, longest, normalizer, splitter, {**special, **known})
+    named = {word: tuple(name for name, bit in FLAGS.items() if mask & bit) for word, mask in flags.items()}
+    return Words(vocab, unknown, prefix, longest, normalizer, splitter, special, known, named)
 
 
 def write(words: Words) -> str:
@@ -62,11 +62,15 @@ def write(words: Words) -> str:
             "pretokenizer: a tokenizer.json says how text becomes words; for BERT's give WordPiece "
             "normalizer={'type': 'BertNormalizer'} and pretokenizer={'type': 'BertPreTokenizer'}"
         )
-    vocab = {**words.vocabulary, **words.special_tokens}
+    added = sorted([*words.special_tokens.items(), *words.known_words.items()], key=lambda item: item[1])
+    vocab = {**words.vocabulary, **dict(added)}
     if (twice := next((word for word, i in words.vocabulary.items() if vocab[word] != i), None)) is not None:
         raise ValueError(f"special_tokens: {twice!r} is a piece with another id; Hugging Face allows one")
     if len(set(vocab.values())) < len(vocab):
         raise ValueError("special_tokens: one has the id of another piece; Hugging Face allows one")
+    n = len(words.vocabulary)
+    if [i for word, i in added if word not in words.vocabulary] == list(range(n, len(vocab))):
+        vocab = words.vocabulary  # they get these ids there, and are no pieces
     model = {
         "type": "WordPiece",
         "unk_token": words.unknown,
@@ -75,8 +79,9 @@ def write(words: Words) -> str:
         "vocab": dict(sorted(vocab.items(), key=lambda item: item[1])),
     }
     none = np.zeros(0, np.int64)
-    table = Table("str", [], none, none, {}, {}, None, splitter=words.pretokenizer, normalizer=words.normalizer)
-    file = file_of(table, words.special_tokens, {}, model)
+    flags = {word: sum(FLAGS[name] for name in names) for word, names in words.flags.items()}
+    table = Table("str", [], none, none, {}, {}, None, splitter=words.pretokenizer, normalizer=words.normalizer, flags=flags)
+    file = file_of(table, words.special_tokens, words.known_words, model)
     text = json.dumps(
         {**file, "decoder": {"type": "WordPiece", "prefix": words.prefix, "cleanup": False}}, ensure_ascii=False, indent=1
     )
@@ -88,15 +93,20 @@ def write(words: Words) -> str:
 
 
 _PARAMS = ("unknown", "prefix", "longest")
-_TEXT = ("normalizer", "pretokenizer", "special_tokens")  # what a text goes through; in model files if there is something
+_TEXT = (
+    "normalizer",
+    "pretokenizer",
+    "special_tokens",
+    "known_words",
+    "flags",
+)  # what a text goes through; in model files if there is something
 
 
 def state_of(words: Words) -> dict[str, Any]:
     """What a model file of ours holds."""
     params: dict[str, Any] = {name: getattr(words, name) for name in _PARAMS}
     params |= {name: step.state() for name in _TEXT[:2] if (step := getattr(words, name)) is not None}
-    if words.special_tokens:
-        params["special_tokens"] = words.special_tokens
+    params |= {name: value for name in _TEXT[2:] if (value := getattr(words, name))}
     vocabulary = {"pieces": list(words.vocabulary), "ids": list(words.vocabulary.values())}
     return {"tokenizer": "WordPiece", "params": params, "alphabet": {}, "vocabulary": vocabulary}
 

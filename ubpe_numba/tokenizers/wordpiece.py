@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba import formats
 from ubpe_numba.coding.piece_encoder import PieceEncoder
+from ubpe_numba.coding.text_words import TextWords
 from ubpe_numba.coding.usage import Usage, usage_of
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
@@ -25,6 +26,8 @@ from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.special_tokens import FLAGS, SpecialTokens
 
 __all__ = ["WordPiece"]
 
@@ -51,11 +54,17 @@ class WordPiece:
         `pretokenizer` documents may be `str`.
     special_tokens
         Words with ids that are found in every `str` before anything is done to it, the longest at a place.
+    known_words
+        The same for words that are no special tokens elsewhere: `to_huggingface` writes them so.
+    flags
+        How some of these words are found, by names as in a `tokenizer.json`: white space beside them belongs to them,
+        ``"lstrip"`` and ``"rstrip"``; they are not part of a longer word, ``"single_word"``; they are found after the others, in
+        text that the normalizer has changed, and are changed as it is, ``"normalized"``.
 
     Raises
     ------
     ValueError
-        If `unknown` is no piece, or two pieces have one id.
+        If `unknown` is no piece, two pieces have one id, or a word of `flags` is not known.
     TypeError
         For a vocabulary of other things than `str` and ids.
 
@@ -87,13 +96,20 @@ class WordPiece:
         normalizer: Any = None,
         pretokenizer: Any = None,
         special_tokens: Mapping[str, int] | None = None,
+        known_words: Mapping[str, int] | None = None,
+        flags: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
         pieces = _pieces(vocabulary)
         self.normalizer = Normalizer.of(normalizer)
         self.pretokenizer = pretokenizer if pretokenizer is None or isinstance(pretokenizer, Splitter) else Splitter(pretokenizer)
-        self.special_tokens = _pieces(special_tokens or {})
-        by_length = sorted(self.special_tokens, key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, by_length))) if by_length else None
+        self.special_tokens, self.known_words = _pieces(special_tokens or {}), _pieces(known_words or {})
+        self._added = {**self.special_tokens, **self.known_words}
+        if len(self._added) < len(self.special_tokens) + len(self.known_words):
+            raise ValueError("known_words: one is a special token too")
+        self.flags = _flags(flags or {}, self._added)
+        self._segmenter = Segmenter(self.pretokenizer, _added_tokens(self._added, self.flags), normalizer=self.normalizer)
+        by_length = sorted(self._added, key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, by_length))) if by_length else None  # where there are no flags
         if not isinstance(unknown, str) or unknown not in pieces:
             raise ValueError(f"unknown: expected a piece of the vocabulary, got {unknown!r}")
         if not isinstance(prefix, str):
@@ -103,7 +119,7 @@ class WordPiece:
         self._names = {i: piece for piece, i in pieces.items()}
         if len(self._names) < len(pieces):
             raise ValueError("vocabulary: two pieces have the same id")
-        self._names |= {i: word for word, i in self.special_tokens.items()}
+        self._names |= {i: word for word, i in self._added.items()}
         self._encoder = PieceEncoder(pieces, prefix, pieces[unknown], min(self.longest, 2**62))
 
     def __repr__(self) -> str:
@@ -115,6 +131,11 @@ class WordPiece:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether `decode` gives back every text as it was given: never, since it puts a space between words."""
+        return False
 
     @classmethod
     def from_huggingface(cls, source: Any, *, n_threads: int | None = None) -> WordPiece:
@@ -322,7 +343,8 @@ class WordPiece:
             Its words, or with a pretokenizer its text.
         return_offsets
             Return a triple: the ids, and of each id the number of its word and the position in this word of its first character.
-            Of a text, words are those that the normalizer and the pretokenizer make, special tokens among them.
+            Of a text, words are those that the normalizer and the pretokenizer make, special tokens among them, and positions are
+            those in the text as it was given.
 
         Returns
         -------
@@ -339,6 +361,9 @@ class WordPiece:
         >>> tok = WordPiece(["[UNK]", "un", "##aff", "##able"])
         >>> [part.tolist() for part in tok.encode(["unaffable", "", "able", "un"], return_offsets=True)]
         [[1, 2, 3, 0, 1], [0, 0, 0, 2, 3], [0, 2, 5, 0, 0]]
+        >>> tok = WordPiece(["[UNK]", "un", "##able"], normalizer="BertNormalizer", pretokenizer="BertPreTokenizer")
+        >>> [part.tolist() for part in tok.encode(" Ünable, un", return_offsets=True)]
+        [[1, 2, 0, 1], [0, 0, 1, 2], [1, 3, 7, 9]]
         """
         found = self._encode([words], "words", None, return_offsets)
         return tuple(part.values for part in found) if return_offsets else found[0].values
@@ -384,11 +409,22 @@ class WordPiece:
         listed: list[str] = []
         ends = [0]
         special: dict[int, int] = {}  # the ids of the words of a text that are special tokens
+        texts: TextWords | None = None
+        number: list[int] = []  # which of the texts each document is, -1 for one of words
+        if self.pretokenizer is not None and (return_offsets or self.flags or self.pretokenizer.asks_for_start):
+            documents = list(documents)
+            is_text = [isinstance(words, str) for words in documents]
+            number = np.where(is_text, np.cumsum(is_text) - 1, -1).tolist()
+            given = [words for words in documents if isinstance(words, str)]
+            texts = TextWords.of(self._segmenter, given, return_offsets)
         for d, words in enumerate(documents):
             if type(words) is list:
                 listed.extend(words)
             elif isinstance(words, str) and self.pretokenizer is not None:
-                self._cut(words, listed, special)
+                if texts is None:
+                    self._cut(words, listed, special)
+                else:
+                    texts.put(number[d], listed, special)
             elif isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
                 where = name if first is None else f"{name}: document {first + d}"
                 hint = "; cut it first, for example with str.split" if isinstance(words, str) else ""
@@ -421,18 +457,26 @@ class WordPiece:
             return (Ragged._trusted(found.values, offsets),)
         word = np.arange(len(listed)) - np.repeat(bounds[:-1], np.diff(bounds))  # the number of each in its document
         numbers = np.repeat(word, np.diff(found.offsets))
+        if texts is not None:
+            owners = np.repeat(np.array(number, np.int64), np.diff(offsets))
+            rows = owners >= 0
+            starts[rows] = texts.positions(owners[rows], numbers[rows], starts[rows])
         return tuple(Ragged._trusted(part.astype(np.int32, copy=False), offsets) for part in (found.values, numbers, starts))
 
     def _cut(self, text: str, words: list[str], special: dict[int, int]) -> None:
-        """Put the words of a text behind `words`: an empty one for a special token, whose id `special` has by its number."""
+        """Put the words of a text behind `words`: an empty one for a special token, whose id `special` has by its number.
+
+        As `TextWords` does, in less time for one text, where there are no flags, nobody asks for positions, and the pretokenizer
+        treats the beginning of a text as any other place.
+        """
         assert self.pretokenizer is not None  # the caller has checked that
         done = 0
         found = [] if self._special is None else [(*match.span(), match[0]) for match in self._special.finditer(text)]
         for begin, end, word in [*found, (len(text), len(text), None)]:
             part = text[done:begin] if self.normalizer is None else self.normalizer.apply(text[done:begin])
-            words += self.pretokenizer.pieces(part, done == 0)
+            words += self.pretokenizer.pieces(part)
             if word is not None:
-                special[len(words)] = self.special_tokens[word]
+                special[len(words)] = self._added[word]
                 words.append("")
             done = end
 
@@ -663,3 +707,31 @@ def _pieces(given: Any, name: str = "vocabulary") -> dict[str, int]:
         if not 0 <= i < 2**31:
             raise ValueError(f"{name}: {piece!r}: expected an id in 0..2**31 - 1, got {i}")
     return {str(piece): int(i) for piece, i in pieces.items()}
+
+
+def _flags(given: Any, words: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
+    """The flags of words; TypeError for what is no mapping to names, ValueError for another word or name."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"flags: expected words and names of flags, got {describe(given)}")
+    made: dict[str, tuple[str, ...]] = {}
+    for word, names in given.items():
+        if word not in words:
+            raise ValueError(f"flags: {word!r} is neither a special token nor a known word")
+        listed = [*names] if isinstance(names, Iterable) and not isinstance(names, str) else [None]
+        if not all(isinstance(name, str) for name in listed):
+            raise TypeError(f"flags: {word!r}: expected names, got {describe(names)}")
+        if other := [name for name in listed if name not in FLAGS]:
+            raise ValueError(f"flags: {word!r}: expected {', '.join(FLAGS)}, got {other[0]!r}")
+        if listed:
+            made[word] = tuple(name for name in FLAGS if name in listed)
+    return made
+
+
+def _added_tokens(words: Mapping[str, int], flags: Mapping[str, Iterable[str]]) -> SpecialTokens | None:
+    """Special tokens and known words as a segmenter has them: each is found in every text."""
+    if not words:
+        return None
+    masks = {word: sum(map(FLAGS.__getitem__, names)) for word, names in flags.items()}
+    return SpecialTokens(
+        "str", tuple(words), np.array([*words.values()], np.int32), np.ones(len(words), bool), dict[Any, int](masks)
+    )

@@ -28,6 +28,7 @@ Word = str | bytes | tuple[int, ...]
 #: Flags of a word: white space to its left or right belongs to it, it is no part of a longer word, it is found in changed text,
 #: it is found in no text: only its id is known.
 LSTRIP, RSTRIP, SINGLE_WORD, NORMALIZED, ONLY_DECODED = 1, 2, 4, 8, 16
+FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normalized": NORMALIZED}  # as a tokenizer.json has them
 _SIDES = LSTRIP | RSTRIP | SINGLE_WORD
 
 _SEARCH = 16  # up to this many words are searched with `bytes.find` first; only if one occurs does the automaton run
