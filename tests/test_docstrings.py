@@ -79,6 +79,21 @@ def test_a_docstring_is_complete_and_parsed_whole(name: str) -> None:
     assert not found, f"{inspect.getmodule(_PUBLIC[name])}: " + "; ".join(found)
 
 
+def _of_tokenizers() -> dict[str, Any]:
+    """The public functions of tokenizers and their properties."""
+    functions = {name: getattr(value, "fget", value) for name, value in _PUBLIC.items() if not inspect.isclass(value)}
+    return {name: value for name, value in functions.items() if value.__module__.startswith("ubpe_numba.tokenizers.")}
+
+
+@pytest.mark.parametrize("name", sorted(_of_tokenizers()))
+def test_what_a_tokenizer_does_is_shown(name: str) -> None:
+    function = _of_tokenizers()[name]
+    text = str(inspect.getdoc(function))
+    assert "Examples\n--------" in text
+    gives = inspect.signature(function).return_annotation not in (None, "None") and not isinstance(_PUBLIC[name], property)
+    assert not gives or "Returns\n-------" in text
+
+
 def _wrong(a: int, *rest: int) -> None:  # noqa: D417
     """Sum.
 

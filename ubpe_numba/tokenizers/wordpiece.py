@@ -50,8 +50,9 @@ class WordPiece:
     n_threads
         Threads for batches; None for the number of CPUs.
     normalizer, pretokenizer
-        What changes a text and what cuts it into words, as steps of a `tokenizer.json` (`from_huggingface` sets them). With a
-        `pretokenizer` documents may be `str`.
+        What changes a text and what cuts it into words: a `Normalizer` and a `Splitter`, or the steps that they are made of, such
+        as ``"BertNormalizer"`` and ``"BertPreTokenizer"`` (`from_huggingface` sets them). With a `pretokenizer` documents may be
+        `str`.
     special_tokens
         Words with ids that are found in every `str` before anything is done to it, the longest at a place.
     known_words
@@ -159,6 +160,15 @@ class WordPiece:
         ------
         ModelFormatError
             If the file is not valid, of another type, or says something that has no counterpart here, naming it.
+
+        Examples
+        --------
+        >>> import json
+        >>> model = {"type": "WordPiece", "vocab": {"[UNK]": 0, "un": 1, "##able": 2}, "unk_token": "[UNK]"}
+        >>> model |= {"continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
+        >>> cut = {"normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "BertPreTokenizer"}}
+        >>> WordPiece.from_huggingface(json.dumps({"model": model, **cut, "added_tokens": []})).encode("Unable").tolist()
+        [1, 2]
         """
         words = formats.imports.from_huggingface_words(source)
         try:
@@ -189,6 +199,10 @@ class WordPiece:
             If the file is not valid, or of another kind.
         ImportError
             Without the package gguf.
+
+        Examples
+        --------
+        >>> tok = WordPiece.from_gguf("bert.gguf")  # doctest: +SKIP
         """
         words = formats.imports.any_of_gguf(path)
         if not isinstance(words, Words):
@@ -205,6 +219,11 @@ class WordPiece:
         ----------
         path
             A file to write it to as well.
+
+        Returns
+        -------
+        str
+            The content of the file.
 
         Raises
         ------
@@ -239,12 +258,23 @@ class WordPiece:
         **params
             Its further arguments: ``cls_token="[CLS]"`` and the like say what special tokens are for.
 
+        Returns
+        -------
+        transformers.PreTrainedTokenizerFast
+            Its `save_pretrained` writes the files that other programs read.
+
         Raises
         ------
         ImportError
             Without the extra ``hf``.
         ValueError
             As `to_huggingface`.
+
+        Examples
+        --------
+        >>> tok = WordPiece(["[UNK]", "un", "##able"], pretokenizer="BertPreTokenizer")
+        >>> tok.to_transformers(unk_token="[UNK]").encode("unable")  # doctest: +SKIP
+        [1, 2]
         """
         return formats.exports.to_transformers(self.to_huggingface(), params)
 
@@ -534,6 +564,11 @@ class WordPiece:
             For an id that no piece has, naming its position.
         TypeError
             For ids that are no integers.
+
+        Examples
+        --------
+        >>> WordPiece(["[UNK]", "un", "##able"]).decode([1, 2, 0, 1])
+        'unable [UNK] un'
         """
         return self._texts(as_document(ids, name="ids"))[0]
 
@@ -582,7 +617,7 @@ class WordPiece:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], **options: Any) -> WordPiece:
-        """Read a vocabulary of a piece a line, as BERT's ``vocab.txt``.
+        r"""Read a vocabulary of a piece a line, as BERT's ``vocab.txt``.
 
         Parameters
         ----------
@@ -602,6 +637,16 @@ class WordPiece:
             If it is not UTF-8, or empty, naming the line.
         OSError, ValueError
             If it cannot be read; and as the constructor raises it.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "vocab.txt")
+        >>> with open(path, "w", encoding="utf-8") as f:
+        ...     _ = f.write("[UNK]\nun\n##able\n")
+        >>> tok = WordPiece.from_file(path, normalizer="BertNormalizer", pretokenizer="BertPreTokenizer")
+        >>> tok.encode("Unable").tolist()
+        [1, 2]
         """
         return cls(vocab_txt.read(path), **options)
 
@@ -667,6 +712,11 @@ class WordPiece:
             The file.
         n_threads
             As for the constructor; a file does not hold it.
+
+        Returns
+        -------
+        WordPiece
+            The tokenizer that was saved, but for `n_threads`.
 
         Raises
         ------
