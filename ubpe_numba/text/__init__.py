@@ -1,1 +1,1 @@
-"""Text is cut into segments by a pattern, and segments are counted; the kernels that do it."""
+"""Text is changed by normalizers and cut into segments, and segments are counted; the kernels that do it."""
