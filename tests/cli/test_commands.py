@@ -107,11 +107,6 @@ def test_models_of_probabilities_are_converted(here: pathlib.Path, form: str, ca
     assert "has no merges, which tiktoken needs" in fails(["convert", "u.npz", "--to", "tiktoken", "-o", "x"], capsys)
 
 
-def test_commands_take_no_words(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "vocab.txt").write_text("[UNK]\nthe\n")
-    assert "vocab.txt: the command line has no WordPiece" in fails(["encode", "vocab.txt", "a.txt"], capsys)
-
-
 def test_break_and_stop_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     lone = ["--break-token", "0", "--stop-token", "3", "--quiet"]
     assert main(["fit", "a.jsonl", "--alphabet", "300", "--n-tokens", "310", *lone, "-o", "b.json"]) == 0

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.atoms import find_words
+from reference.word_sides import WHITE_SPACE, within
 from text_samples import END, TEXT
 
 from ubpe_numba import BPE, UBPE, SpecialTokenError, UnknownSymbolError
 from ubpe_numba.documents.normalise import Documents, code_points
+from ubpe_numba.vocabulary import special_tokens
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
@@ -41,6 +43,51 @@ def test_finding_in_periodic_text(unit: str) -> None:
     at, which = special.find(Documents(code_points(text), np.array([0, len(text)]), "str"), np.ones(6, bool))
     want = find_words(code_points(text).tolist(), [code_points(word).tolist() for word in some], [True] * 6)
     assert list(zip(at.tolist(), which.tolist(), strict=True)) == want
+
+
+SIDES: list[list[str | bytes]] = [  # documents; the words are <m>, a space, a line break, the first two bytes of U+2009, <m>x
+    ["<m>", " <m> ", "  ", "", "<m>x <m>", "a<m>", "<m> é"],
+    [" " * 200 + "<m>" + " " * 200, "<m>" + "\u2009" * 63 + "\n" + "\u2009" * 300 + "<m>x" + "\n" * 70, "\n<m>\n"],
+    ["<m>" + "".join(WHITE_SPACE) * 3 + "<m>" + "".join(WHITE_SPACE) + "\x1c<m>"],
+    [b"<m>\x80\xe2\x80", b"\x89<m>\xe2\x80\x89 \xe2\x80\x89<m>\xe2", b"\x80\x89\x89<m>\xe2\x80", b"\x89", b"\xe2\x80\x89"],
+    ["a" + " " * n + "<m>" + "\u3000" * n + "b" for n in (20, 21, 22, 61, 62, 63, 64, 65, 66, 190, 191, 192, 193, 450)],
+]
+
+
+def _same_within(docs: list[str | bytes], flags: list[int], kind: str) -> None:
+    """Words with these flags are found as by the reference, in documents of bytes or of characters."""
+    encoded = [doc.encode() if isinstance(doc, str) else doc for doc in docs]
+    texts: list[Any] = encoded if kind == "bytes" else [doc.decode("utf-8", "replace") for doc in encoded]
+    some: list[Any] = ["<m>", " ", "\n", b"\xe2\x80" if kind == "bytes" else "\u2009\u2009", "<m>x"]
+    special = SpecialTokens.from_user(some, None, kind, 10, dict(zip(some, flags, strict=True)))
+    assert special is not None
+    rows = [np.frombuffer(text, np.uint8) if isinstance(text, bytes) else code_points(text) for text in texts]
+    offsets = np.cumsum([0, *map(len, rows)])
+    documents = Documents(np.concatenate(rows), offsets, kind)
+    found = special.find(documents, np.ones(len(some), bool))
+    sizes = np.diff(special.offsets).tolist()
+    want = []
+    for text, begin, end in zip(texts, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        here = [(a - begin, w) for a, w in zip(*(part.tolist() for part in found), strict=True) if begin <= a < end]
+        want += [(a + begin, w, size) for a, w, size in within(text, here, sizes, flags, special_tokens._is_of_word)]
+    assert list(zip(*(part.tolist() for part in special.within(documents, *found)), strict=True)) == want
+
+
+@pytest.mark.parametrize("kind", ["bytes", "str"])
+@pytest.mark.parametrize("docs", SIDES, ids=range(len(SIDES)))
+def test_white_space_beside_words_equals_reference(docs: list[str | bytes], kind: str) -> None:
+    for flags in ([3, 0, 0, 0, 0], [1, 0, 0, 0, 0], [2, 0, 2, 0, 0], [7, 3, 3, 3, 4], [3, 2, 2, 2, 7], [3, 1, 1, 3, 1]):
+        _same_within(docs, flags, kind)
+
+
+PIECES = st.sampled_from([*WHITE_SPACE, "<m>", "<m>x", "a", "é", " " * 70, "\u2009" * 40, b"\xe2\x80", b"\x89", b"\x80", b"\xe3"])
+
+
+@given(st.lists(st.lists(PIECES, max_size=12), min_size=1, max_size=4), st.lists(st.integers(0, 7), min_size=5, max_size=5))
+def test_random_white_space_beside_words_equals_reference(docs: list[list[str | bytes]], flags: list[int]) -> None:
+    joined = [b"".join(part if isinstance(part, bytes) else part.encode() for part in doc) for doc in docs]
+    for kind in ("bytes", "str"):
+        _same_within([*joined], flags, kind)
 
 
 @pytest.mark.parametrize("options", [{}, {"sample_weight": [1, 5, 2, 1, 3, 1]}, {"boundaries": [[2], [], [0], [], [], [1]]}])

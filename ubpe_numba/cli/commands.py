@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.cli.inspect import describe_model, table
+from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_table
 from ubpe_numba.cli.read import STANDARD, Form, Reader, integer_type
 from ubpe_numba.cli.write import check_output, output, write_documents
 from ubpe_numba.errors import LocatedError, ModelFormatError, SpecialTokenError
@@ -21,6 +21,7 @@ from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.load import TOKENIZERS, load
 from ubpe_numba.tokenizers.ubpe import UBPE
+from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.vocabulary.rules import FitRules
 
 
@@ -51,7 +52,14 @@ def encode(options: Namespace) -> None:
     tokenizer = _tokenizer(options.model, n_threads=options.threads)
     reader = _reader_for(tokenizer, options)
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
-    chosen = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}[options.special]
+    if isinstance(tokenizer, WordPiece):
+        if options.special not in (None, "allow"):
+            raise ValueError(f"--special: a WordPiece always finds its special tokens, expected allow, got {options.special}")
+        if tokenizer.pretokenizer is None:
+            raise ValueError(f"{options.model}: it does not say how text becomes words; take the tokenizer.json of the model")
+        write_documents(options.output, to, map(tokenizer.encode, reader), np.dtype(np.int32))
+        return
+    chosen = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}[options.special or "refuse"]
     special: dict[str, Any] = {"allowed_special": chosen[0], "disallowed_special": chosen[1]}
     with _placed(reader):
         write_documents(options.output, to, tokenizer.encode_iter(reader, **special), np.dtype(np.int32))
@@ -62,7 +70,7 @@ def decode(options: Namespace) -> None:
     tokenizer = _tokenizer(options.model, n_threads=options.threads)
     form = _form(options)._replace(lines=False, dtype=options.dtype or "int32", ids=True)
     reader = Reader(options.files, form)
-    text = tokenizer.alphabet_.kind != "int"
+    text = isinstance(tokenizer, WordPiece) or tokenizer.alphabet_.kind != "int"
     to = Form(options.to or (None if options.output != STANDARD else "text" if text else "jsonl"), options.lines)
     dtype = None if options.out_dtype is None else integer_type(options.out_dtype, "--out-dtype")
     with _placed(reader):
@@ -75,6 +83,10 @@ def inspect(options: Namespace) -> None:
     if options.top < 0:
         raise ValueError(f"--top: expected at least 0, got {options.top}")
     reader = _reader_for(tokenizer, options) if options.files else None
+    if isinstance(tokenizer, WordPiece):
+        words = describe_words(tokenizer, options.top, options.sort, reader)
+        print(words_table(words, options.json))
+        return
     with _placed(reader):
         found = describe_model(tokenizer, options.top, options.sort, reader)
     print(table(found, options.json))
@@ -83,7 +95,7 @@ def inspect(options: Namespace) -> None:
 def convert(options: Namespace) -> None:
     """Read a model in one format and write it in another."""
     suffix = pathlib.Path(options.output).suffix.lower()
-    to = options.to or {".json": "json", ".npz": "npz", ".tiktoken": "tiktoken"}.get(suffix)
+    to = options.to or {".json": "json", ".npz": "npz", ".tiktoken": "tiktoken", ".txt": "vocab-txt"}.get(suffix)
     if to is None:
         raise ValueError(f"-o: {options.output}: its name does not tell the form, say it with --to")
     if to in ("json", "npz") and suffix != f".{to}":
@@ -93,6 +105,13 @@ def convert(options: Namespace) -> None:
     if to in ("json", "npz"):
         tokenizer.save(options.output)
         return
+    is_words = isinstance(tokenizer, WordPiece)
+    if is_words and to == "vocab-txt":
+        tokenizer.to_file(options.output)
+        return
+    if to == "vocab-txt" or (is_words and to != "huggingface"):
+        why = f"is a WordPiece, which {to} cannot hold" if is_words else f"is no WordPiece, which {to} needs"
+        raise ValueError(f"--to: {options.model} {why}")
     if not hasattr(tokenizer, method := f"to_{to.replace('-', '_')}"):
         raise ValueError(f"{options.model}: a UBPE has no merges, which {to} needs; use BPE or UBPEClassic")
     if to == "vocab-merges":
@@ -144,8 +163,9 @@ def _form(options: Namespace) -> Form:
     return Form(options.format, lines, options.field, options.dtype, options.record)
 
 
-def _reader_for(tokenizer: Tokenizer, options: Namespace) -> Reader:
-    return Reader(options.files, _form(options), text={"int": None}.get(tokenizer.alphabet_.kind, tokenizer.alphabet_.kind))
+def _reader_for(tokenizer: Tokenizer | WordPiece, options: Namespace) -> Reader:
+    kind = "str" if isinstance(tokenizer, WordPiece) else tokenizer.alphabet_.kind
+    return Reader(options.files, _form(options), text=None if kind == "int" else kind)
 
 
 @contextlib.contextmanager
@@ -163,22 +183,32 @@ def _placed(reader: Reader | None) -> Iterator[None]:
         raise ValueError(f"{path}: document {number}, {what}") from None
 
 
-def _decoded(tokenizer: Tokenizer, reader: Reader) -> Iterator[Any]:
+def _decoded(tokenizer: Tokenizer | WordPiece, reader: Reader) -> Iterator[Any]:
     """The decoded documents as bytes or arrays; bytes that are not UTF-8 are kept."""
+    if isinstance(tokenizer, WordPiece):
+        yield from _decoded_words(tokenizer, reader)
+        return
     escape = "surrogateescape" if tokenizer.segmenter_.encoding is not None else "surrogatepass"
     for doc in tokenizer.decode_iter(reader, errors=escape):
         yield doc.encode("utf-8", escape) if isinstance(doc, str) else doc
 
 
-def _tokenizer(path: str, **params: Any) -> Tokenizer:
-    """The tokenizer in a file of any format; ValueError for a WordPiece."""
-    found = load(path, **params)
-    if not isinstance(found, Tokenizer):
-        raise ValueError(f"{path}: the command line has no WordPiece: use it from Python")
+def _decoded_words(tokenizer: WordPiece, reader: Reader) -> Iterator[bytes]:
+    for i, ids in enumerate(reader):
+        try:
+            yield tokenizer.decode(ids).encode("utf-8", "surrogatepass")
+        except LocatedError as error:
+            error.document = i
+            raise
+
+
+def _tokenizer(path: str, **params: Any) -> Tokenizer | WordPiece:
+    """The tokenizer in a file of any format."""
+    found: Tokenizer | WordPiece = load(path, **params)
     return found
 
 
-def _read(options: Namespace) -> Tokenizer:
+def _read(options: Namespace) -> Tokenizer | WordPiece:
     """The tokenizer that `convert` reads. ModelFormatError, with the file, if that is not valid."""
     if options.source is None:
         params: dict[str, Any] = {"tokenizer": options.tokenizer, "kind": options.kind}

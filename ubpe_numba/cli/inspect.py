@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 
 _WIDTH = 60  # characters of a token that the text shows
@@ -101,6 +102,64 @@ def table(found: dict[str, Any], as_json: bool) -> str:
         figures = f"{token['id']:8} {token['length']:7} {token['count']:12} {token['documents']:10} {token['weight']:7.3f}"
         text.append(f"{figures}  {shown}")
     return "\n".join(text)
+
+
+def describe_words(tokenizer: WordPiece, top: int, sort: str, documents: Iterable[str] | None = None) -> dict[str, Any]:
+    """The facts of a WordPiece as plain data; arguments as `describe_model`.
+
+    ValueError for an order by counts or weights, which it has not, and for documents without a pretokenizer.
+
+    >>> describe_words(WordPiece(["[UNK]", "a", "##bc"]), 1, "length")["tokens"]
+    [{'id': 0, 'length': 5, 'token': '[UNK]'}]
+    """
+    if sort not in ("length", "id"):
+        raise ValueError(f"--sort: a WordPiece has no {sort} of its pieces, expected length or id")
+    key = {"length": lambda item: (-len(item[0]), item[1]), "id": lambda item: item[1]}[sort]
+    pieces = sorted(tokenizer.vocabulary.items(), key=key)
+    steps = {
+        name: None if (step := getattr(tokenizer, name)) is None else step.state() for name in ("normalizer", "pretokenizer")
+    }
+    found: dict[str, Any] = {
+        "tokenizer": "WordPiece",
+        "size": len(pieces),
+        "longest": max(map(len, tokenizer.vocabulary)),
+        "unknown": tokenizer.unknown,
+        "prefix": tokenizer.prefix,
+        **steps,
+        "special_tokens": tokenizer.special_tokens,
+        "tokens": [{"id": i, "length": len(piece), "token": piece} for piece, i in pieces[:top]],
+    }
+    if documents is not None:
+        if tokenizer.pretokenizer is None:
+            raise ValueError("--on: the file does not say how text becomes words; take the tokenizer.json of the model")
+        sizes = [(len(doc), tokenizer.encode(doc).size) for doc in documents]
+        symbols, tokens = sum(a for a, _ in sizes), sum(b for _, b in sizes)
+        ratio = _per_token(symbols, tokens)
+        found["encoded"] = {"documents": len(sizes), "symbols": symbols, "tokens": tokens, "symbols_per_token": ratio}
+    return found
+
+
+def words_table(found: dict[str, Any], as_json: bool) -> str:
+    """The result of `describe_words` as text or JSON."""
+    if as_json:
+        return json.dumps(found, indent=1)
+    lines = [
+        ("tokenizer", "WordPiece"),
+        ("tokens", f"{found['size']} pieces, longest {found['longest']}"),
+        ("unknown", found["unknown"]),
+        ("prefix", found["prefix"] or "-"),
+        *((name, "-" if found[name] is None else json.dumps(found[name])) for name in ("normalizer", "pretokenizer")),
+        ("special tokens", ", ".join(f"{word} = {i}" for word, i in found["special_tokens"].items()) or "-"),
+    ]
+    if encoded := found.get("encoded"):
+        sizes = f"{encoded['symbols']} characters in {encoded['documents']} documents"
+        lines.append(
+            ("encoded", f"{sizes}: {encoded['tokens']} tokens, {_ratio(encoded['symbols_per_token'])} characters a token")
+        )
+    text = [f"{name:16} {value}" for name, value in lines]
+    if found["tokens"]:
+        text += ["", f"{'id':>8} {'length':>7}  token"]
+    return "\n".join(text + [f"{t['id']:8} {t['length']:7}  {t['token']!r}" for t in found["tokens"]])
 
 
 def _ratio(value: float | None) -> str:

@@ -131,8 +131,8 @@ def _parser() -> argparse.ArgumentParser:
     encode.add_argument("model", metavar="MODEL")
     _add_input(encode, "FILE", _DOCUMENTS)
     _add_output(encode, _IDS, "npz (values int32, offsets int64), npy, jsonl, ids (text, a line a document), raw (int32)", "ids")
-    special = "special tokens in the text: refuse them (default), allow them, or take them for ordinary text"
-    encode.add_argument("--special", choices=("refuse", "allow", "ordinary"), default="refuse", help=special)
+    special = "special tokens in the text: refuse (default; WordPiece: allow), allow, or take them for ordinary text"
+    encode.add_argument("--special", choices=("refuse", "allow", "ordinary"), help=special)
     _add_threads(encode)
 
     decode = commands.add_parser("decode", help="ids back to documents", epilog="Ids are read as encode writes them.")
@@ -154,7 +154,9 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("model", metavar="MODEL", help="a file of any format that load reads, or a folder of one")
     convert.add_argument("--from", dest="source", choices=("own", *_OTHER_LIBRARIES), help="default: by the content of the file")
     convert.add_argument(
-        "--to", choices=("json", "npz", *_OTHER_LIBRARIES, "sentencepiece"), help="default: by the suffix of the output"
+        "--to",
+        choices=("json", "npz", *_OTHER_LIBRARIES, "sentencepiece", "vocab-txt"),
+        help="default: by the suffix of the output",
     )
     convert.add_argument("-o", "--output", required=True, metavar="PATH", help="a file; a folder for vocab-merges; - for stdout")
     convert.add_argument("--tokenizer", choices=_TOKENIZERS, help="what a foreign file becomes (default BPE; published: UBPE)")

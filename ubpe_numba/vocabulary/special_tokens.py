@@ -6,6 +6,7 @@ space beside them belongs to them, they are found only where no word goes on bes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
@@ -32,7 +33,10 @@ FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normal
 _SIDES = LSTRIP | RSTRIP | SINGLE_WORD
 
 _SEARCH = 16  # up to this many words are searched with `bytes.find` first; only if one occurs does the automaton run
-_SPACES = [space.encode() for space in WHITE_SPACE]
+_ENCODED = [space.encode() for space in WHITE_SPACE]
+_SPACES = re.compile(b"(?:%b)*" % b"|".join(map(re.escape, _ENCODED)))
+_SPACES_BACKWARDS = re.compile(b"(?:%b)*" % b"|".join(re.escape(space[::-1]) for space in _ENCODED))
+_PIECE, _LARGEST_PIECE = 64, 1 << 12  # symbols that are looked at together for white space; at least three
 _SPARE = 1 << 16  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
 
 
@@ -173,7 +177,7 @@ class SpecialTokens:
             return at, words, sizes
         values, offsets, _ = documents
         found: list[tuple[int, int, int]] = []
-        done = 0
+        done = spaces_end = 0  # the latter: where white space behind a word ends, in which there may be words, too
         bounds = offsets[np.searchsorted(offsets, at, side="right")[:, None] + np.array([-1, 0])].tolist()
         for start, word, size, (begin, end) in zip(at.tolist(), words.tolist(), sizes.tolist(), bounds, strict=True):
             flags, stop, first = int(self.flags[word]), start + size, max(done, begin)
@@ -182,7 +186,10 @@ class SpecialTokens:
                 if _is_of_word(before) or _is_of_word(_readable(values[stop : min(end, stop + 4)])[:1]):
                     continue
             if flags & RSTRIP:
-                stop += _n_spaces(values[stop:end], False)
+                if _n_spaces(values[stop : min(end, stop + 3)], False):  # a character of white space goes on for up to three
+                    if stop >= spaces_end:
+                        spaces_end = stop + _n_spaces(values[stop:end], False)
+                    stop = spaces_end
             if flags & LSTRIP:
                 start = max(done, start - _n_spaces(values[first:start], True))
             if start >= stop:
@@ -305,15 +312,20 @@ def _is_of_word(character: str) -> bool:
 
 
 def _n_spaces(values: np.ndarray, at_end: bool) -> int:
-    """How many symbols of white space there are at the beginning of a text, or at its end."""
-    if values.dtype != np.uint8:
-        text = text_of(values)
-        return len(text) - len(text.rstrip(WHITE_SPACE) if at_end else text.lstrip(WHITE_SPACE))
-    data = values.tobytes()
-    rest = data
-    while space := next(filter(rest.endswith if at_end else rest.startswith, _SPACES), b""):
-        rest = rest[: -len(space)] if at_end else rest[len(space) :]
-    return len(data) - len(rest)
+    """How many symbols of white space there are at the beginning of a text, or at its end. O(white space): seen in pieces."""
+    n, size = 0, _PIECE
+    while True:
+        piece = values[max(values.size - n - size, 0) : values.size - n] if at_end else values[n : n + size]
+        if values.dtype != np.uint8:
+            text = text_of(piece)
+            here = len(text) - len(text.rstrip(WHITE_SPACE) if at_end else text.lstrip(WHITE_SPACE))
+        elif at_end:
+            here = len(_SPACES_BACKWARDS.match(piece.tobytes()[::-1])[0])  # type: ignore[index]  # matches nothing, too
+        else:
+            here = len(_SPACES.match(piece.tobytes())[0])  # type: ignore[index]
+        n, size = n + here, min(2 * size, _LARGEST_PIECE)
+        if here == 0 or here + 2 < piece.size:  # of up to two bytes a character may go on in the next piece
+            return n
 
 
 def _word(word: Any, kind: str, name: str) -> Word:

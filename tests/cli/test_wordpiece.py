@@ -1,0 +1,62 @@
+"""The commands on a WordPiece do what the class does."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+from command_line import fails
+
+from ubpe_numba import WordPiece
+from ubpe_numba.cli.main import main
+
+TEXT = "Unable [CLS] un!"
+
+
+@pytest.fixture
+def words(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> WordPiece:
+    """A tokenizer.json, a vocab.txt and a text in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    steps = {"normalizer": {"type": "BertNormalizer"}, "pretokenizer": {"type": "BertPreTokenizer"}}
+    tok = WordPiece(["[UNK]", "[CLS]", "un", "##able", "!"], special_tokens={"[CLS]": 1}, **steps)
+    tok.to_huggingface("tokenizer.json")
+    tok.to_file("vocab.txt")
+    pathlib.Path("a.txt").write_text(TEXT)
+    return tok
+
+
+def test_documents_are_encoded_and_decoded(words: WordPiece, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["encode", "tokenizer.json", "a.txt", "-o", "a.ids"]) == 0
+    assert pathlib.Path("a.ids").read_text().split() == [str(i) for i in words.encode(TEXT)]
+    assert main(["decode", "tokenizer.json", "a.ids"]) == 0
+    assert capsys.readouterr().out == "unable [CLS] un !"
+    pathlib.Path("bad.ids").write_text("1\n2 99\n")
+    assert "bad.ids: document 1, position 1: token id 99" in fails(
+        ["decode", "tokenizer.json", "bad.ids", "-o", "o.jsonl"], capsys
+    )
+
+
+def test_facts_are_shown(words: WordPiece, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", "tokenizer.json", "--json", "--on", "a.txt"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["size"] == 5 and found["encoded"]["tokens"] == words.encode(TEXT).size
+    assert main(["inspect", "vocab.txt", "--top", "1"]) == 0
+    assert "5 pieces" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", [["-o", "m.json"], ["-o", "m.npz"], ["-o", "m.hf", "--to", "huggingface"]])
+def test_files_are_converted(words: WordPiece, options: list[str]) -> None:
+    assert main(["convert", "tokenizer.json", *options]) == 0
+    assert main(["encode", options[1], "a.txt", "-o", "b.ids"]) == 0
+    assert pathlib.Path("b.ids").read_text().split() == [str(i) for i in words.encode(TEXT)]
+    assert main(["convert", options[1], "-o", "again.txt"]) == 0
+    assert WordPiece.from_file("again.txt").vocabulary == words.vocabulary
+
+
+def test_what_makes_no_sense_is_refused_in_a_line(words: WordPiece, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "always finds" in fails(["encode", "tokenizer.json", "a.txt", "--special", "ordinary"], capsys)
+    assert "how text becomes words" in fails(["encode", "vocab.txt", "a.txt"], capsys)
+    assert "how text becomes words" in fails(["inspect", "vocab.txt", "--on", "a.txt"], capsys)
+    assert "no weight" in fails(["inspect", "vocab.txt", "--sort", "weight"], capsys)
+    assert "which tiktoken cannot hold" in fails(["convert", "tokenizer.json", "-o", "x.tiktoken"], capsys)

@@ -1,0 +1,62 @@
+"""Words with flags: white space beside them is theirs, or no word may go on there; plain Python on text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+WHITE_SPACE = [
+    chr(c) for c in (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
+]
+LSTRIP, RSTRIP, SINGLE_WORD = 1, 2, 4
+Text = str | bytes
+
+
+def n_spaces(text: Text, at_end: bool) -> int:
+    r"""How many symbols of white space a text begins with, or ends with.
+
+    >>> n_spaces("\t a ", False), n_spaces(b"a\xe3\x80\x80", True), n_spaces(b"\x80\x80", True)
+    (2, 3, 0)
+    """
+    n, rest = 0, text
+    while True:
+        for space in WHITE_SPACE:
+            one = space if isinstance(text, str) else space.encode()
+            if rest.endswith(one) if at_end else rest.startswith(one):  # type: ignore[arg-type]
+                rest = rest[: -len(one)] if at_end else rest[len(one) :]
+                n += len(one)
+                break
+        else:
+            return n
+
+
+def within(
+    document: Text, found: list[tuple[int, int]], sizes: list[int], flags: list[int], is_of_word: Callable[[str], bool]
+) -> list[tuple[int, int, int]]:
+    """Of words found in a document (where, which) those that their flags allow: where, which, how many symbols.
+
+    >>> within("a <m> b", [(2, 0)], [3], [LSTRIP | RSTRIP], str.isalpha)
+    [(1, 0, 5)]
+    """
+    out: list[tuple[int, int, int]] = []
+    done = 0
+    for start, word in found:
+        stop = start + sizes[word]
+        if flags[word] & SINGLE_WORD:
+            before, after = readable(document[max(0, start - 4) : start])[-1:], readable(document[stop : stop + 4])[:1]
+            if any(character and is_of_word(character) for character in (before, after)):
+                continue
+        if flags[word] & RSTRIP:
+            stop += n_spaces(document[stop:], False)
+        if flags[word] & LSTRIP:
+            start = max(done, start - n_spaces(document[done:start], True))
+        if start >= stop:
+            continue
+        if start < done:
+            out[-1] = (out[-1][0], out[-1][1], start - out[-1][0])
+        out.append((start, word, stop - start))
+        done = stop
+    return out
+
+
+def readable(text: Text) -> str:
+    return text if isinstance(text, str) else text.decode("utf-8", "ignore")
