@@ -397,8 +397,6 @@ class _PairTokenizer(Tokenizer):
         ------
         ModelFormatError
             If the file is not valid, or of another kind, naming it.
-        ImportError
-            Without the package gguf.
         """
         return cls._imported(formats.imports.from_gguf(path, unigram=False), params)
 

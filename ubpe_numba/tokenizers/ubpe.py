@@ -480,8 +480,6 @@ class UBPE(Tokenizer):
         ------
         ModelFormatError
             If the file is not valid, or of another kind, naming it.
-        ImportError
-            Without the package gguf.
         """
         return cls._imported(formats.imports.from_gguf(path, unigram=True), {"objective": "sentencepiece", **params})
 

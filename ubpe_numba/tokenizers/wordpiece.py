@@ -166,8 +166,6 @@ class WordPiece:
         ------
         ModelFormatError
             If the file is not valid, or of another kind.
-        ImportError
-            Without the package gguf.
         """
         words = formats.imports.any_of_gguf(path)
         if not isinstance(words, Words):
