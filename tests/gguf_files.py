@@ -37,7 +37,7 @@ def _kind(value: Any) -> int:
 
 
 def value_of(value: Any) -> bytes:
-    """The type of a value, and its bytes. Lists are arrays; integers of them are signed, and single ones not, as llama.cpp has it.
+    """The type of a value, and its bytes. Lists are arrays; integers in them are signed, and single ones are not.
 
     >>> value_of([1]).hex()
     '0900000005000000010000000000000001000000'

@@ -181,7 +181,7 @@ def test_strings_are_those_of_the_reference(parts: Any, n: int, rest: bytes, dra
     strings, end = plain(data, begin, n)
     values, text, starts = np.frombuffer(bytearray(data), np.uint8), np.full(len(data), 255, np.uint8), np.zeros(n + 1, np.int64)
     k, at = 0, begin
-    for size in sorted(draw.draw(st.lists(st.integers(begin, len(data)), max_size=2))) + [len(data)]:  # as it is read
+    for size in [*sorted(draw.draw(st.lists(st.integers(begin, len(data)), max_size=2))), len(data)]:  # as it is read
         k, at = map(int, counted_strings(values[:size], at, text, starts, k))
         assert k == len(plain(data[:size], begin, n)[0])
     assert (k, at) == (len(strings), end)

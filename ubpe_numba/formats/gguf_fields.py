@@ -136,7 +136,7 @@ class _Head:
             raise ModelFormatError(f"not a file of gguf: {what}")
         if end > self._n_read:
             stop = min(max(end, 2 * self._n_read, _PIECE), self._data.size)
-            got = self._file.readinto(memoryview(self._data)[self._n_read : stop])  # type: ignore[attr-defined]
+            got = self._file.readinto(self._data[self._n_read : stop].data)  # type: ignore[attr-defined]
             self._n_read += got or 0
             if end > self._n_read:
                 raise ModelFormatError(f"not a file of gguf: the file ends within {where}")
@@ -149,7 +149,7 @@ class _Head:
 
     def number(self, layout: str, where: str) -> int:
         """The next number."""
-        return int(struct.unpack(layout, self.take(struct.calcsize(layout), where))[0])
+        return int(struct.unpack(layout, self.take(struct.calcsize(layout), where).data)[0])
 
     def string(self, where: str) -> str:
         """The next string."""

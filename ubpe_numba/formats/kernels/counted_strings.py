@@ -1,4 +1,6 @@
-"""Strings that stand one behind the other, each behind its length in eight bytes, the low ones first, as files of gguf have them::
+"""Strings one behind the other, each behind its length, as files of gguf have them.
+
+A length is a number of eight bytes, the low ones first::
 
     02 00 00 00 00 00 00 00  61 62      00 00 00 00 00 00 00 00      01 00 00 00 00 00 00 00  63
     two bytes: "ab"                     none: ""                     one byte: "c"
