@@ -113,7 +113,8 @@ BAD = {
     "the file ends within the field 'b.x'": gguf([("b.x", bytearray(struct.pack("<IQ", STRING, 2**64 - 1)))]),
     "the file ends within the field 'a.1'": gguf([("a.1", bytearray(struct.pack("<IIQ", ARRAY, U8, 2**64 - 1)))]),
     "the file ends within the field 'b.1'": gguf([("b.1", bytearray(struct.pack("<IIQ", ARRAY, U64, 2**61)))]),
-    "the file ends within the field 'a.2'": gguf([("a.2", bytearray(struct.pack("<IIQ", ARRAY, STRING, 2**64 - 1)))]),
+    "the field 'a.2' has 18446744073709551615 strings": gguf([("a.2", bytearray(struct.pack("<IIQ", ARRAY, STRING, 2**64 - 1)))]),
+    "the file ends within the field 'b.3'": gguf([("b.3", bytearray(struct.pack("<IIQ", ARRAY, STRING, 2**21)))]),
     "the file ends within the field 'b.2'": gguf([("b.2", bytearray(struct.pack("<IIQ", ARRAY, STRING, 3) + string("a") * 2))]),
     "the file ends within the field 'a.3'": gguf([("a.3", bytearray(struct.pack("<IIQQ", ARRAY, STRING, 2, 2**63) + bytes(99)))]),
     "the file ends within the field 'a.4'": gguf(  # the last is whole but for what stands behind it

@@ -32,6 +32,7 @@ _STRING, _ARRAY = 8, 9
 _VERSIONS = (2, 3)
 _MOST_FIELDS = 1 << 12
 _MOST_BYTES = 1 << 28  # of all fields together; a vocabulary of a quarter of a million tokens has 12 million
+_MOST_STRINGS = 1 << 21  # of an array
 _PIECE = 1 << 20  # bytes that are read at first
 
 
@@ -84,6 +85,8 @@ def _value(head: _Head, name: str, wanted: bool) -> Any:
         raise ModelFormatError(f"not a file of gguf: {where} has the type {kind}")
     kind, n = head.number("<I", where), head.number("<Q", where)
     if kind == _STRING:
+        if n > _MOST_STRINGS:
+            raise ModelFormatError(f"not a file of gguf: {where} has {n} strings; expected at most {_MOST_STRINGS}")
         strings = head.strings(n, where)
         return _text(*strings, where) if wanted else None
     if kind not in _DTYPES:
