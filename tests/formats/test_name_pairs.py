@@ -117,6 +117,21 @@ def test_errors_are_those_of_the_parser(text: str) -> None:
         assert str(found.value) == str(expected.value)
 
 
+@pytest.mark.parametrize("array", [b'[["a", "%b"]]', b'[["%b", "a"]]', b'["a %b"]', b'[["a", "b"], ["%b", "\xa9"]]'])
+@pytest.mark.parametrize("bad", [b"\xff", b"\xc3", b"\xe4\xb8", b"\xc0\x80", b"\xf5\x80\x80\x80"])
+def test_bytes_that_are_no_utf_8_are_those_of_the_parser(bad: bytes, array: bytes) -> None:
+    text = b'{"vocab": {"a": 0}, "merges": ' + array % bad + b"}"
+    with pytest.raises(ModelFormatError, match="not valid JSON: 'utf-8' codec can't decode") as expected:
+        parse_json(text)
+    with pytest.raises(ModelFormatError) as found:
+        parse(text)
+    assert str(found.value) == str(expected.value)
+
+
+def test_surrogates_in_utf_8_are_those_of_json() -> None:
+    assert plain(parse(b'{"merges": [["a", "\xed\xa0\x80"]]}')) == {"merges": [["a", "\ud800"]]}
+
+
 def test_keys_of_other_names_and_twice() -> None:
     assert plain(parse('{"merges": ["a b"], "merges": ["b c"]}')) == {"merges": [["b", "c"]]}
     assert plain(parse('{"x\\"merges": ["a b"]}')) == {'x"merges': [["a", "b"]]}

@@ -92,6 +92,16 @@ def test_word_pieces(tmp_path: Path) -> None:
         load(tmp_path, tokenizer="BPE")
 
 
+def test_a_tokenizer_json_without_added_tokens(tmp_path: Path) -> None:
+    file = json.loads(BPE.from_merges([[0, 1]], alphabet="ab").to_huggingface())
+    del file["added_tokens"]
+    (tmp_path / "x").write_text(json.dumps(file))
+    assert load(tmp_path / "x", kind="str").encode("aab").tolist() == [0, 2]
+    (tmp_path / "x").write_text('{"model": {"x": 1}, "y": 2}')
+    with pytest.raises(ModelFormatError, match="an object of 'model', 'y', which is none of"):
+        load(tmp_path / "x")
+
+
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_models_of_sentencepiece(kind: str, tmp_path: Path) -> None:
     spm = pytest.importorskip("sentencepiece")

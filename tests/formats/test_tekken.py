@@ -37,6 +37,11 @@ def test_special_tokens_that_a_file_names() -> None:
     assert BPE.from_tekken(file_of(special=special)).special_ids == {"<a>": 0, "<SPECIAL_1>": 1, "<SPECIAL_2>": 2}
 
 
+def test_the_special_tokens_that_a_file_of_few_tokens_may_have() -> None:
+    most = (1 << 14) + len(TOKENS)
+    assert len(BPE.from_tekken(file_of(n_special=most, size=most + 260)).special_ids) == most
+
+
 @pytest.mark.parametrize(
     "text, message",
     [
@@ -45,6 +50,8 @@ def test_special_tokens_that_a_file_names() -> None:
         (file_of(size=264), "260 tokens, but 264 ids of which 3 are special"),
         (file_of(n_special=-1), "260 tokens, but 262 ids of which -1 are special"),
         (file_of(n_special=2**40, size=2**40 + 1), "of which 1099511627776 are special"),
+        (file_of([b"a"], n_special=2**22 - 1, size=2**22), "config: 4194303 special tokens are too many beside 1 others"),
+        (file_of(n_special=2**14 + 261, size=2**14 + 262), "16645 special tokens are too many beside 260 others"),
         (file_of(pattern=""), "expected a regular expression"),
         (file_of(pattern=7), "expected a regular expression"),
         (file_of(special=[{"rank": 1, "token_str": "a"}]), "special_tokens[0]: expected an object with the rank 0"),

@@ -1,4 +1,4 @@
-"""Vocabularies in `.gguf` files of llama.cpp, read by the package gguf: only the fields before the tensors are looked at.
+"""Vocabularies in `.gguf` files of llama.cpp: only the fields before the tensors are read (gguf_fields.py).
 
 The kind ``llama`` is sentencepiece's BPE and ``t5`` its unigram, with the same types of pieces (sentencepiece.py); ``gpt2`` is
 BPE over bytes with names of GPT-2's table and merges, cut by the pattern that the field `tokenizer.ggml.pre` names; ``bert`` is
@@ -9,13 +9,13 @@ published with: llama.cpp has simpler ones for o200k and tekken.
 from __future__ import annotations
 
 import base64
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import sentencepiece
+from ubpe_numba.formats.gguf_fields import read_fields
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, two_parts
 from ubpe_numba.formats.sentencepiece import BPE, BYTE, CONTROL, UNIGRAM, UNKNOWN_PIECE, USER, Pieces
 from ubpe_numba.formats.wordpiece import Words
@@ -49,25 +49,17 @@ _START = "\u2581"  # before pieces that begin a word
 def read(path: Any) -> Pieces | Table | Words:
     """What a file says: pieces of sentencepiece's kinds, the table of a BPE over bytes, or words of WordPiece.
 
-    ModelFormatError names what is not valid or not supported; ImportError without the package gguf.
+    ModelFormatError names what is not valid or not supported; OSError if the file cannot be read.
     """
-    try:
-        reader = import_module("gguf").GGUFReader
-    except ImportError as error:
-        raise ImportError("from_gguf needs the package gguf: pip install 'ubpe-numba[gguf]'") from error
-    try:
-        fields = reader(path).fields
-        found = {name.removeprefix(_PREFIX): fields[name].contents() for name in fields if name.startswith(_PREFIX)}
-    except OSError:
-        raise
-    except Exception as error:  # whatever the package meets in a file that is not valid
-        raise ModelFormatError(f"not a file of gguf: {type(error).__name__}: {error}") from error
+    found = read_fields(path, _PREFIX)
     kind, names = found.get("model"), found.get("tokens")
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):
+    if not isinstance(names, list) or not names or not all(names):
         raise ModelFormatError("tokenizer.ggml.tokens: expected a list of tokens")
-    types = np.array(found.get("token_type", [sentencepiece.NORMAL] * len(names)), np.int64)
+    types = _numbers(found, "token_type", "iu", [sentencepiece.NORMAL] * len(names)).astype(np.int64)
     if types.shape != (len(names),) or types.min() < sentencepiece.NORMAL or types.max() > BYTE:
         raise ModelFormatError("tokenizer.ggml.token_type: expected a type of 1 to 6 for every token")
+    if not isinstance(kind, str):
+        raise ModelFormatError("tokenizer.ggml.model: expected a text")
     if kind in ("llama", "t5"):
         return _pieces(found, names, types, kind == "t5")
     if kind == "gpt2":
@@ -80,17 +72,37 @@ def read(path: Any) -> Pieces | Table | Words:
     )
 
 
+def _numbers(found: dict[str, Any], name: str, kinds: str, default: Any) -> np.ndarray:
+    """An array of numbers, with a dtype of one of these kinds, as "iu"."""
+    values = found.get(name, np.array(default))
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in kinds:
+        what = "integers" if kinds == "iu" else "numbers"
+        raise ModelFormatError(f"tokenizer.ggml.{name}: expected an array of {what}")
+    return values
+
+
+def _flag(found: dict[str, Any], name: str, default: bool) -> bool:
+    value = found.get(name, default)
+    if type(value) not in (bool, int):
+        raise ModelFormatError(f"tokenizer.ggml.{name}: expected true or false")
+    return bool(value)
+
+
 def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram: bool) -> Pieces:
     """Pieces as in a file of sentencepiece."""
-    scores = np.array(found.get("scores", []), np.float32)
+    with np.errstate(over="ignore"):
+        scores = _numbers(found, "scores", "fiu", []).astype(np.float32)
     if scores.shape != (len(names),) or not np.isfinite(scores).all():
         raise ModelFormatError("tokenizer.ggml.scores: expected a finite number for every token")
+    charsmap = _numbers(found, "precompiled_charsmap", "iu", np.zeros(0, np.uint8))
+    if charsmap.itemsize > 1 and not ((charsmap >= 0) & (charsmap < 256)).all():
+        raise ModelFormatError("tokenizer.ggml.precompiled_charsmap: expected bytes")
     step = {
         "type": "SentencePiece",
-        "precompiled_charsmap": base64.b64encode(bytes(found.get("precompiled_charsmap", b""))).decode(),
-        "add_dummy_prefix": bool(found.get("add_space_prefix", True)),
+        "precompiled_charsmap": base64.b64encode(charsmap.astype(np.uint8).tobytes()).decode(),
+        "add_dummy_prefix": _flag(found, "add_space_prefix", True),
         "treat_whitespace_as_suffix": False,
-        "remove_extra_whitespaces": bool(found.get("remove_extra_whitespaces", unigram)),
+        "remove_extra_whitespaces": _flag(found, "remove_extra_whitespaces", unigram),
         "escape_whitespaces": True,
     }
     points = np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -104,13 +116,13 @@ def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram:
 def _table(found: dict[str, Any], names: list[str], types: np.ndarray) -> Table:
     """The table of a BPE over bytes."""
     name = found.get("pre", "gpt-2")
-    if name not in _PATTERN_OF:
+    if not isinstance(name, str) or name not in _PATTERN_OF:
         raise ModelFormatError(
             f"tokenizer.ggml.pre: the pattern of {name!r:.60} is not known; read the tokenizer.json of the model, which says how "
             f"text is cut. Known are {', '.join(_PATTERN_OF)}"
         )
     merges = found.get("merges")
-    pairs = two_parts(merges) if isinstance(merges, list) and all(isinstance(merge, str) for merge in merges) else None
+    pairs = two_parts(merges) if isinstance(merges, list) else None
     if pairs is None:
         raise ModelFormatError("tokenizer.ggml.merges: expected a list of two tokens each")
     vocab = {token: i for i, token in enumerate(names)}
@@ -134,8 +146,8 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
     if len(vocab) < len(pieces):
         raise ModelFormatError("tokenizer.ggml.tokens: a token is there twice")
     own = "".join(piece for i, piece in enumerate(pieces) if i not in special and not _is_name(piece))
-    lowercase = bool(found.get("normalizer.lowercase", own == own.translate(_LOWER)))
-    strip = bool(found.get("normalizer.strip_accents", lowercase))
+    lowercase = _flag(found, "normalizer.lowercase", own == own.translate(_LOWER))
+    strip = _flag(found, "normalizer.strip_accents", lowercase)
     normalizer = Normalizer([{"type": "BertNormalizer", "lowercase": lowercase, "strip_accents": strip}])
     splitter = Splitter([{"type": "BertPreTokenizer"}])
     return Words(vocab, pieces[unknown], "##", 100, normalizer, splitter, {pieces[i]: i for i in sorted({*special, unknown})})

@@ -106,6 +106,15 @@ class NamePairs:
         return left, right, made
 
 
+def _is_text(data: bytes, begin: int, end: int) -> bool:
+    """Whether bytes are UTF-8 as `json` reads it, which takes surrogates for characters."""
+    try:
+        str(memoryview(data)[begin:end], "utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def parse(data: str | bytes) -> Any:
     """Parse JSON as `model_file.parse_json`, but for an array of pairs with the key "merges", which becomes `NamePairs`.
 
@@ -123,7 +132,7 @@ def parse(data: str | bytes) -> Any:
     text = writable(np.frombuffer(raw, np.uint8))
     names, starts = np.empty(text.size - begin, np.uint8), np.empty((text.size - begin) // 5 * 2 + 3, np.int64)
     end, m = read_json_pairs(text, begin, names, starts)
-    if end < 0:
+    if end < 0 or not _is_text(raw, begin, end):
         return model_file.parse_json(data)
     starts = starts[: 2 * m + 1].copy()
     pairs = NamePairs(FlatNames(names[: starts[-1]].copy(), starts))

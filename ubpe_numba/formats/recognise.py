@@ -169,6 +169,12 @@ def _has(*keys: str) -> Callable[[Source], bool]:
     return lambda source: isinstance(source.document, dict) and source.document.keys() >= {*keys}
 
 
+def _is_huggingface(source: Source) -> bool:
+    """Whether it has a model, and added tokens or a vocabulary in the model; files without added tokens may leave them out."""
+    model = source.document.get("model") if isinstance(source.document, dict) else None
+    return model is not None and ("added_tokens" in source.document or (isinstance(model, dict) and "vocab" in model))
+
+
 def _begins(data: bytes) -> Callable[[Source], bool]:
     return lambda source: source.head.startswith(data)
 
@@ -311,7 +317,7 @@ FORMATS = (
     Format("a file of gguf", _begins(b"GGUF"), _gguf),
     Format("CLIP's file of merges", lambda source: clip_merges.is_it(source.head), _clip),
     Format("a model of this library as JSON", _has("format", "tokenizer"), _own_json),
-    Format("a tokenizer.json of Hugging Face", _has("model", "added_tokens"), _huggingface, ("kind",)),
+    Format("a tokenizer.json of Hugging Face", _is_huggingface, _huggingface, ("kind",)),
     Format("a tekken.json of Mistral", _has("config", "vocab"), _tekken),
     Format("a dump of ubpe", _has("n_tokens", "alphabet", "mapper", "weights"), _published, ("kind",)),
     Format("ranks of a package of npm", _has(*javascript_ranks.FIELDS), _javascript),

@@ -15,6 +15,7 @@ from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table
 
 _MOST = 1 << 22  # ids
+_SPARE = 1 << 14  # so many more special tokens than others are allowed: those without names cost a file nothing
 #: The first special tokens of files that name none, up to version 7 of the format.
 _UNNAMED = (
     "<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]",
@@ -34,6 +35,8 @@ def read(text: str | bytes | dict[str, Any]) -> Table:
     pattern = config.get("pattern")
     if type(size) is not int or type(n_special) is not int or not 0 <= n_special < size <= n_special + len(vocab) <= _MOST:
         raise ModelFormatError(f"config: {len(vocab)} tokens, but {size!r} ids of which {n_special!r} are special")
+    if n_special > len(vocab) + _SPARE:
+        raise ModelFormatError(f"config: {n_special} special tokens are too many beside {len(vocab)} others")
     if not isinstance(pattern, str) or not pattern:
         raise ModelFormatError("config: pattern: expected a regular expression")
     named = file.get("special_tokens")

@@ -480,8 +480,6 @@ class _PairTokenizer(Tokenizer):
         ------
         ModelFormatError
             If the file is not valid, or of another kind, naming it.
-        ImportError
-            Without the package gguf.
 
         Examples
         --------

@@ -60,8 +60,6 @@ def load(
     ------
     ModelFormatError
         If the format is not known, or, naming what the file was recognised as, the file is not valid or cannot be reproduced.
-    ImportError
-        For a ``.gguf`` without the package `gguf`.
     ValueError
         For an argument that does not go with the file, and for ranks of which the pattern is not known.
     OSError

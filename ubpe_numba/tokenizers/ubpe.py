@@ -582,8 +582,6 @@ class UBPE(Tokenizer):
         ------
         ModelFormatError
             If the file is not valid, or of another kind, naming it.
-        ImportError
-            Without the package gguf.
 
         Examples
         --------

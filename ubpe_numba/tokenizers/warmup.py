@@ -12,6 +12,7 @@ from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.loop import Settings, fit
 from ubpe_numba.formats import tiktoken
+from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.formats.protobuf import field
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.text.cut import PATTERNS
@@ -90,6 +91,7 @@ def warmup() -> None:
     UBPE.from_sentencepiece(pieces).encode("aa")
     BPE.from_sentencepiece(pieces + field(2, field(3, 2))).encode("aa")
     Normalizer({"type": "Precompiled", "precompiled_charsmap": ""}).apply("a")
+    counted_strings(np.zeros(8, np.uint8), 0, np.empty(0, np.uint8), np.zeros(2, np.int64), 0)
     # text, and so many words that their table grows
     from ubpe_numba.coding.word_encoder import WordEncoder
     from ubpe_numba.text.count_words import count_words

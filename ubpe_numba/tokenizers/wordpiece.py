@@ -197,8 +197,6 @@ class WordPiece:
         ------
         ModelFormatError
             If the file is not valid, or of another kind.
-        ImportError
-            Without the package gguf.
 
         Examples
         --------

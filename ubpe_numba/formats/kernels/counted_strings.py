@@ -1,0 +1,52 @@
+"""Strings one behind the other, each behind its length, as files of gguf have them.
+
+A length is a number of eight bytes, the low ones first::
+
+    02 00 00 00 00 00 00 00  61 62      00 00 00 00 00 00 00 00      01 00 00 00 00 00 00 00  63
+    two bytes: "ab"                     none: ""                     one byte: "c"
+
+What is left of them is their text, "abc", and where each begins in it, and the end: 0 2 2 3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.runtime.jit import helper, kernel
+
+
+@helper
+def _length(data, i):
+    """The number in the eight bytes at i, uint64. The bytes 02 01 00 00 00 00 00 00 are 258."""
+    value = np.uint64(0)
+    for k in range(8):
+        value |= np.uint64(data[i + k]) << np.uint64(8 * k)
+    return value
+
+
+@kernel
+def counted_strings(data, i, text, starts, k):
+    """Read strings from i on as string number k and those behind it; returns how many there are then, and the place behind them.
+
+    data uint8; text uint8 gets their bytes from starts[k] on; starts int64[n + 1], of which all up to starts[k] are there, gets
+    where each ends. The caller allocates both. It stops behind string n - 1, and before one that does not end within data, or
+    for which text has no room. O(bytes).
+
+    The example above from 0 on, k = 0, starts [0, ., ., .]: text "abc", starts [0, 2, 2, 3]; returns 3, 27. Without the last of
+    its bytes: text "ab", starts [0, 2, 2, .]; returns 2, 18.
+    """
+    i = np.int64(i)
+    k = np.int64(k)
+    w = starts[k]
+    while k < starts.size - 1 and i + 8 <= data.size:
+        length = _length(data, i)
+        if length > np.uint64(data.size - i - 8) or length > np.uint64(text.size - w):
+            break
+        i += 8
+        for _ in range(np.int64(length)):
+            text[w] = data[i]
+            w += 1
+            i += 1
+        k += 1
+        starts[k] = w
+    return k, i
