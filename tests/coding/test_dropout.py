@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,40 @@ def test_dropout_equals_the_reference(data: st.DataObject, table: Table, rng: An
             assert encoder.encode_dropout(ragged, p, seed, 1).to_lists() == want
         assert encoder.encode_dropout(ragged, 0.0, seed, 1) == encoder.encode(ragged, 1)
         assert encoder.encode_dropout(ragged, 1.0, seed, 1) == ragged
+
+
+@given(st.data(), tables(), st.randoms(use_true_random=False))
+@settings(max_examples=200)
+def test_one_by_one_equals_the_reference(data: st.DataObject, table: Table, rng: Any) -> None:
+    """Tables in any order whose pairs count at once."""
+    size, pairs, _ = table
+    docs, seed = data.draw(documents(size, 60)), data.draw(st.integers(0, 2**64 - 1))
+    order = rng.sample(range(len(pairs)), len(pairs))
+    new = {size + old: size + i for i, old in enumerate(order)}
+    merges = [(new.get(pairs[o][0], pairs[o][0]), new.get(pairs[o][1], pairs[o][1])) for o in order]
+    ranks = {p: (i, size + i) for i, p in enumerate(merges)}
+    encoder = PairEncoder(Vocabulary.from_merges(size, merges), batch=False, one_by_one=True)
+    ragged = Ragged.from_lists(docs)
+    for p in (0.0, 0.1, 0.5, 0.9, 1.0):
+        want = [reference.encode_dropout(d, ranks, p, seed, i, encoder.one_by_one) for i, d in enumerate(docs)]
+        assert encoder.encode_dropout(ragged, p, seed, 2).to_lists() == want
+    assert encoder.encode_dropout(ragged, 1e-12, seed, 1) == encoder.encode(ragged, 1)
+    assert encoder.encode_dropout(ragged, 1.0, seed, 1) == ragged
+
+
+def test_hardly_any_dropout_is_encode_for_a_file_whose_order_matters() -> None:
+    file = {
+        "model": {
+            "type": "BPE",
+            "vocab": {"a": 0, "b": 1, "aa": 2, "aaa": 3, "ab": 4, "aab": 5},
+            "merges": [["aa", "a"], ["a", "ab"], ["a", "a"], ["a", "b"]],
+        },
+        "added_tokens": [],
+    }
+    tok = BPE.from_huggingface(json.dumps(file))
+    assert tok.encode("aaaabaab").tolist() == [3, 4, 2, 1]
+    assert tok.encode("aaaabaab", dropout=1e-12, seed=0).tolist() == [3, 4, 2, 1]
+    assert tok.encode("aaaabaab", dropout=1.0, seed=0).tolist() == [0, 0, 0, 0, 1, 0, 0, 1]
 
 
 @pytest.fixture(scope="module")

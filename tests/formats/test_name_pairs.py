@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import byte_strings as reference
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.model_file import parse_json
@@ -159,3 +161,41 @@ def test_long_names() -> None:
     found = NamePairs.of((["é" * 200_000, long], ["é" * 200_000, "x"]))
     assert [side.tolist() for side in found.ids(vocab)] == [[3, 4], [3, -1], [4, 5]]
     assert FlatNames.of([]).starts.tolist() == [0]
+
+
+def check_ids(names: list[bytes]) -> None:
+    """The ids are those of a dict where all names have places in the table, else they are refused."""
+    vocab = {name.decode(): i for i, name in enumerate(names)}
+    found = NamePairs.of(([name[:-1] for name in vocab], [name[-1:] for name in vocab]))
+    if reference.have_places(names, 2 << len(names).bit_length()):
+        left, right, made = (side.tolist() for side in found.ids(vocab))
+        assert made == [*range(len(names))]
+        assert left == [vocab.get(name[:-1], -1) for name in vocab] and right == [vocab.get(name[-1:], -1) for name in vocab]
+    else:
+        with pytest.raises(ModelFormatError, match="vocab: the tokens collide in a hash table"):
+            found.ids(vocab)
+
+
+HOME = [*itertools.islice(reference.of_one_home(), 300)]
+HASH = [*itertools.islice(reference.of_one_hash(), 40)]
+
+
+def test_names_that_collide() -> None:
+    others = [b"%d" % i for i in range(400)]
+    assert reference.have_places(HOME[:257], 1024) and not reference.have_places(HOME[:258], 1024)
+    assert reference.have_places(HASH[:4], 16) and not reference.have_places(HASH[:5], 16)
+    for n in (1, 4, 5, 40):
+        check_ids(HASH[:n])
+        check_ids(others + HASH[:n])
+    for n in (1, 256, 257, 258, 259, 300):
+        check_ids(HOME[:n])
+        check_ids(others + HOME[:n])
+        check_ids(HOME[:n][::-1] + others)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 300), st.integers(0, 6), st.integers(0, 500), st.randoms(use_true_random=False))
+def test_names_that_collide_at_random(n_home: int, n_hash: int, n_others: int, random: Any) -> None:
+    found = HOME[:n_home] + HASH[:n_hash] + [b"%d" % i for i in range(n_others)]
+    random.shuffle(found)
+    check_ids(found)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 from foreign import line
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.byte_strings import of_one_hash, of_one_home
 from reference.one_by_one import one_by_one
 from reference.token_pairs import pairs_of_ranks
 
@@ -125,6 +128,19 @@ def test_pairs_of_ranks_are_those_of_the_reference(ranks: dict[bytes, int]) -> N
 def test_pairs_of_special_tables(tokens: list[bytes]) -> None:
     check({token: rank for rank, token in enumerate(tokens)})
     check({token: 3 * rank for rank, token in enumerate(reversed(tokens))})
+
+
+@pytest.mark.parametrize("strings, few, many", [(of_one_home, 100, 300), (of_one_hash, 3, 5)])
+def test_tokens_that_collide_in_a_hash_table(strings: Callable[[], Iterator[bytes]], few: int, many: int) -> None:
+    chosen = [*itertools.islice(strings(), many)]
+    for n in (few, many):
+        starts = [token[:i] for token in chosen[:n] for i in range(2, len(token) + 1)]
+        ranks = {token: i for i, token in enumerate([*(bytes([i]) for i in range(256)), *sorted(set(starts), key=len)])}
+        if n == few:
+            check(ranks)
+        else:
+            with pytest.raises(ModelFormatError, match="the tokens collide in a hash table"):
+                tiktoken.read(tiktoken.Ranks.of(ranks), {}, None)
 
 
 @settings(max_examples=200)

@@ -12,5 +12,6 @@ ids below `alphabet_size` are symbols, learned ids follow from `alphabet_size` o
 - `words.py`: cutting text by the published patterns, counting and encoding the segments; needs the package `regex`.
 - `atoms.py`: finding words that are kept whole.
 - `token_pairs.py`: the pair that makes each token, of a table of ranks, or of several pairs for a token.
+- `byte_strings.py`: a hash table of strings in which a search has a limit; strings that collide there.
 - `decode.py`: flat sequences of a pair table, and decoding with them.
 """

@@ -29,13 +29,19 @@ def draw(seed: int, document: int, rank: int, position: int) -> float:
     return (mix(mix(mix(mix(seed, 0), document), rank), position) >> 11) / 2**53
 
 
-def encode_dropout(doc: list[int], merges: Ranked, dropout: float, seed: int, document: int) -> list[int]:
+def encode_dropout(
+    doc: list[int], merges: Ranked, dropout: float, seed: int, document: int, one_by_one: bool = False
+) -> list[int]:
     """Replace the pair of lowest rank where it stands, from left to right, but for occurrences that are left out for good.
+
+    `one_by_one`: only the first place of it that is not left out.
 
     >>> encode_dropout([0, 1, 0, 1], {(0, 1): (0, 2), (2, 2): (1, 3)}, 0.0, 7, 0)
     [3]
     >>> encode_dropout([0, 1, 0, 1], {(0, 1): (0, 2), (2, 2): (1, 3)}, 1.0, 7, 0)
     [0, 1, 0, 1]
+    >>> encode_dropout([0, 1, 0, 1], {(3, 0): (0, 2), (0, 1): (1, 3)}, 0.0, 7, 0, one_by_one=True)
+    [2, 1]
     """
     text = list(zip(doc, range(len(doc)), strict=True))  # tokens, and where they start
     left_out: set[tuple[int, int]] = set()
@@ -45,13 +51,14 @@ def encode_dropout(doc: list[int], merges: Ranked, dropout: float, seed: int, do
         if not waiting:
             return [token for token, _ in text]
         rank = min(waiting)
-        new, i = [], 0
+        new, i, ended = [], 0, False
         while i < len(text):
             token, at = text[i]
-            if i + 1 < len(text) and ranks[i] == rank and (rank, at) not in left_out:
+            if not ended and i + 1 < len(text) and ranks[i] == rank and (rank, at) not in left_out:
                 if draw(seed, document, rank, at) >= dropout:
                     new.append((merges[token, text[i + 1][0]][1], at))
                     i += 2
+                    ended = one_by_one
                     continue
                 left_out.add((rank, at))
             new.append((token, at))

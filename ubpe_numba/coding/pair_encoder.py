@@ -112,10 +112,9 @@ class PairEncoder:
             def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
                 longest = longest_of(offsets)
                 links, heap = np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64)
-                n = dropout_kernel.encode_dropout(
-                    symbols, offsets, first, tuple(self.merges), dropout, np.uint64(seed), links, heap, out, out_offsets
-                )
-                return int(n)
+                draws = self.one_by_one, dropout, np.uint64(seed)
+                args = symbols, offsets, first, tuple(self.merges), *draws, links, heap, out, out_offsets
+                return int(dropout_kernel.encode_dropout(*args))
 
             return call
 

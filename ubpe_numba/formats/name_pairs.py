@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import model_file
 from ubpe_numba.formats.kernels.json_pairs import read_json_pairs
 from ubpe_numba.formats.kernels.numbers_of_pairs import numbers_of_pairs
@@ -91,7 +92,7 @@ class NamePairs:
     def ids(self, vocab: dict[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The ids of left parts, right parts, and of what both join to, int64[m] each; -1 for what is not in the vocabulary.
 
-        No name of the vocabulary is empty. O(bytes).
+        No name of the vocabulary is empty. ModelFormatError for names that are chosen to collide in a hash table. O(bytes).
 
         >>> NamePairs.of((["a"], ["b"])).ids({"a": 5, "ab": 6})
         (array([5]), array([-1]), array([6]))
@@ -100,7 +101,8 @@ class NamePairs:
         values = np.concatenate([names.text, self.flat.text, np.zeros(8, np.uint8)])
         table = np.full(2 << len(vocab).bit_length(), -1, np.int64)
         found = np.empty((3, len(self)), np.int32)
-        numbers_of_pairs(values, names.starts, self.flat.starts + names.text.size, table, found)
+        if not numbers_of_pairs(values, names.starts, self.flat.starts + names.text.size, table, found):
+            raise ModelFormatError("vocab: the tokens collide in a hash table, as only tokens do that are chosen for that")
         ids = np.fromiter(itertools.chain(vocab.values(), [-1]), np.int64, len(vocab) + 1)
         left, right, made = ids[found]
         return left, right, made

@@ -117,7 +117,8 @@ def write(ranks: dict[bytes, int]) -> bytes:
 def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
     """The table of tokens with ranks; `special` tokens with their ids.
 
-    ModelFormatError if a rank or a token is there twice, a token cannot be made of two others, or tokens are too long.
+    ModelFormatError if a rank or a token is there twice, a token cannot be made of two others, tokens are too long, or they are
+    chosen to collide in a hash table.
 
     >>> read(Ranks.of({b"a": 0, b"b": 1, b"ab": 2}), {}, None)[:4]
     ('bytes', [97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]))
@@ -135,6 +136,8 @@ def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
     if twice >= 0:
         token = values[starts[twice] : starts[twice + 1]].tobytes()
         raise ModelFormatError(f"the token {token!r} of rank {tokens.ranks[twice]} is there twice")
+    if twice < -1:
+        raise ModelFormatError("the tokens collide in a hash table, as only tokens do that are chosen for that")
     unmade = np.flatnonzero(pairs[:, 0] < 0)
     if unmade.size:
         pairs[unmade] = _split(tokens, unmade + n)

@@ -11,6 +11,9 @@ changed since is skipped. Merges 2 = (0, 1), 3 = (2, 2) and the document [0, 1, 
                 2  .  2  .      heap 1 << 32 | 0                     the pass of rank 1
                 3  .  .  .      `.` is -1, a position whose symbol went to the token before it
 
+Where a token may stand before its own parts (one_by_one.py), a pass ends with its first merge: with 2 = (3, 0), 3 = (0, 1) the
+document [0, 1, 0, 1] becomes [3, 0, 1], and then [2, 1].
+
 Source: I. Provilkov, D. Emelianenko and E. Voita, "BPE-Dropout", 2020; the mixing function is that of SplitMix64 (G. Steele,
 D. Lea and C. Flood, 2014).
 """
@@ -80,12 +83,12 @@ def pop(heap, n):
 
 
 @kernel
-def encode_dropout(symbols, offsets, document_number, tables, dropout, seed, links, heap, out, out_offsets):
+def encode_dropout(symbols, offsets, document_number, tables, one_by_one, dropout, seed, links, heap, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
     symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; tables, a `PairTables` of by_pairs.py
     as a plain tuple; dropout float64 in 0..1, seed uint64; out int32, room for all symbols; out_offsets int64[d + 1]. Ranks in
-    any order: what a pass creates waits for its end.
+    any order: what a pass creates waits for its end, which is its first merge if `one_by_one`, bool.
 
     Scratch for a longest document of n symbols: links int32[5, n], heap int64[3 * n]. The caller allocates all. O(n log n).
     Merges as above: [0, 1, 0, 1] -> [3] with dropout 0, [0, 1, 0, 1] with dropout 1, and [0, 1, 2] where only the first draw is
@@ -137,6 +140,8 @@ def encode_dropout(symbols, offsets, document_number, tables, dropout, seed, lin
                 if previous[p] >= 0:
                     pending[n_pending] = previous[p]
                     n_pending += 1
+                if one_by_one:
+                    break
         p = np.int64(0)
         while p < n:
             out[w] = token[p]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.formats.kernels.byte_strings import number_of
+from ubpe_numba.formats.kernels.byte_strings import CROWDED, number_of
 from ubpe_numba.formats.kernels.parts import NONE, lowest_rank
 from ubpe_numba.runtime.jit import kernel
 from ubpe_numba.runtime.machine.intrinsics import address
@@ -22,8 +22,8 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
     then by rank. one int32[256], two int32[65536], filled with NONE, and table int64 of a power of two of at least 2 * V entries,
     filled with -1, get the tokens. ends, ranks, parts int32: scratch of the longest token (parts.py; `parts` are the numbers of
     the parts). pairs int32[V - n_symbols, 2] gets the numbers of the two, -1 twice for a token that its parts are not merged to.
-    The caller allocates all of it. Returns -1, or the number of a token that is there twice. O(length**2) a token, in all
-    O(bytes) for real vocabularies.
+    The caller allocates all of it. Returns -1, or the number of a token that is there twice, or -2 if one has no place in the
+    table. O(length**2) a token, in all O(bytes) for real vocabularies.
 
     The tokens a, b, c, ab, bc, abc, n_symbols 3: abc is a b c, then ab c, since ab has the lower rank, so that pairs are
     [[0, 1], [1, 2], [3, 2]]; without ab and bc those of abc are [-1, -1].
@@ -43,6 +43,8 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
             two[pair] = t
         else:
             found = number_of(text, begin, n, last, starts, table, t)
+            if found == CROWDED:
+                return np.int64(-2)
         if found != NONE:
             return np.int64(t)
     for t in range(n_symbols, starts.size - 1):
