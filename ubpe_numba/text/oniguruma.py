@@ -37,7 +37,7 @@ _NAMES = re.compile(  # of properties that both have; what is special in others,
 )
 _GROUP = re.compile(r"\(\?(?:(?P<same>:|>|=|!|<=|<!)|(?P<on>[im]*)(?P<off>-[im]*)?(?P<end>[:)]))")
 _INTERVAL = re.compile(r"\{(?P<least>\d*)(?:,(?P<most>\d*))?\}(?P<more>[+?]?)")
-_FOLDED = re.compile(r"ss|st|ff|fi|fl|[iI]|[^\x00-\x7f]|\[[^\]]*-")  # letters that are alike there or here only, in any case
+_FOLDED = re.compile(r"ss|st|ff|fi|fl|[iI]|[^\x00-\x7f]")  # letters that are alike there or here only, in any case
 
 
 def as_regex(pattern: str) -> str:
@@ -50,23 +50,30 @@ def as_regex(pattern: str) -> str:
     """
     out: list[str] = []
     at = 0
-    groups: list[int] = []  # where those begin that are open; -1 where case matters
+    groups: list[int] = []  # where those begin that are open; -1 where case matters, or did not outside of it
+    is_folded = False
     while at < len(pattern):
         sign = pattern[at]
         if sign == "\\":
             text, at = _escape(pattern, at, _OUTSIDE)
         elif sign == "[":
-            text, at = _set(pattern, at)
+            text, end = _set(pattern, at)
+            if is_folded and "-" in pattern[at:end]:
+                raise ValueError(f"{pattern[at:end]!r:.80} in any case is read otherwise by Oniguruma")
+            at = end
         elif sign == "(":
             text, end, any_case = _group(pattern, at)
             if any_case and text.endswith(")"):  # from here to the end
                 _check_folded(pattern[end:])
+                is_folded = True
             elif not text.endswith(")"):
-                groups.append(end if any_case else -1)
+                groups.append(end if any_case and not is_folded else -1)
+                is_folded = is_folded or any_case
             at = end
         elif sign == ")" and groups:
-            begin = groups.pop()
-            _check_folded(pattern[begin:at] if begin >= 0 else "")
+            if (begin := groups.pop()) >= 0:
+                _check_folded(pattern[begin:at])
+                is_folded = False
             text, at = sign, at + 1
         elif sign == "{" and (interval := _INTERVAL.match(pattern, at)) and (interval["least"] or interval["most"]):
             text, at = _interval(interval), interval.end()
