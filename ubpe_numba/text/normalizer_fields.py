@@ -42,7 +42,7 @@ def step_of(given: dict[str, Any], budget: Budget) -> tuple[dict[str, Any], Step
         if not pattern:
             raise ValueError(f"{name}: the pattern is empty")
         engine = budget.compiled(as_regex(pattern, name), name) if is_regex else None
-        if is_regex and oniguruma().may_be_empty(engine):
+        if is_regex and oniguruma().may_be_empty(engine, name):
             raise ValueError(f"{name}: {pattern!r:.80} matches where there is nothing, which is not supported")
         return step, Replace(engine, pattern, step["content"])
     if kind == "Prepend":

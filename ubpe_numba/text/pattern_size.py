@@ -3,7 +3,7 @@ r"""How much there is to compile in a regular expression of the package `regex`,
 A repeat of at least n is n copies, and repeats in one another multiply, so that a few characters can fill all memory::
 
     pattern    (?:[a-c]x{3}y){2}z
-    written    [a-c]xxxy[a-c]xxxyz      11 signs; a class is one
+    written    [a-c]xxxy[a-c]xxxyz      11 signs; a long class is several
 
 Groups are matched as the engine does. Where it reads comments or sets in sets (the flags x and V1), all repeats are taken to be
 in one another.
@@ -53,8 +53,8 @@ def size_of(pattern: str) -> int:
             groups[-1] = min(groups[-1] + more, _HUGE)
             last = min(last + more, _HUGE)
         elif sign not in "*+?":
-            groups[-1] += 1
-            last = 1
+            last = 1 + len(sign) // 8
+            groups[-1] += last
     return len(pattern) + min(sum(groups), _HUGE)
 
 

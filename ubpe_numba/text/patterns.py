@@ -5,7 +5,16 @@ from __future__ import annotations
 import functools
 from importlib import import_module
 
-__all__ = ["COVERING", "NAMED", "VERSION_OF_OTHERS", "name_of", "published_for_tiktoken", "published_steps", "work_of"]
+__all__ = [
+    "COVERING",
+    "MOST_WORK",
+    "NAMED",
+    "VERSION_OF_OTHERS",
+    "name_of",
+    "published_for_tiktoken",
+    "published_steps",
+    "work_of",
+]
 
 #: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
 #: and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `qwen35`, `tekken`, `deepseek` (V3) and `starcoder`
@@ -71,7 +80,8 @@ _FOR_TIKTOKEN = {
 }
 
 
-_MOST_WORK = 60_000  # of all proofs for a pattern; some hundredths of a second
+#: Of all proofs for a pattern; some hundredths of a second. Those of others that have names take up to 40,000.
+MOST_WORK = 60_000
 _MOST_STEPS = 8  # of a pattern; there are none with more than three
 
 
@@ -109,9 +119,9 @@ def _proved(steps: tuple[str, ...], oniguruma: bool) -> tuple[str | None, int]:
     if len(steps) > _MOST_STEPS:
         return None, 0
     proofs = import_module("ubpe_numba.text.same_segments")  # rarely needed
-    work = proofs.Work(_MOST_WORK)
+    work = proofs.Work(MOST_WORK)
     found = next((name for name, text in NAMED.items() if proofs.cut_alike(steps, text, oniguruma, work)), None)
-    return found, _MOST_WORK - work.left
+    return found, MOST_WORK - work.left
 
 
 def published_steps(pattern: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.text.characters import WHITE_SPACE, tables
-from ubpe_numba.text.patterns import COVERING, VERSION_OF_OTHERS, work_of
+from ubpe_numba.text.patterns import COVERING, MOST_WORK, VERSION_OF_OTHERS, work_of
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter_steps import ByteLevel, Cut, FixedLength, InTurn, Marks, Metaspace, Step
 from ubpe_numba.text.step_fields import with_fields
@@ -131,11 +131,11 @@ def _cutter(pattern: str, behavior: str, invert: bool, version: str, budget: Bud
         return None
     plain = pattern.replace("-", "").replace("_", "").isalnum()  # which would be taken for the name of a pattern
     pattern = f"(?:{pattern})" if plain else pattern
-    if budget.work <= 0:
+    if budget.work < MOST_WORK:
         return None
     budget.work -= work_of(pattern)
     cutter = Pretokenizer(pattern, version)
-    if cutter.name is None and oniguruma().may_be_empty(_compiled_once(cutter.pattern)):
+    if cutter.name is None and oniguruma().may_be_empty(_compiled_once(cutter.pattern), "pre_tokenizer"):
         return None
     return cutter if behavior == "Isolated" or cutter.name in COVERING else None
 
