@@ -129,9 +129,7 @@ def may_be_empty(compiled: Any, name: str) -> bool:
             if time.thread_time() - began > _MOST_SECONDS:
                 raise TimeoutError
     except TimeoutError as error:
-        told = (
-            f"{name}: {compiled.pattern!r:.80} takes too long on texts of two characters: what repeats in it matches in many ways"
-        )
+        told = f"{name}: {compiled.pattern!r:.80} takes too long on short texts: what repeats in it matches in many ways"
         raise ValueError(told) from error
     return False
 
