@@ -38,6 +38,6 @@ def test_names_of_steps_are_refused_too() -> None:
 
 
 def test_models_with_such_steps_are_saved_and_loaded(tmp_path: Any) -> None:
-    tokenizer = BPE.train(["ab abc ab"], vocab_size=12, normalizer=[OWN[0][1] | {"alphabet": "abc "}])
+    tokenizer = BPE(n_tokens=6, normalizer=[OWN[0][1] | {"alphabet": "abc "}]).fit(["ab abc ab"])
     tokenizer.save(tmp_path / "m.json")
-    assert BPE.load(tmp_path / "m.json").encode("ab w") == tokenizer.encode("ab w")
+    assert BPE.load(tmp_path / "m.json").encode("ab c") == tokenizer.encode("ab c")
