@@ -124,6 +124,14 @@ def test_state_and_pickle() -> None:
         ({"type": "BertNormalizer", "lowercase": None}, "lowercase: expected true or false, got None"),
         ({"type": "Precompiled", "precompiled_charsmap": "?"}, "expected a map in base64"),
         (["NFC"] * 300, "at most 256 steps"),
+        ({"type": "Replace", "pattern": {"Regex": "(?:(?:[a-c]x{1000}y){1000}z){1000}"}, "content": ""},
+         "Replace: .* repeats too often: written out it has more than 40000 signs; use smaller counts"),
+        ({"type": "Replace", "pattern": {"Regex": "a" * 10_001}, "content": ""}, "at most 10000 characters"),
+        ({"type": "Replace", "pattern": {"Regex": "(?:a?b?1?A?c? ?){900}c"}, "content": ""}, "takes too long on short texts"),
+        ([{"type": "Replace", "pattern": {"Regex": f"a{{9000}}{i}"}, "content": ""} for i in range(256)],
+         "Replace: all patterns together are too long, or repeat too often"),
+        ([{"type": "StandIns", "alphabet": "a", "words": [f"w{i}"]} for i in range(256)], "StandIns: expected at most one"),
+        ([{"type": "SentencePiece", "words": [f"w{i}"]} for i in range(256)], "SentencePiece: expected at most one"),
     ],
 )  # fmt: skip
 def test_hostile_states(state: Any, message: str) -> None:
@@ -137,3 +145,10 @@ def test_deep_sequences() -> None:
         state = {"type": "Sequence", "normalizers": [state]}
     with pytest.raises(ModelFormatError, match="more than 8 sequences"):
         Normalizer.from_state(state)
+
+
+def test_origins_of_a_text_that_is_replaced() -> None:
+    """The matches are those of `str.replace`."""
+    for found, text in (("aa", "aaaaa"), ("ab", "xabab"), ("\n", "a\nb\n"), ("aba", "ababab"), (".", "a.b")):
+        done, origins = Normalizer({"type": "Replace", "pattern": {"String": found}, "content": "<>"}).traced(text)
+        assert done == text.replace(found, "<>") and len(origins) == len(done) and (np.diff(origins) >= 0).all()

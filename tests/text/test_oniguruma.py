@@ -59,3 +59,24 @@ def test_every_character(pattern: str) -> None:
         text = "".join(chr(point) for point in range(begin, begin + 0x2000) if not 0xD800 <= point < 0xE000)
         kept = {at for _, (start, end) in cutter.pre_tokenize_str(text) for at in range(start, end)}
         assert {start for start, _ in oniguruma.spans(compiled, text)} == set(range(len(text))) - kept, hex(begin)
+
+
+@pytest.mark.parametrize("pattern", ["(?i)[a-z]", "(?i:a[b-c])", "(?i:(a)[[b]-c])", r"(?i)[\-a]", "(?i:(?-i:[a-z]))"])
+def test_ranges_in_any_case_are_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="in any case is read otherwise by Oniguruma"):
+        oniguruma.as_regex(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(?i:a)[a-z]", "(?i:(a)(?:b))[a-z]", "(?:(?i:a)[b-c])", r"(?i)\[a-c", "(?i)[abc]-d"])
+def test_ranges_where_case_matters_are_read(pattern: str) -> None:
+    assert oniguruma.as_regex(pattern) == pattern
+
+
+def test_many_brackets_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 3000 brackets in any case: what is searched for has no loop that starts anew at each of them."""
+    assert "*" not in oniguruma._FOLDED.pattern and "+" not in oniguruma._FOLDED.pattern
+    looked = []
+    plain = oniguruma._check_folded
+    monkeypatch.setattr(oniguruma, "_check_folded", lambda part: (looked.append(len(part)), plain(part))[1])
+    pattern = "(?i:" + "(" * 500 + "a" + ")" * 501
+    assert oniguruma.as_regex(pattern) == pattern and sum(looked) < len(pattern)

@@ -10,7 +10,7 @@ import pytest
 from reference.words import cut_by
 
 from ubpe_numba.text.patterns import NAMED
-from ubpe_numba.text.same_segments import cut_alike
+from ubpe_numba.text.same_segments import Work, _program, cut_alike
 
 CL100K = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 
@@ -116,3 +116,23 @@ def test_hostile_patterns_take_little_time(pattern: str) -> None:
     cut_alike((pattern,), NAMED["gpt2"])
     cut_alike((pattern,), pattern)
     assert time.process_time() - began < 20  # as against for ever: nothing is said of speed
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["".join(f"[{chr(i)}-{chr(i + 40)}]" for i in range(256, 600)), "a{0,999}+" * 200, "[a-z]+" * 150, "a?" * 150 + "a" * 100,
+     "[" + "".join(map(chr, range(256, 2000))) + "]", "[" + "".join(f"{chr(i)}-{chr(i + 9)}" for i in range(256, 800)) + "]{600}",
+     "|".join(f"[{chr(i)}-{chr(i + 0x7FF0)}]" for i in (*range(0, 0x5000, 99), *range(0x10000, 0x100000, 0x7FFF)))],
+)  # fmt: skip
+def test_the_work_of_hostile_patterns_is_limited(pattern: str) -> None:
+    work = Work(60_000)
+    assert not cut_alike((pattern,), NAMED["gpt2"], False, work) or work.left > 0
+    for name in NAMED:
+        cut_alike((pattern,), NAMED[name], False, work)
+    assert 0 <= work.left <= 60_000
+    program = _program(pattern, False)
+    assert program is None or len(program.states) <= 1000
+
+
+def test_no_work_no_proof() -> None:
+    assert cut_alike(("a|b",), "b|a") and not cut_alike(("a|b",), "b|a", False, Work(10))

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text import rewrite
+from ubpe_numba.text.pattern_work import Work
+from ubpe_numba.text.patterns import published_steps
 from ubpe_numba.text.splitter import Splitter
 
 BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
@@ -139,8 +141,45 @@ def test_state_and_pickle() -> None:
         ({"type": "Metaspace", "replacement": "ab"}, "replacement: expected a character"),
         ({"type": "Metaspace", "prepend_scheme": "last"}, "prepend_scheme: expected one of always"),
         ({"type": "FixedLength", "length": 0}, "expected a positive integer"), (["Digits"] * 65, "at most 64 steps"),
+        ({"type": "Split", "pattern": {"Regex": "(?:(?:[a-c]x{1000}y){1000}z){1000}"}, "behavior": "Isolated"},
+         "Split: .* repeats too often: written out it has more than 40000 signs; use smaller counts"),
+        ({"type": "Split", "pattern": {"Regex": "a{999999999}"}, "behavior": "Isolated"}, "repeats too often"),
+        ({"type": "Split", "pattern": {"Regex": r"\b" * 5000}, "behavior": "Isolated"}, "is too long"),
+        ({"type": "Split", "pattern": {"String": "ab" * 5001}, "behavior": "Isolated"}, "at most 10000 characters, got 10002"),
+        ({"type": "Split", "pattern": {"Regex": "(?:a?b?1?A?c? ?){900}c"}, "behavior": "Isolated"}, "too long on short texts"),
+        ([{"type": "Split", "pattern": {"Regex": "a{9000}" + letter}, "behavior": "Isolated"} for letter in "abcde"],
+         "Split: all patterns together are too long, or repeat too often"),
+        ([{"type": "Marks", "inside": "x", "end": "y"}] * 2, "Marks: expected at most one such step"),
     ],
 )  # fmt: skip
 def test_hostile_states(state: Any, message: str) -> None:
     with pytest.raises(ModelFormatError, match=message):
         Splitter.from_state(state)
+
+
+def test_the_work_of_proofs_is_shared_by_all_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many patterns a file has; those beyond are cut by `regex` one text after the other, with the same pieces."""
+    spent = []
+    plain = Work.spend
+    monkeypatch.setattr(Work, "spend", lambda work, n: (spent.append(n), plain(work, n))[1])
+    slow = r"(?:\p{N}{1,3}|[^\r\n\p{L}\p{N}]?\p{L}+|\s+(?!\S)|qq%dz){1,8}|\s+"
+    few = [{"type": "Split", "pattern": {"Regex": slow % i}, "behavior": "Isolated"} for i in range(2)]
+    assert Splitter(few[:1]).cutters is not None
+    spent.clear()
+    many = Splitter([{"type": "Split", "pattern": {"Regex": slow % i}, "behavior": "Isolated"} for i in range(10, 74)])
+    assert many.cutters is None and sum(spent) < 130_000
+    assert many.pieces("1234 ab  c") == Splitter(few).pieces("1234 ab  c")
+
+
+def test_what_is_proved_does_not_depend_on_what_was_before() -> None:
+    """Models are saved with it, so it must be the same in every process."""
+    steps = [{"type": "Split", "pattern": {"Regex": rf"(?:\p{{N}}|x{i}){{1,8}}|\s+"}, "behavior": "Isolated"} for i in range(12)]
+    first = Splitter(steps).cutters is None
+    assert (Splitter(steps).cutters is None) is first and all(Splitter(step).cutters is not None for step in steps)
+    assert (Splitter(steps).cutters is None) is first
+
+
+@pytest.mark.parametrize("name", ["deepseek", "starcoder"])
+def test_published_steps_are_within_the_budget(name: str) -> None:
+    steps = [{"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"} for step in published_steps(name)]
+    assert Splitter([*steps, {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]).cutters is not None

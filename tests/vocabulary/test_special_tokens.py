@@ -16,7 +16,7 @@ from text_samples import END, TEXT
 from ubpe_numba import BPE, UBPE, SpecialTokenError, UnknownSymbolError
 from ubpe_numba.documents.normalise import Documents, code_points
 from ubpe_numba.vocabulary import special_tokens
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens, _is_of_word
 
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
 words = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=5, unique_by=tuple)
@@ -222,3 +222,16 @@ def test_two_inactive_words_before_an_active_one():
 def test_listed_special_tokens_go_round_ids_that_are_given():
     made = SpecialTokens.from_user(["<a>", "<b>"], {"END": 11}, "str", 10)
     assert made.ids.tolist() == [10, 12, 11]
+
+
+def test_every_character_is_of_a_word_or_not_as_in_tokenizers() -> None:
+    """Of the version of Unicode that the package has, whatever the installed `regex` knows."""
+    theirs = pytest.importorskip("tokenizers")
+    other = theirs.Tokenizer(theirs.models.BPE({"u": 0}, [], unk_token="u", fuse_unk=True))
+    other.add_tokens([theirs.AddedToken("\ue000\ue001", single_word=True, normalized=False)])
+    for begin in range(0, 0x110000, 0x2000):
+        chars = [chr(point) for point in range(begin, begin + 0x2000) if not 0xD800 <= point < 0xE002]
+        found = other.encode("".join(f" \ue000\ue001{char}" for char in chars), add_special_tokens=False)
+        alone = {start // 4 for i, (start, end) in zip(found.ids, found.offsets, strict=True) if i == 1}
+        assert {at for at, char in enumerate(chars) if not _is_of_word(char)} == alone, hex(begin)
+    assert not _is_of_word("\U00016ea0") and _is_of_word("\U000105c0") and not _is_of_word("")

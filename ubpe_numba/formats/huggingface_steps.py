@@ -16,6 +16,8 @@ from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.special_tokens import FLAGS, NORMALIZED
 
+_OWN = {"normalizer": ("SentencePiece", "StandIns"), "pre_tokenizer": ("Marks",)}  # steps that the original library has not
+_INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
 _AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
@@ -24,6 +26,11 @@ def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Sp
     for name, step in (("normalizer", normalizer), ("pre_tokenizer", pre_tokenizer)):
         if step is not None and not isinstance(step, dict):
             raise ModelFormatError(f"{name}: expected an object")
+        if (own := _own_step(step, _INSIDE[name], _OWN[name])) is not None:
+            raise ModelFormatError(
+                f"{name}: {own}: a tokenizer.json has no such step, and the package tokenizers refuses it; "
+                "only model files of this library hold it, which `save` writes"
+            )
     changer = Normalizer([]) if normalizer is None else Normalizer.from_state(normalizer)
     splitter = None if pre_tokenizer is None else Splitter.from_state(pre_tokenizer)
     if splitter is not None and splitter.asks_for_start:  # whether text is the first of a document depends on details there
@@ -36,6 +43,23 @@ def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Sp
         changer = Normalizer(changer.steps[:-1])
         splitter = Splitter.from_state([_AS_BYTES, *(() if splitter is None else splitter.steps)])
     return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
+
+
+def _own_step(step: Any, inside: str, own: tuple[str, ...]) -> str | None:
+    """The type of a step that only this library has, in an object of a file and its sequences; None if there is none."""
+    waiting = [step]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            if part.get("type") == "Sequence":
+                waiting.append(part.get(inside))
+            elif part.get("type") in own:
+                return str(part["type"])
+        elif part in own:
+            return str(part)
+    return None
 
 
 def cut_of(splitter: Splitter | None) -> tuple[str | None, Splitter | None]:

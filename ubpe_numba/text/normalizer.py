@@ -21,6 +21,7 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text.normalizer_fields import step_of
 from ubpe_numba.text.normalizer_steps import Replace, Steps
 from ubpe_numba.text.step_fields import flat_steps
+from ubpe_numba.text.step_patterns import Budget
 
 __all__ = ["Normalizer"]
 
@@ -92,7 +93,12 @@ class Normalizer:
     steps: tuple[dict[str, Any], ...]
 
     def __init__(self, steps: Any) -> None:
-        made = [step_of(step) for step in flat_steps(steps, "normalizer", "normalizers", _MOST_STEPS)]
+        budget = Budget()
+        flat = flat_steps(steps, "normalizer", "normalizers", _MOST_STEPS)
+        for kind in ("SentencePiece", "StandIns"):  # each has tables of all characters: 10 ms and 1 MB
+            if sum(step.get("type") == kind for step in flat) > 1:
+                raise ValueError(f"normalizer: {kind}: expected at most one such step; leave out the others")
+        made = [step_of(step, budget) for step in flat]
         self.steps = tuple(step for step, _ in made)
         self._run = Steps(tuple(run for _, run in made))
 

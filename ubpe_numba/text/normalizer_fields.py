@@ -12,7 +12,7 @@ from ubpe_numba.text.byte_characters import names_of
 from ubpe_numba.text.characters import as_nmt, clean, ideograph_apart, without_accent, without_mark
 from ubpe_numba.text.normalizer_steps import Characters, Lowercase, NormalForm, Prepend, Replace, Step, Steps, Strip
 from ubpe_numba.text.step_fields import with_fields
-from ubpe_numba.text.step_patterns import as_regex, compiled, oniguruma, pattern_of
+from ubpe_numba.text.step_patterns import Budget, as_regex, oniguruma, pattern_of
 
 __all__ = ["step_of"]
 
@@ -29,8 +29,8 @@ _FIELDS: dict[str, dict[str, Any]] = {  # of each type, and their values where t
 }  # fmt: skip
 
 
-def step_of(given: dict[str, Any]) -> tuple[dict[str, Any], Step]:
-    """A step with all its fields, and what does it."""
+def step_of(given: dict[str, Any], budget: Budget) -> tuple[dict[str, Any], Step]:
+    """A step with all its fields, and what does it; its pattern is charged to the budget."""
     step = with_fields(given, _FIELDS, "normalizer")
     kind = step["type"]
     name = f"normalizer: {kind}"
@@ -41,8 +41,8 @@ def step_of(given: dict[str, Any]) -> tuple[dict[str, Any], Step]:
         step["content"] = _text(step["content"], f"{name}: content")
         if not pattern:
             raise ValueError(f"{name}: the pattern is empty")
-        engine = compiled(as_regex(pattern, name), name) if is_regex else None
-        if is_regex and oniguruma().may_be_empty(engine):
+        engine = budget.compiled(as_regex(pattern, name), name) if is_regex else None
+        if is_regex and oniguruma().may_be_empty(engine, name):
             raise ValueError(f"{name}: {pattern!r:.80} matches where there is nothing, which is not supported")
         return step, Replace(engine, pattern, step["content"])
     if kind == "Prepend":

@@ -76,8 +76,7 @@ class Replace(NamedTuple):
         return "".join([*out, text[done:]])
 
     def traced(self, text: str) -> Traced:
-        pattern = re.compile(re.escape(self.found)) if self.pattern is None else self.pattern
-        found = oniguruma().spans(pattern, text)
+        found = oniguruma().spans(self.pattern, text) if self.pattern is not None else self._places(text)
         out: list[str] = []
         origins: list[int] = []
         done = 0
@@ -86,6 +85,15 @@ class Replace(NamedTuple):
             origins += [*range(done, start), *[min(start, len(text) - 1)] * len(self.content)]
             done = end
         return "".join([*out, text[done:]]), [*origins, *range(done, len(text))]
+
+    def _places(self, text: str) -> list[tuple[int, int]]:
+        """Where `found` stands in a text, from left to right, as `str.replace` finds it."""
+        places: list[tuple[int, int]] = []
+        at = text.find(self.found)
+        while at >= 0:
+            places.append((at, at + len(self.found)))
+            at = text.find(self.found, at + len(self.found))
+        return places
 
 
 class Prepend(NamedTuple):

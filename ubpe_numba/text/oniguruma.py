@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import time
 from typing import Any
 
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
@@ -35,9 +36,10 @@ _NAMES = re.compile(  # of properties that both have; what is special in others,
     r"[pP]\{\^?(?:L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfo]|(?!Alnum|Any|Assigned|Alpha|Blank|Cntrl|Digit|Graph"
     r"|Lower|Print|Punct|Space|Upper|Word)[A-Z][a-z]{2,15})\}"
 )
+_MOST_SECONDS, _MOST_WAITED = 0.25, 1.0  # for all short texts that a pattern is tried on, and for each while others work
 _GROUP = re.compile(r"\(\?(?:(?P<same>:|>|=|!|<=|<!)|(?P<on>[im]*)(?P<off>-[im]*)?(?P<end>[:)]))")
 _INTERVAL = re.compile(r"\{(?P<least>\d*)(?:,(?P<most>\d*))?\}(?P<more>[+?]?)")
-_FOLDED = re.compile(r"ss|st|ff|fi|fl|[iI]|[^\x00-\x7f]|\[[^\]]*-")  # letters that are alike there or here only, in any case
+_FOLDED = re.compile(r"ss|st|ff|fi|fl|[iI]|[^\x00-\x7f]")  # letters that are alike there or here only, in any case
 
 
 def as_regex(pattern: str) -> str:
@@ -50,23 +52,30 @@ def as_regex(pattern: str) -> str:
     """
     out: list[str] = []
     at = 0
-    groups: list[int] = []  # where those begin that are open; -1 where case matters
+    groups: list[int] = []  # where those begin that are open; -1 where case matters, or did not outside of it
+    is_folded = False
     while at < len(pattern):
         sign = pattern[at]
         if sign == "\\":
             text, at = _escape(pattern, at, _OUTSIDE)
         elif sign == "[":
-            text, at = _set(pattern, at)
+            text, end = _set(pattern, at)
+            if is_folded and "-" in pattern[at:end]:
+                raise ValueError(f"{pattern[at:end]!r:.80} in any case is read otherwise by Oniguruma")
+            at = end
         elif sign == "(":
             text, end, any_case = _group(pattern, at)
             if any_case and text.endswith(")"):  # from here to the end
                 _check_folded(pattern[end:])
+                is_folded = True
             elif not text.endswith(")"):
-                groups.append(end if any_case else -1)
+                groups.append(end if any_case and not is_folded else -1)
+                is_folded = is_folded or any_case
             at = end
         elif sign == ")" and groups:
-            begin = groups.pop()
-            _check_folded(pattern[begin:at] if begin >= 0 else "")
+            if (begin := groups.pop()) >= 0:
+                _check_folded(pattern[begin:at])
+                is_folded = False
             text, at = sign, at + 1
         elif sign == "{" and (interval := _INTERVAL.match(pattern, at)) and (interval["least"] or interval["most"]):
             text, at = _interval(interval), interval.end()
@@ -101,15 +110,28 @@ def spans(compiled: Any, text: str, unicode: str = VERSION_OF_OTHERS) -> list[tu
     return found
 
 
-def may_be_empty(compiled: Any) -> bool:
+def may_be_empty(compiled: Any, name: str) -> bool:
     """Whether a pattern matches nothing somewhere in short texts of its own characters and of a few others.
 
-    >>> may_be_empty(re.compile("a|$")), may_be_empty(re.compile("a+"))
+    `compiled` is of the package `regex`. ValueError if that takes a hundred times as long as for any pattern in use.
+
+    >>> import regex
+    >>> may_be_empty(regex.compile("a|$"), "step"), may_be_empty(regex.compile("a+"), "step")
     (True, False)
     """
     few = dict.fromkeys("aA1 \n.é中_" + compiled.pattern[:12])
     texts = map("".join, itertools.product([*few, ""], repeat=2))
-    return any(match.start() == match.end() for text in texts for match in compiled.finditer(text))
+    began = time.thread_time()
+    try:
+        for text in texts:
+            if any(match.start() == match.end() for match in compiled.finditer(text, timeout=_MOST_WAITED)):
+                return True
+            if time.thread_time() - began > _MOST_SECONDS:
+                raise TimeoutError
+    except TimeoutError as error:
+        told = f"{name}: {compiled.pattern!r:.80} takes too long on short texts: what repeats in it matches in many ways"
+        raise ValueError(told) from error
+    return False
 
 
 def _escape(pattern: str, at: int, known: dict[str, str]) -> tuple[str, int]:

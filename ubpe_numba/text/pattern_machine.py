@@ -16,12 +16,12 @@ Source: the machine of R. Pike, as R. Cox describes it in "Regular expression ma
 from __future__ import annotations
 
 from ubpe_numba.text.pattern_classes import CharacterClass, Letter
-from ubpe_numba.text.pattern_reader import NotUnderstoodError, Tree
+from ubpe_numba.text.pattern_reader import Tree
+from ubpe_numba.text.pattern_work import NotUnderstoodError, Work
 
 __all__ = ["Machine", "Program"]
 
 _MOST_STATES = 1000  # of the machine of a pattern
-_MOST_WORK = 20_000  # threads that a machine looks at: some hundredths of a second
 _WITH_CLASS = ("read", "look", "end")
 
 _State = tuple  # see above
@@ -33,10 +33,7 @@ class Program:
     def __init__(self, tree: Tree) -> None:
         self.states: list[_State] = [("match",)]
         self.start = self._compile(tree, 0)
-
-    def classes(self) -> list[CharacterClass]:
-        """The classes of all states, each once."""
-        return list(dict.fromkeys(state[1] for state in self.states if state[0] in _WITH_CLASS))
+        self.classes: list[CharacterClass] = list(dict.fromkeys(s[1] for s in self.states if s[0] in _WITH_CLASS))
 
     def _add(self, *state: object) -> int:
         if len(self.states) >= _MOST_STATES:
@@ -78,17 +75,17 @@ class Program:
 class Machine:
     """A pattern, its classes by number; a list of threads holds the states where they go on."""
 
-    def __init__(self, states: list[_State], start: tuple[int, ...]) -> None:
-        self.states, self.start = states, start
-        self.work = 0
+    def __init__(self, states: list[_State], start: tuple[int, ...], work: Work) -> None:
+        self.states, self.start, self.work = states, start, work
         self._known: dict[tuple[object, object], tuple[bool, tuple[int, ...]]] = {}
 
     @classmethod
-    def of(cls, program: Program, classes: list[CharacterClass]) -> Machine:
-        """That of a program, with some classes by number, its own among them."""
+    def of(cls, program: Program, classes: list[CharacterClass], work: Work) -> Machine:
+        """That of a program, with some classes by number, its own among them; each step is charged to `work`."""
+        work.spend(len(program.states))
         number = {one: i for i, one in enumerate(classes)}
         states = [(s[0], number[s[1]], *s[2:]) if s[0] in _WITH_CLASS else s for s in program.states]
-        return cls(states, (program.start,))
+        return cls(states, (program.start,), work)
 
     def reads(self, letters: list[Letter]) -> set[Letter]:
         """The letters that may be in a match."""
@@ -122,6 +119,7 @@ class Machine:
     def step(self, threads: tuple[int, ...], letter: Letter | None) -> tuple[bool, tuple[int, ...]]:
         """Whether it matches up to here, and the threads behind this letter; None is the end of the text."""
         if (found := self._known.get((threads, letter))) is not None:
+            self.work.spend(1)
             return found
         matched, seen, behind, waiting = False, set(), [], list(reversed(threads))
         while waiting and not matched:
@@ -129,7 +127,6 @@ class Machine:
             if at in seen:
                 continue
             seen.add(at)
-            self.work += 1
             kind, *rest = self.states[at]
             if kind == "match":
                 matched = True  # threads of less priority end
@@ -145,8 +142,7 @@ class Machine:
                     waiting.append(rest[2])
             elif letter is not None and letter[rest[0]]:
                 behind.append(rest[1])
-        if self.work > _MOST_WORK:
-            raise NotUnderstoodError
+        self.work.spend(1 + len(seen))
         found = matched, tuple(dict.fromkeys(behind))
         self._known[threads, letter] = found
         return found

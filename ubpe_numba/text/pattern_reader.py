@@ -16,19 +16,18 @@ Oniguruma, the engine of Hugging Face, reads ``{1,3}+`` as a repetition of ``{1,
 from __future__ import annotations
 
 from ubpe_numba.text.pattern_classes import CATEGORIES, CharacterClass
+from ubpe_numba.text.pattern_work import NotUnderstoodError
 
-__all__ = ["NotUnderstoodError", "Tree", "read_pattern"]
+__all__ = ["Tree", "read_pattern"]
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
 _FOLDS = {"s": "\u017f", "k": "\u212a"}  # what folds to a letter of ASCII, beside the letter in the other case
 _LONGEST = 2000  # characters of a pattern
+_MOST_IN_CLASS = 64  # characters, ranges and classes in brackets
+_MOST_FEWER = 1000  # parts of a possessive repeat
 _LINE = CharacterClass(frozenset("\n"))
 
 Tree = tuple  # see above
-
-
-class NotUnderstoodError(Exception):
-    """A pattern that cannot be read here, or that would take too long."""
 
 
 def read_pattern(pattern: str, oniguruma: bool) -> Tree:
@@ -109,6 +108,8 @@ class _Reader:
         if item[0] != "class" or (interval and self.oniguruma):
             raise NotUnderstoodError
         low, high = bounds  # as many as there are: fewer than the most only if what follows is another character
+        if high is not None and high * (high - low) > _MOST_FEWER:
+            raise NotUnderstoodError
         stop = ("look", item[1], False)
         if high is None:
             return ("then", [("repeat", item, low, None), stop])
@@ -199,6 +200,8 @@ class _Reader:
                 raise NotUnderstoodError
             else:
                 others.append(one)
+        if len(chars) + len(ranges) + len(others) > _MOST_IN_CLASS:
+            raise NotUnderstoodError
         if not (chars or ranges or others):
             raise NotUnderstoodError  # a bracket right behind the first one
         return CharacterClass(frozenset(chars), tuple(ranges), negated=negated, others=tuple(others))

@@ -16,6 +16,7 @@ from ubpe_numba.documents.normalise import code_points, text_of
 from ubpe_numba.text.cut import PATTERNS, scan
 from ubpe_numba.text.mark_cuts import MarkCuts
 from ubpe_numba.text.patterns import NAMED, name_of
+from ubpe_numba.text.step_patterns import check_size
 
 __all__ = ["Pretokenizer"]
 
@@ -90,7 +91,7 @@ class Pretokenizer:
         if self.name in PATTERNS:
             self.kernel = self.name if self._older is None else f"{self.name}@{self._older}"
         self._compiled: Any = None
-        if self.name is None:  # a named pattern is compiled when first needed
+        if self.name is None and self._marks is None:  # a named pattern is compiled when first needed
             self._compiled = self._compile()
 
     @classmethod
@@ -168,9 +169,10 @@ class Pretokenizer:
 
     def _compile(self) -> Any:
         engine = _engine()
+        check_size(self.pattern, "pretokenizer")
         try:
             return engine.compile(self.pattern)
-        except engine.error as error:
+        except (engine.error, RecursionError, OverflowError, MemoryError) as error:
             raise ValueError(f"pretokenizer: {self.pattern!r} is not a regular expression: {error}") from error
 
     def state(self) -> dict[str, Any]:

@@ -13,26 +13,27 @@ What is understood is what pattern_reader.py says, and ``$`` where all engines a
 
 from __future__ import annotations
 
+import functools
+
 from ubpe_numba.text.pattern_classes import Letter, letters_of
 from ubpe_numba.text.pattern_machine import Machine, Program
-from ubpe_numba.text.pattern_reader import NotUnderstoodError, read_pattern
+from ubpe_numba.text.pattern_reader import read_pattern
+from ubpe_numba.text.pattern_work import NotUnderstoodError, Work
 
-__all__ = ["cut_alike"]
+__all__ = ["Work", "cut_alike"]
 
-_MOST_STEPS = 20_000  # of the machines of two patterns together
+_MOST_WORK = 60_000
 
 
 def _match_alike(one: Machine, two: Machine, letters: list[Letter], first: set[Letter], ends: set[Letter]) -> bool:
     """Whether they match equally far in every text that begins with a letter of `first`; for `one` a text ends at `ends`."""
     begin = one.start, two.start, True
-    seen, waiting, steps = {begin}, [begin], 0
+    seen, waiting = {begin}, [begin]
     while waiting:
         threads, others, alike = state = waiting.pop()
         for letter in (*letters, None):
             if state is begin and letter not in first:
                 continue
-            if (steps := steps + 1) > _MOST_STEPS:
-                raise NotUnderstoodError
             matched, behind = one.step(threads, None if letter in ends else letter)
             also, then = two.step(others, letter)
             if state is begin and (matched or also):
@@ -49,22 +50,36 @@ def _match_alike(one: Machine, two: Machine, letters: list[Letter], first: set[L
     return True
 
 
-def cut_alike(steps: tuple[str, ...], pattern: str, oniguruma: bool = False) -> bool:
-    r"""Whether cutting by all steps, each what the ones before left in one piece, always is cutting by the pattern. O(1) seconds.
+@functools.lru_cache(64)
+def _program(pattern: str, oniguruma: bool) -> Program | None:
+    """That of a pattern; None for one that is not understood."""
+    try:
+        return Program(read_pattern(pattern, oniguruma))
+    except (NotUnderstoodError, RecursionError):
+        return None
 
-    False too if it cannot be told. The steps are read as Oniguruma does, or as `regex` and tiktoken. All but the last must match
-    every single character that they read, as ``\p{N}{1,3}`` does, and none that another of them reads.
+
+def cut_alike(steps: tuple[str, ...], pattern: str, oniguruma: bool = False, work: Work | None = None) -> bool:
+    r"""Whether cutting by all steps, each what the ones before left in one piece, always is cutting by the pattern. O(work).
+
+    False too if it cannot be told, or takes more `work` than is left. The steps are read as Oniguruma does, or as `regex` and
+    tiktoken. All but the last must match every single character that they read, as ``\p{N}{1,3}`` does, and none that another of
+    them reads.
 
     >>> cut_alike((r"'(?:[sdmt]|ll|ve|re)",), "'s|'d|'m|'t|'ll|'ve|'re"), cut_alike(("a|ab",), "ab|a")
     (True, False)
     >>> cut_alike((r"\p{N}", r"\s+(?!\S)"), r"\p{N}|\s+(?![^\s\p{N}])")
     True
     """
+    work = Work(_MOST_WORK) if work is None else work
+    programs = [program for step in steps if (program := _program(step, oniguruma)) is not None]
+    if len(programs) < len(steps) or (named := _program(pattern, False)) is None:
+        return False
+    programs.append(named)
     try:
-        programs = [*(Program(read_pattern(step, oniguruma)) for step in steps), Program(read_pattern(pattern, False))]
-        classes = list(dict.fromkeys(one for program in programs for one in program.classes()))
-        letters = letters_of(classes)
-        *first, last, whole = [Machine.of(program, classes) for program in programs]
+        classes = list(dict.fromkeys(one for program in programs for one in program.classes))
+        letters = letters_of(classes, work)
+        *first, last, whole = [Machine.of(program, classes, work) for program in programs]
         rest = set(letters)  # what the first steps leave
         for machine in first:
             own = machine.reads(letters)
@@ -78,5 +93,5 @@ def cut_alike(steps: tuple[str, ...], pattern: str, oniguruma: bool = False) -> 
             if not _match_alike(machine, whole, letters, own, others):
                 return False
         return _match_alike(last, whole, letters, rest, set(letters) - rest)
-    except (NotUnderstoodError, RecursionError):
+    except NotUnderstoodError:
         return False

@@ -27,6 +27,7 @@ from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter_fields import step_of
 from ubpe_numba.text.splitter_steps import Piece
 from ubpe_numba.text.step_fields import flat_steps
+from ubpe_numba.text.step_patterns import Budget
 
 __all__ = ["Splitter"]
 
@@ -108,7 +109,11 @@ class Splitter:
     unicode = ""
 
     def __init__(self, steps: Any) -> None:
-        made = [step_of(step) for step in flat_steps(steps, "pre_tokenizer", "pretokenizers", _MOST_STEPS)]
+        budget = Budget()
+        flat = flat_steps(steps, "pre_tokenizer", "pretokenizers", _MOST_STEPS)
+        if sum(step.get("type") == "Marks" for step in flat) > 1:  # each doubles the text
+            raise ValueError("pre_tokenizer: Marks: expected at most one such step; leave out the others")
+        made = [step_of(step, budget) for step in flat]
         self.steps = tuple(step for step, _, _ in made)
         self._runs = tuple(run for _, run, _ in made)
         self.bytewise = any(step["type"] == "ByteLevel" for step in self.steps)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.text.characters import WHITE_SPACE, tables
-from ubpe_numba.text.patterns import COVERING, VERSION_OF_OTHERS
+from ubpe_numba.text.patterns import COVERING, MOST_WORK, VERSION_OF_OTHERS, work_of
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter_steps import ByteLevel, Cut, FixedLength, InTurn, Marks, Metaspace, Step
 from ubpe_numba.text.step_fields import with_fields
-from ubpe_numba.text.step_patterns import as_regex, compiled, oniguruma, pattern_of
+from ubpe_numba.text.step_patterns import Budget, as_regex, compiled, oniguruma, pattern_of
 from ubpe_numba.text.unicode_data import UNICODE_VERSION
 
 __all__ = ["step_of"]
@@ -33,8 +33,11 @@ _FIELDS: dict[str, dict[str, Any]] = {  # of each type, and their values where t
 }  # fmt: skip
 
 
-def step_of(given: dict[str, Any]) -> tuple[dict[str, Any], Step, tuple[Pretokenizer, ...] | None]:
-    """A step with all its fields, what does it, and pre-tokenizers that do it too if it only cuts."""
+def step_of(given: dict[str, Any], budget: Budget) -> tuple[dict[str, Any], Step, tuple[Pretokenizer, ...] | None]:
+    """A step with all its fields, what does it, and pre-tokenizers that do it too if it only cuts.
+
+    What its pattern costs is charged to the budget; no more is proved of patterns when that is spent.
+    """
     if given.get("type") == "Metaspace":
         given = _as_scheme(given)
     step = with_fields(given, _FIELDS, "pre_tokenizer")
@@ -71,8 +74,9 @@ def step_of(given: dict[str, Any]) -> tuple[dict[str, Any], Step, tuple[Pretoken
     version = _VERSIONS.get(kind, VERSION_OF_OTHERS)
     if kind == "Split" and "String" in step["pattern"]:
         version = UNICODE_VERSION
-    runs = [Cut(compiled(pattern, name), behavior, invert, version) for pattern, behavior, invert in cuts]
-    found = [_cutter(pattern, behavior, invert, version) for pattern, behavior, invert in cuts]
+    read = budget.compiled if kind == "Split" else compiled
+    runs = [Cut(read(pattern, name), behavior, invert, version) for pattern, behavior, invert in cuts]
+    found = [_cutter(pattern, behavior, invert, version, budget) for pattern, behavior, invert in cuts]
     cutters = None if None in found else tuple(cutter for cutter in found if cutter is not None)
     return step, InTurn(tuple(runs)), cutters
 
@@ -121,13 +125,17 @@ def _quoted(text: str) -> str:
     return "".join(c if c.isalnum() or ord(c) > 0x7F else f"\\x{ord(c):02x}" for c in text)
 
 
-def _cutter(pattern: str, behavior: str, invert: bool, version: str) -> Pretokenizer | None:
-    """What cuts the same, where all is kept and only matches and what is between them are pieces."""
+def _cutter(pattern: str, behavior: str, invert: bool, version: str, budget: Budget) -> Pretokenizer | None:
+    """What cuts the same, where all is kept and only matches and what is between them are pieces; None too without budget."""
     if behavior != "Isolated" and not (behavior == "Removed" and invert):
         return None
     plain = pattern.replace("-", "").replace("_", "").isalnum()  # which would be taken for the name of a pattern
-    cutter = Pretokenizer(f"(?:{pattern})" if plain else pattern, version)
-    if cutter.name is None and oniguruma().may_be_empty(_compiled_once(cutter.pattern)):
+    pattern = f"(?:{pattern})" if plain else pattern
+    if budget.work < MOST_WORK:
+        return None
+    budget.work -= work_of(pattern)
+    cutter = Pretokenizer(pattern, version)
+    if cutter.name is None and oniguruma().may_be_empty(_compiled_once(cutter.pattern), "pre_tokenizer"):
         return None
     return cutter if behavior == "Isolated" or cutter.name in COVERING else None
 

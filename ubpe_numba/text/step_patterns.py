@@ -1,4 +1,7 @@
-"""Patterns in steps: read from their field, and regular expressions, which are written for Oniguruma, compiled by `regex`."""
+"""Patterns in steps: read from their field, and regular expressions, which are written for Oniguruma, compiled by `regex`.
+
+They come from files of anyone, so what they may cost is limited: each pattern by itself, and all steps together (`Budget`).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,28 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["as_regex", "compiled", "oniguruma", "pattern_of"]
+from ubpe_numba.text.pattern_size import size_of
+
+__all__ = ["Budget", "as_regex", "check_size", "compiled", "oniguruma", "pattern_of"]
+
+_LONGEST = 10_000  # characters of a pattern in a file
+_MOST_SIZE = 40_000  # as `size_of` counts: a tenth of a second, and 40 MB
+_MOST_WORK = 110_000  # of the proofs for the patterns of all steps: a tenth of a second
+
+
+class Budget:
+    """What the patterns of all steps of a normalizer or splitter may cost together."""
+
+    def __init__(self) -> None:
+        self.size, self.work = _MOST_SIZE, _MOST_WORK
+
+    def compiled(self, pattern: str, name: str) -> Any:
+        """As the function; ValueError too if the patterns up to this one are too large together."""
+        made = compiled(pattern, name)
+        self.size -= size_of(pattern)
+        if self.size < 0:
+            raise ValueError(f"{name}: all patterns together are too long, or repeat too often; use fewer, or smaller counts")
+        return made
 
 
 def pattern_of(pattern: Any, name: str) -> tuple[str, bool]:
@@ -14,6 +38,8 @@ def pattern_of(pattern: Any, name: str) -> tuple[str, bool]:
     if isinstance(pattern, Mapping) and len(pattern) == 1:
         (kind, value), = pattern.items()  # fmt: skip
         if kind in ("String", "Regex") and isinstance(value, str):
+            if len(value) > _LONGEST:
+                raise ValueError(f"{name}: expected a pattern of at most {_LONGEST} characters, got {len(value)}")
             return value, kind == "Regex"
     raise ValueError(f"{name}: expected a pattern, an object of a String or a Regex, got {pattern!r:.80}")
 
@@ -38,7 +64,17 @@ def compiled(pattern: str, name: str) -> Any:
         engine = import_module("regex")
     except ImportError as error:
         raise ImportError(f"{name}: patterns need the package regex: pip install 'ubpe-numba[text]'") from error
+    check_size(pattern, name)
     try:
         return engine.compile(pattern)
-    except (engine.error, RecursionError, OverflowError) as error:
+    except (engine.error, RecursionError, OverflowError, MemoryError) as error:
         raise ValueError(f"{name}: {pattern!r:.80} is not a regular expression: {error}") from error
+
+
+def check_size(pattern: str, name: str) -> None:
+    """ValueError for a pattern that would take seconds or gigabytes to compile."""
+    if len(pattern) > _MOST_SIZE or size_of(pattern) > _MOST_SIZE:
+        raise ValueError(
+            f"{name}: {pattern!r:.80} is too long, or repeats too often: written out it has more than {_MOST_SIZE} signs; "
+            "use smaller counts, or * and + in place of them"
+        )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Set
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import check_fields, describe, integers_of, offsets_of
 from ubpe_numba.runtime.tables import automaton
 from ubpe_numba.text.characters import WHITE_SPACE
+from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.step_patterns import compiled
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.kernels import find_words
@@ -307,8 +309,12 @@ def _readable(values: np.ndarray) -> str:
 
 
 def _is_of_word(character: str) -> bool:
-    """Whether a character, or none, is part of a word."""
-    return bool(character) and compiled(r"\w", "special_tokens").match(character) is not None
+    """Whether a character, or none, is part of a word: by the version of Unicode that the package tokenizers has."""
+    if not character:
+        return False
+    if not character.isascii():
+        character = import_module("ubpe_numba.text.unicode_classes").as_of(VERSION_OF_OTHERS, character)
+    return compiled(r"\w", "special_tokens").match(character) is not None
 
 
 def _n_spaces(values: np.ndarray, at_end: bool) -> int:
