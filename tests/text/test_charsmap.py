@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from reference.sentencepiece_text import normalized
 
 from ubpe_numba.text.charsmap import CharsMap, Precompiled, SentencePieceText
+from ubpe_numba.text.unicode_of_tokenizers import cluster_kinds, map_of_everything
 
 TEXT = st.text(st.sampled_from(" abé▁\u3000ﬁ😀\ud800\u0301"), max_size=20)
 RULES = st.dictionaries(st.text("abé\u3000ﬁ😀\u0301", min_size=1, max_size=4), st.text(" aé▁", max_size=4), max_size=6)
@@ -115,3 +116,30 @@ def test_maps_as_tokenizers_applies_them() -> None:
         text = "".join(chr(int(rng.choice(marks if rng.random() < 0.5 else points[:0x2100]))) for _ in range(20))
         assert step.apply(text) == peer.normalize_str(text), [hex(ord(c)) for c in text]
         assert step.traced(text)[0] == step.apply(text)
+
+
+def test_marks_that_this_python_does_not_know() -> None:
+    """Marks of Unicode 15 and later belong to the cluster before them, with any release of Python."""
+    step = Precompiled(charsmap({"A": "a"}))
+    for point in (0x301, 0x897, 0xCF3, 0xECE, 0x1ACF, 0x10D69, 0x10EFA):
+        assert step.apply("A" + chr(point)) == "a"
+    assert step.apply("A\u200bB") == "a\u200bB"
+
+
+def test_clusters_are_those_of_tokenizers() -> None:
+    """By a map that shows them: every character behind another and before one, and random texts of all kinds."""
+    tokenizers = pytest.importorskip("tokenizers")
+    step, peer = Precompiled(map_of_everything()), tokenizers.normalizers.Precompiled(map_of_everything())
+    points = [*range(1, 0xD800), *range(0xE000, 0x110000)]
+    for apart in ("A", "A\u0301\u0301"):
+        text = apart.join(map(chr, points))
+        assert step.apply(text) == peer.normalize_str(text)
+    kinds = cluster_kinds()
+    rng = np.random.default_rng(0)
+    some = [np.flatnonzero(kinds[1:0xD800] == kind) + 1 for kind in range(kinds.max() + 1)]
+    some += [np.flatnonzero(kinds[0x10000:] == kind) + 0x10000 for kind in np.unique(kinds[0x10000:])]
+    some += [np.flatnonzero(kinds[1:0x800] == kind) + 1 for kind in np.unique(kinds[1:0x800])]
+    some += [np.arange(0x1F1E6, 0x1F200), np.array([10, 13])]  # flags of countries, and what ends lines
+    for _ in range(20_000):
+        text = "".join(chr(int(rng.choice(some[i]))) for i in rng.integers(0, len(some), 12))
+        assert step.apply(text) == peer.normalize_str(text), [hex(ord(c)) for c in text]

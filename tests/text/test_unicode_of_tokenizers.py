@@ -26,6 +26,11 @@ def test_lower_case() -> None:
     assert {upper: known[upper] for upper in found[::2]} == dict(zip(found[::2], found[1::2], strict=True))
 
 
+def test_cluster_kinds() -> None:
+    pytest.importorskip("tokenizers")
+    assert np.array_equal(tables.cluster_kinds(), tables.found_cluster_kinds())
+
+
 @pytest.mark.parametrize("kind", ["Punctuation", "BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Digits"])
 def test_every_character_is_cut_alike(kind: str) -> None:
     cut = getattr(pytest.importorskip("tokenizers.pre_tokenizers"), kind)().pre_tokenize_str

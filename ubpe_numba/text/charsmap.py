@@ -7,9 +7,8 @@ searches are bounded, and a map whose replacements could blow up a text is refus
 
 from __future__ import annotations
 
-import functools
-import unicodedata
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.edges import EDGE
 from ubpe_numba.runtime.tables.trie import trie_of
 from ubpe_numba.text.kernels import sentencepiece as kernels
+from ubpe_numba.text.kernels.clusters import by_clusters
 
 __all__ = ["INSIDE", "Changed", "CharsMap", "Precompiled", "SentencePieceText", "document", "words_trie"]
 
@@ -222,39 +222,15 @@ class Precompiled:
         points, offsets
             uint32 code points, int64[d + 1].
         """
+        kinds = import_module("ubpe_numba.text.unicode_of_tokenizers").cluster_kinds()
         ends = np.empty(offsets.size, np.int64)
         room = points.size + points.size // 8 + 16
         while True:
             out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
-            n = int(kernels.by_clusters(points, offsets, *self._map, _joins(), out, origins, ends))
+            n = int(by_clusters(points, offsets, *self._map, kinds, out, origins, ends))
             if n <= room:
                 return Changed(out[:n], ends, origins[:n])
             room = n
-
-
-@functools.cache
-def _joins() -> np.ndarray:
-    """How characters form clusters, uint8, as `by_clusters` takes it: Unicode's rules but for those of six bytes and more."""
-    joins = np.zeros(0xE1000, np.uint8)
-    kinds = {"Mn": 1, "Me": 1, "Mc": 1, "Cc": 3, "Cf": 3, "Zl": 3, "Zp": 3}
-    for first, last in ((0, 0x20000), (0xE0000, 0xE1000)):
-        joins[first:last] = [kinds.get(category, 0) for category in map(unicodedata.category, map(chr, range(first, last)))]
-    joins[[*_NO_MARKS]] = 0
-    joins[[0x200C, 0x200D, 0xFF9E, 0xFF9F, 0xE33, 0xEB3, *range(0x1F3FB, 0x1F400), *range(0xE0020, 0xE0080)]] = 1
-    joins[[*_BEFORE]] = 2
-    return joins
-
-
-#: Marks that take room, which are no part of the cluster before them.
-_NO_MARKS = (
-    0x102B, 0x102C, 0x1038, *range(0x1062, 0x1065), *range(0x1067, 0x106E), 0x1083, *range(0x1087, 0x108D), 0x108F,
-    *range(0x109A, 0x109D), 0x1A61, 0x1A63, 0x1A64, 0xAA7B, 0xAA7D, 0x11720, 0x11721,
-)  # fmt: skip
-#: Characters that the next one belongs to.
-_BEFORE = (
-    *range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0xD4E, 0x110BD, 0x110CD, 0x111C2, 0x111C3, 0x1193F, 0x11941, 0x11A3A,
-    *range(0x11A84, 0x11A8A), 0x11D46, 0x11F02,
-)  # fmt: skip
 
 
 def document(text: str) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import pathlib
+import struct
 import unicodedata
 from collections.abc import Callable, Iterable
 from importlib import import_module
@@ -19,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.text import unicode_classes
-from ubpe_numba.text.unicode_of_tokenizers_data import LOWER, RUNS
+from ubpe_numba.text.kernels import clusters
+from ubpe_numba.text.unicode_of_tokenizers_data import CLUSTERS, LOWER, RUNS
 
-__all__ = ["CONTROL", "INERT", "MARK", "NONSPACING", "PUNCTUATION", "flags", "lower_case"]
+__all__ = ["CONTROL", "INERT", "MARK", "NONSPACING", "PUNCTUATION", "cluster_kinds", "flags", "lower_case"]
 
 #: What StripAccents leaves out; what BertNormalizer leaves out as an accent, and as a control character; what Punctuation cuts.
 MARK, NONSPACING, CONTROL, PUNCTUATION = 1, 2, 4, 8
@@ -47,6 +49,16 @@ def lower_case() -> dict[int, str]:
     "'\\u0264'"
     """
     return {ord(upper): lower for upper, lower in zip(LOWER[::2], LOWER[1::2], strict=True)}
+
+
+@functools.cache
+def cluster_kinds() -> np.ndarray:
+    """uint8[0x110000]: how every code point forms clusters, the kinds of kernels/clusters.py; made once a process.
+
+    >>> bool(cluster_kinds()[0x301] == clusters.EXTEND), int(cluster_kinds()[ord("a")])
+    (True, 0)
+    """
+    return unicode_classes.unpacked(CLUSTERS)
 
 
 # ---------------------------------------------------------------------------------------------------- writing the tables
@@ -93,6 +105,58 @@ def found_lower_case() -> str:
     return "".join(upper + lower for upper, lower in pairs)
 
 
+def map_of_everything() -> bytes:
+    """A map by which all but NUL become "z": one for a cluster of fewer than 6 bytes, else one for each of its characters.
+
+    The nodes of its trie (drawn in kernels/sentencepiece.py) are the root and those with one, two, three and no bytes to come.
+    """
+    root, one, two, three, leaf = range(0x100, 0x600, 0x100)
+    units = [0xFF] * 0x600
+    units[0] = root << 10
+    units[leaf] = 1 << 31  # the value 0: "z" begins there
+    edges = ((root, 0x01, 0x80, leaf), (root, 0xC2, 0xE0, one), (root, 0xE0, 0xF0, two), (root, 0xF0, 0xF5, three))
+    for node, first, last, to in (*edges, (one, 0x80, 0xC0, leaf), (two, 0x80, 0xC0, one), (three, 0x80, 0xC0, two)):
+        for byte in range(first, last):
+            units[node ^ byte] = (node ^ byte ^ to) << 10 | (to == leaf) << 8 | byte
+    return struct.pack(f"<{len(units) + 1}I", 4 * len(units), *units) + b"z\0"
+
+
+def found_cluster_kinds() -> np.ndarray:
+    """uint8[0x110000]: the kinds of every code point in the clusters that the package forms; some twenty seconds."""
+    change = import_module("tokenizers.normalizers").Precompiled(map_of_everything()).normalize_str
+    found = np.zeros(unicode_classes.SIZE, np.uint8)
+    found[0] = clusters.CONTROL
+    for point in _points()[1:]:
+        found[point] = _cluster_kind(chr(point), lambda text: len(change(text)))
+    return found
+
+
+def _cluster_kind(char: str, size: Callable[[str], int]) -> int:
+    """The kind of a character, by how much of texts with it is left: an accent at the end shows what it belongs to."""
+    accent, picture, joiner, consonant, linker = "\u0301", "\xa9", "\u200d", "\u0915", "\u094d"
+    if size("A" + char) == 1:
+        if size(consonant + char + consonant + accent) == 4:
+            return clusters.LINKER
+        keeps_picture = size(picture + char + joiner + picture + accent) == 5
+        if size(consonant + linker + char + consonant + accent) == 5:
+            return clusters.EXTEND if keeps_picture else clusters.JOINER
+        return clusters.APART if keeps_picture else clusters.SPACING
+    if size(char + "A") == 1:
+        return clusters.PREPEND
+    if size(char + 2 * accent) == 2:
+        return clusters.CONTROL
+    if size(char + joiner + picture + accent) == 4:
+        return clusters.PICTURE
+    if size(char + linker + consonant + accent) == 4:
+        return clusters.CONSONANT
+    before_vowel, before_trailing = size(char + "\u1161" + accent) == 3, size(char + "\u11a8" + accent) == 3
+    if before_vowel and before_trailing:
+        return clusters.VOWEL if size("\u1161" + char + accent) == 3 else clusters.OPEN_SYLLABLE
+    if before_trailing:
+        return clusters.TRAILING if size("\u11a8" + char + accent) == 3 else clusters.SYLLABLE
+    return clusters.LEADING if before_vowel else clusters.OTHER
+
+
 def main() -> None:
     """Write `unicode_of_tokenizers_data.py`."""
     if not unicodedata.unidata_version.startswith("14."):
@@ -101,8 +165,10 @@ def main() -> None:
     lower = found_lower_case()
     lines = "\n".join(f'    "{ascii(lower[i : i + 10])[1:-1]}"' for i in range(0, len(lower), 10))
     about = '"""Written by `python -m ubpe_numba.text.unicode_of_tokenizers`: characters as the package tokenizers sees them."""'
-    runs = unicode_classes.packed(found_flags())
-    path.write_text(f"{about}\n\nRUNS = (\n{runs}\n)\nLOWER = (\n{lines}\n)\n", encoding="ascii", newline="\n")
+    runs, kinds = unicode_classes.packed(found_flags()), unicode_classes.packed(found_cluster_kinds())
+    path.write_text(
+        f"{about}\n\nRUNS = (\n{runs}\n)\nCLUSTERS = (\n{kinds}\n)\nLOWER = (\n{lines}\n)\n", encoding="ascii", newline="\n"
+    )
 
 
 if __name__ == "__main__":

@@ -24,6 +24,23 @@ RUNS = (
     "Y+j!0{`uz5sr#iL{H?sl_c*!FxbNn049DQ0hZp7ln@As^K@GgoW6^weeDg8+{A9*PxVmY2LP-DT<^JEH`hUE@Xt0_RpCtId+TsO%geEj8XBG$5Q8u{WeoTSU"
     "DZBbU;h(ox2l*s1R*!y2-$_c`CX(5L&FEjl+Px2x4~JYHj^P-N;TVqL7>>s>eE;!ZCdax*"
 )
+CLUSTERS = (
+    "c-rk(O>7la6rOYL-~7FK)ADGG&pz7<rBc8aAyi1?&w^;8NehV~g0Ug6F)=prFJa}zB^#rOE;Md*<IWw?g&RRvtk~d6W8%UMiCaSa&b>2z(^3;z5Ne!rI)C@v"
+    "dw%cz&MQR}bt39SY7;wL6y9B9=w9}tPH|KyRuL;U9H|0>xG-2T=7=<6<0X|`X2_bR!sZ(G-(ijVSL$SXrI6LeRJobWCOM3HX0Ljv)774YA@4`S(M|qxH6?K2"
+    "zYK0LjhpiB;^`NO`8Y`%t0iZ`#(z?s0*S(_l^Fb++3;nUBv}_CDuRw8*ypMcs<FmDNL%vN?)cJnb~IO!hS$bGo%c}3MltXf4>KbhQEIx8ljh#4c0yeQ4x6l~"
+    "wgu*9dCM)gygf%rRD&1|+k{8ZNYy9IY<pm<W9Sd03*Dm#_*ZbTMb<#EfMdJ`;<>`yqCVwA^~R|h=4(i;k+Fe}!x64cRI*xW;jKX(JFfbX*cC`;AEbC+I0>OL"
+    "Qcr4H4=pmPJCBdVv2PKPUl~yotP^k@ooXa_qe0v!-#7TG2L<Yc5Ga~@eLBIDR@ZkqcZi4>OiMP+hz{>A>5?O|%%rCw8}!d*Cz6CFG|3_}ua2@w4ouJ#jqHP*"
+    "RIIVw#mv1Jsz!Q*<w~>Y)eOQq`C`sF$DNiS7Ku_cU_}{|U&CZDOBwNnsmHs?*6M-?4taG>1$7-N>7-au5>-NTxR*UDMT_>4IwsV4l6c7ni9bc!amHQBnMY=2"
+    "D9ogoQki&)5DY$Hbd;Cnna3CKNHX^#_a$67u~-niG#Twp=;?WAu%e!+MA9_0F+A+Z5XK9-u=c{)*VMQAQ8mc}&W}p2h!g0fL$LHN&(M2_NP@EJ7fJguZ(kI|"
+    "Hf35k%y|z+*iNUI6c3V|X#hVIjAm+%yvJrCMhQMu)FCGxp{CcK%|ywB>rhT(<=XTjjnS*N%Wt6&U(=pUtLyX!r|{&2CX>h-vF}qQxl$aX9?+d<?9)f15RCe8"
+    "(ckf|kxav(KEypXR%$I8BzX1-v(RLb-mX+o5(sZIUQh{=Q_wqnL+#?HAo)yPp|z<47S5jIJD7M=Q#!>fTuRw!+`D#$kCgn#XoqIwJ%}!!MDdMMd&6F%$KY;~"
+    "ngdpLN{*`1C{|ma%mvwZES?TBxQ>}W_hSy5AA$8-Zn@>{IUm=HGxTd&mN)1NUdf4mqfg9-IGAj-K<Fd@jK1P!{hV3mm+h%+QD4TfI@WyxM=e!=Ivubjr6X#u"
+    "5y%ugm<JG(Kmmy&+|MiY20^dS(O7mfALoF%p^u~tY&BWxp=EXhWR%A%fGwX^v4G(?t=2M3`cuFGu*7{Y$JiSlTrc?+Md<&4z8}#n7{E*u0`9&CfUbz!5?`Ov"
+    "IVjXIFvYT(vjXtfylJ`)w1({T82Mhsm#sJ?5dOTW;N={1f@g<j82_Cz9K2bQ?f#T2^@BO-4x(fIPITPqRY2o6$kX}5JU%eW0@U3=f2_Vcu8+ik%P~XU6-OiN"
+    "yW&Oq(!Ed1`i{QKe~C$;+Aa5{yGr}@#k>p1EqGtLj?P;Ur@NN=-IRLLd~`Byzvp#9c|L<+wYf{rWR@lzbDT@Qkn;}2F(w<8t5``GI)M2r3#UxXBT9ZIbZ*V&"
+    "dMQrrT#W9fxk&csPom0K&&I_^(OsTe``~sN)x?qf2i($wC;8F(Fo^%jot=~#+T;}vKi=Mf?zYs@|CAnYz)5(s+XBvi?zqy!Fwv9SL0ri_X?qFR=oa*Ljdyd8"
+    "YTEK`cS>eM+beFjr>CWsT574KmRfp{l!srUe*-~+ze)"
+)
 LOWER = (
     "\u1c89\u1c8a\ua7cb\u0264\ua7cc\ua7cd\ua7ce\ua7cf\ua7d2\ua7d3"
     "\ua7d4\ua7d5\ua7da\ua7db\ua7dc\u019b\U00010d50\U00010d70\U00010d51\U00010d71"
