@@ -16,6 +16,8 @@ from ubpe_numba.formats.recognise import FORMATS, Source, recognise
 
 TEXTS = ["low lower lowest", "newest 123 | low", "", "low" + END]
 
+PAIRS = {"pair": ("vocab.json", "merges.txt"), "old": ("encoder.json", "vocab.bpe")}
+
 
 def text_tokenizer(cls: Any = BPE, **params: Any) -> Any:
     return cls.for_text(280, pretokenizer="gpt2", special_tokens=[END], **params).fit(TEXTS[:3] * 4, progress=False)
@@ -60,7 +62,11 @@ def test_files_of_other_libraries(tmp_path: Path) -> None:
         load(tmp_path / "b")
     (tmp_path / "pair").mkdir()
     tok.to_vocab_merges(tmp_path / "pair" / "vocab.json", tmp_path / "pair" / "merges.txt")
-    for path in (tmp_path / "pair", tmp_path / "pair" / "vocab.json", tmp_path / "pair" / "merges.txt"):
+    tok.to_vocab_merges(tmp_path / "pair" / "encoder.json", tmp_path / "pair" / "vocab.bpe")
+    (tmp_path / "old").mkdir()
+    for name in ("encoder.json", "vocab.bpe"):
+        (tmp_path / "pair" / name).rename(tmp_path / "old" / name)
+    for path in (tmp_path / folder / name for folder, names in PAIRS.items() for name in ("", *names)):
         same(load(path), tok)
     with pytest.raises(ValueError, match="tokenizer: the file has merges: expected BPE or UBPEClassic"):
         load(tmp_path / "pair", tokenizer="UBPE")

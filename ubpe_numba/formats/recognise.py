@@ -1,7 +1,8 @@
 """Files of tokenizers, recognised by their content: a row of `FORMATS` a format.
 
-The name of a file decides nothing, but for files that belong together: `vocab.json` and `merges.txt` are found from either of
-them, or from their folder. Of a file only its beginning is read before its format is known, and all of it where that is JSON.
+The name of a file decides nothing, but for files that belong together: `vocab.json` and `merges.txt`, or `encoder.json` and
+`vocab.bpe` as GPT-2 had them, are found from either, or from their folder. Of a file only its beginning is read before its
+format is known, and all of it where that is JSON.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from ubpe_numba.vocabulary.rules import FitRules
 
 AUTO = "auto"  # the argument `pretokenizer` where the file is to say it
 _HEAD = 1 << 16  # bytes that formats other than JSON are recognised by
-_IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json", "vocab.txt")  # the first that is there
+#: Of a folder the first that is there.
+_IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json", "encoder.json", "vocab.txt")
+_VOCABULARIES, _MERGES = ("vocab.json", "encoder.json"), ("merges.txt", "vocab.bpe")  # files that belong together, of either name
 _RANKS = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]{1,10}")
 
 
@@ -93,10 +96,10 @@ class Source:
                 self._document = name_pairs.parse(self.data.removeprefix(b"\xef\xbb\xbf")) if is_object else {}
         return self._document  # type: ignore[no-any-return]
 
-    def beside(self, name: str) -> str | None:
-        """The path of a file of this name in the same folder, if there is one."""
-        path = os.path.join(os.path.dirname(self.path), name)
-        return path if os.path.isfile(path) else None
+    def beside(self, names: Iterable[str]) -> str | None:
+        """The path of the first file of these names in the same folder, if there is one."""
+        paths = (os.path.join(os.path.dirname(self.path), name) for name in names)
+        return next(filter(os.path.isfile, paths), None)
 
     def lines(self, most: int) -> list[bytes]:
         """Up to `most` whole lines of the beginning."""
@@ -257,8 +260,8 @@ def _javascript(source: Source, given: Given) -> Found:
 def _is_pair(source: Source) -> bool:
     """Whether it is one of `vocab.json` and `merges.txt`, and the other is there."""
     if source.head.startswith(b"#version"):
-        return source.beside("vocab.json") is not None
-    return source.beside("merges.txt") is not None and _is_vocabulary(source)
+        return source.beside(_VOCABULARIES) is not None
+    return source.beside(_MERGES) is not None and _is_vocabulary(source)
 
 
 def _is_vocabulary(source: Source) -> bool:
@@ -267,8 +270,8 @@ def _is_vocabulary(source: Source) -> bool:
 
 def _pair(source: Source, given: Given) -> Found:
     is_text = source.head.startswith(b"#version")
-    vocab = Source(str(source.beside("vocab.json"))) if is_text else source
-    merges = source if is_text else Source(str(source.beside("merges.txt")))
+    vocab = Source(str(source.beside(_VOCABULARIES))) if is_text else source
+    merges = source if is_text else Source(str(source.beside(_MERGES)))
     pattern = "gpt2" if isinstance(given.pretokenizer, str) and given.pretokenizer == AUTO else given.pretokenizer
     kind = given.kind or "bytes"
     return _by_pairs(given, imports.from_vocab_merges(vocab.document, merges.data, kind, pattern, given.special_tokens, None))

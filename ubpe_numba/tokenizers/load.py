@@ -36,7 +36,7 @@ def load(
     ----------
     path
         The file; or a folder, in which it is the first of `tokenizer.json`, `tekken.json`, `tokenizer.model`, `vocab.json` (with
-        `merges.txt`) and `vocab.txt`.
+        `merges.txt`), `encoder.json` (with `vocab.bpe`) and `vocab.txt`.
     tokenizer
         What it becomes, ``"BPE"``, ``"UBPEClassic"`` or ``"UBPE"``, where the file leaves that open: by default a `BPE`, of
         unigrams `UBPE`, and of a dump of ubpe `UBPEClassic` where tokens are made of learned ones, else `UBPE`.
