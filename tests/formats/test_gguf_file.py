@@ -62,6 +62,25 @@ def test_bytes_with_merges(tmp_path: pathlib.Path) -> None:
     assert tokenizer.encode("ab ab<s>", allowed_special="all").tolist() == [3, 4, 5]
 
 
+def test_placeholders_that_are_said_to_be_unknown(tmp_path: pathlib.Path) -> None:
+    """One is the unknown piece; the others are in no text."""
+    tokens, types = ["<unk>", "a", "<p1>", "<p2>"], [2, 1, 2, 2]
+    for unknown in ({}, {"unknown_token_id": 0}):
+        path = written(
+            tmp_path / "m.gguf", "llama", tokens, scores=[0.0] * 4, token_type=types, add_space_prefix=False, **unknown
+        )
+        tokenizer = BPE.from_gguf(path)
+        assert tokenizer.encode("axa").tolist() == [1, 0, 1]
+        assert tokenizer.decode([1, 3]).startswith("a")
+
+
+def test_tokens_that_nothing_makes_are_in_no_text(tmp_path: pathlib.Path) -> None:
+    path = written(tmp_path / "m.gguf", "gpt2", ["a", "b", "Ġ", "ab", "\u200d", "ba"], merges=["a b"], pre="gpt-2")
+    tokenizer = BPE.from_gguf(path)
+    assert tokenizer.encode("abba", allowed_special="all").tolist() == [3, 1, 0]
+    assert tokenizer.decode([3, 4, 5]) == "ab\u200dba"
+
+
 LLAMA: dict[str, Any] = {"kind": "llama", "scores": [0.0, -1.0], "token_type": [2, 1]}
 
 

@@ -22,6 +22,7 @@ from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED
 from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED
 
 _PREFIX = "tokenizer.ggml."
 _NAMES = {  # of patterns, and what llama.cpp calls tokenizers that cut so
@@ -90,6 +91,10 @@ def _flag(found: dict[str, Any], name: str, default: bool) -> bool:
 
 def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram: bool) -> Pieces:
     """Pieces as in a file of sentencepiece."""
+    unknown = np.flatnonzero(types == UNKNOWN_PIECE)
+    if unknown.size > 1:  # placeholders have this type too: one is the unknown piece, the others are in no text
+        one = found.get("unknown_token_id", int(unknown[0]))
+        types = np.where((types == UNKNOWN_PIECE) & (np.arange(types.size) != one), CONTROL, types)
     with np.errstate(over="ignore"):
         scores = _numbers(found, "scores", "fiu", []).astype(np.float32)
     if scores.shape != (len(names),) or not np.isfinite(scores).all():
@@ -130,8 +135,9 @@ def _table(found: dict[str, Any], names: list[str], types: np.ndarray) -> Table:
         raise ModelFormatError("tokenizer.ggml.tokens: a token is there twice")
     special = {names[i]: i for i in np.flatnonzero(np.isin(types, (CONTROL, UNKNOWN_PIECE))).tolist()}
     known = {names[i]: i for i in np.flatnonzero(types == USER).tolist()}
-    table = from_names(read_vocab(vocab), pairs, "bytes", special, known, NAMED[_PATTERN_OF[name]])
-    return table._replace(whole=name in _WHOLE)
+    table = from_names(read_vocab(vocab), pairs, "bytes", special, known, NAMED[_PATTERN_OF[name]], loose=True)
+    unheard = dict.fromkeys(table.special.keys() - special.keys(), ONLY_DECODED)
+    return table._replace(whole=name in _WHOLE, flags=unheard)
 
 
 def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
