@@ -6,6 +6,8 @@ import pathlib
 
 import numpy as np
 import pytest
+from sentencepiece_models import BPE as PAIRS
+from sentencepiece_models import NORMAL, SPECIAL, model
 
 from ubpe_numba import BPE, FitRules, UBPEClassic
 from ubpe_numba.formats import imports
@@ -32,4 +34,12 @@ def test_what_the_other_library_says_counts() -> None:
     """Hugging Face's engine reads this pattern in another way, as files of it are read here: there $ is the end of every line."""
     tok = BPE(None, pretokenizer=r"\n$|a+").fit(["a\nb\n", "\n\na\n\n"] * 3, progress=False)
     with pytest.raises(ValueError, match="export refused: "):
+        tok.to_huggingface()
+
+
+def test_characters_of_a_model_of_sentencepiece_are_refused_in_words(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "m.model"
+    path.write_bytes(model([*SPECIAL, ("ab", -1.0, NORMAL), ("a", -2.0, NORMAL), ("b", -3.0, NORMAL)], PAIRS))
+    tok = BPE.from_sentencepiece(path)
+    with pytest.raises(ValueError, match="alphabet: characters of which others are unknown"):
         tok.to_huggingface()

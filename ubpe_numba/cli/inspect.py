@@ -13,6 +13,7 @@ from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 
 _WIDTH = 60  # characters of a token that the text shows
+_MOST = 20  # special tokens that it shows
 
 
 def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterable[Any] | None = None) -> dict[str, Any]:
@@ -83,7 +84,7 @@ def table(found: dict[str, Any], as_json: bool) -> str:
         ),
         ("encoding", found["encoding"] or "-"),
         ("pretokenizer", found["pretokenizer"] or "-"),
-        ("special tokens", ", ".join(f"{word} = {i}" for word, i in found["special_tokens"].items()) or "-"),
+        ("special tokens", _some(found["special_tokens"])),
         *((name.replace("_", " "), " ".join(map(str, found[name]))) for name in ("break_tokens", "stop_tokens") if name in found),
         ("fitted on", f"{fitted['symbols']} symbols in {fitted['documents']} {parts}" if fitted["symbols"] else "not known"),
         ("fingerprint", found["fingerprint"]),
@@ -149,7 +150,7 @@ def words_table(found: dict[str, Any], as_json: bool) -> str:
         ("unknown", found["unknown"]),
         ("prefix", found["prefix"] or "-"),
         *((name, "-" if found[name] is None else json.dumps(found[name])) for name in ("normalizer", "pretokenizer")),
-        ("special tokens", ", ".join(f"{word} = {i}" for word, i in found["special_tokens"].items()) or "-"),
+        ("special tokens", _some(found["special_tokens"])),
     ]
     if encoded := found.get("encoded"):
         sizes = f"{encoded['symbols']} characters in {encoded['documents']} documents"
@@ -160,6 +161,12 @@ def words_table(found: dict[str, Any], as_json: bool) -> str:
     if found["tokens"]:
         text += ["", f"{'id':>8} {'length':>7}  token"]
     return "\n".join(text + [f"{t['id']:8} {t['length']:7}  {t['token']!r}" for t in found["tokens"]])
+
+
+def _some(special: dict[str, int]) -> str:
+    """The first special tokens with their ids."""
+    shown = ", ".join(f"{word} = {i}" for word, i in list(special.items())[:_MOST])
+    return shown + (f" and {len(special) - _MOST} more" if len(special) > _MOST else "") or "-"
 
 
 def _ratio(value: float | None) -> str:

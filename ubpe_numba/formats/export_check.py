@@ -63,6 +63,10 @@ class ExportCheck:
         """Names of tokens with their ids, and pairs of names. ValueError as `check_order`, or for symbols without a name."""
         self.check_order()
         if self.model.segmenter.unknown is not None:
+            if self.model.alphabet.kind != "bytes":
+                raise ValueError(
+                    "alphabet: characters of which others are unknown, as models of sentencepiece have them, are not written"
+                )
             return of_characters(self.model)
         alphabet, vocabulary, _ = self.model
         called = names(alphabet, vocabulary)
