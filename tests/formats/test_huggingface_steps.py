@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ubpe_numba import BPE, ModelFormatError
+from ubpe_numba import ModelFormatError
 from ubpe_numba.formats.huggingface_steps import steps_of
 
 OWN: list[tuple[str, dict[str, Any]]] = [
@@ -35,9 +35,3 @@ def test_steps_that_only_this_library_has_are_refused(field: str, step: dict[str
 def test_names_of_steps_are_refused_too() -> None:
     with pytest.raises(ModelFormatError, match="pre_tokenizer: Marks: a tokenizer.json has no such step"):
         steps_of(None, {"type": "Sequence", "pretokenizers": ["Marks"]})
-
-
-def test_models_with_such_steps_are_saved_and_loaded(tmp_path: Any) -> None:
-    tokenizer = BPE(n_tokens=6, normalizer=[OWN[0][1] | {"alphabet": "abc "}]).fit(["ab abc ab"])
-    tokenizer.save(tmp_path / "m.json")
-    assert BPE.load(tmp_path / "m.json").encode("ab c") == tokenizer.encode("ab c")
