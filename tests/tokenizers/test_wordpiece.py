@@ -120,6 +120,26 @@ def test_files_hold_everything(tmp_path: pathlib.Path, suffix: str) -> None:
     assert WordPiece.load(tmp_path / f"model{suffix}", n_threads=2).n_threads == 2
 
 
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_files_hold_what_is_done_to_text(tmp_path: pathlib.Path, suffix: str) -> None:
+    words: Any = {"special_tokens": {"<s>": 9, "[X]": 12}, "known_words": {"ÜN": 10}}
+    flags = {"<s>": ["rstrip", "lstrip"], "ÜN": {"normalized"}, "[X]": []}
+    tok = WordPiece(SMALL, normalizer="BertNormalizer", pretokenizer="BertPreTokenizer", **words, flags=flags)
+    tok.save(tmp_path / f"model{suffix}")
+    text = "x <s> unable ÜNun[X]"
+    expected = [[0, 9, 10, 0, 10, 10, 12], [0, 1, 2, 3, 4, 5, 6], [0, 1, 6, 8, 13, 15, 17]]
+    for again in (
+        tok,
+        WordPiece.load(tmp_path / f"model{suffix}"),
+        load(tmp_path / f"model{suffix}"),
+        pickle.loads(pickle.dumps(tok)),
+    ):
+        assert isinstance(again, WordPiece)
+        assert again.flags == {"<s>": ("lstrip", "rstrip"), "ÜN": ("normalized",)} and not again.is_lossless
+        assert [part.tolist() for part in again.encode(text, return_offsets=True)] == expected
+        assert again.encode(text).tolist() == expected[0] and again.decode([9, 10]) == "<s> ÜN"
+
+
 def test_surrogates_are_kept_where_files_can_hold_them(tmp_path: pathlib.Path) -> None:
     tok = WordPiece(["[UNK]", "\ud800", "\udc80\ud800"])
     tok.save(tmp_path / "model.json")
@@ -216,6 +236,13 @@ def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
     ({"vocabulary": ["[UNK]"], "longest": 0}, ValueError, "longest: expected at least 1"),
     ({"vocabulary": ["[UNK]"], "longest": 1.5}, TypeError, "longest: expected an int"),
     ({"vocabulary": ["[UNK]"], "prefix": None}, TypeError, "prefix: expected str, got None"),
+    ({"vocabulary": ["[UNK]"], "special_tokens": {"a": 1}, "known_words": {"a": 2}}, ValueError, "one is a special token too"),
+    ({"vocabulary": ["[UNK]"], "special_tokens": {"": 1}}, ValueError, "special_tokens: '' is empty"),
+    ({"vocabulary": ["[UNK]"], "flags": {"a": ["lstrip"]}}, ValueError, "flags: 'a' is neither a special token nor a known"),
+    ({"vocabulary": ["[UNK]"], "flags": ["a"]}, TypeError, "flags: expected words and names of flags, got list"),
+    ({"vocabulary": ["[UNK]"], "known_words": {"a": 1}, "flags": {"a": "lstrip"}}, TypeError, "'a': expected names, got str"),
+    ({"vocabulary": ["[UNK]"], "known_words": {"a": 1}, "flags": {"a": [1]}}, TypeError, "flags: 'a': expected names, got list"),
+    ({"vocabulary": ["[UNK]"], "known_words": {"a": 1}, "flags": {"a": ["left"]}}, ValueError, "expected lstrip, .* got 'left'"),
 ])  # fmt: skip
 def test_arguments(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):

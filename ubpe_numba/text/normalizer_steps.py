@@ -55,6 +55,8 @@ class Lowercase(NamedTuple):
         return text.lower() if text.isascii() else text.translate(tables().lower_case()).lower()
 
     def traced(self, text: str) -> Traced:
+        if text.isascii():
+            return text.lower(), list(range(len(text)))
         return _by_parts(text, self.apply, lambda _: True)
 
 
@@ -134,7 +136,9 @@ class Characters(NamedTuple):
         return text.translate(table)
 
     def traced(self, text: str) -> Traced:
-        return _by_parts(text, self.apply, lambda _: True)
+        table = {c: self.of(c) for c in set(text)}
+        parts = [table[c] for c in text]
+        return "".join(parts), [i for i, part in enumerate(parts) for _ in part]
 
 
 class Steps(NamedTuple):

@@ -93,7 +93,7 @@ def split(splitter: Splitter, values: np.ndarray, cuts: np.ndarray, at_start: np
             for piece, came in splitter.traced(text, first):
                 parts.append(piece)
                 found = places[came]
-                origins.append(found if splitter.bytewise else found.repeat(_sizes(piece, values)))
+                origins.append(found if splitter.bytewise or values.dtype != np.uint8 else found.repeat(_sizes(piece, values)))
         else:
             parts += splitter.pieces(text, first)
         numbers.append(len(parts))
