@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.text.growth import check_growth
 from ubpe_numba.text.normalizer_fields import step_of
 from ubpe_numba.text.normalizer_steps import Replace, Steps
 from ubpe_numba.text.step_fields import flat_steps
@@ -68,6 +69,7 @@ class Normalizer:
 
     def __init__(self, steps: Any) -> None:
         made = [step_of(step) for step in flat_steps(steps, "normalizer", "normalizers", _MOST_STEPS)]
+        check_growth(made)
         self.steps = tuple(step for step, _ in made)
         self._run = Steps(tuple(run for _, run in made))
 
