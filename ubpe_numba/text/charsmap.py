@@ -165,6 +165,11 @@ class SentencePieceText:
             What pieces stand for.
         errors
             Ignored.
+
+        Notes
+        -----
+        sentencepiece takes one mark from each piece before the text; here are no pieces, and all marks are taken. That differs
+        for pieces that begin with several marks ("▁▁", which it shows as " "), and for words of the user, whose mark is kept.
         """
         text = text.lstrip("\u2581") if self._remove else text.removeprefix("\u2581") if self._prefix else text
         return text.replace("\u2581", " ")
