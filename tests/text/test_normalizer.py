@@ -102,8 +102,9 @@ def test_origins_by_hand() -> None:
     assert Normalizer("BertNormalizer").traced("É中")[1].tolist() == [0, 1, 1, 1]
 
 
-def test_state_and_pickle() -> None:
-    made = Normalizer([*STEPS, "NFC", {"type": "Sequence", "normalizers": ["NFD", {"type": "Sequence", "normalizers": []}]}])
+@pytest.mark.parametrize("steps", [STEPS[:8], STEPS[8:]])
+def test_state_and_pickle(steps: list[dict[str, Any]]) -> None:
+    made = Normalizer([*steps, "NFC", {"type": "Sequence", "normalizers": ["NFD", {"type": "Sequence", "normalizers": []}]}])
     again = Normalizer.from_state(json.loads(json.dumps(made.state())))
     assert again == made == pickle.loads(pickle.dumps(made)) and hash(again) == hash(made)
     assert not made.is_lossless and Normalizer([]).is_lossless and Normalizer.of([]) is None and Normalizer.of(None) is None

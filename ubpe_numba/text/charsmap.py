@@ -22,7 +22,7 @@ from ubpe_numba.text.kernels.clusters import by_clusters
 
 __all__ = ["INSIDE", "Changed", "CharsMap", "Precompiled", "SentencePieceText", "document", "words_trie"]
 
-_LONGEST = 1 << 10  # characters of a replacement; the longest of Unicode's normal forms has 18
+_LONGEST = 64  # characters of a replacement; the longest of Unicode's normal forms has 18
 #: The symbol that ends words of one character in `words_trie`.
 INSIDE = 0x110000  # beyond all characters: ends a word of one
 
@@ -37,6 +37,11 @@ class CharsMap(NamedTuple):
     units: np.ndarray
     begins: np.ndarray
     replacements: np.ndarray
+
+    @property
+    def growth(self) -> int:
+        """The characters of the longest replacement, which may be that of one character; at least 1."""
+        return max(1, int(np.diff(np.flatnonzero(self.replacements == 0), prepend=-1).max()) - 1)
 
     @classmethod
     def of(cls, blob: bytes) -> CharsMap:
@@ -92,6 +97,11 @@ class SentencePieceText:
     escape_whitespaces
         Spaces become U+2581.
 
+    Attributes
+    ----------
+    growth : int
+        How many characters it makes of one at most.
+
     Raises
     ------
     ValueError
@@ -115,6 +125,7 @@ class SentencePieceText:
         escape_whitespaces: bool = False,
     ) -> None:
         self._map = CharsMap.of(charsmap)
+        self.growth = self._map.growth + add_dummy_prefix
         self._words = words_trie(words)
         self._prefix, self._remove = add_dummy_prefix, remove_extra_whitespaces
         self._flags = (
@@ -154,6 +165,11 @@ class SentencePieceText:
             What pieces stand for.
         errors
             Ignored.
+
+        Notes
+        -----
+        sentencepiece takes one mark from each piece before the text; here are no pieces, and all marks are taken. That differs
+        for pieces that begin with several marks ("▁▁", which it shows as " "), and for words of the user, whose mark is kept.
         """
         text = text.lstrip("\u2581") if self._remove else text.removeprefix("\u2581") if self._prefix else text
         return text.replace("\u2581", " ")
@@ -184,6 +200,11 @@ class Precompiled:
     charsmap
         The blob of the map.
 
+    Attributes
+    ----------
+    growth : int
+        How many characters it makes of one at most.
+
     Raises
     ------
     ValueError
@@ -192,6 +213,7 @@ class Precompiled:
 
     def __init__(self, charsmap: bytes) -> None:
         self._map = CharsMap.of(charsmap)
+        self.growth = self._map.growth
 
     def apply(self, text: str) -> str:
         """The text changed.

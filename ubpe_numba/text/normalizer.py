@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.text.growth import check_growth
 from ubpe_numba.text.normalizer_fields import step_of
 from ubpe_numba.text.normalizer_steps import Replace, Steps
 from ubpe_numba.text.step_fields import flat_steps
@@ -99,6 +100,7 @@ class Normalizer:
             if sum(step.get("type") == kind for step in flat) > 1:
                 raise ValueError(f"normalizer: {kind}: expected at most one such step; leave out the others")
         made = [step_of(step, budget) for step in flat]
+        check_growth(made)
         self.steps = tuple(step for step, _ in made)
         self._run = Steps(tuple(run for _, run in made))
 

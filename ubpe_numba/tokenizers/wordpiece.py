@@ -135,7 +135,13 @@ class WordPiece:
 
     @property
     def is_lossless(self) -> bool:
-        """Whether `decode` gives back every text as it was given: never, since it puts a space between words."""
+        """Whether `decode` gives back every text as it was given: never, since it puts a space between words.
+
+        Examples
+        --------
+        >>> WordPiece(["[UNK]", "a"]).is_lossless
+        False
+        """
         return False
 
     @classmethod
