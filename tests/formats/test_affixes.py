@@ -10,7 +10,7 @@ import pytest
 
 from ubpe_numba import BPE
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats.affixes import with_marks
+from ubpe_numba.formats.affixes import with_marks, without_marks
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -71,3 +71,5 @@ def test_what_is_refused() -> None:
         with_marks({"a": 0, "a</w>": 1, "b": 2}, ([], []), "", "</w>", ("<", ">"))
     with pytest.raises(ModelFormatError, match="without its prefix or suffix it is another token"):
         with_marks({"a</w>": 0, "a>": 1}, ([], []), "", "</w>", ("<", ">"))
+    with pytest.raises(ValueError, match="the tokens 0 and 1 would both be 'a</w>'"):
+        without_marks({"a$": 0, "a</w>": 1}, ([], []), ("", "$"))
