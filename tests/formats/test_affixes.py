@@ -10,7 +10,7 @@ import pytest
 
 from ubpe_numba import BPE
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats.affixes import with_marks
+from ubpe_numba.formats.affixes import with_marks, without_marks
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -59,8 +59,11 @@ def test_random_models(prefix: str, suffix: str, bytewise: bool) -> None:
             found, starts = mine.encode(doc, return_offsets=True)
             assert found.tolist() == ids
             assert starts.tolist() == sorted(starts.tolist())
-        with pytest.raises(ValueError, match=r"marks .* cannot be written|has no place for it"):
-            mine.to_huggingface()
+        written = mine.to_huggingface()
+        again, peer = BPE.from_huggingface(written), tokenizers.Tokenizer.from_str(written)
+        assert again.encode_batch(docs).to_lists() == expected
+        assert [e.ids for e in peer.encode_batch(docs, add_special_tokens=False)] == expected
+        assert again.to_huggingface() == written
 
 
 def test_what_is_refused() -> None:
@@ -68,3 +71,5 @@ def test_what_is_refused() -> None:
         with_marks({"a": 0, "a</w>": 1, "b": 2}, ([], []), "", "</w>", ("<", ">"))
     with pytest.raises(ModelFormatError, match="without its prefix or suffix it is another token"):
         with_marks({"a</w>": 0, "a>": 1}, ([], []), "", "</w>", ("<", ">"))
+    with pytest.raises(ValueError, match="the tokens 0 and 1 would both be 'a</w>'"):
+        without_marks({"a$": 0, "a</w>": 1}, ([], []), ("", "$"))

@@ -33,8 +33,12 @@ def test_ids_equal_those_of_tokenizers(data: bytes, tmp_path: Path) -> None:
     file["model"] |= {"dropout": None, "continuing_subword_prefix": "", "fuse_unk": False}
     file |= {"version": "1.0", "truncation": None, "padding": None, "post_processor": None, "decoder": None}
     peer = tokenizers.Tokenizer.from_str(json.dumps(file))
+    again = BPE.from_huggingface(written := tok.to_huggingface())
+    other = tokenizers.Tokenizer.from_str(written)
+    assert other.decode(tok.encode("the low's é")) == "the low 's é "
     for doc in ("the low\u3000 Lower 123 it's", "中文 x\ty", "", " ", "a<|endoftext|> b", "É e\u0301 ---"):
         assert tok.encode(doc, allowed_special="all").tolist() == peer.encode(doc, add_special_tokens=False).ids
+        assert again.encode(doc, allowed_special="all").tolist() == peer.encode(doc, add_special_tokens=False).ids
 
 
 def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:

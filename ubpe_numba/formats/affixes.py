@@ -13,6 +13,8 @@ from __future__ import annotations
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.pair_table import Pairs
 
+PREFIX, SUFFIX = "##", "</w>"  # as they are written, whatever they were in a file that was read
+
 
 def with_marks(
     vocab: dict[str, int], merges: Pairs, prefix: str, suffix: str, marks: tuple[str, str]
@@ -57,3 +59,28 @@ def with_marks(
         out.setdefault(mark, max(out.values()) + 1)
     left_names, right_names = ([marked(name) for name in side] for side in merges)
     return out, (pairs[0] + left_names, pairs[1] + right_names)
+
+
+def without_marks(vocab: dict[str, int], merges: Pairs, marks: tuple[str, str]) -> tuple[dict[str, int], Pairs]:
+    """Names and pairs with a prefix and a suffix in place of marks (``""`` for none): the inverse of `with_marks`.
+
+    ValueError if two tokens get the same name.
+
+    >>> without_marks({"a": 0, "b": 1, "a>": 2, "ab>": 3, ">": 4}, (["b", "a"], [">", "b>"]), ("", ">"))
+    ({'a': 0, 'b': 1, 'a</w>': 2, 'ab</w>': 3, '>': 4}, (['a'], ['b</w>']))
+    """
+    inside, end = marks
+
+    def plain(name: str) -> str:
+        if name in marks:
+            return name
+        is_inside, is_end = bool(inside) and name.startswith(inside), bool(end) and name.endswith(end)
+        bare = name[: len(name) - is_end]
+        return PREFIX * is_inside + (bare.replace(inside, "") if inside else bare) + SUFFIX * is_end
+
+    out: dict[str, int] = {}
+    for name, i in vocab.items():
+        if out.setdefault(new := plain(name), i) != i:
+            raise ValueError(f"vocabulary: the tokens {out[new]} and {i} would both be {new!r}")
+    kept = [(left, right) for left, right in zip(*merges, strict=True) if left not in marks and right not in marks]
+    return out, ([plain(left) for left, _ in kept], [plain(right) for _, right in kept])

@@ -70,7 +70,10 @@ def _bytes_of(points: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def of_characters(model: Model) -> tuple[dict[str, int], Pairs]:
-    """The ids of names and the pairs of names of a model that `over_bytes` made: its inverse."""
+    """The ids of names and the pairs of names of a model that `over_bytes` made: its inverse.
+
+    Marks, which are bytes that no text has (affixes.py), are U+DCFE and U+DCFF in names; pairs with a mark itself are left out.
+    """
     alphabet, vocabulary, segmenter = model
     unknown, token_ids = segmenter.unknown, segmenter.token_ids
     assert unknown is not None  # as `over_bytes` made it
@@ -81,11 +84,17 @@ def of_characters(model: Model) -> tuple[dict[str, int], Pairs]:
     byte_ids = [] if unknown.byte_ids is None else unknown.byte_ids.tolist()
     of_bytes = {i: byte_name(byte) for byte, i in enumerate(byte_ids) if i != unknown.id}  # a byte without a token is unknown
     names = {
-        t: of_bytes[i] if t < 256 and i in of_bytes else tokens[t].decode("utf-8", "surrogatepass")
+        t: of_bytes[i] if t < 256 and i in of_bytes else _with_marks(tokens[t]).decode("utf-8", "surrogatepass")
         for t, i in enumerate(token_ids.tolist())
         if i >= 0
     }
     vocab = {name: i for i, name in sorted((i, name) for i, name in of_bytes.items() if i >= 0)}
     vocab |= {name: int(token_ids[t]) for t, name in names.items()}
-    pairs = [(names[a], names[b]) for t, (a, b) in enumerate(vocabulary.merges.tolist(), 256) if len(names.get(t, "")) > 1]
+    made = [pair for t, pair in enumerate(vocabulary.merges.tolist(), 256) if len(names.get(t, "")) > 1]
+    pairs = [(names[a], names[b]) for a, b in made if a != 0xFE and b != 0xFF]
     return vocab, ([a for a, _ in pairs], [b for _, b in pairs])
+
+
+def _with_marks(token: bytes) -> bytes:
+    """The same bytes with those that are marks as surrogates, U+DCFE and U+DCFF in three bytes each."""
+    return token.replace(b"\xfe", b"\xed\xb3\xbe").replace(b"\xff", b"\xed\xb3\xbf")

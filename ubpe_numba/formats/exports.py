@@ -25,7 +25,6 @@ from ubpe_numba.formats import (
 )  # fmt: skip
 from ubpe_numba.formats.export_check import EncodeLists, ExportCheck, compare, encode_by_path
 from ubpe_numba.formats.wordpiece import Words
-from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.stretches import SpecialChoice
 
@@ -33,8 +32,6 @@ from ubpe_numba.vocabulary.stretches import SpecialChoice
 def to_huggingface(model: Model, encode: EncodeLists) -> str:
     """The `tokenizer.json` of a model; see `BPE.to_huggingface`."""
     check = ExportCheck(model, encode)
-    if isinstance(cutter := model.segmenter.pretokenizer, Splitter) and cutter.steps[-1]["type"] == "Marks":
-        raise ValueError("pretokenizer: marks at the ends of words, or inside of words, cannot be written")
     vocab, merges = check.named()
     special, known = check.words()
     if clash := next((word for word, i in {**special, **known}.items() if vocab.get(word, i) != i), None):

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats.affixes import with_marks
+from ubpe_numba.formats.affixes import PREFIX, SUFFIX, with_marks, without_marks
 from ubpe_numba.formats.character_bytes import over_bytes
 from ubpe_numba.formats.huggingface_steps import added_of, cut_of, decoding_of, file_of, steps_of
 from ubpe_numba.formats.name_pairs import NamePairs, Pairs, parse
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_index, two_parts
-from ubpe_numba.text.byte_characters import named_bytes
+from ubpe_numba.text.byte_characters import named_bytes, names_of
 from ubpe_numba.text.mark_cuts import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
@@ -202,16 +202,23 @@ def _merges(merges: Any) -> Pairs:
 def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str, int], known: dict[str, int]) -> str:
     """The content of a tokenizer.json: ids of names, pairs of names by rank, special tokens, known words.
 
-    Of `table` the tokens are not used.
+    Of `table` the tokens are not used. Where its last step is Marks, the names have a prefix and a suffix instead (affixes.py).
     """
-    unknown = table.unknown
-    words = special | known
+    unknown, words, steps = table.unknown, special | known, () if table.splitter is None else table.splitter.steps
+    replaced: list[tuple[str, str, str]] = []  # affix, where it is, and what becomes of it in a text
+    if steps and steps[-1]["type"] == "Marks":
+        inside, end = steps[-1]["inside"], steps[-1]["end"]
+        vocab, merges = without_marks(vocab, merges, (inside, end))
+        space = " " if unknown is not None else names_of(b" ")
+        replaced = [(PREFIX, "^" + PREFIX, "")] * bool(inside) + [(SUFFIX, SUFFIX + "$", space)] * bool(end)
+        table = table._replace(splitter=Splitter.from_state(steps[:-1]) if len(steps) > 1 else None, decoding=None)
+    affixes = [affix for affix, _, _ in replaced]
     model: dict[str, Any] = {
         "type": "BPE",
         "dropout": None,
         "unk_token": None if unknown is None else next((word for word, i in {**vocab, **words}.items() if i == unknown.id), None),
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
+        "continuing_subword_prefix": PREFIX if PREFIX in affixes else None,
+        "end_of_word_suffix": SUFFIX if SUFFIX in affixes else None,
         "fuse_unk": unknown is not None and unknown.fuse,
         "byte_fallback": unknown is not None and unknown.byte_ids is not None,
         "ignore_merges": table.whole,
@@ -219,6 +226,9 @@ def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str,
         "merges": [],
     }
     file = file_of(table, special, known, model)
+    if replaced:
+        without = [{"type": "Replace", "pattern": {"Regex": regex}, "content": new} for _, regex, new in replaced]
+        file["decoder"] = {"type": "Sequence", "decoders": [*without, file["decoder"]]}
     # json would write the two large parts by a loop in Python, since they are indented
     text, ids = json.dumps(file, ensure_ascii=False, indent=1), {**vocab, **special, **known}
     by_id = sorted(ids, key=ids.__getitem__)
