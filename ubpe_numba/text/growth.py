@@ -16,7 +16,7 @@ from typing import Any
 __all__ = ["check_growth"]
 
 #: Forms of Unicode make 18 of a character at most, and sentencepiece's maps do: real models have both, 324.
-_MOST = 1024
+_MOST = 2048
 #: How many characters each of these makes of one at most; several forms in a row, no more than the longest.
 _FORMS = {"NFC": 3, "NFD": 4, "NFKC": 18, "NFKD": 18, "Lowercase": 2}
 _OTHERS = {"BertNormalizer": 4, "ByteLevel": 4}
@@ -72,7 +72,7 @@ class _Lengths:
 
 
 def check_growth(steps: Sequence[tuple[Mapping[str, Any], Any]]) -> None:
-    """ValueError for steps that could make a text more than a thousand times as long. O(their texts).
+    """ValueError for steps that could make a text more than 2048 times as long. O(their texts).
 
     Parameters
     ----------
@@ -80,10 +80,10 @@ def check_growth(steps: Sequence[tuple[Mapping[str, Any], Any]]) -> None:
         Each with all its fields, and what does it.
 
     >>> twice = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
-    >>> check_growth([(twice, None)] * 10)
     >>> check_growth([(twice, None)] * 11)
+    >>> check_growth([(twice, None)] * 12)
     Traceback (most recent call last):
-    ValueError: normalizer: its steps could make more than 1024 characters of one, so that a short text would fill the memory
+    ValueError: normalizer: its steps could make more than 2048 characters of one, so that a short text would fill the memory
     """
     lengths = _Lengths()
     forms, lower = 1, False  # of the forms of Unicode that were read last
