@@ -399,7 +399,8 @@ class UBPE(Tokenizer):
         """Read a `.model` file of sentencepiece of the kind unigram; the objective is ``"sentencepiece"``.
 
         The tokenizer gives the same ids, with control pieces as special tokens; text is changed as sentencepiece does, and
-        `decode` gives what it gives, but for special tokens, which are shown.
+        `decode` gives what it gives, but for special tokens, which are shown, and white space before the text where pieces begin
+        with several marks, or words of the user with one.
 
         Parameters
         ----------
