@@ -36,6 +36,7 @@ def test_every_export_is_imported_as_the_same(tok: Any, tmp_path: pathlib.Path) 
     assert classic.encode_batch(MIXED).to_lists() == tok.encode_batch(MIXED).to_lists()
 
 
+@pytest.mark.filterwarnings("ignore:added_tokens.*in the file, but:UserWarning")
 @settings(max_examples=150)
 @given(st.data())
 def test_damaged_files_load_or_are_refused(data: st.DataObject) -> None:
