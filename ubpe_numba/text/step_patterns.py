@@ -14,7 +14,8 @@ from ubpe_numba.text.pattern_size import size_of
 __all__ = ["Budget", "as_regex", "check_size", "compiled", "oniguruma", "pattern_of"]
 
 _LONGEST = 10_000  # characters of a pattern in a file
-_MOST_SIZE = 40_000  # as `size_of` counts: a tenth of a second, and 40 MB
+_MOST_SIZE = 40_000  # as `size_of` counts: some tenths of a second, and 40 MB
+_MOST_TOGETHER = 12_000  # likewise of all steps of a normalizer or splitter; published ones have less than 3,000
 _MOST_WORK = 110_000  # of the proofs for the patterns of all steps: a tenth of a second
 
 
@@ -22,15 +23,15 @@ class Budget:
     """What the patterns of all steps of a normalizer or splitter may cost together."""
 
     def __init__(self) -> None:
-        self.size, self.work = _MOST_SIZE, _MOST_WORK
+        self.size, self.work = _MOST_TOGETHER, _MOST_WORK
 
     def compiled(self, pattern: str, name: str) -> Any:
         """As the function; ValueError too if the patterns up to this one are too large together."""
-        made = compiled(pattern, name)
+        check_size(pattern, name)
         self.size -= size_of(pattern)
         if self.size < 0:
             raise ValueError(f"{name}: all patterns together are too long, or repeat too often; use fewer, or smaller counts")
-        return made
+        return compiled(pattern, name)
 
 
 def pattern_of(pattern: Any, name: str) -> tuple[str, bool]:
