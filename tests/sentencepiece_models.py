@@ -48,8 +48,8 @@ def encoded(blob: bytes) -> str:
 def same_ids(data: bytes, tokenizer: Tokenizer, docs: list[str], remove: bool = False) -> None:
     """Ids, and what they decode to, are those of sentencepiece.
 
-    Where spaces are removed it decodes a piece of two marks at the beginning, which only a text with marks has, to one space. It takes
-    a mark from a word of the user at the beginning too, which is kept here: `SentencePieceText.restore` says so.
+    Where spaces are removed it decodes a piece of two marks at the beginning, which only a text with marks has, to one space. It
+    takes a mark from a word of the user at the beginning too, which is kept here: `SentencePieceText.restore` says so.
     """
     peer = pytest.importorskip("sentencepiece").SentencePieceProcessor(model_proto=data)
     found = tokenizer.encode_batch(docs, disallowed_special="none").to_lists()
