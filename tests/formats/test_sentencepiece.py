@@ -142,6 +142,11 @@ def test_what_was_read_is_written_again(pieces: list[Piece], flags: dict[str, bo
         tokenizer = kind.from_sentencepiece(data)
     except (ModelFormatError, ValueError):
         return
+    if not any(number in (1, 4) for _, _, number in pieces):
+        pytest.importorskip("sentencepiece")
+        with pytest.raises(ValueError, match="export refused: sentencepiece does not read it"):
+            tokenizer.to_sentencepiece()
+        return
     written = tokenizer.to_sentencepiece()
     again = kind.from_sentencepiece(written)
     want = tokenizer.encode_batch(docs, disallowed_special="none").to_lists()

@@ -145,7 +145,10 @@ def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
 
     check.same_as("what was written", again)
     if _installed("sentencepiece"):
-        peer = import_module("sentencepiece").SentencePieceProcessor(model_proto=data)
+        try:
+            peer = import_module("sentencepiece").SentencePieceProcessor(model_proto=data)
+        except RuntimeError as error:  # it reads no model without pieces for text
+            raise ValueError(f"export refused: sentencepiece does not read it: {error}") from error
         check.same_as("sentencepiece", peer.encode)
     return data
 
