@@ -108,8 +108,9 @@ def _is_short(segmenter: Segmenter) -> bool:
 def short_text(model: Model, words: WordEncoder) -> ShortText | None:
     """What encodes short documents of a model that cuts text; None if there is no such way."""
     special = model.segmenter.special
-    has_special = special is not None and bool(special.found.any())
-    holds_special = _search(special) if has_special and special is not None else None
-    if not _is_short(model.segmenter) or (has_special and holds_special is None):
+    if not _is_short(model.segmenter):
         return None
-    return ShortText(words, model.segmenter, holds_special)
+    if special is None or not special.found.any():
+        return ShortText(words, model.segmenter, None)
+    holds_special = _search(special)
+    return None if holds_special is None else ShortText(words, model.segmenter, holds_special)

@@ -91,11 +91,10 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
             table.token_ids[[0xFE, 0xFF]] = -1
     rest = table.special.keys() - special.keys()
     if whole:
-        odd = [vocab[word] for word, mask in flags.items() if mask & (SINGLE_WORD | NORMALIZED) and word in vocab]
-        names = dict(zip(vocab.values(), vocab, strict=True))
-        others = {i for word in rest if (i := table.special[word]) != vocab.get(model.get("unk_token") or "", -1)} | {*odd}
-        others.difference_update(table.token_ids.tolist() if others else ())
-        _check_rest(sorted(map(names.__getitem__, others)), splitter)
+        unheard = {i for word in rest if (i := table.special[word]) != vocab.get(model.get("unk_token") or "", -1)}
+        unheard |= {vocab[word] for word, mask in flags.items() if mask & (SINGLE_WORD | NORMALIZED) and word in vocab}
+        if unheard := unheard.difference(table.token_ids.tolist() if unheard else ()):
+            _check_rest(sorted(name for name, i in vocab.items() if i in unheard), splitter)
     flags = {**flags, **dict.fromkeys(rest, ONLY_DECODED)}
     pattern = None
     if is_whole:
