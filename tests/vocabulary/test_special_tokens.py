@@ -15,8 +15,8 @@ from text_samples import END, TEXT
 
 from ubpe_numba import BPE, UBPE, SpecialTokenError, UnknownSymbolError
 from ubpe_numba.documents.normalise import Documents, code_points
-from ubpe_numba.vocabulary import special_tokens
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens, _is_of_word
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.word_sides import is_of_word
 
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
 words = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=5, unique_by=tuple)
@@ -69,7 +69,7 @@ def _same_within(docs: list[str | bytes], flags: list[int], kind: str) -> None:
     want = []
     for text, begin, end in zip(texts, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
         here = [(a - begin, w) for a, w in zip(*(part.tolist() for part in found), strict=True) if begin <= a < end]
-        want += [(a + begin, w, size) for a, w, size in within(text, here, sizes, flags, special_tokens._is_of_word)]
+        want += [(a + begin, w, size) for a, w, size in within(text, here, sizes, flags, is_of_word)]
     assert list(zip(*(part.tolist() for part in special.within(documents, *found)), strict=True)) == want
 
 
@@ -233,5 +233,5 @@ def test_every_character_is_of_a_word_or_not_as_in_tokenizers() -> None:
         chars = [chr(point) for point in range(begin, begin + 0x2000) if not 0xD800 <= point < 0xE002]
         found = other.encode("".join(f" \ue000\ue001{char}" for char in chars), add_special_tokens=False)
         alone = {start // 4 for i, (start, end) in zip(found.ids, found.offsets, strict=True) if i == 1}
-        assert {at for at, char in enumerate(chars) if not _is_of_word(char)} == alone, hex(begin)
-    assert not _is_of_word("\U00016ea0") and _is_of_word("\U000105c0") and not _is_of_word("")
+        assert {at for at, char in enumerate(chars) if not is_of_word(char)} == alone, hex(begin)
+    assert not is_of_word("\U00016ea0") and is_of_word("\U000105c0") and not is_of_word("")

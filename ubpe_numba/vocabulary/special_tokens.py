@@ -6,9 +6,7 @@ space beside them belongs to them, they are found only where no word goes on bes
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Set
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +16,9 @@ from ubpe_numba.documents.utf8 import utf8_document
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import check_fields, describe, integers_of, offsets_of
 from ubpe_numba.runtime.tables import automaton
-from ubpe_numba.text.characters import WHITE_SPACE
-from ubpe_numba.text.patterns import VERSION_OF_OTHERS
-from ubpe_numba.text.step_patterns import compiled
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.kernels import find_words
+from ubpe_numba.vocabulary.word_sides import is_of_word, n_spaces, readable
 
 __all__ = ["SpecialTokens", "Word"]
 
@@ -35,10 +31,6 @@ FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normal
 _SIDES = LSTRIP | RSTRIP | SINGLE_WORD
 
 _SEARCH = 16  # up to this many words are searched with `bytes.find` first; only if one occurs does the automaton run
-_ENCODED = [space.encode() for space in WHITE_SPACE]
-_SPACES = re.compile(b"(?:%b)*" % b"|".join(map(re.escape, _ENCODED)))
-_SPACES_BACKWARDS = re.compile(b"(?:%b)*" % b"|".join(re.escape(space[::-1]) for space in _ENCODED))
-_PIECE, _LARGEST_PIECE = 64, 1 << 12  # symbols that are looked at together for white space; at least three
 _SPARE = 1 << 16  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
 
 
@@ -184,16 +176,16 @@ class SpecialTokens:
         for start, word, size, (begin, end) in zip(at.tolist(), words.tolist(), sizes.tolist(), bounds, strict=True):
             flags, stop, first = int(self.flags[word]), start + size, max(done, begin)
             if flags & SINGLE_WORD:
-                before = _readable(values[max(begin, start - 4) : start])[-1:]
-                if _is_of_word(before) or _is_of_word(_readable(values[stop : min(end, stop + 4)])[:1]):
+                before = readable(values[max(begin, start - 4) : start])[-1:]
+                if is_of_word(before) or is_of_word(readable(values[stop : min(end, stop + 4)])[:1]):
                     continue
             if flags & RSTRIP:
-                if _n_spaces(values[stop : min(end, stop + 3)], False):  # a character of white space goes on for up to three
+                if n_spaces(values[stop : min(end, stop + 3)], False):  # a character of white space goes on for up to three
                     if stop >= spaces_end:
-                        spaces_end = stop + _n_spaces(values[stop:end], False)
+                        spaces_end = stop + n_spaces(values[stop:end], False)
                     stop = spaces_end
             if flags & LSTRIP:
-                start = max(done, start - _n_spaces(values[first:start], True))
+                start = max(done, start - n_spaces(values[first:start], True))
             if start >= stop:
                 continue
             if start < done:  # in the white space of the word before
@@ -301,37 +293,6 @@ class SpecialTokens:
             raise ModelFormatError(str(error)) from error
         assert made is not None  # there are words
         return made
-
-
-def _readable(values: np.ndarray) -> str:
-    """A few symbols as text, without parts of characters."""
-    return values.tobytes().decode("utf-8", "ignore") if values.dtype == np.uint8 else text_of(values)
-
-
-def _is_of_word(character: str) -> bool:
-    """Whether a character, or none, is part of a word: by the version of Unicode that the package tokenizers has."""
-    if not character:
-        return False
-    if not character.isascii():
-        character = import_module("ubpe_numba.text.unicode_classes").as_of(VERSION_OF_OTHERS, character)
-    return compiled(r"\w", "special_tokens").match(character) is not None
-
-
-def _n_spaces(values: np.ndarray, at_end: bool) -> int:
-    """How many symbols of white space there are at the beginning of a text, or at its end. O(white space): seen in pieces."""
-    n, size = 0, _PIECE
-    while True:
-        piece = values[max(values.size - n - size, 0) : values.size - n] if at_end else values[n : n + size]
-        if values.dtype != np.uint8:
-            text = text_of(piece)
-            here = len(text) - len(text.rstrip(WHITE_SPACE) if at_end else text.lstrip(WHITE_SPACE))
-        elif at_end:
-            here = len(_SPACES_BACKWARDS.match(piece.tobytes()[::-1])[0])  # type: ignore[index]  # matches nothing, too
-        else:
-            here = len(_SPACES.match(piece.tobytes())[0])  # type: ignore[index]
-        n, size = n + here, min(2 * size, _LARGEST_PIECE)
-        if here == 0 or here + 2 < piece.size:  # of up to two bytes a character may go on in the next piece
-            return n
 
 
 def _word(word: Any, kind: str, name: str) -> Word:
