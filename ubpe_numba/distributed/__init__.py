@@ -1,0 +1,8 @@
+"""The same fit, counts and encoding on many machines, by Dask (``pip install 'ubpe-numba[dask]'``).
+
+Without a `client` the functions start a cluster of processes on this machine and close it again.
+"""
+
+from ubpe_numba.distributed.cluster import require_dask
+
+require_dask()
