@@ -38,7 +38,7 @@ def series_documents(series: Any, where: str) -> Any:
 
 
 def table_documents(table: Any, column: str) -> Any:
-    """The documents of a column of a table, of Arrow or of pandas; TypeError for something else, ValueError if it is not there."""
+    """The documents of a column of a table, of Arrow or pandas; TypeError for something else, ValueError if it is not there."""
     where = f"column {column!r}"
     names = getattr(table, "column_names", None)
     names = list(getattr(table, "columns", ())) if names is None else names

@@ -49,8 +49,8 @@ def open_parquet(path: str) -> Any:
 def row_groups_of(paths: list[str], column: str | None, blocksize: int) -> list[RowGroups]:
     """The parts of files, in order: as many row groups as have `blocksize` bytes of the column together, at least one.
 
-    Only the footers of the files are read. A file without rows is one part. Without `column` the files have one column. ValueError
-    for a column that is not there; TypeError for one without documents, or of documents of another kind than the first file's.
+    Only the footers of the files are read. A file without rows is one part. Without `column` the files have one column.
+    ValueError for a column that is not there; TypeError for one without documents, or of documents of another kind than the first file's.
     """
     parts: list[RowGroups] = []
     kinds: dict[str, str] = {}
