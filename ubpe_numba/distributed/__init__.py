@@ -6,3 +6,8 @@ Without a `client` the functions start a cluster of processes on this machine an
 from ubpe_numba.distributed.cluster import require_dask
 
 require_dask()
+
+from ubpe_numba.distributed.decoding import decode  # noqa: E402
+from ubpe_numba.distributed.encoding import encode  # noqa: E402
+
+__all__ = ["decode", "encode"]
