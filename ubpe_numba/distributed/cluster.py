@@ -1,8 +1,8 @@
 """The cluster that the work runs on, and tasks that run there: the user's `Client`, or processes on this machine.
 
-If a worker dies the scheduler gives its task to another one (``distributed.scheduler.allowed-failures`` times). A thread that works
-on a task cannot be interrupted: where a call ends early, its token is put into `_stopped` of every worker process, and long tasks look
-there (`check_stopped`) between two batches.
+If a worker dies the scheduler gives its task to another one (``distributed.scheduler.allowed-failures`` times). A thread that
+works on a task cannot be interrupted: where a call ends early, its token is put into `_stopped` of every worker process, and long
+tasks look there (`check_stopped`) between two batches.
 """
 
 from __future__ import annotations
@@ -225,8 +225,8 @@ def _stop(client: Client, futures: list[Any], token: str | None) -> None:
         client.run(stop_here, token, wait=False, on_error="ignore")
 
 
-def stop_here(token: str) -> None:
-    """In a worker process: make the tasks of a call end."""
+async def stop_here(token: str) -> None:
+    """In a worker process, beside its tasks: make those of a call end."""
     _stopped.add(token)
 
 

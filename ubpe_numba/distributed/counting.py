@@ -139,7 +139,7 @@ def count(
     Examples
     --------
     >>> from dask.distributed import Client
-    >>> client = Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, set_as_default=False)
+    >>> client = Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", set_as_default=False)
     >>> counts = count([["ab", "b"], ["ab"]], client=client)
     >>> counts.to_lists(), counts.weights.tolist()
     (['ab', 'b'], [2, 1])
