@@ -25,7 +25,7 @@ def register_sizes() -> None:
 
 
 def _of_ragged(ragged: Any) -> int:
-    return _OBJECT + int(ragged.offsets.nbytes) + int(ragged.values.itemsize) * ragged.total
+    return _OBJECT + int(ragged.offsets.nbytes) + 4 * int(ragged.total)
 
 
 def _of_documents(documents: Any) -> int:
