@@ -24,8 +24,9 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import as_utf8, read_document, read_documents
 from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
 from ubpe_numba.fitting.history import History
+from ubpe_numba.fitting.learn import learn
 from ubpe_numba.fitting.learn_more import learn_more
-from ubpe_numba.fitting.loop import Settings, learn
+from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.formats import model_file
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import check_fields, positive

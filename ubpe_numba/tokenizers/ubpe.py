@@ -23,7 +23,7 @@ from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import read_document, read_documents
 from ubpe_numba.errors import UnknownSymbolError
-from ubpe_numba.fitting.loop import learn
+from ubpe_numba.fitting.learn import learn
 from ubpe_numba.fitting.refine import MORE, SPARE, refined
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.files import write_atomically
