@@ -4,9 +4,9 @@
     ask("step", a, b)  ──>  one message, pickled once   ──direct──>  _Desk ──> host.step(a, b)
     [answers]          <──  all answers together        <──────────  what it returned, or raised
 
-Dask's own actors wake the client for every answer, pickle the arguments once a host, go through the scheduler unless the client was
-made with ``direct_to_workers``, and wait for ever where a machine vanishes without a word. Here, while answers are missing, the
-scheduler is asked whether the hosts are still there.
+Dask's own actors wake the caller for every answer, pickle the arguments once for every host and array by array, go through the
+scheduler unless the client was made with ``direct_to_workers``, and wait for ever where a machine vanishes without a word. Here,
+while answers are missing, the scheduler is asked whether the hosts are still there.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ubpe_numba.distributed.cluster import address_of
+from ubpe_numba.fitting.engine import LostHostsError
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed
@@ -39,20 +40,6 @@ _TRIES = 3  # to make hosts whose workers die meanwhile
 _ACTOR_LOST = "Worker holding Actor was lost"  # what Dask says of an actor that is not there any more
 _UNREACHED = "client: the scheduler at {} cannot be reached: it has ended, or the connection is lost"
 _NO_WORKER = "client: the cluster of the scheduler at {} has had no worker for {:.0f} s"
-
-
-class Lost(Exception):  # noqa: N818 - not an error: the fit goes on
-    """Some hosts of a fit are gone, and their shards with them.
-
-    Attributes
-    ----------
-    hosts : list of int
-        Which.
-    """
-
-    def __init__(self, hosts: Sequence[int], reason: str = "") -> None:
-        super().__init__(list(hosts), reason)
-        self.hosts, self.reason = list(hosts), reason
 
 
 class _Packed:
@@ -109,7 +96,7 @@ def _aligned(buffer: Any) -> Any:
         return buffer
     copy = np.empty(found.size, np.uint8)
     copy[:] = found
-    return memoryview(copy) if found.flags.writeable else memoryview(copy).toreadonly()
+    return copy.data if found.flags.writeable else copy.data.toreadonly()
 
 
 class _Desk:
@@ -187,7 +174,7 @@ class DaskEngine:
 
         Raises
         ------
-        Lost
+        LostHostsError
             If hosts are gone, when all others have answered.
         Exception
             What the first host that raised did raise, when all have answered.
@@ -210,7 +197,7 @@ class DaskEngine:
         for k, packed in zip(hosts, found, strict=True):
             self.received[k] += 0 if packed is None else packed.nbytes
         if lost := [k for k, packed in zip(hosts, found, strict=True) if packed is None]:
-            raise Lost(lost, "their workers have ended, or cannot be reached")
+            raise LostHostsError(lost, "their workers have ended, or cannot be reached")
         answers = [packed.open() for packed in found]
         for fine, answer in answers:
             if not fine:
@@ -262,7 +249,7 @@ class DaskEngine:
         ------
         RuntimeError
             If there is no worker for a minute.
-        Lost
+        LostHostsError
             If the new hosts are lost as well, and those after them.
         Exception
             What making a host raised.
@@ -276,7 +263,7 @@ class DaskEngine:
             lost = [k for k in lost if not self._where[k]]
             if not lost:
                 return
-        raise Lost(lost, f"their workers ended {_TRIES} times while they were made")
+        raise LostHostsError(lost, f"their workers ended {_TRIES} times while they were made")
 
     def close(self) -> None:
         """Let go of all hosts; their workers drop them."""
