@@ -221,11 +221,7 @@ def test_counts_past_what_floats_tell_apart(ties: str) -> None:
 
 
 def test_threads_are_chosen_by_size() -> None:
-    rules = FitRules()
-
-    def plan(n_cells: int, threads: int) -> tuple[int, int]:
-        return fitting.plan(n_cells, fitting.Settings(9, 1, rules, threads))
-
+    plan = fitting.plan
     assert plan(10_000, 8) == (1, 1)
     assert plan(1_200_000, 8) == (2, 2)
     assert plan(10**9, 8) == (8, 8)

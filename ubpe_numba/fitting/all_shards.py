@@ -8,13 +8,13 @@ The pairs across borders, where a document is cut between shards, are in no shar
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
-from ubpe_numba.fitting.engine import Engine
 from ubpe_numba.fitting.kernels import index
-from ubpe_numba.fitting.kernels.borders import Borders, pairs_across
+from ubpe_numba.fitting.kernels.borders import Borders, left_neighbours
 from ubpe_numba.fitting.kernels.merge import Weighted
 from ubpe_numba.fitting.kernels.text_cells import Shards
 from ubpe_numba.fitting.working_text import PairLists
@@ -32,8 +32,8 @@ class AllShards:
 
     Parameters
     ----------
-    engine
-        Of the hosts that hold them.
+    ask
+        Asks the hosts that hold them; see `Engine`.
     view
         Their arrays.
     borders
@@ -45,15 +45,20 @@ class AllShards:
     """
 
     def __init__(
-        self, engine: Engine, view: View, borders: Borders | None, symbol_counts: np.ndarray, lasts_only: bool = False
+        self,
+        ask: Callable[..., list[Any]],
+        view: View,
+        borders: Borders | None,
+        symbol_counts: np.ndarray,
+        lasts_only: bool = False,
     ) -> None:
-        self.engine, self.view, self.borders = engine, view, borders
+        self.ask, self.view, self.borders = ask, view, borders
         self.symbol_counts, self._lasts_only = symbol_counts, lasts_only
         self.k = view.shards.state.size
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
         """Count every pair in a table, the pair (a, b) at a * V + b: int64[V * V], by weight; `list_dense` comes next."""
-        first, *others = self.engine.ask("count_dense", n_tokens)
+        first, *others = self.ask("count_dense", n_tokens)
         total: np.ndarray = first.astype(np.int64, copy=False)
         for more in others:
             total += more
@@ -66,7 +71,7 @@ class AllShards:
 
     def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
         """List where the pairs with a slot, that is not -1, occur; pairs int64[n] at a * V + b, slots int32[n]."""
-        self.engine.ask("list_dense", n_tokens, pairs, slots)
+        self.ask("list_dense", n_tokens, pairs, slots)
 
     def sort_pairs(self, n_tokens: int) -> int:
         """Sort where pairs begin by their left token; how many there are, those across borders apart."""
@@ -74,7 +79,7 @@ class AllShards:
         order = np.argsort(left, kind="stable")
         self._sorted_across = (left << 32 | right)[order], weight[order]
         self._n_tokens = n_tokens
-        return sum(self.engine.ask("sort_pairs", n_tokens))
+        return sum(self.ask("sort_pairs", n_tokens))
 
     def count_sorted(self, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
         """The pairs that may reach the threshold, by left token.
@@ -85,7 +90,7 @@ class AllShards:
         of how many other pairs reach `floor`: 0 only if there are none.
         """
         least = max(1, -(-threshold // self.k))  # a pair that reaches the threshold reaches this in one shard at least
-        found: list[PairLists] = self.engine.ask("count_sorted", least, floor)
+        found: list[PairLists] = self.ask("count_sorted", least, floor)
         if self.k == 1:
             n = int(found[0].ends[0])
             return found[0].pairs[:n], found[0].counts[:n], found[0].below
@@ -99,22 +104,23 @@ class AllShards:
 
     def list_sorted(self, pairs: np.ndarray) -> np.ndarray:
         """List where `pairs`, by left token, occur; their counts by weight, int64. `give_slots` comes next."""
-        total: np.ndarray = np.sum(self.engine.ask("list_sorted", pairs), axis=0)
+        total: np.ndarray = np.sum(self.ask("list_sorted", pairs), axis=0)
         for pair, weight in zip(*(a.tolist() for a in self._sorted_across), strict=True):
             total[pairs == pair] += weight
         return total
 
     def give_slots(self, slots: np.ndarray) -> None:
         """Enter the pairs that were listed last at their slots, int32; those with slot -1 are left out."""
-        self.engine.ask("give_slots", slots)
+        self.ask("give_slots", slots)
 
     def _across(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The pairs across borders: left and right tokens, and weights; int64."""
-        n = 0
-        left, right, weight = np.empty((3, self.k), np.int64)
-        if self.borders is not None:
-            n = pairs_across(self.view.shards, self.borders, left, right, weight)
-        return left[:n], right[:n], weight[:n]
+        left_of = np.full(self.k, -1, np.int64)
+        if self.borders is None:
+            return left_of[:0], left_of[:0], left_of[:0]
+        left_neighbours(self.view.shards, self.borders, left_of)
+        state, k = self.view.shards.state, np.flatnonzero(left_of >= 0)
+        return state["last"][left_of[k]], state["first"][k], self.borders.weight[k]
 
 
 def _with_across(found: list[PairLists], pairs: np.ndarray, counts: np.ndarray) -> PairLists:

@@ -7,7 +7,8 @@ synchronisation, or tells one host something. What a message is called is the na
                            ──> host 1 ──> its counts ──┴──> [counts, counts]
 
 In a process there is one host, the working text with a thread for each shard (working_text.py), and whole rounds run in one
-kernel on its arrays. Hosts elsewhere (host.py) may be lost; they are made anew and brought to where the others are (remote_shards.py).
+kernel on its arrays. Hosts elsewhere (host.py) may be lost; they are made anew and brought to where the others are
+(remote_shards.py).
 """
 
 from __future__ import annotations

@@ -28,12 +28,15 @@ def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Prog
     -------
     The vocabulary, in order of creation, and what each merge did to the corpus.
     """
-    merges = fit(corpus, alphabet, settings, progress)
-    lengths = corpus.n_symbols - np.cumsum(merges.replaced)
-    n_symbols = np.full(lengths.size, corpus.n_symbols, np.int64)
-    history = History(merges.counts, merges.documents, lengths, n_symbols, merges.last_round)
-    learned = merges.pairs, idf(corpus.n_documents, merges.documents), merges.counts, merges.documents
-    return Vocabulary.from_fit(alphabet.size, *learned, merges.occurrences(), corpus.n_documents, corpus.n_symbols), history
+    return learned(fit(corpus, alphabet, settings, progress), corpus.n_documents, corpus.n_symbols)
+
+
+def learned(merges: Merges, n_documents: int, n_symbols: int) -> tuple[Vocabulary, History]:
+    """What the merges of a fit make: the vocabulary, in order of creation, and the history."""
+    lengths = n_symbols - np.cumsum(merges.replaced)
+    history = History(merges.counts, merges.documents, lengths, np.full(lengths.size, n_symbols, np.int64), merges.last_round)
+    found = merges.pairs, idf(n_documents, merges.documents), merges.counts, merges.documents
+    return Vocabulary.from_fit(merges.symbols.size, *found, merges.occurrences(), n_documents, n_symbols), history
 
 
 def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress, offsets: np.ndarray | None = None) -> Merges:
@@ -66,7 +69,7 @@ def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progre
         memory = Memory.within(settings.memory_limit, size.cells, corpus.offsets.size, divisible)
     if memory is not None:  # one shard takes the least
         settings = settings._replace(n_threads=1)
-    threads, n_shards = plan(size.cells, settings)
+    threads, n_shards = plan(size.cells, settings.n_threads, settings.n_shards)
     room = Room.of(size, alphabet.size, settings, n_shards)
     place = cut(corpus.offsets, n_shards)
     given = corpus.document_of, corpus.weights
@@ -74,7 +77,7 @@ def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progre
     weighted = corpus.weights is not None or corpus.document_of is not None
     text = WorkingText(corpus, alphabet, place, ROOM if k > 1 else 0, weighted, False, *room, threads)
     borders = allocate_borders(place.segment, place.inside, *given, room.merges) if k > 1 else None
-    shards = AllShards(InProcess([text]), text, borders, text.symbol_counts, not text.counted)
+    shards = AllShards(InProcess([text]).ask, text, borders, text.symbol_counts, not text.counted)
     return _FitHere(shards, text, size, room, settings._replace(n_threads=threads), offsets, memory).run(progress)
 
 

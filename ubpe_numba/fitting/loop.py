@@ -112,11 +112,11 @@ class Room(NamedTuple):
         return cls(n_alphabet + merges + min(ready, wanted), 1 << (ready - 1).bit_length(), merges)
 
 
-def plan(n_cells: int, settings: Settings) -> tuple[int, int]:
+def plan(n_cells: int, n_threads: int, n_shards: int | None = None) -> tuple[int, int]:
     """How many threads, and how many shards: one each, unless they would be too small to pay or too large to be possible."""
-    if settings.n_shards is not None:
-        return settings.n_threads, settings.n_shards
-    threads = max(1, min(settings.n_threads, n_cells // _PER_SHARD))
+    if n_shards is not None:
+        return n_threads, n_shards
+    threads = max(1, min(n_threads, n_cells // _PER_SHARD))
     return threads, max(threads, -(-n_cells // (MOST_CELLS - 2**20)))
 
 

@@ -104,7 +104,7 @@ class WorkingText:
             given = corpus.document_of, corpus.weights
             self.weighted = allocate_weighted(self.shards.base, segments, *given, corpus.offsets.size - 1, tokens, merges)
         self.counted = counted or alphabet.size > index.DENSE
-        counts = self._each(lambda k: self._load(k, corpus, alphabet, place.at[k : k + 2], segments[k]))
+        counts = self.each(lambda k: self._load(k, corpus, alphabet, place.at[k : k + 2], segments[k]))
         if not self.counted:
             ends = np.flatnonzero(np.diff(offsets))
             lasts = alphabet.lookup(corpus.values[offsets[ends + 1] - 1])
@@ -143,7 +143,7 @@ class WorkingText:
             index.weigh_dense(cells, self._weights(k), n_tokens, weights)
             return counts, weights
 
-        found = self._each(one)
+        found = self.each(one)
         total: np.ndarray = found[0][1].astype(np.int64, copy=self.weighted is None)
         for _, more in found[1:]:
             total += more
@@ -162,7 +162,7 @@ class WorkingText:
             cells = self._cells(k)
             shard.state["arena_top"] = index.index_dense(cells, shard.arena, shard.slices, n_tokens, counts[k], slot_of)
 
-        self._each(one)
+        self.each(one)
 
     def sort_pairs(self, n_tokens: int) -> int:
         """Sort where pairs begin by their left token: in the arena where that leaves as much at its front. How many there are."""
@@ -170,7 +170,7 @@ class WorkingText:
         for k in range(self.k):
             n, arena = self._cells(k).size, self._shard(k).arena
             starts.append(arena[n : 2 * n] if 2 * n <= arena.size else np.empty(n, np.int32))
-        sizes = self._each(lambda k: int(index.sort_by_left(self._cells(k), starts[k], ends[k])))
+        sizes = self.each(lambda k: int(index.sort_by_left(self._cells(k), starts[k], ends[k])))
         rooms = np.cumsum([0, *sizes]).tolist()
         pairs, counts = np.empty(rooms[-1] + self.k, np.int64), np.empty(rooms[-1] + self.k, np.int64)
         self._sorted = _Sorted(starts, ends, rooms, pairs, counts)
@@ -189,7 +189,7 @@ class WorkingText:
             n, below = index.count_sorted(*cells, *weights, *starts, least, floor, found.pairs[room], found.counts[room])  # type: ignore[call-arg]
             return int(n), int(below)
 
-        sizes, below = np.array(self._each(one), np.int64).T
+        sizes, below = np.array(self.each(one), np.int64).T
         begins = np.array(found.rooms[:-1], np.int64)
         return PairLists(found.pairs, found.counts, begins, begins + sizes, int(below.sum()))
 
@@ -207,7 +207,7 @@ class WorkingText:
             results = shard.arena, pairs, slices[k], counts[k]
             shard.state["arena_top"] = index.index_sorted(*cells, weights, *starts, *scratch, *results)
 
-        self._each(one)
+        self.each(one)
         del self._sorted
         self._slices = slices
         total: np.ndarray = np.sum(counts, axis=0)
@@ -230,7 +230,7 @@ class WorkingText:
             shard = self._shard(k)
             s.compact(self.width, shard.state, shard.cells, shard.separators, shard.segment_of_block)
 
-        self._each(one)
+        self.each(one)
         self.width[:] = 1
         capacity = self.shards.cells.size
         if shrink and capacity > _LARGE and _SHORT * self.shards.state["n_cells"].sum() < capacity:
@@ -260,7 +260,7 @@ class WorkingText:
             new |= s.extended(shards, ("slices",), 2 * slots)
         self.shards = shards._replace(**new)
 
-    def _each(self, function: Callable[[int], T]) -> list[T]:
+    def each(self, function: Callable[[int], T]) -> list[T]:
         """`function(k)` of every shard, on the threads; here where a thread of its own would not even help Ctrl-C."""
         if self.k == 1 and self.n_symbols < thread_pool.LONG:
             return [function(0)]
