@@ -63,7 +63,7 @@ def using(client: Client | None) -> Iterator[Client]:
         with suppress(ValueError):  # there is none
             client = default_client()
     if client is None:
-        with LocalCluster(processes=True, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as made:
+        with LocalCluster(processes=True, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as made:
             _check_workers(made)
             yield made
         return
