@@ -6,6 +6,7 @@ import copy
 import logging
 import pickle
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -137,13 +138,11 @@ def _check(tok: Tokenizer, settings: Settings, partitions: Partitions) -> None:
     check_rules(settings)
     if tok._weighs_by_text:
         raise ValueError(
-            f"objective: {getattr(tok, 'objective', None)!r} estimates probabilities on the documents, which a distributed fit does "
-            "not have in one place; fit with objective='shortest', and call reweight on a part of them"
+            f"objective: {getattr(tok, 'objective', None)!r} estimates probabilities on the documents, which a distributed fit "
+            "does not have in one place; fit with objective='shortest', and call reweight on a part of them"
         )
     if partitions.joined and (tok.break_tokens is not None or tok.stop_tokens is not None):
-        raise ValueError(
-            "break_tokens, stop_tokens: they are not there for a document that is cut between partitions; give boundaries"
-        )
+        raise ValueError("break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries")
     if not partitions.delayed:
         raise ValueError("parts: expected one partition at least")
 
@@ -207,7 +206,7 @@ def _fit_there(
     for name in ("model_", "history_", "_made_coder"):
         lean.__dict__.pop(name, None)
     how, make = pickle.dumps(lean), delayed(make_host, pure=False)
-    ranges = list(zip(cuts[:-1], cuts[1:], strict=True))
+    ranges = list(pairwise(cuts))
     hosts = [make(partitions.delayed[a:b], marks.of(a, b), how, partitions.names[a:b], partitions.joined) for a, b in ranges]
     engine = DaskEngine(client, hosts)
     try:
@@ -221,10 +220,11 @@ def _fit_there(
         def learn() -> tuple[Vocabulary, History]:
             with Percent(bar, client) as shown:
                 merges, shards = fit_remotely(engine, parts, alphabet, settings, shown, goes_on)
+            to, back = (sum(way) // engine.n for way in (engine.sent, engine.received))
             log.info(
                 "fit: %d hosts, %d synchronisations, %d bytes to and %d from each on average, %d hosts lost",
-                engine.n, shards.n_synchronisations, sum(engine.sent) // engine.n, sum(engine.received) // engine.n, shards.n_losses,
-            )  # fmt: skip
+                *(engine.n, shards.n_synchronisations, to, back, shards.n_losses),
+            )
             return learned(merges, n_documents, sum(part.by_weight for part in parts))
 
         return tok._learned(alphabet, settings, learn, lambda vocabulary: vocabulary)

@@ -98,8 +98,8 @@ def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
     document_of = weights = None
     if any(c.document_of is not None for c in corpora):
         numbers = [np.arange(c.offsets.size - 1) if c.document_of is None else c.document_of for c in corpora]
-        first = offsets_of(np.array([0 if n.size == 0 else int(n[-1]) + 1 for n in numbers]))
-        document_of = np.concatenate([n + at for n, at in zip(numbers, first.tolist(), strict=False)]).astype(np.int32)
+        begins = offsets_of(np.array([0 if n.size == 0 else int(n[-1]) + 1 for n in numbers]))
+        document_of = np.concatenate([n + at for n, at in zip(numbers, begins.tolist(), strict=False)]).astype(np.int32)
     if any(c.weights is not None for c in corpora):
         weights = np.concatenate([np.ones(c.offsets.size - 1, np.int64) if c.weights is None else c.weights for c in corpora])
     sizes = sum(c.n_documents for c in corpora), sum(c.n_symbols for c in corpora)

@@ -431,13 +431,13 @@ class Tokenizer(ABC):
         if y is not None and offsets is None and getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu":
             raise TypeError("y: it is ignored, and the documents are one flat array: say offsets=...")
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
-        given = corpus.given
-        if hasattr(docs, "__next__") and given.offsets.size == 1:
+        if hasattr(docs, "__next__") and corpus.given.offsets.size == 1:
             raise ValueError("docs: the iterator gave no document; was it used up before?")
         if self.alphabet is None:
-            alphabet = Alphabet.learn(given)
+            alphabet = Alphabet.learn(corpus.given)
         else:  # documents without any symbol are of any kind
-            alphabet = Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
+            offsets = corpus.given.offsets
+            alphabet = Alphabet.from_user(self.alphabet, corpus.given.kind if offsets[-1] > offsets[0] else None)
         return self._learned(
             alphabet,
             settings,
