@@ -34,6 +34,8 @@ class AllShards:
     ----------
     ask
         Asks the hosts that hold them; see `Engine`.
+    n_lists
+        How many lists of pairs the hosts have together: one of each shard here, one of each host elsewhere.
     view
         Their arrays.
     borders
@@ -47,12 +49,13 @@ class AllShards:
     def __init__(
         self,
         ask: Callable[..., list[Any]],
+        n_lists: int,
         view: View,
         borders: Borders | None,
         symbol_counts: np.ndarray,
         lasts_only: bool = False,
     ) -> None:
-        self.ask, self.view, self.borders = ask, view, borders
+        self.ask, self.n_lists, self.view, self.borders = ask, n_lists, view, borders
         self.symbol_counts, self._lasts_only = symbol_counts, lasts_only
         self.k = view.shards.state.size
 
@@ -90,7 +93,7 @@ class AllShards:
         Pairs and counts, int64; of several shards upper bounds, as a shard does not list what is rare in it. And an upper bound
         of how many other pairs reach `floor`: 0 only if there are none.
         """
-        least = max(1, -(-threshold // self.k))  # a pair that reaches the threshold reaches this in one shard at least
+        least = max(1, -(-threshold // self.n_lists))  # a pair that reaches the threshold reaches this in one list at least
         found: list[PairLists] = self.ask("count_sorted", least, floor)
         if self.k == 1:
             n = int(found[0].ends[0])
@@ -125,15 +128,15 @@ class AllShards:
 
 
 def _with_across(found: list[PairLists], pairs: np.ndarray, counts: np.ndarray) -> PairLists:
-    """The lists of all hosts and one more, of fewer pairs than there are shards."""
-    if len(found) == 1:  # it has room at its end
-        of = found[0]
-        at = of.pairs.size - of.begins.size
+    """The lists of all hosts and one more."""
+    of = found[0]
+    if len(found) == 1 and of.pairs.size >= of.ends[-1] + pairs.size:  # it has room at its end
+        at = of.pairs.size - pairs.size
     else:
         sizes = [part.ends - part.begins for part in found]
         at = int(sum(of_host.sum() for of_host in sizes))
         ends = np.cumsum(np.concatenate(sizes))
-        flat = [np.empty(at + ends.size, np.int64) for _ in range(2)]
+        flat = [np.empty(at + pairs.size, np.int64) for _ in range(2)]
         begins = ends - np.concatenate(sizes)
         i = 0
         for part in found:
