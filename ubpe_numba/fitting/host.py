@@ -434,7 +434,7 @@ def _least_bytes(counts: np.ndarray) -> np.ndarray:
 
 
 _SUMS: dict[str, Callable[[list[Any]], Any]] = {
-    "count_dense": lambda counts: _least_bytes(np.sum(counts, axis=0, dtype=np.int64)),
+    "count_dense": lambda counts: _least_bytes(np.asarray(np.sum(counts, axis=0, dtype=np.int64))),
     "sort_pairs": sum,
     "list_sorted": lambda counts: np.sum(counts, axis=0),
     "step": Stepped.together,
