@@ -64,7 +64,7 @@ class AllShards:
         first, *others = self.ask("count_dense", n_tokens)
         total: np.ndarray = first.astype(np.int64, copy=False)
         for more in others:
-            total += more
+            total += more.astype(np.int64, copy=False)  # as uint64 it would be added as floats
         if self.borders is not None:
             left, right, weight = self._across()
             np.add.at(total, left * n_tokens + right, weight)
@@ -72,6 +72,11 @@ class AllShards:
             self.symbol_counts += total.reshape(n_tokens, n_tokens).sum(axis=1)
             self._lasts_only = False
         return total
+
+    def count_symbols(self) -> None:
+        """Complete `symbol_counts`, in a fit that asks for no pairs."""
+        if self._lasts_only:
+            self.count_dense(self.symbol_counts.size)
 
     def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
         """List where the pairs with a slot, that is not -1, occur; pairs int64[n] at a * V + b, slots int32[n]."""
@@ -129,10 +134,8 @@ class AllShards:
 
 def _with_across(found: list[PairLists], pairs: np.ndarray, counts: np.ndarray) -> PairLists:
     """The lists of all hosts and one more."""
-    of = found[0]
-    if len(found) == 1 and of.pairs.size >= of.ends[-1] + pairs.size:  # it has room at its end
-        at = of.pairs.size - pairs.size
-    else:
+    of, at = found[0], int(found[0].ends[-1])
+    if len(found) > 1 or at + pairs.size > of.pairs.size:  # those of this process have room at their end
         sizes = [part.ends - part.begins for part in found]
         at = int(sum(of_host.sum() for of_host in sizes))
         ends = np.cumsum(np.concatenate(sizes))

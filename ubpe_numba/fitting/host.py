@@ -50,7 +50,7 @@ class Part(NamedTuple):
     has_weights: bool
     first_weight: int  # of the first and of the last document; 0 if there is none
     last_weight: int
-    check: int  # of its symbols: the same part again has the same
+    check: int  # of its symbols, segments and weights: the same part again has the same
 
 
 class Span(NamedTuple):
@@ -172,7 +172,9 @@ class Host:
         first = last = 0
         if corpus.offsets.size > 1:
             first, last = (1, 1) if corpus.weights is None else (int(corpus.weights[0]), int(corpus.weights[-1]))
-        check = zlib.crc32(np.diff(corpus.offsets).data, zlib.crc32(np.ascontiguousarray(corpus.values[begin:end]).data))
+        check = 0
+        for array in (corpus.values[begin:end], np.diff(corpus.offsets), corpus.document_of, corpus.weights):
+            check = check if array is None else zlib.crc32(np.ascontiguousarray(array).data, check)
         weighted = corpus.weights is not None or corpus.document_of is not None
         sizes = end - begin, corpus.n_symbols, corpus.n_documents, corpus.offsets.size - 1
         return Part(*sizes, weighted, corpus.weights is not None, first, last, check)
