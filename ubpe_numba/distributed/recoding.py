@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from ubpe_numba.distributed.cluster import check_stopped, results, token_of_call, using
-from ubpe_numba.distributed.partitions import _size_of, partitions_of
+from ubpe_numba.distributed.partitions import blocksize_of, partitions_of
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import RowGroups, open_parquet, row_groups_of
 from ubpe_numba.distributed.shipped_model import ShippedModel
@@ -131,7 +131,7 @@ def source_of(source: Any, column: str | None, argument: str, lines: str, blocks
     if is_path(source) or (isinstance(source, (list, tuple)) and source and all(map(is_path, source))):
         files = files_of(source, "source")
         if files.suffix == PARQUET:
-            return _of_parquet(files.paths, column, _size_of(blocksize))
+            return _of_parquet(files.paths, column, blocksize_of(blocksize))
     elif hasattr(source, "to_delayed") and hasattr(source, "columns"):  # a dataframe, which is not imported for this
         names = [str(name) for name in source.columns]
         chosen = names[0] if column is None and len(names) == 1 else column

@@ -62,8 +62,9 @@ class AllShards:
         total: np.ndarray = first.astype(np.int64, copy=False)
         for more in others:
             total += more
-        left, right, weight = self._across()
-        np.add.at(total, left * n_tokens + right, weight)
+        if self.borders is not None:
+            left, right, weight = self._across()
+            np.add.at(total, left * n_tokens + right, weight)
         if self._lasts_only:
             self.symbol_counts += total.reshape(n_tokens, n_tokens).sum(axis=1)
             self._lasts_only = False
@@ -115,7 +116,7 @@ class AllShards:
 
     def _across(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The pairs across borders: left and right tokens, and weights; int64."""
-        left_of = np.full(self.k, -1, np.int64)
+        left_of = np.empty(self.k, np.int64)
         if self.borders is None:
             return left_of[:0], left_of[:0], left_of[:0]
         left_neighbours(self.view.shards, self.borders, left_of)

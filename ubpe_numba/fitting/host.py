@@ -29,7 +29,7 @@ from ubpe_numba.fitting.loop import plan
 from ubpe_numba.fitting.shards import Cut, cut
 from ubpe_numba.fitting.working_text import ROOM, PairLists, WorkingText
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.alphabet import Alphabet, distinct_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -49,6 +49,15 @@ class Part(NamedTuple):
     first_weight: int  # of the first and of the last document; 0 if there is none
     last_weight: int
     check: int  # of its symbols: the same part again has the same
+
+
+class Span(NamedTuple):
+    """The symbols of the documents of a host, those of weight 0 included."""
+
+    kind: str
+    n_symbols: int
+    low: int  # the least and the largest; 0 and -1 if there is none
+    high: int
 
 
 class Setup(NamedTuple):
@@ -147,16 +156,16 @@ class Host:
         sizes = end - begin, corpus.n_symbols, corpus.n_documents, corpus.offsets.size - 1
         return Part(*sizes, weighted, corpus.weights is not None, first, last, check)
 
-    def range(self) -> tuple[str, int, int]:
-        """The kind of the documents, the least and the largest symbol; 0 and -1 without symbols."""
+    def span(self) -> Span:
+        """What alphabets are learned from."""
         given = self._corpus().given
         values = given.values[given.offsets[0] : given.offsets[-1]]
-        return (given.kind, int(values.min()), int(values.max())) if values.size else (given.kind, 0, -1)
+        low, high = (int(values.min()), int(values.max())) if values.size else (0, -1)
+        return Span(given.kind, values.size, low, high)
 
     def distinct(self) -> np.ndarray:
         """The distinct symbols of the documents, ascending."""
-        given = self._corpus().given
-        return Alphabet.learn(given).symbols if given.offsets[-1] > given.offsets[0] else given.values[:0]
+        return distinct_symbols(self._corpus().given)
 
     def load(self, setup: Setup, origin: Origin | None = None) -> Loaded:
         """Lay out the text; the part of the corpus is given back then.
