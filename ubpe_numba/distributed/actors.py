@@ -219,8 +219,9 @@ class DaskEngine:
         finally:
             for call in calls:
                 call.cancel()  # of those that are done nothing changes
-            done = await asyncio.gather(*calls, return_exceptions=True)
-        found = [answer if isinstance(answer, _Packed) else None for answer in done]
+            await asyncio.wait(calls, timeout=_REACH)  # a dead connection may be slow to close
+        answered = [call.done() and not call.cancelled() and call.exception() is None for call in calls]
+        found = [call.result() if fine else None for call, fine in zip(calls, answered, strict=True)]
         if None in found:
             await self._there([])  # if the scheduler is gone, so are the workers soon
         return found
