@@ -63,7 +63,11 @@ def using(client: Client | None) -> Iterator[Client]:
         with suppress(ValueError):  # there is none
             client = default_client()
     if client is None:
-        with LocalCluster(processes=True, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as made:
+        port = {
+            "dashboard_address": ":0",
+            "scheduler_kwargs": {"dashboard": False},
+        }  # any: with None it would be 8787, or a warning
+        with LocalCluster(processes=True, threads_per_worker=1, **port) as cluster, Client(cluster, set_as_default=False) as made:
             _check_workers(made)
             yield made
         return

@@ -97,7 +97,7 @@ def decode(
     >>> from distributed import Client
     >>> from ubpe_numba import BPE
     >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     decode(tok, [[[2], []], [[1, 2]]], client=client)
     ['ab', '', 'bab']
     """

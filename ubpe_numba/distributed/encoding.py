@@ -121,7 +121,7 @@ def encode(
     >>> from distributed import Client
     >>> from ubpe_numba import BPE
     >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     here = encode(tok, [["ab", ""], ["bab"]], client=client)
     ...     files = encode(tok, [["ab", ""], ["bab"]], tempfile.mkdtemp(), client=client)
     >>> here.to_lists(), [path[-18:] for path in files]
