@@ -202,6 +202,8 @@ def results(
             waiting = iter(as_completed(futures, loop=client.loop))
             for _ in Progress(progress).rounds(range(len(unique)), what, "partition"):
                 future = next(waiting)
+                if future.status == "error":  # with it all that depend on it: the error belongs to the first
+                    future = next(one for one in futures if one.status == "error")
                 several = indices[future.key]
                 result = _result(future, names[several[0]])
                 del future
@@ -256,7 +258,7 @@ def _result(future: Any, name: str) -> Any:
 
 
 def with_name(error: Exception, name: str) -> Exception:
-    """The error with a name before its message: the same object if that can be, so that it keeps its class and attributes.
+    """The error with a name before its message, once: the same object if that can be, so that it keeps its class and attributes.
 
     >>> with_name(ValueError("no such column"), "a.parquet")
     ValueError('a.parquet: no such column')
@@ -265,6 +267,9 @@ def with_name(error: Exception, name: str) -> Exception:
     >>> print(with_name(UnicodeDecodeError("utf-8", b"x", 0, 1, "wrong"), "a.txt"))
     a.txt: UnicodeDecodeError: 'utf-8' codec can't decode byte 0x78 in position 0: wrong
     """
+    said = str(error.strerror if isinstance(error, OSError) and error.errno is not None else error)
+    if said.startswith(f"{name}: "):
+        return error
     if isinstance(error, OSError) and error.errno is not None:
         error.strerror = f"{name}: {error.strerror}"
         return error

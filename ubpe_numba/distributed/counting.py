@@ -27,7 +27,7 @@ from ubpe_numba.distributed.cluster import results, using, with_name
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.counts import Counts, count_documents, distinct, side_by_side
-from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.normalise import Documents, as_documents
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
@@ -258,6 +258,8 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
     if tokenizer is None:
         counts = Counts.merge(docs) if isinstance(docs, Counts) else count_documents(docs)
         return counts, 0 if isinstance(docs, Counts) else int(counts.weights @ np.diff(counts.flat.offsets))
+    if _no_documents(docs):  # they are of any kind, which only a tokenizer that is given all of them knows
+        return count_documents([]), 0
     corpus = tokenizer._corpus(docs, None, None, None)
     given = corpus.given
     changed = any(getattr(tokenizer, name) is not None for name in _CHANGES)
@@ -268,6 +270,13 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
         if (alphabet.lookup(counts.flat.values) < 0).any():
             alphabet.to_ids(given)  # raises, naming document, position and symbol
     return counts, 0 if isinstance(docs, Counts) else int(given.offsets[-1] - given.offsets[0])
+
+
+def _no_documents(docs: Any) -> bool:
+    """Whether there is no document; an array or a text without symbols is one."""
+    if not hasattr(type(docs), "__len__") or len(docs):
+        return False
+    return isinstance(docs, Counts) or as_documents(docs).offsets.size == 1
 
 
 def _of_corpus(corpus: Corpus, are_segments: bool) -> Counts:
