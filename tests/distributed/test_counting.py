@@ -135,7 +135,7 @@ def test_errors_name_the_partition(client: Any) -> None:
     with pytest.raises(TypeError, match=r"^partition [01]: alphabet: expected characters, got bytes"):
         count_([["a"], ["b"]], BPE(300, alphabet=b"ab"))
     with pytest.raises(
-        TypeError, match=r"parts: expected documents of one kind, got str \(partition 1\) and bytes \(partition 3\)"
+        TypeError, match=r"^parts: expected documents of one kind, got str \(partition [12]\) and bytes \(partition 3\)"
     ):
         count_([[], ["a"], ["b"], [b"c"]])
     with pytest.raises(ZeroDivisionError, match=r"^partition 1: division by zero|division by zero"):

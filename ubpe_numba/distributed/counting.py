@@ -177,7 +177,7 @@ def counted(
     if not partitions.delayed:
         return Counted(count_documents([]), np.zeros(0, np.int64), 0, "")
     tasks, n_watched = _tasks(partitions, tokenizer, n_tables, least, split_every)
-    names = [*partitions.names, *(f"the sum of all partitions, table {t}" for t in range(n_tables))]
+    names = [*partitions.names, *["parts"] * n_tables]
     found: dict[int, Counted] = {}
     with using(client if client is not None else partitions.client) as used:
         for i, result in results(used, tasks, names, progress, "count"):
