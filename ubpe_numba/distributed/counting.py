@@ -282,6 +282,8 @@ def _no_documents(docs: Any) -> bool:
 def _of_corpus(corpus: Corpus, are_segments: bool) -> Counts:
     """The segments of a corpus as counts; documents without any symbol that are not among them as one, which is empty."""
     flat = Documents(corpus.values, corpus.offsets, corpus.given.kind)
+    if corpus.weights is not None and corpus.n_documents == corpus.weights.sum():
+        return Counts(flat, corpus.weights, are_segments)  # they are distinct: who counts segments gives them weights
     weights = np.ones(corpus.offsets.size - 1, np.int64) if corpus.weights is None else corpus.weights
     if (missing := corpus.n_documents - int(weights.sum())) > 0:
         flat = flat._replace(offsets=np.append(flat.offsets, flat.offsets[-1]))
