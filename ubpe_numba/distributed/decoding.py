@@ -49,7 +49,7 @@ def decode(
     drop: bool = False,
     errors: str = "replace",
     blocksize: int | str | None = None,
-    compression: str = "zstd",
+    compression: str = "snappy",
     client: Client | None = None,
     progress: bool | str = "auto",
 ) -> Ragged | list[Any]:

@@ -132,7 +132,7 @@ def source_of(source: Any, column: str | None, argument: str, lines: str, blocks
         files = files_of(source, "source")
         if files.suffix == PARQUET:
             return _of_parquet(files.paths, column, blocksize_of(blocksize))
-    elif hasattr(source, "to_delayed") and hasattr(source, "columns"):  # a dataframe, which is not imported for this
+    elif hasattr(source, "to_delayed") and hasattr(source, "columns") and source.ndim == 2:  # a dataframe of Dask
         names = [str(name) for name in source.columns]
         chosen = names[0] if column is None and len(names) == 1 else column
         if chosen is None or names.count(chosen) != 1:
@@ -245,7 +245,7 @@ def check_tokenizer(tokenizer: Any) -> None:
 def check_compression(compression: Any) -> None:
     """ValueError for a compression of files that is not one of those."""
     if compression not in ("zstd", "lz4", "snappy", "none"):
-        raise ValueError(f"compression: expected 'zstd', 'lz4', 'snappy' or 'none', got {compression!r}")
+        raise ValueError(f"compression: expected 'snappy', 'lz4', 'zstd' or 'none', got {compression!r}")
 
 
 def _path_of(target: Any) -> str:
