@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import pickle
 import signal
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,16 @@ def test_the_hash_does_not_depend_on_the_dtype(dtype: Any) -> None:
     counts = count_documents([np.array(doc, dtype) for doc in docs])
     parts = counting._split(Counted(counts, np.arange(4), 0, ""), 3)
     assert [part.counts.to_lists() for part in parts] == tables_by_hash.split(docs, 3)
+
+
+def test_counts_that_hold_a_document_twice() -> None:
+    """Only who makes `Counts` without `count_documents` can do that."""
+    twice = Counts(count_documents([[1], [2]]).flat._replace(values=np.array([1, 1])), np.array([2, 3]))
+    for tables in (1, 2):
+        made = counting._count_part(twice, pickle.dumps(None), 0, "", tables)
+        assert counting._together(made if tables > 1 else [made]).counts == count_documents([[1]] * 5)
+    parts = counting._split(Counted(twice, np.arange(2), 0, ""), 2)
+    assert counting._together(parts).counts == count_documents([[1]] * 5)
 
 
 def test_lines_are_what_a_fit_takes() -> None:

@@ -87,7 +87,8 @@ def count(
     parts
         The partitions: a list of `dask.delayed` values, of futures, or of partitions that are in memory here, each documents as
         `fit` takes them or `Counts`; a `dask.bag` of documents; a 2-D `dask.array`, whose rows are documents; a column of a
-        `dask.dataframe`; or paths of Parquet files or of text files (``.txt``), whose lines are documents.
+        `dask.dataframe`; or paths of Parquet files or of text files (``.txt``), whose lines are documents: UTF-8, or any bytes
+        where the tokenizer has an encoding or an alphabet of bytes.
     tokenizer
         None: documents are counted. A tokenizer: what its `fit` counts, segments of text that is normalised and cut, without
         special tokens. It need not be fitted.
@@ -304,13 +305,15 @@ def _table(counted: list[Counted], t: int) -> Counted:
 def _split(counted: Counted, tables: int) -> list[Counted]:
     """The documents of each table: those for whose hash ``(hash >> 33) % tables`` is its number."""
     counts = counted.counts
-    hashes = distinct(counts.flat, counts.weights)[2]
+    stay, total, hashes = distinct(counts.flat, counts.weights)
     table = (hashes >> np.uint64(33)) % np.uint64(tables)
-    rows = [np.flatnonzero(table == t) for t in range(tables)]
-    return [
-        counted._replace(counts=_chosen(counts, row), places=counted.places[row], n_symbols=counted.n_symbols if t == 0 else 0)
-        for t, row in enumerate(rows)
-    ]
+    parts = []
+    for t in range(tables):
+        at = np.flatnonzero(table == t)
+        part = _chosen(counts, stay[at])
+        part.weights = total[at]
+        parts.append(Counted(part, counted.places[stay[at]], 0 if t else counted.n_symbols, counted.name))
+    return parts
 
 
 def _add(parts: list[Counted], min_count: int = 1) -> Counted:
