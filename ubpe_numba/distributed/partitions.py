@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
 from ubpe_numba.distributed.byte_ranges import byte_ranges_of
+from ubpe_numba.distributed.cluster import with_name
 from ubpe_numba.distributed.columns import arrow_documents, series_documents, table_documents
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import row_groups_of
 from ubpe_numba.runtime.arrays import describe, positive
 
-__all__ = ["BLOCKSIZE", "Partitions", "partitions_of"]
+__all__ = ["BLOCKSIZE", "Partitions", "blocksize_of", "partitions_of"]
 
 BLOCKSIZE = 64 << 20  # bytes of a column or of a text file that are a partition
 _ACCEPTED = (
@@ -46,7 +47,14 @@ class Partitions(NamedTuple):
     client: Any = None
 
 
-def partitions_of(parts: Any, column: str | None = None, *, lines: str = "str", blocksize: int | str | None = None) -> Partitions:
+def partitions_of(
+    parts: Any,
+    column: str | None = None,
+    *,
+    lines: str = "str",
+    blocksize: int | str | None = None,
+    name: str = "parts",
+) -> Partitions:
     """The partitions that a user gives.
 
     Parameters
@@ -65,6 +73,8 @@ def partitions_of(parts: Any, column: str | None = None, *, lines: str = "str", 
     blocksize
         Of files: bytes that are one partition, as Dask reads sizes (``"64 MiB"``, the default). A line or a row group is never
         divided.
+    name
+        What messages call the argument.
 
     Returns
     -------
@@ -88,30 +98,30 @@ def partitions_of(parts: Any, column: str | None = None, *, lines: str = "str", 
     """
     if column is not None and not isinstance(column, str):
         raise TypeError(f"column: expected a name, got {describe(column)}")
-    size = _size_of(blocksize)
+    size = blocksize_of(blocksize)
     if is_path(parts) or (isinstance(parts, (list, tuple)) and parts and all(map(is_path, parts))):
-        return _of_files(parts, column, lines, size)
+        return _of_files(parts, column, lines, size, name)
     if isinstance(parts, (list, tuple)):
-        return _of_list(parts, column)
+        return _of_list(parts, column, name)
     if _is_a(parts, "dask.dataframe", "DataFrame"):
         if column is None or list(parts.columns).count(column) != 1:
             shown = ", ".join(map(repr, parts.columns))
             raise ValueError(f"column: expected the name of one column of the dataframe, got {column!r}, there are {shown}")
         parts, column = parts[column], None
     if column is not None:
-        raise TypeError(f"column: it is one of tables, and parts are {describe(parts)}")
+        raise TypeError(f"column: it is one of tables, and {name} is {describe(parts)}")
     if _is_a(parts, "dask.bag", "Bag"):
         return _numbered(_each(parts.to_delayed(), list))
     if _is_a(parts, "dask.array", "Array"):
-        return _of_array(parts)
+        return _of_array(parts, name)
     if _is_a(parts, "dask.dataframe", "Series"):
-        where = "parts: the column" if parts.name is None else f"parts: column {parts.name!r}"
-        series_documents(parts._meta, where)
-        return _numbered(_each(parts.to_delayed(), series_documents, where.removeprefix("parts: ")))
-    raise TypeError(f"parts: expected {_ACCEPTED}, got {describe(parts)}")
+        where = "the column" if parts.name is None else f"column {parts.name!r}"
+        series_documents(parts._meta, f"{name}: {where}")
+        return _numbered(_each(parts.to_delayed(), series_documents, where))
+    raise TypeError(f"{name}: expected {_ACCEPTED}, got {describe(parts)}")
 
 
-def _size_of(blocksize: int | str | None) -> int:
+def blocksize_of(blocksize: int | str | None) -> int:
     """The argument `blocksize` in bytes."""
     if isinstance(blocksize, str):
         from dask.utils import parse_bytes
@@ -133,88 +143,98 @@ def _numbered(delayed: list[Any], joined: bool = False, client: Any = None) -> P
     return Partitions(delayed, [f"partition {i}" for i in range(len(delayed))], joined, client)
 
 
-def _each(delayed: Any, function: Any, *arguments: Any) -> list[Any]:
+def _each(delayed: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:
     """A function of each partition and of the same arguments, where the partition is."""
     from dask import delayed as delay
 
-    call = delay(function, pure=False, traverse=False)
-    return [call(one, *arguments, dask_key_name=f"ubpe-partition-{uuid4().hex}") for one in delayed]
+    call = delay(_named, pure=False, traverse=False)
+    return [
+        call(f"partition {i}", function, one, *arguments, dask_key_name=f"ubpe-partition-{uuid4().hex}")
+        for i, one in enumerate(delayed)
+    ]
 
 
-def _of_files(given: Any, column: str | None, lines: str, blocksize: int) -> Partitions:
+def _named(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """A function of arguments; its errors begin with the name of the partition."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        raise with_name(error, name) from None
+
+
+def _of_files(given: Any, column: str | None, lines: str, blocksize: int, name: str) -> Partitions:
     """The partitions of files, named by the file and the place in it."""
     from dask import delayed as delay
 
     if lines not in ("str", "bytes"):
         raise ValueError(f"lines: expected 'str' or 'bytes', got {lines!r}")
-    suffix, paths = files_of(given)
+    suffix, paths = files_of(given, name)
     pieces: list[Any]
     if suffix == PARQUET:
-        pieces = list(row_groups_of(paths, column, blocksize))
+        pieces = list(row_groups_of(paths, column, blocksize, name))
     elif column is not None:
         raise TypeError(f"column: it is one of tables, and {paths[0]} is text")
     else:
         pieces = list(byte_ranges_of(paths, blocksize, lines))
-    blobs = [pickle.dumps(piece) for piece in pieces]
+    names = [piece.name for piece in pieces]
     call = delay(_read, pure=False, traverse=False)
-    return Partitions([call(b, dask_key_name=f"ubpe-read-{uuid4().hex}") for b in blobs], [piece.name for piece in pieces])
+    blobs = map(pickle.dumps, pieces)  # a named tuple would be looked into for tasks
+    return Partitions([call(blob, dask_key_name=f"ubpe-read-{uuid4().hex}") for blob in blobs], names)
 
 
-def _read(piece: bytes) -> Any:
+def _read(blob: bytes) -> Any:
     """The documents of a part of a file."""
-    return pickle.loads(piece).documents()
+    piece = pickle.loads(blob)
+    return _named(piece.name, piece.documents)
 
 
-def _of_list(parts: Any, column: str | None) -> Partitions:
+def _of_list(parts: Any, column: str | None, name: str) -> Partitions:
     """The partitions of a list of what is all in memory here, or all elsewhere."""
     from dask import delayed as delay
 
-    kinds = [next((name for module, name in _ELSEWHERE if _is_a(part, module, name)), "here") for part in parts]
+    kinds = [next((kind for module, kind in _ELSEWHERE if _is_a(part, module, kind)), "here") for part in parts]
     if other := [i for i, kind in enumerate(kinds) if kind != kinds[0]]:
         i = other[0]
         raise TypeError(
-            f"parts: expected partitions of one form, got {describe(parts[0])} (partition 0) and {describe(parts[i])} "
+            f"{name}: expected partitions of one form, got {describe(parts[0])} (partition 0) and {describe(parts[i])} "
             f"(partition {i})"
         )
-    if "here" not in kinds:
-        clients = [part.client for part in parts if hasattr(part, "client")]
-        delayed = [delay(part) for part in parts] if clients else list(parts)
-        if column is not None:
-            delayed = _each(delayed, table_documents, column)
-        return _numbered(delayed, client=clients[0] if clients else None)
+    if kinds and kinds[0] != "here":
+        client = parts[0].client if kinds[0] == "Future" else None
+        delayed = [delay(part) for part in parts] if client else list(parts)
+        return _numbered(_each(delayed, table_documents, column) if column is not None else delayed, client=client)
     call = delay(pickle.loads, pure=False, traverse=False)
-    blobs = [pickle.dumps(_here(part, i, column), 5) for i, part in enumerate(parts)]
+    blobs = [pickle.dumps(_here(part, f"{name}: partition {i}", column), 5) for i, part in enumerate(parts)]
     return _numbered([call(blob, dask_key_name=f"ubpe-partition-{uuid4().hex}") for blob in blobs])
 
 
 _ELSEWHERE = (("dask.delayed", "Delayed"), ("distributed", "Future"))
 
 
-def _here(part: Any, i: int, column: str | None) -> Any:
+def _here(part: Any, where: str, column: str | None) -> Any:
     """A partition that is in memory here; TypeError for what cannot be one, the rest is seen where it is used."""
-    where = f"parts: partition {i}"
     if column is not None:
         try:
             return table_documents(part, column)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{where}: {error}") from error
+            raise with_name(error, where) from None
     if is_path(part):
         raise TypeError(f"{where}: expected documents, got a path; give paths alone, or texts as lists of them")
     if part is None or isinstance(part, (int, float, complex, np.generic, Mapping, Set)) or hasattr(part, "__next__"):
         raise TypeError(f"{where}: expected a list of documents, an array, a Ragged or Counts, got {describe(part)}")
     if isinstance(part, (list, tuple, range)) and any(isinstance(doc, (int, np.integer)) for doc in part[:1]):
-        raise TypeError(f"{where}: expected a list of documents, got a flat list of integers; parts are a list of partitions")
+        raise TypeError(f"{where}: expected a list of documents, got a flat list of integers; a partition is a list of documents")
     if type(part).__module__.partition(".")[0] == "pyarrow" and hasattr(part, "type"):
         return arrow_documents(part, where)
     return part
 
 
-def _of_array(array: Any) -> Partitions:
+def _of_array(array: Any, name: str) -> Partitions:
     """The blocks of an array: stretches of one document, or rows that are documents."""
     if array.dtype.kind not in "iu":
-        raise TypeError(f"parts: documents are integers, got a dask.array of {array.dtype}")
+        raise TypeError(f"{name}: documents are integers, got a dask.array of {array.dtype}")
     if array.ndim not in (1, 2):
-        raise ValueError(f"parts: expected a 1-D dask.array (one document) or 2-D (a document a row), got {array.ndim}-D")
+        raise ValueError(f"{name}: expected a 1-D dask.array (one document) or 2-D (a document a row), got {array.ndim}-D")
     if array.ndim == 2 and array.numblocks[1] != 1:
         array = array.rechunk({1: -1})
     return _numbered(array.to_delayed().ravel().tolist(), joined=array.ndim == 1)

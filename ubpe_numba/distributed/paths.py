@@ -39,7 +39,7 @@ def is_path(value: object) -> bool:
 def files_of(given: Any, name: str = "parts") -> Files:
     """The files of a path or a list of paths.
 
-    Of a folder, and of its folders, all ``.parquet`` files are taken, or all ``.txt`` files if there are none of those; names that
+    Of a folder, and of its folders, all ``.parquet`` files are taken, or all ``.txt`` files if there are none; names that
     begin with a dot or an underscore are left out, as Dask and Spark leave them out (``_SUCCESS``), and so are other files.
     ValueError for two formats, for a file that is neither, and where nothing is found; FileNotFoundError for a path without a
     file; TypeError for paths that are not `str`. All name the path.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from ubpe_numba.distributed.cluster import check_stopped, results, token_of_call, using
-from ubpe_numba.distributed.partitions import _size_of, partitions_of
+from ubpe_numba.distributed.partitions import blocksize_of, partitions_of
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import RowGroups, open_parquet, row_groups_of
 from ubpe_numba.distributed.shipped_model import ShippedModel
@@ -131,14 +131,16 @@ def source_of(source: Any, column: str | None, argument: str, lines: str, blocks
     if is_path(source) or (isinstance(source, (list, tuple)) and source and all(map(is_path, source))):
         files = files_of(source, "source")
         if files.suffix == PARQUET:
-            return _of_parquet(files.paths, column, _size_of(blocksize))
+            return _of_parquet(files.paths, column, blocksize_of(blocksize))
     elif hasattr(source, "to_delayed") and hasattr(source, "columns") and source.ndim == 2:  # a dataframe of Dask
         names = [str(name) for name in source.columns]
         chosen = names[0] if column is None and len(names) == 1 else column
         if chosen is None or names.count(chosen) != 1:
             raise ValueError(f"{argument}: expected the name of one of the columns {', '.join(map(repr, names))}, got {column!r}")
         return _of_tables(source.to_delayed(), chosen, {"source": names})
-    found = partitions_of(source, None if _gives_tables(source, column) else column, lines=lines, blocksize=blocksize)
+    found = partitions_of(
+        source, None if _gives_tables(source, column) else column, lines=lines, blocksize=blocksize, name="source"
+    )
     if found.joined:
         raise ValueError(
             "source: a 1-D dask.array is one document, which cannot be encoded in parts; expected documents, as rows of 2-D are"
@@ -161,7 +163,7 @@ def _of_tables(parts: Any, column: str, tables: dict[str, list[str]], client: An
 
 def _of_parquet(paths: list[str], column: str | None, blocksize: int) -> Source:
     """A source of Parquet files; the manifest knows a file by what its footer says, wherever it is."""
-    parts = row_groups_of(paths, column, blocksize)
+    parts = row_groups_of(paths, column, blocksize, "source")
     tables, marks = {}, {}
     for path in paths:
         with open_parquet(path) as file:

@@ -46,11 +46,11 @@ def open_parquet(path: str) -> Any:
         raise ValueError(f"{path}: not a Parquet file that can be read: {error}") from error
 
 
-def row_groups_of(paths: list[str], column: str | None, blocksize: int) -> list[RowGroups]:
+def row_groups_of(paths: list[str], column: str | None, blocksize: int, name: str = "parts") -> list[RowGroups]:
     """The parts of files, in order: as many row groups as have `blocksize` bytes of the column together, at least one.
 
     Only the footers of the files are read. A file without rows is one part. Without `column` the files have one column.
-    ValueError for a column that is not there; TypeError for one without documents, or of documents of another kind than the first file's.
+    ValueError for a column that is not there; TypeError for one without documents, or of another kind than in the first file.
     """
     parts: list[RowGroups] = []
     kinds: dict[str, str] = {}
@@ -62,7 +62,7 @@ def row_groups_of(paths: list[str], column: str | None, blocksize: int) -> list[
         parts += _parts(path, chosen, metadata, blocksize)
     if len(kinds) > 1:
         (one, a), (other, b) = list(kinds.items())[:2]
-        raise TypeError(f"parts: expected documents of one kind in all files, got {one} ({a}) and {other} ({b})")
+        raise TypeError(f"{name}: expected documents of one kind in all files, got {one} ({a}) and {other} ({b})")
     return parts
 
 

@@ -667,7 +667,7 @@ class Tokenizer(ABC):
         if self._is_plain:
             return as_corpus(docs, offsets, sample_weight, boundaries)
         if self.encoding is not None and isinstance(docs, Counts):
-            docs = Counts(as_utf8(docs.flat), docs.weights)
+            docs = Counts(as_utf8(docs.flat), docs.weights, docs.are_segments)
         corpus = as_corpus(docs, offsets, sample_weight, boundaries, self._read)
         kind = corpus.given.kind
         if corpus.given.offsets[-1] == corpus.given.offsets[0]:  # no symbols: of any kind
@@ -676,7 +676,10 @@ class Tokenizer(ABC):
             corpus = corpus._replace(given=corpus.given._replace(kind=kind))
         elif self.alphabet is not None:  # integers do for bytes, and bytes for integers
             kind = Alphabet.from_user(self.alphabet, kind).kind
-        return self._segmenter(kind, None).corpus(corpus, self.n_threads)
+        segmenter = self._segmenter(kind, None)
+        if isinstance(docs, Counts) and docs.are_segments:  # all is done but what leaves documents whole
+            segmenter = PLAIN._replace(lone=None if segmenter.pretokenizer is not None else segmenter.lone)
+        return segmenter.corpus(corpus, self.n_threads)
 
     def _read(self, docs: Any, offsets: Any = None) -> Documents:
         return read_documents(docs, offsets, self.encoding)

@@ -199,7 +199,7 @@ class Alphabet:
         return cls._from_values(values, kind or found, "alphabet")
 
     @classmethod
-    def learn(cls, documents: Documents) -> Alphabet:
+    def learn(cls, documents: Documents, n_symbols: int | None = None) -> Alphabet:
         """Choose the alphabet for a corpus.
 
         Bytes: all 256. Characters: those that occur, sorted. Integers: 0..max if none is negative and max is below 65536, or
@@ -209,7 +209,9 @@ class Alphabet:
         Parameters
         ----------
         documents : Documents
-            The corpus, as `as_documents` returns it.
+            The corpus, as `as_documents` returns it; or its distinct documents.
+        n_symbols : int, optional
+            The number of symbols of the corpus, where the documents are the distinct ones.
 
         Returns
         -------
@@ -230,7 +232,8 @@ class Alphabet:
         if kind == "bytes" or values.size == 0:
             return cls(kind, 256 if kind == "bytes" else 1)
         low, high = int(values.min()), int(values.max())
-        if kind == "int" and low >= 0 and high < min(max(_DENSE, 4 * values.size), _DENSE_MOST):
+        size = values.size if n_symbols is None else n_symbols
+        if kind == "int" and low >= 0 and high < min(max(_DENSE, 4 * size), _DENSE_MOST):
             return cls(kind, high + 1)
         if high - low >= max(TABLE_SPAN, 4 * values.size):
             return cls._from_distinct(np.unique(values), kind)
