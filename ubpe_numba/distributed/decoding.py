@@ -36,7 +36,12 @@ class Decoding(NamedTuple):
         if model.alphabet.kind == "int":
             return pa.array(found, pa.list_(pa.int64()))
         kind = pa.binary() if model.alphabet.kind == "bytes" and model.segmenter.encoding is None else pa.string()
-        return pa.array(found, kind)
+        try:
+            return pa.array(found, kind)
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"errors: with {self.errors!r} texts have surrogates, which files cannot hold; use 'replace'"
+            ) from error
 
 
 def decode(
