@@ -14,6 +14,7 @@ from reference import fit as reference
 from reference.unique import merge_until_unique
 
 from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, UBPEClassic
+from ubpe_numba.fitting import learn
 from ubpe_numba.fitting import loop as fitting
 from ubpe_numba.fitting import working_text as shards
 from ubpe_numba.fitting.kernels import index as shard_index
@@ -142,7 +143,7 @@ def test_pauses_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> Non
     rng = np.random.default_rng(3)
     docs = [rng.integers(0, 9, 300).tolist() for _ in range(5)]
     whole = UBPEClassic(200, 5, alphabet=9).fit(docs, progress=False)
-    monkeypatch.setattr(fitting, "_BUDGET", 1)
+    monkeypatch.setattr(learn, "BUDGET", 1)
     assert UBPEClassic(200, 5, alphabet=9).fit(docs, progress=False).fingerprint == whole.fingerprint
 
 
@@ -220,11 +221,7 @@ def test_counts_past_what_floats_tell_apart(ties: str) -> None:
 
 
 def test_threads_are_chosen_by_size() -> None:
-    rules = FitRules()
-
-    def plan(n_cells: int, threads: int) -> tuple[int, int]:
-        return fitting._plan(n_cells, fitting.Settings(9, 1, rules, threads))
-
+    plan = fitting.plan
     assert plan(10_000, 8) == (1, 1)
     assert plan(1_200_000, 8) == (2, 2)
     assert plan(10**9, 8) == (8, 8)

@@ -14,6 +14,7 @@ from reference import fit as reference
 
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.fitting import learn
 from ubpe_numba.fitting import loop as fitting
 from ubpe_numba.fitting import shards as cutting
 from ubpe_numba.fitting import working_text as shards
@@ -36,7 +37,7 @@ def sharded(docs: Any, size: int, n_shards: int, threads: int, near: int, argume
         patch.setattr(shard_index, "DENSE", arguments.get("dense", 1024))
         patch.setattr(fitting, "_SMALL", arguments.get("batch", fitting._SMALL))
         patch.setattr(fitting, "_FEW_PAIRS", arguments.get("most", fitting._FEW_PAIRS))
-        found = fitting.fit(as_corpus(docs, **marks), Alphabet.dense(size), plan, Progress(False))
+        found = learn.fit(as_corpus(docs, **marks), Alphabet.dense(size), plan, Progress(False))
     return [(int(a), int(b), int(c), int(d)) for (a, b), c, d in zip(found.pairs, found.counts, found.documents, strict=True)]
 
 

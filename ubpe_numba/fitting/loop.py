@@ -14,27 +14,23 @@ Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~1
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ubpe_numba.documents.corpus import Corpus
-from ubpe_numba.fitting.history import History
+from ubpe_numba.fitting.all_shards import AllShards
 from ubpe_numba.fitting.kernels import index, rounds
 from ubpe_numba.fitting.kernels import pair_counts as d
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
-from ubpe_numba.fitting.memory_limit import Memory
-from ubpe_numba.fitting.working_text import WorkingText
-from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.runtime.tables.pairs import EMPTY
-from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
-_BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
+BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
 _ROUND = 1024  # most merges of a round where one is asked for
 _BATCH_PART = 32  # of the symbols are merged at once: what a batch replaces is noted down (12 bytes each)
 _SMALL = 1 << 16  # but not less than so many
@@ -45,7 +41,7 @@ _PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150
 _ONE_EPOCH = 1 << 18  # symbols; of a text so small all pairs are listed at once if there may be as many merges
 _ONE_EPOCH_WEIGHTED = 1 << 21  # and of one with weights as many pairs as merges: its documents tend to be short, as words are
 _MOST_READY = 1 << 15  # most pairs and tokens that there is room for at first; a round that needs more asks for it
-_ENDLESS = 2**63 - 1
+ENDLESS = 2**63 - 1
 
 
 class Settings(NamedTuple):
@@ -80,88 +76,92 @@ class Merges(NamedTuple):
         return found
 
 
-def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress) -> tuple[Vocabulary, History]:
-    """Learn a vocabulary from a corpus; see `fit`.
+class CorpusSize(NamedTuple):
+    """What the driver of a fit knows of its corpus."""
 
-    Returns
-    -------
-    The vocabulary, in order of creation, and what each merge did to the corpus.
-    """
-    merges = fit(corpus, alphabet, settings, progress)
-    lengths = corpus.n_symbols - np.cumsum(merges.replaced)
-    n_symbols = np.full(lengths.size, corpus.n_symbols, np.int64)
-    history = History(merges.counts, merges.documents, lengths, n_symbols, merges.last_round)
-    learned = merges.pairs, idf(corpus.n_documents, merges.documents), merges.counts, merges.documents
-    return Vocabulary.from_fit(alphabet.size, *learned, merges.occurrences(), corpus.n_documents, corpus.n_symbols), history
+    n_symbols: int
+    by_weight: int  # with weights counted
+    cells: int  # symbols and separators
+    has_weights: bool
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> CorpusSize:
+        """That of a corpus."""
+        n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
+        return cls(n_symbols, corpus.n_symbols, n_symbols + corpus.offsets.size, corpus.weights is not None)
+
+    def candidates(self, settings: Settings) -> int:
+        """How many candidates a round has: there are no more pairs than symbols."""
+        return min(settings.n_candidates, max(1, self.n_symbols))
 
 
-def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress, offsets: np.ndarray | None = None) -> Merges:
-    """Learn merges until the vocabulary is full, or no pair is frequent enough.
+class Room(NamedTuple):
+    """For how much there is room when a fit begins."""
+
+    tokens: int
+    slots: int  # pairs
+    merges: int  # of a round; never more
+
+    @classmethod
+    def of(cls, size: CorpusSize, n_alphabet: int, settings: Settings, n_parts: int) -> Room:
+        """That of a fit whose pairs are dealt to `n_parts`."""
+        wanted = max(0, settings.n_tokens - n_alphabet)
+        n_candidates = size.candidates(settings)
+        merges = n_candidates if n_candidates > 1 else min(_ROUND, max(1, wanted))
+        ready = max(1 << 10, min(_MOST_READY, size.n_symbols // 4, 4 * wanted) // n_parts)
+        return cls(n_alphabet + merges + min(ready, wanted), 1 << (ready - 1).bit_length(), merges)
+
+
+def plan(n_cells: int, n_threads: int, n_shards: int | None = None) -> tuple[int, int]:
+    """How many threads, and how many shards: one each, unless they would be too small to pay or too large to be possible."""
+    if n_shards is not None:
+        return n_threads, n_shards
+    threads = max(1, min(n_threads, n_cells // _PER_SHARD))
+    return threads, max(threads, -(-n_cells // (MOST_CELLS - 2**20)))
+
+
+class Loop(ABC):
+    """The driver of a fit: the arrays of its tables, and the steps that Python takes between rounds.
 
     Parameters
     ----------
-    corpus, alphabet
-        The documents, and which symbols there are. UnknownSymbolError for a symbol outside the alphabet.
-    settings
-        How to fit. MemoryError if the fit cannot keep to `memory_limit`.
-    progress
-        Shows the number of ids.
+    shards
+        The text.
+    size, n_alphabet, settings
+        Of the corpus; of the alphabet; how to fit, with the threads to use.
+    room
+        What the arrays begin with.
+    n_parts
+        To which the pairs are dealt.
     offsets
-        int64, where symbols of the alphabet stand for tokens: symbol i is one of `offsets[i + 1] - offsets[i]` symbols.
-
-    Returns
-    -------
-    The merges, and how often each pair occurred.
-
-    Notes
-    -----
-    Ctrl-C is obeyed between slices of ~100 ms. The result does not depend on the number of threads. Source: UBPE tokenizers,
-    part 1; the incremental scheme is described in the kernels.
+        As for `fit`.
     """
-    return _Fit(corpus, alphabet, settings, offsets).run(progress)
 
-
-class _Fit:
-    """The arrays of one fit, and the steps that Python takes between rounds."""
-
-    def __init__(self, corpus: Corpus, alphabet: Alphabet, settings: Settings, offsets: np.ndarray | None) -> None:
-        self.n_alphabet = n = alphabet.size
-        n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
-        self.n_candidates = min(settings.n_candidates, max(1, n_symbols))  # there are no more pairs
-        self.n_symbols, self.by_weight = n_symbols, corpus.n_symbols
-        cells = n_symbols + corpus.offsets.size
-        self.memory = None
-        if settings.memory_limit is not None:
-            divisible = corpus.weights is None and cells < MOST_CELLS
-            self.memory = Memory.within(settings.memory_limit, cells, corpus.offsets.size, divisible)
-        if self.memory is not None:  # one shard takes the least
-            settings = settings._replace(n_threads=1)
-        self.threads, n_shards = _plan(cells, settings)
-        merges = self.n_candidates if self.n_candidates > 1 else min(_ROUND, max(1, settings.n_tokens - n))
-        wanted = max(0, settings.n_tokens - n)
-        ready = max(1 << 10, min(_MOST_READY, n_symbols // 4, 4 * wanted) // n_shards)
-        slots = 1 << (ready - 1).bit_length()
-        tokens = n + merges + min(ready, wanted)
-        self.text = WorkingText(corpus, alphabet, n_shards, tokens, slots, merges, self.threads)
+    def __init__(
+        self, shards: AllShards, size: CorpusSize, n_alphabet: int, room: Room, settings: Settings, n_parts: int,
+        offsets: np.ndarray | None,
+    ) -> None:  # fmt: skip
+        self.shards, self.n_alphabet = shards, n_alphabet
+        self.n_candidates, self.n_symbols, self.by_weight = size.candidates(settings), size.n_symbols, size.by_weight
+        self.has_weights, self.threads = size.has_weights, settings.n_threads
+        self.driver, self.task = d.allocate(n_parts, *room)
+        self.driver.lengths[:n_alphabet] = 1 if offsets is None else np.diff(offsets)[:n_alphabet]
         self.ties = None if settings.rules.ties == "smallest" else _TIES[settings.rules.ties]
-        # other ties are decided by a look at the text, for which the driver has to be alone
-        self.driver, self.task = d.allocate(self.text.k if self.ties is None else 1, tokens, slots, merges)
-        self.driver.lengths[:n] = 1 if offsets is None else np.diff(offsets)[:n]
-        self.control = np.zeros(rounds.CLAIMS + rounds.LINE * self.text.k, np.int64)
+        self.control = np.zeros(rounds.CLAIMS + rounds.LINE * max(n_parts, shards.k), np.int64)
         self.threshold, self.min_count, self.longest = 0, settings.rules.min_count, settings.longest
         # beginning an epoch costs a small text more than its rounds: if there may be as many merges, all pairs are listed
-        small = n_symbols <= (_ONE_EPOCH if corpus.weights is None else _ONE_EPOCH_WEIGHTED) and settings.memory_limit is None
-        self.wanted = wanted if small else 0
-        self.enough = max(2 * self.n_candidates, 0 if corpus.weights is None else self.wanted)
+        small = size.n_symbols <= (_ONE_EPOCH_WEIGHTED if size.has_weights else _ONE_EPOCH) and settings.memory_limit is None
+        self.wanted = max(0, settings.n_tokens - n_alphabet) if small else 0
+        self.enough = max(2 * self.n_candidates, self.wanted if size.has_weights else 0)
         self.state = state = self.driver.state[0]
-        state["next_id"] = state["round_start"] = n
+        state["next_id"] = state["round_start"] = n_alphabet
         state["limit"] = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
         state["whole_rounds"] = settings.rules.overshoot
         state["min_count"] = self.min_count
         state["longest"] = self.longest
         state["ties"] = _TIES[settings.rules.ties]
         state["candidates"] = self.n_candidates
-        state["batch"] = self.batch = max(_SMALL, corpus.n_symbols // _BATCH_PART)
+        state["batch"] = self.batch = max(_SMALL, size.by_weight // _BATCH_PART)
 
     def run(self, progress: Progress) -> Merges:
         """Rounds and epochs until the vocabulary is full, or no pair is frequent enough."""
@@ -176,16 +176,14 @@ class _Fit:
                 if reason == rounds.THIN:
                     self.threshold = max(self.min_count, self.threshold // _STEP)
                 if reason in (rounds.THIN, rounds.FULL):
-                    self.text.compact(self.task.width, shrink=self.memory is None)
-                    if reason == rounds.FULL:
-                        if full_at == last:  # a slice that is to be moved is longer than what is left
-                            self.text.more_room() if self.memory is None else self.memory.refuse()
-                        full_at = last
+                    # a slice that is to be moved is longer than what is left
+                    self._compact(more_room=reason == rounds.FULL and full_at == last)
+                    full_at = last if reason == rounds.FULL else full_at
                     self._begin_epoch()
                 elif reason == rounds.GROW:
                     self._grow(int(state["need"]), int(state["need"]))
-        elif self.n_alphabet <= index.DENSE:
-            self.text.count_dense(self.n_alphabet)  # no pairs are asked for, but how often symbols occur
+        else:
+            self.shards.count_symbols()
         progress.finish(int(state["next_id"]))
         learned = self.driver.learned[self.n_alphabet : state["next_id"]]
         return Merges(
@@ -194,31 +192,20 @@ class _Fit:
             learned["documents"].copy(),
             learned["replaced"].copy(),
             int(state["round_start"]) - self.n_alphabet,
-            self.text.symbol_counts,
+            self.shards.symbol_counts,
         )
 
+    @abstractmethod
     def _rounds(self) -> int:
-        """Rounds in this thread, with the help of others, until there is a reason to stop; returns it (`rounds.DONE` ...)."""
-        control, threads = self.control, self.threads
-        control[:] = 0
-        shared = self.driver, self.task, self.text.shards, self.text.weighted, self.text.borders
-        if threads == 1:
-            return int(rounds.run(*shared, self.ties, control, 1, _BUDGET))
+        """Rounds until there is a reason to stop; returns it (`rounds.DONE` ...)."""
 
-        def stop() -> None:
-            control[rounds.JOB] |= rounds.STOP
-
-        return thread_pool.together(
-            lambda: int(rounds.run(*shared, self.ties, control, threads, _BUDGET)),
-            lambda me: rounds.work(*shared, control, me),
-            stop,
-            threads,
-        )
+    @abstractmethod
+    def _compact(self, more_room: bool) -> None:
+        """Compact the text, or raise MemoryError if it wants more room than there may be."""
 
     def _grow(self, need: int, listed: int) -> None:
         """Make room for `need` more pairs in each part, `listed` new ones of a round, and the tokens of the next round."""
         self.driver, self.task = d.grown(self.driver, self.task, need, listed)
-        self.text.grow(self.driver.learned.size, self.driver.free.size)
 
     # ---------------------------------------------------------------------------------------------- epochs
 
@@ -240,7 +227,7 @@ class _Fit:
     def _index_dense(self, n_tokens: int) -> int:
         """Begin an epoch by a table of all pairs; how many pairs that may be merged are left out."""
         lengths = self.driver.lengths[:n_tokens]
-        counts, of_shards = self.text.count_dense(n_tokens)
+        counts = self.shards.count_dense(n_tokens)
         mergeable = counts
         if 2 * lengths.max() > self.longest:
             mergeable = counts * (np.add.outer(lengths, lengths) <= self.longest).ravel()
@@ -251,38 +238,37 @@ class _Fit:
         self._lower_threshold(first, 2, enough, lambda t: int(np.count_nonzero(mergeable >= t)))
         n = self._not_too_many(mergeable, mergeable, 0)
         frequent = np.flatnonzero((counts if self.n_candidates > 1 else mergeable) >= self.threshold)
-        slot_of = np.full(counts.size, -1, np.int32)
-        slot_of[frequent] = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
-        self.text.list_dense(n_tokens, of_shards, slot_of)
+        slots = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
+        self.shards.list_dense(n_tokens, frequent, slots)
         return existing - n
 
     def _index_sorted(self, n_tokens: int) -> int:
         """Begin an epoch by sorting the pairs of the text; an upper bound of how many that may be merged are left out."""
-        text, single, floor = self.text, self.text.k == 1, self.min_count
-        found = text.sort_pairs(n_tokens)
+        shards, single, floor = self.shards, self.shards.k == 1, self.min_count
+        n_pairs = shards.sort_pairs(n_tokens)
         pairs = counts = np.empty(0, np.int64)
         rarer = 0
 
         def count(threshold: int) -> int:
             """Count the pairs that may reach the threshold; how many of them may be merged."""
             nonlocal pairs, counts, rarer
-            pairs, counts, rarer = text.count_sorted(found, threshold, floor)
+            pairs, counts, rarer = shards.count_sorted(threshold, floor)
             short = self._mergeable(pairs)
             n = int(np.count_nonzero(short))
             if self.n_candidates == 1 and n < pairs.size:  # a long pair may still keep one of many candidates from a round
                 pairs, counts = pairs[short], counts[short]
             return n
 
-        weight = found.n_pairs if text.weighted is None else max(found.n_pairs, self.by_weight)
+        weight = n_pairs if shards.view.weighted is None else max(n_pairs, self.by_weight)
         n = self._lower_threshold(weight // 1000, _STEP, self.enough, count)
         if single:
-            rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], found.n_pairs)
+            rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], n_pairs)
             pairs = pairs[counts >= self.threshold]
-        counts, slices = text.list_sorted(found, pairs)
+        counts = shards.list_sorted(pairs)
         if not single:  # now by what they really count: if all bounds were equal, and too high by one, no pair would be left
             mergeable = counts[self._mergeable(pairs)]
             rarer += int(np.count_nonzero(mergeable >= floor)) - self._not_too_many(counts, mergeable, 0)
-        text.give_slots(self._seed(pairs, counts), slices)
+        shards.give_slots(self._seed(pairs, counts))
         return rarer
 
     def _lower_threshold(self, first: int, factor: int, enough: int, count: Callable[[int], int]) -> int:
@@ -323,14 +309,12 @@ class _Fit:
             # of those that are as frequent there may be many more: leave them out if enough are left
             rarest = np.count_nonzero(mergeable > threshold) < max(2 * self.n_candidates, most // 4)
             self.threshold = threshold if rarest else threshold + 1
-        chosen = int(self.task.counts[self.task.batch["n"][0] :][: self.state["pending"]].min(initial=_ENDLESS))
-        self.threshold = min(self.threshold, chosen)  # what has been chosen is in the tables
-        if self.memory is not None:
-            best = np.sort(mergeable[mergeable >= self.threshold])[-self.n_candidates :]
-            given = self.threshold, min(chosen, int(best[0]) if best.size else _ENDLESS), self.batch
-            self.threshold, room = self.memory.threshold(counts, *given, scratch)
-            self.text.restrict(room)
+        self.threshold = min(self.threshold, self._least_chosen())  # what has been chosen is in the tables
         return int(np.count_nonzero(mergeable >= self.threshold))
+
+    def _least_chosen(self) -> int:
+        """The count of the rarest pair that the round has still to merge."""
+        return int(self.task.counts[self.task.batch["n"][0] :][: self.state["pending"]].min(initial=ENDLESS))
 
     def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Enter pairs into the tables of their parts; their slots, -1 for those that are too rare or too long."""
@@ -342,11 +326,3 @@ class _Fit:
             if (need := int(d.seed(of.state, of.part, *tables, of.lengths, pairs, counts, slots))) == 0:
                 return slots
             self._grow(need, 0)
-
-
-def _plan(n_cells: int, settings: Settings) -> tuple[int, int]:
-    """How many threads, and how many shards: one each, unless they would be too small to pay or too large to be possible."""
-    if settings.n_shards is not None:
-        return settings.n_threads, settings.n_shards
-    threads = max(1, min(settings.n_threads, n_cells // _PER_SHARD))
-    return threads, max(threads, -(-n_cells // (MOST_CELLS - 2**20)))

@@ -23,6 +23,12 @@ class Cut(NamedTuple):
     segment: np.ndarray
     inside: np.ndarray
 
+    @property
+    def segments(self) -> list[tuple[int, int]]:
+        """The range of segments of each shard; one that is cut belongs to both shards."""
+        ends = self.segment[1:] + self.inside[1:]
+        return list(zip(self.segment.tolist(), ends.tolist(), strict=False))
+
 
 def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
     """Cut segments into at most `n_shards` shards of consecutive symbols.

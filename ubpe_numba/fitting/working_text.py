@@ -18,9 +18,8 @@ import numpy as np
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.fitting.kernels import index
 from ubpe_numba.fitting.kernels import text_cells as s
-from ubpe_numba.fitting.kernels.borders import allocate_borders, pairs_across
 from ubpe_numba.fitting.kernels.merge import allocate_weighted
-from ubpe_numba.fitting.shards import Cut, cut
+from ubpe_numba.fitting.shards import Cut
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -30,30 +29,44 @@ _CHUNK = 1 << 18  # symbols mapped to ids at once while loading
 _POSITIONS = 1.6  # in the arena, a cell
 _LARGE = 1 << 20  # cells; less is not worth giving back
 _SHORT = 4  # a text that has become so many times shorter moves to arrays of its own size
-_ROOM = 64  # cells at the end of each of several shards, for tokens that it takes over; a compacted text leaves more
+ROOM = 64  # cells at the end of each of several shards, for tokens that it takes over; a compacted text leaves more
 
 
-class Sorted(NamedTuple):
+class PairLists(NamedTuple):
+    """Pairs that several lists count: list i is `pairs[begins[i] : ends[i]]`, by left token ascending."""
+
+    pairs: np.ndarray  # int64
+    counts: np.ndarray  # int64, of each pair
+    begins: np.ndarray  # int64[lists]
+    ends: np.ndarray  # int64[lists]
+    below: int  # how many pairs that are in no list reach the least count, by list; 0 only if there are none
+
+
+class _Sorted(NamedTuple):
     """The pairs of a text of K shards by left token, to be counted and listed; V tokens."""
 
     starts: list[np.ndarray]  # int32, of each shard: cells where a pair begins
     ends: list[np.ndarray]  # int64[V + 1], of each shard: where the bucket of a left token ends
-    across: tuple[np.ndarray, np.ndarray]  # the pairs across borders by left token, and their weights; int64
-    rooms: list[int]  # where the lists of each shard, and of the borders, begin in the two arrays below
-    pairs: np.ndarray  # int64: room for all of the pairs of all shards, touched only as far as it is used
+    rooms: list[int]  # where the lists of each shard begin in the two arrays below, and where the last ends
+    pairs: np.ndarray  # int64: room for all of the pairs of all shards and K more, touched only as far as it is used
     counts: np.ndarray  # int64
-    n_pairs: int  # in the text
 
 
 class WorkingText:
-    """The shards of one fit.
+    """The shards of a fit that are in one process.
 
     Parameters
     ----------
     corpus, alphabet
         What to load. UnknownSymbolError for a symbol outside the alphabet.
-    n_shards
-        At most so many.
+    place
+        Where it is cut into shards.
+    room
+        Cells at the end of each shard for tokens that it takes over.
+    weighted
+        Whether occurrences have weights, or segments are not documents.
+    counted
+        Whether symbols are counted while they are loaded, whatever the alphabet.
     tokens, slots, merges
         Room for so many ids, pairs and merges of a round; `grow` makes more of the first two.
     threads
@@ -64,40 +77,39 @@ class WorkingText:
     k
         Number of shards.
     symbol_counts
-        int64[alphabet], how often each symbol occurred in the corpus, by weight; of up to `index.DENSE` symbols after the first
-        `count_dense`.
-    shards, weighted, borders
-        Their arrays; the weights, None where all documents weigh 1 and none has boundaries; the borders, None of a single shard.
+        int64[alphabet], how often each symbol occurs, by weight, if `counted` or if there are more than `index.DENSE`; otherwise
+        how often it ends a segment, since the others are counted with the pairs.
+    shards, weighted
+        Their arrays; the weights, or None.
+    width
+        int32[V]: cells of a token, of the task that says what is merged; to be set by whose task it is.
     """
 
+    width: np.ndarray
+
     def __init__(
-        self, corpus: Corpus, alphabet: Alphabet, n_shards: int, tokens: int, slots: int, merges: int, threads: int
-    ) -> None:
+        self, corpus: Corpus, alphabet: Alphabet, place: Cut, room: int, weighted: bool, counted: bool,
+        tokens: int, slots: int, merges: int, threads: int,
+    ) -> None:  # fmt: skip
         offsets = corpus.offsets
-        place = Cut(offsets[[0, -1]], np.array([0, offsets.size - 1]), np.zeros(2, bool))
-        if n_shards > 1:
-            place = cut(offsets, n_shards)
-        self.k = k = place.at.size - 1
+        self.k = place.at.size - 1
         self.threads, self.n_symbols = threads, int(place.at[-1] - place.at[0])
-        ends = place.segment[1:] + place.inside[1:]
-        segments = list(zip(place.segment.tolist(), ends.tolist(), strict=False))
-        n_separators = ends - place.segment[:-1] + 1
+        segments = place.segments
+        n_separators = place.segment[1:] + place.inside[1:] - place.segment[:-1] + 1
         n_cells = np.diff(place.at) + n_separators
-        self.room = _ROOM if k > 1 else 0
+        self.room = room
         self.shards = s.allocate(n_cells + self.room, n_separators, _POSITIONS, tokens, slots, merges)
-        self.weighted = self.borders = None
-        given = corpus.document_of, corpus.weights
-        if corpus.weights is not None or corpus.document_of is not None:
+        self.weighted = None
+        if weighted:
+            given = corpus.document_of, corpus.weights
             self.weighted = allocate_weighted(self.shards.base, segments, *given, corpus.offsets.size - 1, tokens, merges)
-        if k > 1:
-            self.borders = allocate_borders(place.segment, place.inside, *given, merges)
-        self._loaded_counts = alphabet.size > index.DENSE
-        counts = self._each(lambda k: self._load(k, corpus, alphabet, place.at[k : k + 2], segments[k]))
-        if not self._loaded_counts:  # symbols without another behind them; the others are counted with the pairs
+        self.counted = counted or alphabet.size > index.DENSE
+        counts = self.each(lambda k: self._load(k, corpus, alphabet, place.at[k : k + 2], segments[k]))
+        if not self.counted:
             ends = np.flatnonzero(np.diff(offsets))
             lasts = alphabet.lookup(corpus.values[offsets[ends + 1] - 1])
             counts = [_counted(lasts, None if corpus.weights is None else corpus.weights[ends], alphabet.size)]
-        self.symbol_counts = np.sum(counts, axis=0)
+        self.symbol_counts: np.ndarray = np.sum(counts, axis=0)
 
     def _load(self, k: int, corpus: Corpus, alphabet: Alphabet, at: np.ndarray, segments: tuple[int, int]) -> np.ndarray:
         """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice; returns their counts."""
@@ -112,19 +124,14 @@ class WorkingText:
             if ids.min() < 0:
                 alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol
             segment = s.load(ids, first, offsets, segment, shard.state, shard.cells, shard.separators)
-            if self._loaded_counts:
+            if self.counted:
                 counts += _counted(ids, _weights_from(first, ids.size, corpus), counts.size)
         return counts
 
     # ---------------------------------------------------------------------------------------------- counting and listing pairs
 
-    def count_dense(self, n_tokens: int) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Count every pair in a table, the pair (a, b) at a * V + b.
-
-        Returns
-        -------
-        int64[V * V] by weight over all shards, and of each shard int32[V * V] of occurrences, for `list_dense`.
-        """
+    def count_dense(self, n_tokens: int) -> np.ndarray:
+        """Count every pair in a table, the pair (a, b) at a * V + b: int64[V * V], by weight; `list_dense` comes next."""
 
         def one(k: int) -> tuple[np.ndarray, np.ndarray]:
             cells = self._cells(k)
@@ -136,52 +143,42 @@ class WorkingText:
             index.weigh_dense(cells, self._weights(k), n_tokens, weights)
             return counts, weights
 
-        found = self._each(one)
-        total = found[0][1].astype(np.int64, copy=self.weighted is None)
+        found = self.each(one)
+        total: np.ndarray = found[0][1].astype(np.int64, copy=self.weighted is None)
         for _, more in found[1:]:
             total += more
-        left, right, weight = self._across()
-        np.add.at(total, left * n_tokens + right, weight)
-        if not self._loaded_counts:
-            self.symbol_counts += total.reshape(n_tokens, n_tokens).sum(axis=1)
-            self._loaded_counts = True
-        return total, [counts for counts, _ in found]
+        self._dense = [counts for counts, _ in found]
+        return total
 
-    def list_dense(self, n_tokens: int, counts: list[np.ndarray], slot_of: np.ndarray) -> None:
-        """List where the pairs with a slot occur; slot_of int32[V * V] is -1 elsewhere. `counts` of the shards is used up."""
+    def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
+        """List where the pairs with a slot, that is not -1, occur; pairs int64[n] at a * V + b, slots int32[n]."""
+        slot_of = np.full(n_tokens * n_tokens, -1, np.int32)
+        slot_of[pairs] = slots
+        counts = self._dense
+        del self._dense
 
         def one(k: int) -> None:
             shard = self._shard(k)
             cells = self._cells(k)
             shard.state["arena_top"] = index.index_dense(cells, shard.arena, shard.slices, n_tokens, counts[k], slot_of)
 
-        self._each(one)
+        self.each(one)
 
-    def sort_pairs(self, n_tokens: int) -> Sorted:
-        """Sort where pairs begin by their left token: in the arena where that leaves as much at its front."""
+    def sort_pairs(self, n_tokens: int) -> int:
+        """Sort where pairs begin by their left token: in the arena where that leaves as much at its front. How many there are."""
         starts, ends = [], [np.empty(n_tokens + 1, np.int64) for _ in range(self.k)]
         for k in range(self.k):
             n, arena = self._cells(k).size, self._shard(k).arena
             starts.append(arena[n : 2 * n] if 2 * n <= arena.size else np.empty(n, np.int32))
-        sizes = self._each(lambda k: int(index.sort_by_left(self._cells(k), starts[k], ends[k])))
-        left, right, weight = self._across()
-        order = np.argsort(left, kind="stable")
-        across = (left << 32 | right)[order], weight[order]
-        rooms = np.cumsum([0, *sizes, left.size]).tolist()
-        pairs, counts = np.empty(rooms[-1], np.int64), np.empty(rooms[-1], np.int64)
-        pairs[rooms[-2] :], counts[rooms[-2] :] = across
-        return Sorted(starts, ends, across, rooms, pairs, counts, sum(sizes))
+        sizes = self.each(lambda k: int(index.sort_by_left(self._cells(k), starts[k], ends[k])))
+        rooms = np.cumsum([0, *sizes]).tolist()
+        pairs, counts = np.empty(rooms[-1] + self.k, np.int64), np.empty(rooms[-1] + self.k, np.int64)
+        self._sorted = _Sorted(starts, ends, rooms, pairs, counts)
+        return int(rooms[-1])
 
-    def count_sorted(self, found: Sorted, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
-        """The pairs that may reach the threshold, by left token.
-
-        Returns
-        -------
-        Pairs and counts, int64; of several shards upper bounds, as a shard does not list what is rare in it. And an upper bound
-        of how many other pairs reach `floor`: 0 only if there are none.
-        """
-        n_tokens = found.ends[0].size - 1
-        least = max(1, -(-threshold // self.k))  # a pair that reaches the threshold reaches this in one shard at least
+    def count_sorted(self, least: int, floor: int) -> PairLists:
+        """The pairs that occur `least` times in a shard, a list of each; `below` counts the others that reach `floor` in one."""
+        found = self._sorted
 
         def one(k: int) -> tuple[int, int]:
             shard = self._shard(k)
@@ -192,26 +189,13 @@ class WorkingText:
             n, below = index.count_sorted(*cells, *weights, *starts, least, floor, found.pairs[room], found.counts[room])  # type: ignore[call-arg]
             return int(n), int(below)
 
-        sizes = self._each(one)
-        if self.k == 1:
-            n, below = sizes[0]
-            return found.pairs[:n], found.counts[:n], below
-        begins = np.array(found.rooms[:-1])
-        ends = begins + np.array([*(n for n, _ in sizes), found.across[0].size])
-        most = int((ends - begins).sum())
-        scratch = np.zeros((3, n_tokens), np.int64)
-        pairs, bounds = np.empty(most, np.int64), np.empty(most, np.int64)
-        lists = found.pairs, found.counts, begins, ends
-        n = index.add_up(*lists, least, threshold, scratch, pairs, bounds)
-        return pairs[:n], bounds[:n], int(threshold > floor)  # rarer pairs were not counted: there may be some
+        sizes, below = np.array(self.each(one), np.int64).T
+        begins = np.array(found.rooms[:-1], np.int64)
+        return PairLists(found.pairs, found.counts, begins, begins + sizes, int(below.sum()))
 
-    def list_sorted(self, found: Sorted, pairs: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        """List where `pairs`, by left token, occur.
-
-        Returns
-        -------
-        Their counts by weight over all shards, int64, and slices for `give_slots`.
-        """
+    def list_sorted(self, pairs: np.ndarray) -> np.ndarray:
+        """List where `pairs`, by left token, occur; their counts by weight, int64. `give_slots` comes next."""
+        found = self._sorted
         slices = [np.empty(2 * pairs.size, np.int32) for _ in range(self.k)]
         counts = [np.zeros(pairs.size, np.int64) for _ in range(self.k)]
 
@@ -223,30 +207,31 @@ class WorkingText:
             results = shard.arena, pairs, slices[k], counts[k]
             shard.state["arena_top"] = index.index_sorted(*cells, weights, *starts, *scratch, *results)
 
-        self._each(one)
-        total = np.sum(counts, axis=0)
-        for pair, weight in zip(*(a.tolist() for a in found.across), strict=True):
-            total[pairs == pair] += weight
-        return total, slices
+        self.each(one)
+        del self._sorted
+        self._slices = slices
+        total: np.ndarray = np.sum(counts, axis=0)
+        return total
 
-    def give_slots(self, slots: np.ndarray, slices: list[np.ndarray]) -> None:
-        """Enter the slices of listed pairs at their slots; those with slot -1 are left out."""
+    def give_slots(self, slots: np.ndarray) -> None:
+        """Enter the slices of the pairs that were listed last at their slots, int32; those with slot -1 are left out."""
         kept = slots >= 0
-        for k in range(self.k):
-            self.shards.slices[k, 2 * slots[kept]] = slices[k][::2][kept]
-            self.shards.slices[k, 2 * slots[kept] + 1] = slices[k][1::2][kept]
+        for k, slices in enumerate(self._slices):
+            self.shards.slices[k, 2 * slots[kept]] = slices[::2][kept]
+            self.shards.slices[k, 2 * slots[kept] + 1] = slices[1::2][kept]
+        del self._slices
 
     # ---------------------------------------------------------------------------------------------- the arrays
 
-    def compact(self, width: np.ndarray, shrink: bool) -> None:
+    def compact(self, shrink: bool) -> None:
         """One cell a token again; all slices become void. `shrink`: give back memory that the text does not need any more."""
 
         def one(k: int) -> None:
             shard = self._shard(k)
-            s.compact(width, shard.state, shard.cells, shard.separators, shard.segment_of_block)
+            s.compact(self.width, shard.state, shard.cells, shard.separators, shard.segment_of_block)
 
-        self._each(one)
-        width[:] = 1
+        self.each(one)
+        self.width[:] = 1
         capacity = self.shards.cells.size
         if shrink and capacity > _LARGE and _SHORT * self.shards.state["n_cells"].sum() < capacity:
             self.shards = s.shrunk(self.shards, self.room, _POSITIONS)
@@ -275,7 +260,7 @@ class WorkingText:
             new |= s.extended(shards, ("slices",), 2 * slots)
         self.shards = shards._replace(**new)
 
-    def _each(self, function: Callable[[int], T]) -> list[T]:
+    def each(self, function: Callable[[int], T]) -> list[T]:
         """`function(k)` of every shard, on the threads; here where a thread of its own would not even help Ctrl-C."""
         if self.k == 1 and self.n_symbols < thread_pool.LONG:
             return [function(0)]
@@ -306,14 +291,6 @@ class WorkingText:
         begin, end = self.shards.base["separators"][k : k + 2].tolist()
         assert self.weighted is not None
         return self.weighted.weights[begin:end]
-
-    def _across(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The pairs across borders: left and right tokens, and weights; int64."""
-        n = 0
-        left, right, weight = np.empty(self.k, np.int64), np.empty(self.k, np.int64), np.empty(self.k, np.int64)
-        if self.borders is not None:
-            n = pairs_across(self.shards, self.borders, left, right, weight)
-        return left[:n], right[:n], weight[:n]
 
 
 def _counted(ids: np.ndarray, weights: np.ndarray | None, size: int) -> np.ndarray:

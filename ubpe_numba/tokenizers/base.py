@@ -7,7 +7,7 @@ import inspect
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
@@ -24,8 +24,9 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import as_utf8, read_document, read_documents
 from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
 from ubpe_numba.fitting.history import History
+from ubpe_numba.fitting.learn import learn
 from ubpe_numba.fitting.learn_more import learn_more
-from ubpe_numba.fitting.loop import Settings, learn
+from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.formats import model_file
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import check_fields, positive
@@ -408,6 +409,11 @@ class Tokenizer(ABC):
         MemoryError
             If the fit cannot keep to `memory_limit`, with an estimate of what it needs.
 
+        Warns
+        -----
+        UserWarning
+            Of a `UBPE` whose objective weighs by idf, if every idf is 0, as with a single document.
+
         Notes
         -----
         Ctrl-C stops a fit within a fraction of a second and leaves the tokenizer as it was. The same documents give the same
@@ -425,13 +431,28 @@ class Tokenizer(ABC):
         if y is not None and offsets is None and getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu":
             raise TypeError("y: it is ignored, and the documents are one flat array: say offsets=...")
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
-        given = corpus.given
-        if hasattr(docs, "__next__") and given.offsets.size == 1:
+        if hasattr(docs, "__next__") and corpus.given.offsets.size == 1:
             raise ValueError("docs: the iterator gave no document; was it used up before?")
         if self.alphabet is None:
-            alphabet = Alphabet.learn(given)
+            alphabet = Alphabet.learn(corpus.given)
         else:  # documents without any symbol are of any kind
-            alphabet = Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
+            offsets = corpus.given.offsets
+            alphabet = Alphabet.from_user(self.alphabet, corpus.given.kind if offsets[-1] > offsets[0] else None)
+        return self._learned(
+            alphabet,
+            settings,
+            lambda: learn(corpus, alphabet, settings, bar),
+            lambda made: self._weighed(corpus, alphabet, made, bar),
+        )
+
+    def _learned(
+        self,
+        alphabet: Alphabet,
+        settings: Settings,
+        learn: Callable[[], tuple[Vocabulary, History]],
+        weigh: Callable[[Vocabulary], Vocabulary],
+    ) -> Self:
+        """Become what a fit makes: `learn` what it is made of, and `weigh` its vocabulary."""
         lone = self._segmenter(alphabet.kind, None).lone  # whether it goes with the alphabet, before a long fit
         if lone is not None:
             lone.ids(alphabet)
@@ -440,10 +461,10 @@ class Tokenizer(ABC):
             if self.alphabet is None and alphabet.is_identity and alphabet.kind == "int":
                 hint = f"; it was learned as 0..{alphabet.size - 1}, alphabet=numpy.unique(...) takes those that occur"
             raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {settings.n_tokens}{hint}")
-        vocabulary, history = learn(corpus, alphabet, settings, bar)
+        vocabulary, history = learn()
         if settings.rules.order == "idf":
             vocabulary = self._rearranged(vocabulary, settings.n_tokens, settings.rules.trim)
-        vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
+        vocabulary = weigh(vocabulary)
         self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, vocabulary.offsets.size - 1)))
         self.history_ = history
         return self
@@ -636,6 +657,11 @@ class Tokenizer(ABC):
     def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
         """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
         return vocabulary
+
+    @property
+    def _weighs_by_text(self) -> bool:
+        """Whether `_weighed` looks at the corpus."""
+        return False
 
     def _settings(self, memory_limit: int | None = None) -> Settings:
         """The validated constructor arguments that decide a fit."""

@@ -10,7 +10,8 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.fitting.loop import Settings, fit
+from ubpe_numba.fitting.learn import fit
+from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.formats.protobuf import field

@@ -235,12 +235,7 @@ class Alphabet:
         size = values.size if n_symbols is None else n_symbols
         if kind == "int" and low >= 0 and high < min(max(_DENSE, 4 * size), _DENSE_MOST):
             return cls(kind, high + 1)
-        if high - low >= max(TABLE_SPAN, 4 * values.size):
-            return cls._from_distinct(np.unique(values), kind)
-        seen = np.zeros(high - low + 1, bool)
-        for start in range(0, values.size, CHUNK):
-            seen[values[start : start + CHUNK].astype(np.int64) - low] = True
-        return cls._from_distinct(np.flatnonzero(seen) + low, kind)
+        return cls._from_distinct(distinct_symbols(documents), kind)
 
     @property
     def symbols(self) -> NDArray[Any]:
@@ -474,6 +469,20 @@ class Alphabet:
         some = self.output(self.symbols[:8])
         shown = str(some.tolist()) if isinstance(some, np.ndarray) else repr(some)
         return f"Alphabet(kind={self.kind!r}, size={self.size}, symbols={shown}{'...' * (self.size > 8)})"
+
+
+def distinct_symbols(documents: Documents) -> NDArray[Any]:
+    """The distinct symbols of documents, ascending. O(symbols), unless they are spread too widely for a table: then sorted."""
+    values = _window(documents)
+    if values.size == 0:
+        return values
+    low, high = int(values.min()), int(values.max())
+    if high - low >= max(TABLE_SPAN, 4 * values.size):
+        return np.unique(values)
+    seen = np.zeros(high - low + 1, bool)
+    for start in range(0, values.size, CHUNK):
+        seen[values[start : start + CHUNK].astype(np.int64) - low] = True
+    return np.flatnonzero(seen) + low
 
 
 def _limit(kind: object) -> int:

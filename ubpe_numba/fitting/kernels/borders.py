@@ -93,20 +93,14 @@ def left_of(shards, borders, k):
 
 
 @kernel
-def pairs_across(shards, borders, left, right, weight):
-    """Write the pairs across borders and their weights, int64[K] each; returns how many there are. O(K).
+def left_neighbours(shards, borders, found):
+    """Write `left_of` every shard, int64[K]. O(K), O(K * K) beside empty shards.
 
-    A document [1, 2, 3, 4] of weight 5, cut in its middle: left [2], right [3], weight [5], the result is 1.
+    A document [1, 2, 3, 4] that is cut in its middle: found [-1, 0], as 3 of shard 1 stands behind 2 of shard 0.
     """
-    n = 0
-    for k in range(1, shards.state.shape[0]):
-        j = left_of(shards, borders, k)
-        if j >= 0:
-            left[n] = shards.state[j].last
-            right[n] = shards.state[k].first
-            weight[n] = borders.weight[k]
-            n += 1
-    return n
+    found[0] = -1
+    for k in range(1, found.size):
+        found[k] = left_of(shards, borders, k)
 
 
 @helper
@@ -138,12 +132,12 @@ def _run_is_odd(cells, n_cells, width, token):
 
 
 @helper
-def _hand_over(left_shard, right_shard, slot, width, width_a):
-    """Move the first token of one shard to the end of the other, and list the pair that it completes. O(slice).
+def _take_over(shard, slot, width, width_a, token):
+    """Put a token of so many cells at the end of a shard, and list the pair that it completes. O(slice).
 
-    Returns False, with nothing changed, if cells or arena are too short.
+    `width_a`, the cells of the last token before. Returns False, with nothing changed, if cells or arena are too short.
     """
-    cells, arena, slices, state = left_shard.cells, left_shard.arena, left_shard.slices, left_shard.state[0]
+    cells, arena, slices, state = shard.cells, shard.arena, shard.slices, shard.state[0]
     n_cells, top = state.n_cells, state.arena_top
     begin, length = np.int64(slices[2 * slot]), np.int64(slices[2 * slot + 1])
     if n_cells + width > cells.size or top + length + 1 > arena.size:
@@ -154,20 +148,53 @@ def _hand_over(left_shard, right_shard, slot, width, width_a):
     slices[2 * slot] = top
     slices[2 * slot + 1] = length + 1
     state.arena_top = top + length + 1
-    from_cells, separators = right_shard.cells, right_shard.separators
+    cells[n_cells - 1] = token
+    for j in range(1, width - 1):
+        cells[n_cells - 1 + j] = DEAD
+    if width > 1:
+        cells[n_cells - 2 + width] = -(token + 2)
+    cells[n_cells - 1 + width] = SEPARATOR
+    shard.separators[shard.separators.size - 1] = n_cells - 1 + width
+    state.n_cells = n_cells + width
+    state.last = token
+    return True
+
+
+@helper
+def _give_first(shard, width):
+    """Take the first token, of so many cells, from a shard. O(width)."""
+    cells, separators = shard.cells, shard.separators
     first = np.int64(separators[0]) + 1
     for j in range(width):
-        cells[n_cells - 1 + j] = from_cells[first + j]
-        from_cells[first - 1 + j] = DEAD
-    cells[n_cells - 1 + width] = SEPARATOR
-    left_shard.separators[left_shard.separators.size - 1] = n_cells - 1 + width
-    state.n_cells = n_cells + width
-    state.last = last_token(cells, n_cells + width)
-    from_cells[first + width - 1] = SEPARATOR
+        cells[first - 1 + j] = DEAD
+    cells[first + width - 1] = SEPARATOR
     separators[0] = first + width - 1
-    right_shard.state[0].first = from_cells[first + width]
-    right_shard.state[0].last = last_token(from_cells, right_shard.state[0].n_cells)
-    return True
+    shard.state[0].first = cells[first + width]
+    shard.state[0].last = last_token(cells, shard.state[0].n_cells)
+
+
+@kernel
+def take_over(shards, k, slot, width, token, same):
+    """What `prepare` does in shard k, where the shard that gives the token is elsewhere. O(slice + run).
+
+    width int32[V]; `same`: the pair is one of equal tokens. Returns 1; 0 if the last token is not free; -1 if there is no room.
+    Shard [-1, 7, 1, -1] with 2, where (1, 2) is merged, becomes [-1, 7, 1, 2, -1], and cell 2 is listed in the slot.
+    """
+    shard = shard_of(shards, k)
+    last = shard.state[0].last
+    if same and not _run_is_odd(shard.cells, shard.state[0].n_cells, np.int64(width[last]), last):
+        return 0
+    return 1 if _take_over(shard, slot, np.int64(width[token]), np.int64(width[last]), token) else -1
+
+
+@kernel
+def give_first(shards, k, width):
+    """What `prepare` does in shard k that gives its first token away. O(width).
+
+    width int32[V]. Shard [-1, 2, 3, -1] gives 2 and becomes [., -1, 3, -1].
+    """
+    shard = shard_of(shards, k)
+    _give_first(shard, np.int64(width[shard.state[0].first]))
 
 
 @helper
@@ -206,8 +233,9 @@ def prepare(task, shards, borders):
                 # of a run of one token, merged from left to right, the last is free if their number is odd
                 if left == right and not _run_is_odd(here.cells, here.state[0].n_cells, width, left):
                     break
-                if not _hand_over(here, there, task.slot[i], width, np.int64(task.width[left])):
+                if not _take_over(here, task.slot[i], width, np.int64(task.width[left]), right):
                     return False
+                _give_first(there, width)
                 break
     _remember(shards, borders)
     return True

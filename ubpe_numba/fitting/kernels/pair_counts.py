@@ -57,6 +57,7 @@ STATE = np.dtype(
         ("visited", _I64),  # occurrences looked at, stale ones included: the work done
         ("need", _I64),  # room that a round asks for
         ("round_start", _I64),  # the first id of the last round
+        ("elsewhere", _I64),  # 1: the shards are not in this process
         ("arena_full", _I64),  # an arena may be too short for the slices of the pairs that the batch created
     ]
 )
@@ -139,7 +140,13 @@ def allocate(parts: int, tokens: int, slots: int, merges: int) -> tuple[Driver, 
         lengths=np.zeros(tokens, i64),
         learned=np.zeros(tokens, LEARNED),
     )
-    task = Task(
+    return driver, allocate_task(parts, tokens, merges)
+
+
+def allocate_task(parts: int, tokens: int, merges: int) -> Task:
+    """A task for batches of up to so many merges; `grown` makes longer arrays."""
+    i32, i64 = np.int32, np.int64
+    return Task(
         batch=np.zeros(1, BATCH),
         left=np.zeros(merges, i32),
         right=np.zeros(merges, i32),
@@ -152,7 +159,6 @@ def allocate(parts: int, tokens: int, slots: int, merges: int) -> tuple[Driver, 
         new_end=np.zeros((parts, 2 * merges + 1), i64),
         twin_slot=np.zeros(merges, i64),
     )
-    return driver, task
 
 
 def grown(driver: Driver, task: Task, need: int, listed: int) -> tuple[Driver, Task]:

@@ -33,9 +33,9 @@ from ubpe_numba.runtime.jit import helper, kernel
 from ubpe_numba.runtime.machine import atomics
 
 # why `run` came back
-DONE, THIN, FULL, GROW, PAUSE = range(5)
-# where it goes on: what the next job is, or choosing
-FILL, MERGE, ACCOUNT, CHOOSE = range(4)
+DONE, THIN, FULL, GROW, PAUSE, BATCH, CROSSING = range(7)
+# where it goes on: what the next job is, or choosing, or accounting for what shards elsewhere have merged
+FILL, MERGE, ACCOUNT, CHOOSE, MERGED = range(5)
 STOP = 3  # to threads instead of CHOOSE
 # words of `control`
 LINE = 16
@@ -79,11 +79,27 @@ def _work_on(kind, k, driver, task, shards, weighted, borders):
     if kind == ACCOUNT:
         account(driver, task, shards, weighted, borders, k)
     else:
-        shard = shard_of(shards, k)
-        if task.batch[0].filled > 0:
-            fill(shard, task)
-        if kind == MERGE:
-            merge(shard, weights_of(weighted, shards, k), task)
+        _rewrite(kind, k, task, shards, weighted)
+
+
+@helper
+def _rewrite(kind, k, task, shards, weighted):
+    """What the text of shard k has to do with a batch: write slices, and if `kind` is MERGE, merge. O(its occurrences)."""
+    shard = shard_of(shards, k)
+    if task.batch[0].filled > 0:
+        fill(shard, task)
+    if kind == MERGE:
+        merge(shard, weights_of(weighted, shards, k), task)
+
+
+@kernel
+def rewrite(kind, k, task, shards, weighted):
+    """The piece of shard k of a batch, where the driver is elsewhere. O(its occurrences).
+
+    kind int64 FILL or MERGE; task: `Task` of one part; shards: `Shards`; weighted: None or `Weighted`; the caller allocates all.
+    Text 1 2 3 1 2 with (1, 2) in the task, as token 4: MERGE makes 4 3 4 of it, and notes down the neighbours.
+    """
+    _rewrite(kind, k, task, shards, weighted)
 
 
 @kernel
@@ -112,7 +128,9 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
 
     DONE: the vocabulary is full, or no pair reaches the least count. THIN: the threshold must fall. FULL: an arena is, or a text
     must be compacted. GROW: tables, heaps, slots or tokens need room for `state.need` more. PAUSE: `budget` occurrences were
-    visited. Every reason but DONE is dealt with by the caller, who calls again with the same arrays or longer ones.
+    visited. BATCH: shards elsewhere have to merge the batch, in stage MERGED the fit goes on; CROSSING: the same, but first a
+    token has to be handed over. Every reason but DONE is dealt with by the caller, who calls again with the same arrays or longer
+    ones. Of shards elsewhere, `shards` holds no text, but what they answered (`remote_shards.py`).
 
     driver, task, shards: `Driver`, `Task`, `Shards`, allocated by the caller. weighted: None or `Weighted`; borders: None or
     `Borders`; ties: None or a rule. control int64[CLAIMS + LINE * shards]. `threads` counts this one; the others run `work`, and
@@ -121,7 +139,7 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
     Text 1 2 3 1 2, the table holding (1, 2) twice and a threshold of 2: CHOOSE takes (1, 2), MERGE makes 4 3 4 of the text,
     ACCOUNT finds (2, 3) and (3, 1) once less and (4, 3) and (3, 4) too rare, CHOOSE finds no pair: DONE.
 
-    Eighty lines, as the stages share all of the state.
+    Ninety lines, as the stages share all of the state.
     """
     state, batch = driver.state[0], task.batch[0]
     stop = state.visited + budget
@@ -129,6 +147,11 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
     parallel = False
     while True:
         kind = state.stage
+        if kind == MERGED:
+            if borders is not None:
+                collect(task, shards, borders)
+            state.stage = kind = np.int64(ACCOUNT)
+            parallel = threads > 1
         if kind == CHOOSE:
             if state.pending == 0 and state.next_id >= state.limit:
                 return DONE
@@ -145,6 +168,11 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
                         below += driver.part[p].below
                     return THIN if below > 0 else DONE
                 take(driver, task, borders)
+                if state.elsewhere:
+                    state.stage = MERGE
+                    if borders is not None and crosses(task, shards, borders):
+                        return CROSSING
+                    return BATCH
                 visits = np.int64(16 * batch.n)
                 for i in range(batch.n):
                     for k in range(n_shards):

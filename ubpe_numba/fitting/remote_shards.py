@@ -1,0 +1,327 @@
+"""Shards that live on hosts elsewhere, as the driver of their fit sees them: what they answered last.
+
+The kernels of the driver read a `Shards` without text: states, neighbours and counts of a batch, laid out as if it were here.
+
+    host 0: shards 0, 1     delta  3 2 | 5 1           the driver's      state      0 | 1 | 2
+    host 1: shard 2         delta  3 4          ──>                      delta      3 2 | 5 1 | 3 4
+                                                                         base.cells 0     1     2     3
+
+A batch is one synchronisation. A pair that is merged across a border takes two messages more: the shard on the left takes the
+token over, the one on the right gives it. Where shards begin, in symbols of the corpus, is noted down (`starts`), and so are the
+tokens that have passed from one host to another (`passed`): a lost host is made again of the symbols that it held.
+
+    part of host 0      part of host 1                 3 has passed from host 1 to host 0:
+    . . . . . 1 2    |  3 4 5 . . .                    starts [0, 8], passed [3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ubpe_numba.fitting.engine import Engine, LostHostsError
+from ubpe_numba.fitting.host import Batch, Fills, Loaded, Origin, Part, Setup, Stepped
+from ubpe_numba.fitting.kernels.borders import OUTERMOST, Borders, left_neighbours
+from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT, Weighted
+from ubpe_numba.fitting.kernels.pair_counts import Driver, Task
+from ubpe_numba.fitting.kernels.text_cells import BASE, MERGED, Shards
+from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.tables.pairs import EMPTY
+
+T = TypeVar("T")
+
+_MOST_LOSSES = 5  # in a row, of one message
+
+
+class RemoteShards:
+    """All shards of a fit whose hosts are elsewhere.
+
+    Parameters
+    ----------
+    engine
+        Of the hosts, whose parts are there but not loaded.
+    parts
+        What the hosts told of them.
+    setup
+        How to load them.
+    goes_on
+        Of each host: whether its first document is the last one of the host before, and whether a token may stand across the
+        border between them.
+
+    Attributes
+    ----------
+    shards, weighted, borders
+        What kernels of the driver read; the weights None where occurrences count 1.
+    loaded
+        What each host told of its text.
+    n_synchronisations
+        So far.
+    losses
+        How often each host was lost.
+    """
+
+    def __init__(self, engine: Engine, parts: Sequence[Part], setup: Setup, goes_on: Sequence[tuple[bool, bool]]) -> None:
+        self.engine, self.parts, self.setup = engine, list(parts), setup
+        self.n_synchronisations = self.number = 0
+        self.losses = [0] * engine.n
+        self.driver: Driver | None = None  # and its task: what is known when a host is lost
+        self.task: Task | None = None
+        self.loaded: list[Loaded] = self.until_done(lambda: self.ask("load", setup))
+        sizes = [found.state.size for found in self.loaded]
+        self.first = offsets_of(np.array(sizes))  # shard of each host
+        self.k = k = int(self.first[-1])
+        self.host_of = np.repeat(np.arange(len(sizes)), sizes)
+        self.origins = offsets_of(np.array([part.n_symbols for part in self.parts]))
+        begins = [found.at[:-1] + origin for found, origin in zip(self.loaded, self.origins.tolist(), strict=False)]
+        self.starts = np.concatenate([*begins, self.origins[-1:]])
+        self.passed: list[list[int]] = [[] for _ in range(len(sizes) + 1)]  # before host h, in order
+        merges, i32, i64 = setup.merges, np.int32, np.int64
+        base = np.zeros(k + 1, BASE)
+        base["separators"][1:] = np.cumsum(np.concatenate([found.segments for found in self.loaded]) + 1)
+        none = np.zeros(1, i32)
+        self.shards = Shards(
+            base=base, state=np.concatenate([found.state for found in self.loaded]), cells=none, separators=none,
+            segment_of_block=none, arena=none, neighbours=none, delta=none, slices=np.zeros((k, 2), i32),
+            counters=np.zeros((k, 3, 1), i32), cursors=np.zeros((k, 2, 1), i32), delta_end=np.zeros((k, 2 * merges + 1), i64),
+            merged=np.zeros((k, merges), MERGED),
+        )  # fmt: skip
+        self._see_arenas([found.arenas for found in self.loaded])
+        self.weighted: Weighted | None = None
+        if setup.weighted:
+            sums, merged = np.zeros((k, 2, 1), i64), np.zeros((k, merges), MERGED_BY_WEIGHT)
+            self.weighted = Weighted(np.zeros(1, i64), none, sums, np.zeros(1, i64), merged)
+        self.borders = self._borders(goes_on) if k > 1 else None
+
+    @property
+    def n_losses(self) -> int:
+        """How often hosts were lost."""
+        return sum(self.losses)
+
+    @property
+    def symbol_counts(self) -> np.ndarray:
+        """How often each symbol occurs, int64[alphabet], by weight."""
+        total: np.ndarray = np.sum([found.symbol_counts for found in self.loaded], axis=0)
+        return total
+
+    def _borders(self, goes_on: Sequence[tuple[bool, bool]]) -> Borders:
+        """The borders between all shards: those inside hosts as the hosts cut them, those between hosts as it was said."""
+        k, merges = self.k, self.setup.merges
+        documents = np.concatenate([found.documents for found in self.loaded])
+        weights = np.concatenate([found.weights for found in self.loaded])
+        continued, joined = np.zeros(k + 1, bool), np.zeros(k + 1, bool)
+        for found, first, between in zip(self.loaded, self.first.tolist(), goes_on, strict=False):
+            n = found.state.size
+            joined[first : first + n] = found.inside[:n]
+            continued[first + 1 : first + n] = (found.documents[:-1, 1] == found.documents[1:, 0]) & (found.documents[1:, 0] >= 0)
+            continued[first], joined[first] = between
+        weight = np.ones(k + 1, np.int64)
+        weight[1:k] = weights[:-1, 1]
+        return Borders(
+            continued=continued,
+            joined=joined,
+            whole=documents[:, 0] == documents[:, 1],
+            weight=weight,
+            before=np.zeros(k, OUTERMOST),
+            end=np.zeros(2 * merges + 1, np.int64),
+            token=np.empty(merges * k, np.int32),
+            gain=np.empty(merges * k, np.int64),
+            twins=np.zeros(merges, np.int64),
+            repeated=np.zeros(merges, np.int64),
+        )
+
+    # ---------------------------------------------------------------------------------------------- messages
+
+    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+        """Ask all hosts: one synchronisation."""
+        self.n_synchronisations += 1
+        return self.engine.ask(method, *args, each=each)
+
+    def until_done(self, message: Callable[[], T], listed: bool = False) -> T:
+        """What a message brings, sent again after lost hosts were made anew: with their pairs listed, if there are any.
+
+        RuntimeError if hosts are lost again and again.
+        """
+        for _ in range(_MOST_LOSSES):
+            try:
+                return message()
+            except LostHostsError as error:
+                lost = error
+                self._renew(lost, listed)
+        raise RuntimeError(f"fit: a message lost its hosts {_MOST_LOSSES} times: {lost}; do their parts fit into memory?")
+
+    def _renew(self, lost: LostHostsError, listed: bool) -> None:
+        """Make lost hosts anew, and bring them to where the others are: merges made, and pairs `listed` at their slots."""
+        hosts = lost.hosts
+        for _ in range(_MOST_LOSSES):
+            for h in hosts:
+                self.losses[h] += 1
+            try:
+                self.engine.renew(hosts)
+                for h in hosts:
+                    self._restore(h, listed)
+                return
+            except LostHostsError as error:
+                hosts = sorted({*hosts, *error.hosts})
+                lost = error
+        raise RuntimeError(f"fit: hosts were lost {_MOST_LOSSES} times while they were made anew: {lost}")
+
+    def _restore(self, h: int, listed: bool) -> None:
+        part: Part = self.engine.tell(h, "part")
+        if part != self.parts[h]:
+            raise RuntimeError(
+                f"parts: those of host {h} are not the same when they are read again ({part.n_symbols} symbols, before "
+                f"{self.parts[h].n_symbols}), so the fit cannot go on without them"
+            )
+        if self.driver is None:
+            return
+        first, last = self.first[h : h + 2].tolist()
+        tail = self._spelled(self.passed[h + 1])
+        origin = Origin(self._merges(), self.starts[first : last + 1] - self.origins[h], tail)
+        found: Loaded = self.engine.tell(h, "load", self.setup._replace(n_shards=self.loaded[h].n_shards), origin)
+        self.shards.state[first:last] = found.state
+        arenas = np.diff(self.shards.base["arena"])
+        arenas[first:last] = found.arenas
+        self._see_arenas([arenas])
+        if listed:
+            pairs, slots = self._listed()
+            self.engine.tell(h, "list_again", self.number, int(self.driver.state["next_id"][0]), pairs, slots)
+
+    def _merges(self) -> np.ndarray:
+        """The merges so far, int32[m, 2]."""
+        assert self.driver is not None
+        learned = self.driver.learned[self.setup.alphabet.size : int(self.driver.state["next_id"][0])]
+        return np.stack([learned["left"], learned["right"]], axis=1).astype(np.int32)
+
+    def _listed(self) -> tuple[np.ndarray, np.ndarray]:
+        """The pairs that are listed now, those of the batch included, ascending, and their slots."""
+        assert self.driver is not None
+        assert self.task is not None
+        keys, slots = self.driver.entries[:, ::2].ravel(), self.driver.slots.ravel()
+        there = np.flatnonzero(keys != EMPTY)
+        there = there[slots[there] >= 0]
+        n, task = int(self.task.batch["n"][0]), self.task
+        pairs = np.concatenate([keys[there], task.left[:n].astype(np.int64) << 32 | task.right[:n]])
+        slots = np.concatenate([slots[there], task.slot[:n].astype(np.int32)])
+        order = np.argsort(pairs)
+        return pairs[order], slots[order]
+
+    def _spelled(self, tokens: Sequence[int]) -> np.ndarray:
+        """The alphabet ids that tokens stand for, int32."""
+        assert self.driver is not None
+        n, learned, out, stack = self.setup.alphabet.size, self.driver.learned, [], list(tokens)[::-1]
+        while stack:
+            if (token := stack.pop()) < n:
+                out.append(token)
+            else:
+                stack += [int(learned["right"][token]), int(learned["left"][token])]
+        return np.array(out, np.int32)
+
+    # ---------------------------------------------------------------------------------------------- what was answered
+
+    def _see_arenas(self, arenas: Sequence[np.ndarray]) -> None:
+        self.shards.base["arena"][1:] = np.cumsum(np.concatenate(arenas))
+
+    def _see(self, found: Sequence[Stepped], n: int) -> None:
+        """What a batch of n merges did to the hosts."""
+        shards, ends = self.shards, np.concatenate([part.delta_end for part in found])
+        shards.base["cells"][1:] = np.cumsum(ends[:, -1])
+        shards.delta_end[:, : 2 * n + 1] = ends
+        np.concatenate([part.merged for part in found], out=shards.merged[:, :n])
+        np.concatenate([part.state for part in found], out=shards.state)
+        room = 2 * int(shards.base["cells"][-1])
+        if room > shards.delta.size:
+            shards = self.shards = shards._replace(delta=np.empty(2 * room, np.int32))
+        np.concatenate([part.delta for part in found], out=shards.delta[:room])
+        if self.weighted is not None:
+            by_weight = np.concatenate([part.delta_by_weight for part in found])
+            self.weighted.merged[:, :n] = np.concatenate([part.merged_by_weight for part in found])
+            self.weighted = self.weighted._replace(delta=by_weight)
+
+    def compact(self, more_room: bool) -> None:
+        """One cell a token again, everywhere; arenas twice as long if asked."""
+        found = self.until_done(lambda: self.ask("compact", more_room))
+        self.shards.state[:] = np.concatenate([state for state, _ in found])
+        self._see_arenas([arenas for _, arenas in found])
+
+    # ---------------------------------------------------------------------------------------------- rounds
+
+    def merge(self, task: Task) -> None:
+        """One batch, one synchronisation: hosts write the slices of the batch before, and merge."""
+        told = task.batch[0]
+        n = int(told["n"])
+        batch = Batch(int(told["first_id"]), task.left[:n].copy(), task.right[:n].copy(), task.slot[:n].copy())
+        if self.borders is not None:
+            self.borders.before["first"], self.borders.before["last"] = self.shards.state["first"], self.shards.state["last"]
+        self._see(self._step(_fills(task), batch), n)
+        told["filled"] = 0
+
+    def _step(self, fills: Fills | None, batch: Batch | None) -> list[Any]:
+        self.number += 1
+        return self.until_done(lambda: self.ask("step", self.number, fills, batch), listed=True)
+
+    def hand_over(self, task: Task) -> bool:
+        """Before a batch: hand over what it merges across borders. False if that needs a compacted text."""
+        if task.batch["filled"][0] > 0:  # a pair that is merged across a border is entered into its slice
+            self._step(_fills(task), None)
+            task.batch["filled"] = 0
+        left_of, n = np.empty(self.k, np.int64), int(task.batch["n"][0])
+        assert self.driver is not None
+        for k in range(1, self.k):
+            left_neighbours(self.shards, self.borders, left_of)
+            j = int(left_of[k])
+            if j < 0:
+                continue
+            left, right = int(self.shards.state["last"][j]), int(self.shards.state["first"][k])
+            found = np.flatnonzero((task.left[:n] == left) & (task.right[:n] == right))
+            if found.size:
+                done = self._tell(j, "take_over", int(task.slot[found[0]]), right, left == right)
+                if done < 0:
+                    return False
+                if done:
+                    self._pass(j, k, right)
+                    self._tell(k, "give_first")
+        return True
+
+    def _tell(self, k: int, method: str, *args: Any) -> int:
+        """Tell the host of shard k something about that shard; what it answers beside the states of its shards."""
+        host = int(self.host_of[k])
+        first, last = self.first[host : host + 2].tolist()
+        self.number += 1
+        losses = self.losses[host]
+
+        def tell() -> tuple[int, np.ndarray | None]:
+            if method == "give_first" and self.losses[host] > losses:
+                return 0, None  # the host was made again without the token
+            found: tuple[int, np.ndarray] = self.engine.tell(host, method, self.number, k - first, *args)
+            return found
+
+        done, state = self.until_done(tell, listed=True)
+        if state is not None:
+            self.shards.state[first:last] = state
+        return done
+
+    def _pass(self, j: int, k: int, token: int) -> None:
+        """Note down that the first token of shard k has gone to shard j."""
+        assert self.driver is not None
+        self.starts[j + 1 : k + 1] = self.starts[k] + int(self.driver.lengths[token])
+        for host in range(int(self.host_of[j]) + 1, int(self.host_of[k]) + 1):
+            self.passed[host].append(token)
+
+
+def _fills(task: Task) -> Fills | None:
+    """What a task says of the batch before, the lists of all parts as one; None if its slices are there."""
+    n = int(task.batch["filled"][0])
+    if n == 0:
+        return None
+    ends = task.new_end[:, : 2 * n + 1]
+    first, left, twins = int(task.batch["filled_first"][0]), task.filled_left[:n].copy(), task.twin_slot[:n].copy()
+    if len(ends) == 1:
+        end = ends[0].copy()
+        return Fills(first, left, task.new_token[0, : end[-1]].copy(), task.new_slot[0, : end[-1]].copy(), end, twins)
+    sizes = np.diff(ends, axis=1)
+    order = np.argsort(np.concatenate([np.repeat(np.arange(2 * n), row) for row in sizes]), kind="stable")
+    token = np.concatenate([task.new_token[p, : ends[p, -1]] for p in range(len(ends))])[order]
+    slot = np.concatenate([task.new_slot[p, : ends[p, -1]] for p in range(len(ends))])[order]
+    return Fills(first, left, token, slot, offsets_of(sizes.sum(axis=0)), twins)
