@@ -16,7 +16,13 @@ def started(n_workers: int = 2) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(
-        n_workers=n_workers, processes=True, threads_per_worker=1, dashboard_address=":0", memory_limit=0, silence_logs="ERROR"
+        n_workers=n_workers,
+        processes=True,
+        threads_per_worker=1,
+        memory_limit=0,
+        silence_logs="CRITICAL",  # workers are killed and tasks fail on purpose
+        dashboard_address=":0",
+        scheduler_kwargs={"dashboard": False},
     )
     client = Client(cluster, set_as_default=False)
     try:

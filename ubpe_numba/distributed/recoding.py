@@ -132,13 +132,15 @@ def source_of(source: Any, column: str | None, argument: str, lines: str, blocks
         files = files_of(source, "source")
         if files.suffix == PARQUET:
             return _of_parquet(files.paths, column, blocksize_of(blocksize))
-    elif hasattr(source, "to_delayed") and hasattr(source, "columns"):  # a dataframe, which is not imported for this
+    elif hasattr(source, "to_delayed") and hasattr(source, "columns") and source.ndim == 2:  # a dataframe of Dask
         names = [str(name) for name in source.columns]
         chosen = names[0] if column is None and len(names) == 1 else column
         if chosen is None or names.count(chosen) != 1:
             raise ValueError(f"{argument}: expected the name of one of the columns {', '.join(map(repr, names))}, got {column!r}")
         return _of_tables(source.to_delayed(), chosen, {"source": names})
-    found = partitions_of(source, None if _gives_tables(source, column) else column, lines=lines, blocksize=blocksize)
+    found = partitions_of(
+        source, None if _gives_tables(source, column) else column, lines=lines, blocksize=blocksize, name="source"
+    )
     if found.joined:
         raise ValueError(
             "source: a 1-D dask.array is one document, which cannot be encoded in parts; expected documents, as rows of 2-D are"
@@ -161,7 +163,7 @@ def _of_tables(parts: Any, column: str, tables: dict[str, list[str]], client: An
 
 def _of_parquet(paths: list[str], column: str | None, blocksize: int) -> Source:
     """A source of Parquet files; the manifest knows a file by what its footer says, wherever it is."""
-    parts = row_groups_of(paths, column, blocksize)
+    parts = row_groups_of(paths, column, blocksize, "source")
     tables, marks = {}, {}
     for path in paths:
         with open_parquet(path) as file:
@@ -245,7 +247,7 @@ def check_tokenizer(tokenizer: Any) -> None:
 def check_compression(compression: Any) -> None:
     """ValueError for a compression of files that is not one of those."""
     if compression not in ("zstd", "lz4", "snappy", "none"):
-        raise ValueError(f"compression: expected 'zstd', 'lz4', 'snappy' or 'none', got {compression!r}")
+        raise ValueError(f"compression: expected 'snappy', 'lz4', 'zstd' or 'none', got {compression!r}")
 
 
 def _path_of(target: Any) -> str:
