@@ -433,18 +433,7 @@ class Tokenizer(ABC):
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         if hasattr(docs, "__next__") and corpus.given.offsets.size == 1:
             raise ValueError("docs: the iterator gave no document; was it used up before?")
-        if self.alphabet is None:
-            alphabet = Alphabet.learn(corpus.given)
-        else:  # documents without any symbol are of any kind
-            offsets = corpus.given.offsets
-            alphabet = Alphabet.from_user(self.alphabet, corpus.given.kind if offsets[-1] > offsets[0] else None)
-        return self._learned(
-            alphabet,
-            settings,
-            lambda: learn(corpus, alphabet, settings, bar),
-            lambda made: self._weighed(corpus, alphabet, made, bar),
-        )
-
+XX
     def _learned(
         self,
         alphabet: Alphabet,
