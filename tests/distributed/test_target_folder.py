@@ -6,7 +6,7 @@ import pytest
 
 from ubpe_numba.distributed.target_folder import MANIFEST, TargetFolder
 
-_SAYS = {"made by": "encode", "model": "m", "settings": {"drop": False}, "parts": ["a", "b", "c"]}
+_SAYS = {"function": "encode", "model": "m", "settings": {"drop": False}, "parts": ["a", "b", "c"]}
 
 
 def test_what_is_missing_is_to_be_done(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_what_is_missing_is_to_be_done(tmp_path: Path) -> None:
     "change, message",
     [
         ({"model": "n"}, "made with another model: m, now n"),
-        ({"made by": "decode"}, "made with another made by: encode, now decode"),
+        ({"function": "decode"}, "made with another function: encode, now decode"),
         ({"parts": ["a", "x", "c"]}, "made with another partition 1: b, now x"),
         ({"parts": ["a"]}, "made of 3 partitions, the source now has 1"),
     ],

@@ -205,7 +205,7 @@ def recoded(
     folder = None if target is None else TargetFolder(_path_of(target), n)
     todo = list(range(n))
     if folder is not None:
-        todo = folder.begin({"made by": what, "model": tokenizer.fingerprint, "settings": settings, "parts": source.marks})
+        todo = folder.begin({"function": what, "model": tokenizer.fingerprint, "settings": settings, "parts": source.marks})
     found: list[Any] = [None] * n
     if todo:
         token = token_of_call()
