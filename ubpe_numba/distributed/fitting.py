@@ -126,8 +126,10 @@ def fit(
             name = "boundaries" if sample_weight is None else "sample_weight"
             raise ValueError(f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here")
         with using(given) as used:
-            tok.fit(counted(partitions, tok, used, progress=progress).counts, progress=progress)
-        return tok
+            found = counted(partitions, tok, used, progress=progress)
+        corpus = tok._corpus(found.counts, None, None, None)
+        alphabet = found.alphabet() if tok.alphabet is None else tok._alphabet_of(corpus.given)
+        return tok._fit_corpus(corpus, alphabet, settings, bar)
     _check(tok, settings, partitions)
     with using(given) as used:
         return _fit_there(tok, settings, partitions, _Marks(partitions, parts, sample_weight, boundaries), used, bar)
