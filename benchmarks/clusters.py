@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
 import pickle
@@ -18,7 +19,7 @@ from hosts import Work, corpus_of
 from suite import common
 
 from ubpe_numba import BPE, distributed
-from ubpe_numba.distributed import fitting
+from ubpe_numba.distributed import fitting, shipped_model
 from ubpe_numba.distributed.actors import DaskEngine
 
 _PARTITIONS = 8
@@ -77,7 +78,7 @@ def _array(path: str, size: int) -> Any:
 
     cuts = [size * i // _PARTITIONS for i in range(_PARTITIONS + 1)]
     read = delayed(_slice)
-    parts = [da.from_delayed(read(path, a, b), (b - a,), np.uint8) for a, b in zip(cuts, cuts[1:], strict=False)]
+    parts = [da.from_delayed(read(path, a, b), (b - a,), np.uint8) for a, b in itertools.pairwise(cuts)]
     return da.concatenate(parts)
 
 
@@ -190,7 +191,7 @@ def _tables(folder: str, quick: bool) -> Iterator[tuple[str, Any, int, Any]]:
             tok = BPE(4096, alphabet=work.alphabet_size, n_threads=1).fit(base.values, offsets=base.offsets, progress=False)
             docs = pa.LargeListArray.from_arrays(work.offsets, pa.array(work.values.astype(np.int32)))
         cuts = [len(docs) * i // _PARTITIONS for i in range(_PARTITIONS + 1)]
-        parts = [docs.slice(a, b - a) for a, b in zip(cuts, cuts[1:], strict=False)]
+        parts = [docs.slice(a, b - a) for a, b in itertools.pairwise(cuts)]
         os.mkdir(os.path.join(folder, name))
         for i, part in enumerate(parts):
             pq.write_table(pa.table({"docs": part}), os.path.join(folder, name, f"{i}.parquet"))
@@ -215,7 +216,7 @@ def encode(quick: bool) -> None:
                     fresh.encode_batch(part)
                 times = [time.perf_counter() - began]
                 for client in (one, two):
-                    client.restart()  # likewise
+                    client.run(_forget)
                     began = time.perf_counter()
                     target = os.path.join(folder, f"{name}-{i}-{len(times)}")
                     distributed.encode(tok, source, target, client=client, progress=False, drop=True)
@@ -224,6 +225,11 @@ def encode(quick: bool) -> None:
             here, single, double = (size / statistics.median(column) / 1e6 for column in zip(*rounds[1:], strict=True))
             row = (f"{here:.1f}", f"{single:.1f}", f"{single / here:.2f}", f"{double / 2:.1f}", f"{double / 2 / here:.2f}")
             print(f"| {name} | {size:,} | " + " | ".join(row) + f" | {double / single:.2f} |", flush=True)
+
+
+def _forget() -> None:
+    """Words that encoders of a worker remember."""
+    shipped_model._models.clear()
 
 
 class Echo:

@@ -1,4 +1,4 @@
-"""Rows of `machines.py` about the messages of a fit whose shards are on hosts; the hosts are in this process, one after the other.
+"""Rows of `machines.py` about the messages of a fit whose shards are on hosts; these are in this process, one after the other.
 
 Every message is pickled and read again, as between processes, and its bytes are counted; what a network adds is not in it.
 """
@@ -6,6 +6,7 @@ Every message is pickled and read again, as between processes, and its bytes are
 from __future__ import annotations
 
 import functools
+import itertools
 import pathlib
 import pickle
 import site
@@ -20,7 +21,7 @@ from suite import common
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.fitting.host import Host, Part
+from ubpe_numba.fitting.host import Host, Part, together
 from ubpe_numba.fitting.learn import fit
 from ubpe_numba.fitting.loop import Merges, Settings
 from ubpe_numba.fitting.remote_loop import fit_remotely
@@ -67,25 +68,33 @@ class Pickled:
 class Copies(Pickled):
     """`n` hosts that are all the same one: it works once, and the driver reads its answer `n` times.
 
-    What is learned is that of its part of the corpus repeated `n` times, and the driver has the work of so many hosts.
+    What is learned is that of its part of the corpus repeated `n` times, and the driver has the work of so many hosts. With
+    `relays` the answers of so many groups are added up before the driver reads them, one group in the time of `relaying`.
     """
 
-    def __init__(self, host: Host, n: int) -> None:
+    def __init__(self, host: Host, n: int, relays: int = 0) -> None:
         super().__init__([host])
-        self.n = n
+        self.n, self.relays, self.relaying = n, relays, 0.0
 
     def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
         """See `Engine`."""
         message = pickle.dumps(args, protocol=5)
         began = time.perf_counter()
         answer = pickle.dumps(getattr(self.hosts[0], method)(*pickle.loads(message)), protocol=5)
-        done = time.perf_counter()
-        found = [pickle.loads(answer) for _ in range(self.n)]
+        done = relayed = time.perf_counter()
+        if self.relays:
+            group = together(method, [pickle.loads(answer) for _ in range(self.n // self.relays)])
+            answer = pickle.dumps(group, protocol=5)
+            relayed = time.perf_counter()
+            found = [one for _ in range(self.relays) for one in pickle.loads(answer)]
+        else:
+            found = [pickle.loads(answer) for _ in range(self.n)]
         self.rounds += 1
         self.sent[0] += len(message)
         self.received[0] += len(answer)
         self.working += done - began
-        self.reading += time.perf_counter() - done
+        self.relaying += relayed - done
+        self.reading += time.perf_counter() - relayed
         return found
 
 
@@ -108,7 +117,7 @@ class Work(NamedTuple):
         """In `n` parts of equal size: a single document is cut, others are whole."""
         if self.offsets.size == 2:
             cuts = [self.values.size * h // n for h in range(n + 1)]
-            return [as_corpus(self.values[a:b], np.array([0, b - a])) for a, b in zip(cuts, cuts[1:], strict=False)]
+            return [as_corpus(self.values[a:b], np.array([0, b - a])) for a, b in itertools.pairwise(cuts)]
         ends = np.searchsorted(self.offsets, [self.values.size * h // n for h in range(n + 1)])
         return [
             as_corpus(self.values[self.offsets[a] : self.offsets[b]], self.offsets[a : b + 1] - self.offsets[a])
@@ -122,7 +131,7 @@ def settings_of(n_tokens: int, n_candidates: int) -> Settings:
 
 
 def corpus_of(name: str, n_symbols: int = 0) -> Work:
-    """A corpus of the suite as documents, repeated up to `n_symbols`; ``"python"``: sources of the packages that are installed."""
+    """A corpus of the suite as documents, repeated up to `n_symbols`; ``"python"``: sources of the installed packages."""
     if name == "python":
         return _python(n_symbols)
     found = common.load(name)
