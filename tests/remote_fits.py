@@ -109,10 +109,13 @@ def here(corpus: Corpus, size: int, plan: Settings) -> Merges:
     return learn.fit(corpus, Alphabet.dense(size), plan._replace(n_shards=1, n_threads=1), Progress(False))
 
 
-def same(found: Merges, want: Merges) -> None:
-    """Assert that two fits are equal in every field, their types too."""
+def same(found: Merges, want: Merges, n_candidates: int = 2) -> None:
+    """Assert that two fits are equal in every field, their types too.
+
+    Where one candidate is asked for, several merges that do not meet are a round, which ends where an epoch does.
+    """
     for name, a, b in zip(Merges._fields, found, want, strict=True):
-        assert np.array_equal(a, b), name
+        assert np.array_equal(a, b) or (name == "last_round" and n_candidates == 1), name
         assert np.asarray(a).dtype == np.asarray(b).dtype, name
     assert np.array_equal(found.occurrences(), want.occurrences())
 
@@ -183,11 +186,20 @@ class Losing(InProcess):
             self.n_renewed += 1
 
 
-def chaos(rng: np.random.Generator, rate: float) -> Callable[[int, str, int], str | None]:
-    """A fate by chance: this part of all messages loses its host, half of them before they are carried out."""
-    return lambda number, method, host: (None, "before", "after")[int(rng.random() < rate) * int(rng.integers(1, 3))]
+def chaos(rng: np.random.Generator, rate: float, n_hosts: int, most: int = 30) -> Callable[[int, str, int], str | None]:
+    """A fate by chance: this part of all messages but the first to each host, `most` of them, loses its host before or after it."""
+    left = most
+
+    def fate(number: int, method: str, host: int) -> str | None:
+        nonlocal left
+        if number < n_hosts or left == 0 or rng.random() >= rate:
+            return None
+        left -= 1
+        return ("before", "after")[int(rng.integers(2))]
+
+    return fate
 
 
 def endless(patch: pytest.MonkeyPatch) -> None:
     """Let fits go on whatever they lose."""
-    patch.setattr(remote_shards, "_MOST_LOSSES", 10_000)
+    patch.setattr(remote_shards, "_MOST_LOSSES", 1000)

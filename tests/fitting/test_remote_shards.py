@@ -45,7 +45,7 @@ class Fit:
         with pytest.MonkeyPatch.context() as patch:
             self.sizes.patch(patch)
             found, shards = remotely(engine, self.cut.goes_on, self.size, self.plan, 10**9)
-        same(found, self.want)
+        same(found, self.want, self.plan.n_candidates)
         assert shards.n_losses == engine.n_renewed
         return shards, engine
 
@@ -91,7 +91,7 @@ def test_all_hosts_are_lost_at_once() -> None:
     n_parts = len(fit.cut.parts)
     n = fit.run(never)[1].n_messages
     for number in range(n_parts, n, 3):
-        assert 1 <= fit.run(fate_at(range(number, number + n_parts), "after"))[0].n_losses
+        assert fit.run(fate_at(range(number, number + n_parts), "after"))[0].n_losses >= 1
 
 
 def test_a_host_that_shares_its_loss_with_the_giver_of_a_token() -> None:
@@ -111,7 +111,7 @@ def test_a_host_that_shares_its_loss_with_the_giver_of_a_token() -> None:
 
     engine = Gossip(fit.cut.parts, never)
     found, shards = remotely(engine, fit.cut.goes_on, fit.size, fit.plan, 10**9)
-    same(found, fit.want)
+    same(found, fit.want, fit.plan.n_candidates)
     assert shards.n_losses == len(engine.told) > 0
 
 
@@ -138,6 +138,7 @@ class Changing(Losing):
         self.other = other
 
     def renew(self, lost: Sequence[int]) -> None:
+        """Make them of the other part."""
         for k in lost:
             self.parts[k] = self.other
         super().renew(lost)
@@ -204,5 +205,5 @@ def test_many_losses_of_different_messages_are_no_endless_ones() -> None:
 
     engine = Losing(fit.cut.parts, once)
     found, shards = remotely(engine, fit.cut.goes_on, fit.size, fit.plan, 10**9)
-    same(found, fit.want)
+    same(found, fit.want, fit.plan.n_candidates)
     assert shards.n_losses > remote_shards._MOST_LOSSES
