@@ -187,7 +187,7 @@ class Losing(InProcess):
 
 
 def chaos(rng: np.random.Generator, rate: float, n_hosts: int, most: int = 30) -> Callable[[int, str, int], str | None]:
-    """A fate by chance: this part of all messages but the first to each host, `most` of them, loses its host before or after it."""
+    """A fate by chance: this part of all messages, but the first, and no more than `most` of them, lose their hosts."""
     left = most
 
     def fate(number: int, method: str, host: int) -> str | None:
