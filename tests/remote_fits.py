@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -127,7 +128,7 @@ def settings_of(n_tokens: int, n_candidates: int = 1, n_threads: int = 1, n_shar
 
 
 class Losing(InProcess):
-    """Hosts in this process that are lost when it is asked for.
+    """Hosts in this process that share no memory with their driver, and are lost when it is asked for.
 
     Parameters
     ----------
@@ -173,7 +174,7 @@ class Losing(InProcess):
         if self.hosts[k] is None or fate == "before":
             self.hosts[k] = None
             raise LostHostsError([k])
-        answer = super().tell(k, method, *args)
+        answer = _sent(super().tell(k, method, *_sent(args)))
         if fate == "after":
             self.hosts[k] = None
             raise LostHostsError([k])
@@ -184,6 +185,11 @@ class Losing(InProcess):
         for k in lost:
             self.hosts[k] = Host(self.parts[k], self.n_threads)
             self.n_renewed += 1
+
+
+def _sent(value: Any) -> Any:
+    """What arrives elsewhere: nothing is shared with what was sent."""
+    return pickle.loads(pickle.dumps(value, protocol=5))
 
 
 def chaos(rng: np.random.Generator, rate: float, n_hosts: int, most: int = 30) -> Callable[[int, str, int], str | None]:
