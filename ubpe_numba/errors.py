@@ -70,7 +70,7 @@ class UnknownSymbolError(LocatedError):
         super().__init__(f"document {document}, position {position}: symbol {symbol!r} is not in the alphabet{hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.document, self.position, self.symbol, self.hint)
+        return type(self), (self.document, self.position, self.symbol, self.hint), {"args": self.args}
 
 
 class UnknownTokenError(LocatedError):
@@ -92,7 +92,7 @@ class UnknownTokenError(LocatedError):
         super().__init__(f"document {document}, position {position}: token id {token} is outside the vocabulary, 0..{size - 1}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.document, self.position, self.token, self.size)
+        return type(self), (self.document, self.position, self.token, self.size), {"args": self.args}
 
 
 class SpecialTokenError(LocatedError):
@@ -116,4 +116,4 @@ class SpecialTokenError(LocatedError):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.document, self.position, self.token)
+        return type(self), (self.document, self.position, self.token), {"args": self.args}

@@ -6,3 +6,13 @@ Without a `client` the functions start a cluster of processes on this machine an
 from ubpe_numba.distributed.cluster import require_dask
 
 require_dask()
+
+from ubpe_numba.distributed.counting import count  # noqa: E402  # only where Dask is
+from ubpe_numba.distributed.decoding import decode  # noqa: E402
+from ubpe_numba.distributed.encoding import encode  # noqa: E402
+from ubpe_numba.distributed.fitting import fit  # noqa: E402
+from ubpe_numba.distributed.memory import register_sizes  # noqa: E402
+
+register_sizes()
+
+__all__ = ["count", "decode", "encode", "fit"]

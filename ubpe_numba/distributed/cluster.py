@@ -1,19 +1,38 @@
-"""The cluster that the work runs on: the user's `Client`, or processes on this machine."""
+"""The cluster that the work runs on, and tasks that run there: the user's `Client`, or processes on this machine.
+
+If a worker dies the scheduler gives its task to another one (``distributed.scheduler.allowed-failures`` times). A thread that
+works on a task cannot be interrupted: where a call ends early, its token is put into `_stopped` of every worker process, and long
+tasks look there (`check_stopped`) between two batches.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+import secrets
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.progress import Progress
 
 if TYPE_CHECKING:
+    from dask.delayed import Delayed
     from distributed import Client
+
+#: The tokens of calls that ended early; of each worker process its own.
+_stopped: set[str] = set()
+
+
+class StoppedError(Exception):
+    """A task ends because the call that it belongs to has ended; nobody waits for it."""
 
 
 def require_dask() -> None:
     """Raise ImportError, with the command that installs it, where dask or distributed is not there."""
     try:
-        import dask
+        import dask  # noqa: F401
         import distributed  # noqa: F401
     except ImportError as error:
         raise ImportError("ubpe_numba.distributed needs dask: pip install 'ubpe-numba[dask]'") from error
@@ -21,11 +40,247 @@ def require_dask() -> None:
 
 @contextmanager
 def using(client: Client | None) -> Iterator[Client]:
-    """The given client, or one of a cluster of processes on this machine, which is closed at the end."""
-    from distributed import Client, LocalCluster
+    """A client to work with, whose workers have been found fit for it.
 
-    if client is not None:
-        yield client
+    Parameters
+    ----------
+    client : distributed.Client or None
+        The user's, which stays open. None: the current client of Dask if there is one, as for Dask's own `compute`; otherwise
+        that of a cluster of processes on this machine, one a core with one thread each, which is closed at the end.
+
+    Raises
+    ------
+    TypeError
+        If `client` is something else, or asynchronous.
+    ConnectionError
+        If the scheduler does not answer, with its address.
+    RuntimeError
+        If a worker has another version of this library or another byte order, or cannot import it.
+    """
+    from distributed import Client, LocalCluster
+    from distributed.client import default_client
+
+    if client is None:
+        with suppress(ValueError):  # there is none
+            client = default_client()
+    if client is None:
+        port = {
+            "dashboard_address": ":0",
+            "scheduler_kwargs": {"dashboard": False},
+        }  # any: with None it would be 8787, or a warning
+        with LocalCluster(processes=True, threads_per_worker=1, **port) as cluster, Client(cluster, set_as_default=False) as made:
+            _check_workers(made)
+            made.run(_leave_ctrl_c)
+            yield made
         return
-    with LocalCluster(processes=True, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as made:
-        yield made
+    if not isinstance(client, Client):
+        raise TypeError(f"client: expected a distributed.Client or None, got {describe(client)}")
+    if client.asynchronous:
+        raise TypeError("client: expected a synchronous Client, got an asynchronous one")
+    _check_workers(client)
+    yield client
+
+
+@contextmanager
+def reaching(client: Client) -> Iterator[None]:
+    """Turn what Dask raises in the block, if its scheduler cannot be reached, into one ConnectionError with the address."""
+    from distributed.client import FutureCancelledError
+    from distributed.comm.core import CommClosedError
+
+    where = address_of(client)
+    message = f"client: the scheduler at {where} cannot be reached: it has ended, or the connection is lost"
+    if client.status != "running":
+        raise ConnectionError(message)
+    try:
+        yield
+    except FutureCancelledError as error:
+        if error.reason != "scheduler-connection-lost":
+            raise
+        raise ConnectionError(message) from None
+    except CommClosedError as error:
+        raise ConnectionError(message) from error
+    except Exception as error:
+        if client.status != "running":
+            raise ConnectionError(message) from error
+        raise
+
+
+def address_of(client: Client) -> str:
+    """The address of the scheduler, as far as it is still known."""
+    scheduler = client.scheduler
+    return str(getattr(scheduler, "addr", None) or getattr(scheduler, "address", None) or client)
+
+
+def _leave_ctrl_c() -> None:
+    """In a worker process on this machine, whose terminal sends it Ctrl-C as well: leave that to the user's process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _check_workers(client: Client) -> None:
+    """RuntimeError unless all workers have this version of the library and this byte order."""
+    import ubpe_numba
+
+    def here() -> tuple[str, str]:  # not importable by name, so that it is sent whole: a worker may not have the library
+        import sys
+
+        import ubpe_numba
+
+        return ubpe_numba.__version__, sys.byteorder
+
+    with reaching(client):
+        found = client.run(here, on_error="return")
+    wanted = ubpe_numba.__version__, sys.byteorder
+    for worker, state in found.items():
+        if isinstance(state, ImportError):
+            raise RuntimeError(f"client: the worker {worker} cannot import ubpe_numba: {state}") from state
+        if isinstance(state, BaseException):
+            continue  # it ended just now: what it was to do others will
+        if state != wanted:
+            raise RuntimeError(
+                f"client: the worker {worker} has ubpe-numba {state[0]} and is {state[1]}-endian; expected {wanted[0]} and "
+                f"{wanted[1]}-endian, as here"
+            )
+
+
+def token_of_call() -> str:
+    """A token for `results` and `check_stopped`, another one for each call."""
+    return secrets.token_hex(8)
+
+
+def check_stopped(token: str) -> None:
+    """In a task: raise StoppedError if the call with this token has ended early."""
+    if token in _stopped:
+        raise StoppedError(f"the call {token} was stopped")
+
+
+def results(
+    client: Client,
+    delayeds: Sequence[Delayed],
+    names: Sequence[str],
+    progress: bool | str,
+    what: str,
+    token: str | None = None,
+) -> Iterator[tuple[int, Any]]:
+    """Run tasks and give their results as they finish; what is not yet done when the iterator ends or is closed is cancelled.
+
+    A result is fetched when the iterator comes to it, and the worker may forget it then: one result at a time is in memory here.
+
+    Parameters
+    ----------
+    client
+        Of a running cluster.
+    delayeds
+        The tasks; their keys are the names that Dask's dashboard shows.
+    names
+        What messages call each of them.
+    progress
+        As for `Progress`: ``"auto"``, True or False.
+    what
+        The label of the bar.
+    token
+        Put where tasks look with `check_stopped`, if the iterator ends early.
+
+    Yields
+    ------
+    (int, Any)
+        The index of a task, and its result.
+
+    Raises
+    ------
+    ConnectionError
+        If the scheduler is lost.
+    RuntimeError
+        If several workers died one after the other while they ran the same task, or its input is lost.
+    Exception
+        What a task raised, of its class, with the name of the task before the message.
+    """
+    from distributed import as_completed
+
+    indices: dict[Any, list[int]] = {}
+    for i, task in enumerate(delayeds):
+        indices.setdefault(task.key, []).append(i)
+    unique = [delayeds[several[0]] for several in indices.values()]
+    if not unique:
+        return
+    with reaching(client):
+        futures = {future.key: future for future in _submitted(client, unique)}
+        done = False
+        try:
+            waiting = iter(as_completed(list(futures.values()), loop=client.loop))
+            for _ in Progress(progress).rounds(range(len(unique)), what, "partition"):
+                future = next(waiting)
+                if future.status == "error":  # with it all that depend on it: the error belongs to the first
+                    future = next(one for one in futures.values() if one.status == "error")
+                several = indices[future.key]
+                result = _result(future, names[several[0]])
+                del futures[future.key], future  # so that the worker may forget the result
+                for i in several:
+                    yield i, result
+                del result
+            done = True
+        finally:
+            if not done and client.status == "running":
+                _stop(client, list(futures.values()), token)
+
+
+def _submitted(client: Client, tasks: list[Delayed]) -> list[Any]:
+    """The futures of tasks; a large graph, which holds a model, is no reason for a warning."""
+    import dask
+
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+        return list(client.compute(tasks))
+
+
+def _stop(client: Client, futures: list[Any], token: str | None) -> None:
+    """Cancel what is not done, and tell running tasks to end."""
+    client.cancel(futures, force=True)
+    if token is not None:
+        client.run(stop_here, token, wait=False, on_error="ignore")
+
+
+async def stop_here(token: str) -> None:
+    """In a worker process, beside its tasks: make those of a call end."""
+    _stopped.add(token)
+
+
+def _result(future: Any, name: str) -> Any:
+    """The result of a task that is done; its exception has the name before the message."""
+    from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
+
+    try:
+        return future.result()
+    except KilledWorker as error:
+        raise RuntimeError(
+            f"{name}: {error.allowed_failures + 1} workers died while they ran it, the last at {error.last_worker.address}: "
+            "the memory of one may be too small for it (see the workers' logs)"
+        ) from None
+    except FutureCancelledError as error:
+        if error.reason == "scheduler-connection-lost":
+            raise
+        raise RuntimeError(f"{name}: cancelled: {error}") from None
+    except Exception as error:
+        named = with_name(error, name)
+        raise named from (None if named is error else error)
+
+
+def with_name(error: Exception, name: str) -> Exception:
+    """The error with a name before its message, once: the same object if that can be, so that it keeps its class and attributes.
+
+    >>> with_name(ValueError("no such column"), "a.parquet")
+    ValueError('a.parquet: no such column')
+    >>> print(with_name(OSError(28, "No space left on device"), "a.parquet"))
+    [Errno 28] a.parquet: No space left on device
+    >>> print(with_name(UnicodeDecodeError("utf-8", b"x", 0, 1, "wrong"), "a.txt"))
+    a.txt: UnicodeDecodeError: 'utf-8' codec can't decode byte 0x78 in position 0: wrong
+    """
+    said = str(error.strerror if isinstance(error, OSError) and error.errno is not None else error)
+    if said.startswith(f"{name}: "):
+        return error
+    if isinstance(error, OSError) and error.errno is not None:
+        error.strerror = f"{name}: {error.strerror}"
+        return error
+    if len(error.args) == 1 and isinstance(error.args[0], str) and str(error) == error.args[0]:
+        error.args = (f"{name}: {error.args[0]}",)
+        return error
+    return RuntimeError(f"{name}: {type(error).__name__}: {error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy as np
 from ubpe_numba.documents.kernels.distinct import find_distinct
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents, text_of
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.runtime.arrays import describe, offsets_of, plain
+from ubpe_numba.runtime.arrays import describe, offsets_of, plain, writable
 from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
 
 _MOST = 2**62  # symbols in all, weights counted: far enough below 2**63 that sums do not overflow
 _KINDS = ("int", "str", "bytes")
 _FORMAT = b"ubpe-numba counts 1"
+_SEGMENTS = " segments"  # behind the kind, in a file
 
 
 class Counts:
@@ -31,6 +33,9 @@ class Counts:
         How often each occurs, or the sum of the weights of its copies; above 0.
     kind : str
         ``"int"``, ``"str"`` or ``"bytes"``.
+    are_segments : bool
+        Whether they are segments of documents that a tokenizer has changed and cut already, as `ubpe_numba.distributed.count`
+        counts them: a fit does not do it again.
     documents : list of ndarray
         The distinct documents as arrays of symbols.
 
@@ -47,9 +52,11 @@ class Counts:
     (['ab', 'b', 'c'], [2, 2, 1])
     """
 
-    def __init__(self, flat: Documents, weights: np.ndarray) -> None:
+    are_segments: bool = False  # as in pickles that older releases wrote
+
+    def __init__(self, flat: Documents, weights: np.ndarray, are_segments: bool = False) -> None:
         """Store without validation; use `count_documents`."""
-        self.flat, self.weights = flat, weights
+        self.flat, self.weights, self.are_segments = flat, weights, are_segments
         self.kind = flat.kind
 
     @property
@@ -90,17 +97,8 @@ class Counts:
         OverflowError
             If the weights sum to 2**62 or more.
         """
-        n = given.offsets.size - 1
-        words = given.values.astype(np.int64, copy=False).view(np.uint32)  # two words a symbol of any dtype
-        table = np.full(1 << max(4, (2 * n).bit_length()), -1, np.int32)
-        first_of = np.empty(n, np.int64)
-        find_distinct(words, 2 * given.offsets, table, np.empty(n, np.uint64), first_of)
-        if float(weights.astype(np.float64).sum()) >= _MOST:  # in float64, which does not overflow
-            raise OverflowError("counts: weights reach 2**62")
-        total = np.zeros(n, np.int64)
-        np.add.at(total, first_of, weights)
-        stay = np.flatnonzero(total)
-        return Counts(given.take(stay), total[stay])
+        stay, total, _ = distinct(given, weights)
+        return Counts(given.take(stay), total)
 
     @staticmethod
     def merge(*parts: Counts) -> Counts:
@@ -126,13 +124,9 @@ class Counts:
         filled = [part for part in parts if len(part)]
         if not filled:
             return parts[0] if parts else count_documents([])
-        kinds = {part.kind for part in filled}
-        if len(kinds) > 1:
-            raise TypeError(f"counts: expected one kind of documents, got {' and '.join(sorted(kinds))}")
-        lengths = np.concatenate([np.diff(part.flat.offsets) for part in filled])
-        values = np.concatenate([part.flat.values for part in filled])
-        joined = Documents(values, offsets_of(lengths), filled[0].kind)
-        return Counts.of(joined, np.concatenate([part.weights for part in filled]))
+        merged = Counts.of(*side_by_side(filled))
+        merged.are_segments = filled[0].are_segments
+        return merged
 
     def __add__(self, other: Counts) -> Counts:
         return Counts.merge(self, other) if isinstance(other, Counts) else NotImplemented
@@ -145,6 +139,7 @@ class Counts:
             return NotImplemented
         return (
             self.kind == other.kind
+            and self.are_segments == other.are_segments
             and np.array_equal(self.weights, other.weights)
             and np.array_equal(self.flat.offsets, other.flat.offsets)
             and np.array_equal(self.flat.values, other.flat.values)
@@ -153,7 +148,8 @@ class Counts:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Counts({len(self)} distinct documents of {int(self.weights.sum())}, {self.kind})"
+        what = "segments" if self.are_segments else "documents"
+        return f"Counts({len(self)} distinct {what} of {int(self.weights.sum())}, {self.kind})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to an ``.npz`` file, atomically.
@@ -173,7 +169,7 @@ class Counts:
         suffix_of(path, (".npz",))
         arrays = {
             "format": np.frombuffer(_FORMAT, np.uint8),
-            "kind": np.frombuffer(self.kind.encode(), np.uint8),
+            "kind": np.frombuffer((self.kind + _SEGMENTS * self.are_segments).encode(), np.uint8),
             "values": self.flat.values,
             "lengths": np.diff(self.flat.offsets),
             "weights": self.weights,
@@ -246,6 +242,55 @@ def count_documents(docs: Any, *, offsets: Any = None, sample_weight: Any = None
     return Counts.of(given, weights)
 
 
+def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which of n documents are the first of their equals, and weigh something together: O(symbols).
+
+    Parameters
+    ----------
+    given : Documents
+        n documents.
+    weights : int64[n]
+        Their weights, at least 0.
+
+    Returns
+    -------
+    stay : int64[k]
+        Their indices, ascending.
+    total : int64[k]
+        The weight of each with all its equals, above 0.
+    hashes : uint64[k]
+        A hash of the symbols of each: equal for equal documents of every dtype, in every process.
+
+    Raises
+    ------
+    OverflowError
+        If the weights sum to 2**62 or more.
+    """
+    n = given.offsets.size - 1
+    words = writable(given.values.astype(np.int64, copy=False)).view(np.uint32)  # two words a symbol of any dtype
+    table = np.full(1 << max(4, (2 * n).bit_length()), -1, np.int32)
+    hashes, first_of = np.empty(n, np.uint64), np.empty(n, np.int64)
+    find_distinct(words, 2 * given.offsets, table, hashes, first_of)
+    if float(weights.astype(np.float64).sum()) >= _MOST:  # in float64, which does not overflow
+        raise OverflowError("counts: weights reach 2**62")
+    total = np.zeros(n, np.int64)
+    np.add.at(total, first_of, weights)
+    stay = np.flatnonzero(total)
+    return stay, total[stay], hashes[stay]
+
+
+def side_by_side(parts: Sequence[Counts]) -> tuple[Documents, np.ndarray]:
+    """The documents of several counts one after the other, and their weights; TypeError for parts that do not go together."""
+    kinds = {part.kind for part in parts}
+    if len(kinds) > 1:
+        raise TypeError(f"counts: expected one kind of documents, got {' and '.join(sorted(kinds))}")
+    if len({part.are_segments for part in parts}) > 1:
+        raise TypeError("counts: expected documents or segments of documents, got both")
+    lengths = np.concatenate([np.diff(part.flat.offsets) for part in parts])
+    values = np.concatenate([part.flat.values for part in parts])
+    return Documents(values, offsets_of(lengths), parts[0].kind), np.concatenate([part.weights for part in parts])
+
+
 def weights_of(sample_weight: Any, offsets: np.ndarray) -> np.ndarray:
     """The argument `sample_weight`, int64[n], of n documents with these offsets; TypeError or ValueError if it is not valid."""
     given = as_document(sample_weight, name="sample_weight")
@@ -271,7 +316,8 @@ def _from_arrays(arrays: dict[str, np.ndarray]) -> Counts:
     """Counts from the arrays of a file, which may hold anything; ModelFormatError says what is wrong."""
     if arrays["format"].tobytes() != _FORMAT:
         raise ModelFormatError("not counts of this library, version 1")
-    kind = arrays["kind"].tobytes().decode("ascii", "replace")
+    shown = arrays["kind"].tobytes().decode("ascii", "replace")
+    kind = shown.removesuffix(_SEGMENTS)
     values, lengths, weights = plain(arrays["values"]), plain(arrays["lengths"]), plain(arrays["weights"])
     expected = {"str": np.dtype(np.uint32), "bytes": np.dtype(np.uint8), "int": values.dtype}
     if kind not in _KINDS or values.dtype != expected[kind] or values.dtype == np.uint64:
@@ -287,4 +333,5 @@ def _from_arrays(arrays: dict[str, np.ndarray]) -> Counts:
     found = Counts.of(Documents(values.copy(), offsets_of(lengths), kind), weights.astype(np.int64))
     if len(found) != weights.size:
         raise ModelFormatError("documents: one is there twice")
+    found.are_segments = shown != kind
     return found

@@ -227,12 +227,15 @@ class RemoteShards:
 
     def _see(self, found: Sequence[Stepped], n: int) -> None:
         """What a batch of n merges did to the hosts."""
-        state = np.concatenate([part.state for part in found])
-        ends, merged = np.concatenate([part.delta_end for part in found]), np.concatenate([part.merged for part in found])
-        self.shards.base["cells"][1:] = np.cumsum(ends[:, -1])
-        self.shards.delta_end[:, : 2 * n + 1], self.shards.merged[:, :n] = ends, merged
-        self.shards.state[:] = state
-        self.shards = self.shards._replace(delta=np.concatenate([part.delta for part in found]))
+        shards, ends = self.shards, np.concatenate([part.delta_end for part in found])
+        shards.base["cells"][1:] = np.cumsum(ends[:, -1])
+        shards.delta_end[:, : 2 * n + 1] = ends
+        np.concatenate([part.merged for part in found], out=shards.merged[:, :n])
+        np.concatenate([part.state for part in found], out=shards.state)
+        room = 2 * int(shards.base["cells"][-1])
+        if room > shards.delta.size:
+            shards = self.shards = shards._replace(delta=np.empty(2 * room, np.int32))
+        np.concatenate([part.delta for part in found], out=shards.delta[:room])
         if self.weighted is not None:
             by_weight = np.concatenate([part.delta_by_weight for part in found])
             self.weighted.merged[:, :n] = np.concatenate([part.merged_by_weight for part in found])

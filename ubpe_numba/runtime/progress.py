@@ -58,8 +58,8 @@ class Progress:
         elif self.shown:
             print(f"\r{self.what}: {done} tokens, {time.monotonic() - self.began:.1f} s" + " " * 20, file=sys.stderr)
 
-    def rounds(self, items: Sequence[T], what: str) -> Iterator[T]:
-        """The items, one for each round of longer work, with a bar of their own that is labelled `what`.
+    def rounds(self, items: Sequence[T], what: str, unit: str = "round") -> Iterator[T]:
+        """The items, one for each round (or other `unit`) of longer work, with a bar of their own that is labelled `what`.
 
         >>> list(Progress(False).rounds(range(3), "EM"))
         [0, 1, 2]
@@ -67,14 +67,14 @@ class Progress:
         if not self.shown or not items:
             yield from items
             return
-        began, bar = time.monotonic(), _bar(total=len(items), desc=what, unit="round")
+        began, bar = time.monotonic(), _bar(total=len(items), desc=what, unit=unit)
         try:
             for i, item in enumerate(items, 1):
                 yield item
                 if bar is not None:
                     bar.update()
                 else:
-                    print(f"\r{what}: round {i} of {len(items)}, {time.monotonic() - began:.1f} s ", end="", file=sys.stderr)
+                    print(f"\r{what}: {unit} {i} of {len(items)}, {time.monotonic() - began:.1f} s ", end="", file=sys.stderr)
         finally:  # the rounds may end early
             if bar is not None:
                 bar.close()

@@ -7,7 +7,7 @@ import inspect
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
@@ -409,6 +409,11 @@ class Tokenizer(ABC):
         MemoryError
             If the fit cannot keep to `memory_limit`, with an estimate of what it needs.
 
+        Warns
+        -----
+        UserWarning
+            Of a `UBPE` whose objective weighs by idf, if every idf is 0, as with a single document.
+
         Notes
         -----
         Ctrl-C stops a fit within a fraction of a second and leaves the tokenizer as it was. The same documents give the same
@@ -426,13 +431,17 @@ class Tokenizer(ABC):
         if y is not None and offsets is None and getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu":
             raise TypeError("y: it is ignored, and the documents are one flat array: say offsets=...")
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
-        given = corpus.given
-        if hasattr(docs, "__next__") and given.offsets.size == 1:
+        if hasattr(docs, "__next__") and corpus.given.offsets.size == 1:
             raise ValueError("docs: the iterator gave no document; was it used up before?")
-        if self.alphabet is None:
-            alphabet = Alphabet.learn(given)
-        else:  # documents without any symbol are of any kind
-            alphabet = Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
+XX
+    def _learned(
+        self,
+        alphabet: Alphabet,
+        settings: Settings,
+        learn: Callable[[], tuple[Vocabulary, History]],
+        weigh: Callable[[Vocabulary], Vocabulary],
+    ) -> Self:
+        """Become what a fit makes: `learn` what it is made of, and `weigh` its vocabulary."""
         lone = self._segmenter(alphabet.kind, None).lone  # whether it goes with the alphabet, before a long fit
         if lone is not None:
             lone.ids(alphabet)
@@ -441,10 +450,10 @@ class Tokenizer(ABC):
             if self.alphabet is None and alphabet.is_identity and alphabet.kind == "int":
                 hint = f"; it was learned as 0..{alphabet.size - 1}, alphabet=numpy.unique(...) takes those that occur"
             raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {settings.n_tokens}{hint}")
-        vocabulary, history = learn(corpus, alphabet, settings, bar)
+        vocabulary, history = learn()
         if settings.rules.order == "idf":
             vocabulary = self._rearranged(vocabulary, settings.n_tokens, settings.rules.trim)
-        vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
+        vocabulary = weigh(vocabulary)
         self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, vocabulary.offsets.size - 1)))
         self.history_ = history
         return self
@@ -638,6 +647,11 @@ class Tokenizer(ABC):
         """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
         return vocabulary
 
+    @property
+    def _weighs_by_text(self) -> bool:
+        """Whether `_weighed` looks at the corpus."""
+        return False
+
     def _settings(self, memory_limit: int | None = None) -> Settings:
         """The validated constructor arguments that decide a fit."""
         n_tokens = MAX_SIZE if self.n_tokens is None else positive(self.n_tokens, "n_tokens")
@@ -668,7 +682,7 @@ class Tokenizer(ABC):
         if self._is_plain:
             return as_corpus(docs, offsets, sample_weight, boundaries)
         if self.encoding is not None and isinstance(docs, Counts):
-            docs = Counts(as_utf8(docs.flat), docs.weights)
+            docs = Counts(as_utf8(docs.flat), docs.weights, docs.are_segments)
         corpus = as_corpus(docs, offsets, sample_weight, boundaries, self._read)
         kind = corpus.given.kind
         if corpus.given.offsets[-1] == corpus.given.offsets[0]:  # no symbols: of any kind
@@ -677,7 +691,10 @@ class Tokenizer(ABC):
             corpus = corpus._replace(given=corpus.given._replace(kind=kind))
         elif self.alphabet is not None:  # integers do for bytes, and bytes for integers
             kind = Alphabet.from_user(self.alphabet, kind).kind
-        return self._segmenter(kind, None).corpus(corpus, self.n_threads)
+        segmenter = self._segmenter(kind, None)
+        if isinstance(docs, Counts) and docs.are_segments:  # all is done but what leaves documents whole
+            segmenter = PLAIN._replace(lone=None if segmenter.pretokenizer is not None else segmenter.lone)
+        return segmenter.corpus(corpus, self.n_threads)
 
     def _read(self, docs: Any, offsets: Any = None) -> Documents:
         return read_documents(docs, offsets, self.encoding)

@@ -24,6 +24,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import read_document, read_documents
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.learn import learn
+from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.fitting.refine import MORE, SPARE, refined
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.files import write_atomically
@@ -137,60 +138,28 @@ class UBPE(Tokenizer):
 
     # ---------------------------------------------------------------------------------------------- the model
 
-    def fit(
-        self,
-        docs: Any,
-        y: None = None,
-        *,
-        offsets: Any = None,
-        sample_weight: Any = None,
-        boundaries: Any = None,
-        memory_limit: int | None = None,
-        progress: bool | str = "auto",
-    ) -> Self:
-        """Learn a vocabulary from documents; see `Tokenizer.fit`.
-
-        Parameters
-        ----------
-        docs, y, offsets, sample_weight, boundaries, memory_limit, progress
-            As for `Tokenizer.fit`.
-
-        Returns
-        -------
-        Self
-            The tokenizer itself, with `history_`.
-
-        Raises
-        ------
-        UnknownSymbolError, TypeError, ValueError, MemoryError
-            As `Tokenizer.fit`; ValueError also for an objective that there is not.
-
-        Warns
-        -----
-        UserWarning
-            If every idf is 0, as with a single document, and the objective weighs by idf.
-
-        Examples
-        --------
-        >>> tok = UBPE(6, 1, objective="shortest").fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]])
-        >>> tok.encode([2, 0, 1, 1, 1]).tolist()
-        [4, 1, 1]
-        """
+    def _settings(self, memory_limit: int | None = None) -> Settings:
         self._check_objective()
-        given = {"offsets": offsets, "sample_weight": sample_weight, "boundaries": boundaries}
-        super().fit(docs, y, **given, memory_limit=memory_limit, progress=progress)
+        return super()._settings(memory_limit)
+
+    def _learned(self, *args: Any) -> Self:
+        super()._learned(*args)
         by_idf = self.objective == "tfidf" or (self.objective == "additive" and self.token_weights is None)
         if by_idf and self.model_.vocabulary.n_learned and not self.model_.vocabulary.weights.any():
             warnings.warn(
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
                 "(objective='shortest'); fit on several different documents for tf-idf",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 
+    @property
+    def _weighs_by_text(self) -> bool:
+        return self.objective in _BY_PROBABILITY
+
     def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
-        if self.objective not in _BY_PROBABILITY:
+        if not self._weighs_by_text:
             return vocabulary
         from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
 

@@ -199,7 +199,7 @@ class Alphabet:
         return cls._from_values(values, kind or found, "alphabet")
 
     @classmethod
-    def learn(cls, documents: Documents) -> Alphabet:
+    def learn(cls, documents: Documents, n_symbols: int | None = None) -> Alphabet:
         """Choose the alphabet for a corpus.
 
         Bytes: all 256. Characters: those that occur, sorted. Integers: 0..max if none is negative and max is below 65536, or
@@ -209,7 +209,9 @@ class Alphabet:
         Parameters
         ----------
         documents : Documents
-            The corpus, as `as_documents` returns it.
+            The corpus, as `as_documents` returns it; or its distinct documents.
+        n_symbols : int, optional
+            The number of symbols of the corpus, where the documents are the distinct ones.
 
         Returns
         -------
@@ -230,14 +232,10 @@ class Alphabet:
         if kind == "bytes" or values.size == 0:
             return cls(kind, 256 if kind == "bytes" else 1)
         low, high = int(values.min()), int(values.max())
-        if kind == "int" and low >= 0 and high < min(max(_DENSE, 4 * values.size), _DENSE_MOST):
+        size = values.size if n_symbols is None else n_symbols
+        if kind == "int" and low >= 0 and high < min(max(_DENSE, 4 * size), _DENSE_MOST):
             return cls(kind, high + 1)
-        if high - low >= max(TABLE_SPAN, 4 * values.size):
-            return cls._from_distinct(np.unique(values), kind)
-        seen = np.zeros(high - low + 1, bool)
-        for start in range(0, values.size, CHUNK):
-            seen[values[start : start + CHUNK].astype(np.int64) - low] = True
-        return cls._from_distinct(np.flatnonzero(seen) + low, kind)
+        return cls._from_distinct(distinct_symbols(documents), kind)
 
     @property
     def symbols(self) -> NDArray[Any]:
@@ -471,6 +469,20 @@ class Alphabet:
         some = self.output(self.symbols[:8])
         shown = str(some.tolist()) if isinstance(some, np.ndarray) else repr(some)
         return f"Alphabet(kind={self.kind!r}, size={self.size}, symbols={shown}{'...' * (self.size > 8)})"
+
+
+def distinct_symbols(documents: Documents) -> NDArray[Any]:
+    """The distinct symbols of documents, ascending. O(symbols), unless they are spread too widely for a table: then sorted."""
+    values = _window(documents)
+    if values.size == 0:
+        return values
+    low, high = int(values.min()), int(values.max())
+    if high - low >= max(TABLE_SPAN, 4 * values.size):
+        return np.unique(values)
+    seen = np.zeros(high - low + 1, bool)
+    for start in range(0, values.size, CHUNK):
+        seen[values[start : start + CHUNK].astype(np.int64) - low] = True
+    return np.flatnonzero(seen) + low
 
 
 def _limit(kind: object) -> int:

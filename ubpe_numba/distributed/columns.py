@@ -1,0 +1,85 @@
+"""Columns of tables as documents: which types of Arrow and of pandas hold documents, and their values without Python objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ubpe_numba.runtime.arrays import describe
+
+_EXPECTED = "lists of integers, strings or binary"
+
+
+def kind_of(kind: Any, where: str) -> str:
+    """What the documents of a column of this Arrow type are, as `Documents.kind` says it; TypeError, beginning with `where`."""
+    return _read(kind, where)[0]
+
+
+def arrow_documents(array: Any, where: str) -> Any:
+    """An array of Arrow, chunked or not, as one that `fit` takes: of lists, strings or binary, not as a dictionary.
+
+    TypeError, beginning with `where`, for another type. Copied only where the type changes.
+    """
+    if hasattr(array.type, "storage_type"):
+        return arrow_documents(array.cast(array.type.storage_type), where)
+    wanted = _read(array.type, where)[1]
+    return array if array.type == wanted else array.cast(wanted)
+
+
+def series_documents(series: Any, where: str) -> Any:
+    """A Series of pandas as documents: an array of Arrow where that or a dictionary holds it, else a list of its elements."""
+    dtype = series.dtype
+    if getattr(dtype, "kind", "O") != "O" and not hasattr(dtype, "pyarrow_dtype"):
+        raise TypeError(f"{where}: expected {_EXPECTED}, got {dtype}")
+    if str(dtype) == "object":
+        return series.tolist()
+    import pyarrow as pa
+
+    return arrow_documents(pa.array(series.array), where)
+
+
+def table_documents(table: Any, column: str) -> Any:
+    """The documents of a column of a table, of Arrow or pandas; TypeError for something else, ValueError if it is not there."""
+    where = f"column {column!r}"
+    names = getattr(table, "column_names", None)
+    names = list(getattr(table, "columns", ())) if names is None else names
+    if not hasattr(table, "shape") or len(table.shape) != 2 or not names:
+        raise TypeError(f"{where}: expected a partition that is a table of Arrow or pandas, got {describe(table)}")
+    if names.count(column) != 1:
+        raise ValueError(f"{where}: expected one column of this name, there are {', '.join(map(repr, names))}")
+    if hasattr(table, "column_names"):
+        return arrow_documents(table.column(names.index(column)), where)
+    return series_documents(table[column], where)
+
+
+def _read(kind: Any, where: str) -> tuple[str, Any]:
+    """What documents of a type of Arrow are, and the type as which they are read."""
+    import pyarrow as pa
+
+    types = pa.types
+    if hasattr(kind, "storage_type"):
+        return _read(kind.storage_type, where)
+    if types.is_dictionary(kind):
+        return _read(kind.value_type, where)
+    if types.is_string(kind) or types.is_large_string(kind):
+        return "str", kind
+    if types.is_binary(kind) or types.is_large_binary(kind):
+        return "bytes", kind
+    if types.is_fixed_size_binary(kind):
+        return "bytes", pa.large_binary()
+    if getattr(types, "is_string_view", _no)(kind):
+        return "str", pa.large_string()
+    if getattr(types, "is_binary_view", _no)(kind):
+        return "bytes", pa.large_binary()
+    if types.is_list(kind) or types.is_large_list(kind):
+        if types.is_integer(kind.value_type):
+            return "int", kind
+        if types.is_null(kind.value_type):  # lists that are all empty
+            return "int", pa.large_list(pa.int64())
+    if types.is_fixed_size_list(kind) and types.is_integer(kind.value_type):
+        return "int", pa.large_list(kind.value_type)
+    raise TypeError(f"{where}: expected {_EXPECTED}, got {kind}")
+
+
+def _no(kind: Any) -> bool:
+    """For a version of Arrow without the type."""
+    return False

@@ -1,0 +1,375 @@
+"""Equal documents, or segments of text, counted partition by partition; the counts are added up on the workers.
+
+Each partition is counted where it is, and what that gives is added up in a tree, `split_every` at a time, in the order of the
+partitions. With several tables every count is divided by a hash of the document, and each table has a tree of its own::
+
+    partitions    0      1      2      3              tables = 2, split_every = 2
+    counted      a b    a c    b d    a               each divided in two: a, d belong to table 0, b, c to table 1
+    table 0      [0 1]: a         [2 3]: d a          -> a d
+    table 1      [0 1]: b c       [2 3]: b            -> b c
+    here         a b c d                              by the place of the first appearance
+
+That place travels with each document, as 2**32 times the partition and the number of the document among the distinct ones of it.
+The order, and so the result, is that of counting in one process, for any number of tables and workers.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from ubpe_numba.distributed.cluster import results, using, with_name
+from ubpe_numba.distributed.partitions import Partitions, partitions_of
+from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.documents.counts import Counts, count_documents, distinct, side_by_side
+from ubpe_numba.documents.normalise import Documents, as_documents
+from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
+from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.vocabulary.alphabet import Alphabet
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["Counted", "count", "counted", "lines_of"]
+
+_CHANGES = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which segments are not documents
+_GATHERED = 1 << 17  # symbols that are put in order at a time
+
+
+class Counted(NamedTuple):
+    """The counts of one or several partitions.
+
+    Attributes
+    ----------
+    counts : Counts
+        Of documents or segments, in order of first appearance.
+    places : int64[n]
+        Where each appeared first: 2**32 * partition + its number there.
+    n_symbols : int
+        The symbols of all documents; of partitions that were `Counts` already 0.
+    name : str
+        The first partition that has documents, for messages.
+    """
+
+    counts: Counts
+    places: np.ndarray
+    n_symbols: int
+    name: str
+
+    def alphabet(self) -> Alphabet:
+        """The alphabet that a fit on all the documents learns: for integers that depends on how many symbols there are."""
+        flat = self.counts.flat
+        return Alphabet.learn(flat, max(self.n_symbols, int(flat.offsets[-1])))
+
+
+def count(
+    parts: Any,
+    tokenizer: Tokenizer | None = None,
+    *,
+    column: str | None = None,
+    client: Client | None = None,
+    tables: int = 1,
+    min_count: int = 1,
+    split_every: int = 8,
+    blocksize: int | str | None = None,
+    progress: bool | str = "auto",
+) -> Counts:
+    """Count equal documents, or the segments that a tokenizer cuts them into, on many machines.
+
+    Parameters
+    ----------
+    parts
+        The partitions: a list of `dask.delayed` values, of futures, or of partitions that are in memory here, each documents as
+        `fit` takes them or `Counts`; a `dask.bag` of documents; a 2-D `dask.array`, whose rows are documents; a column of a
+        `dask.dataframe`; or paths of Parquet files or of text files (``.txt``), whose lines are documents: UTF-8, or any bytes
+        where the tokenizer has an encoding or an alphabet of bytes.
+    tokenizer
+        None: documents are counted. A tokenizer: what its `fit` counts, segments of text that is normalised and cut, without
+        special tokens. It need not be fitted.
+    column
+        The column of documents, where `parts` are tables.
+    client
+        The cluster; None is Dask's current client, or else processes on this machine for this call.
+    tables
+        In how many parts the counts of the whole corpus are added up, each on a worker, for a table that would be too large for
+        one. The result is the same.
+    min_count
+        Documents that occur less often are left out, before they are sent here.
+    split_every
+        How many counts are added up at a time.
+    blocksize
+        Of files: bytes that are one partition, 64 MiB by default, as ``"16 MiB"`` or a number.
+    progress
+        ``"auto"`` shows progress on a terminal, True always, False never.
+
+    Returns
+    -------
+    Counts
+        As `count_documents` gives them of all documents in the order of the partitions. ``tokenizer.fit(counts)`` then gives what
+        a fit on the documents gives, if `min_count` is 1.
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        For arguments, partitions and documents that are not valid, naming the partition and the document in it.
+    UnknownSymbolError
+        For a symbol outside the alphabet of the tokenizer, where it is given.
+    ConnectionError
+        If the scheduler is lost.
+
+    Notes
+    -----
+    Memory of a worker: counts of n distinct documents with s symbols take 24 n + b s bytes, where b is 1 for bytes, 4 for
+    characters, and the width of integers. To count documents takes at most 48 n + 8 s more, n and s being those of a whole
+    partition; to count segments of bytes 160 for each distinct one. To add up takes 48 n + 8 s more, n and s being those of
+    `split_every` counts, divided by `tables`: for eight partitions of a million different words of 8 bytes each 0.3 GB and 0.9
+    GB more. Counts that wait for their turn are written to disk by Dask where its limit of memory asks for it.
+
+    A fit on counted documents of integers learns the alphabet from the distinct ones. Where symbols reach 65,536, give it:
+    ``alphabet=``.
+
+    A dataframe made of Python lists becomes one of strings, ``"[1, 2]"``, unless Dask's option ``dataframe.convert-string`` is
+    False.
+
+    Examples
+    --------
+    >>> from dask.distributed import Client
+    >>> client = Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", set_as_default=False)
+    >>> counts = count([["ab", "b"], ["ab"]], client=client)
+    >>> counts.to_lists(), counts.weights.tolist()
+    (['ab', 'b'], [2, 1])
+    >>> client.close()
+    """
+    partitions = partitions_of(parts, column, lines=lines_of(tokenizer), blocksize=blocksize)
+    options: dict[str, Any] = {"tables": tables, "min_count": min_count, "split_every": split_every, "progress": progress}
+    return counted(partitions, tokenizer, client, **options).counts
+
+
+def counted(
+    partitions: Partitions,
+    tokenizer: Tokenizer | None = None,
+    client: Client | None = None,
+    *,
+    tables: int = 1,
+    min_count: int = 1,
+    split_every: int = 8,
+    progress: bool | str = "auto",
+) -> Counted:
+    """`count`, of partitions that have been read, and with what a fit needs to know beside the counts.
+
+    Arguments and errors as for `count`.
+    """
+    Progress(progress)  # raises for another value
+    n_tables, least = positive(tables, "tables"), positive(min_count, "min_count")
+    if positive(split_every, "split_every") < 2:
+        raise ValueError("split_every: expected at least 2, got 1")
+    if tokenizer is not None and not isinstance(tokenizer, Tokenizer):
+        raise TypeError(f"tokenizer: expected a BPE, UBPE or UBPEClassic, or None, got {describe(tokenizer)}")
+    if partitions.joined:
+        raise ValueError("parts: a 1-D dask.array is one document: there is nothing to count; rows of a 2-D one are documents")
+    if tokenizer is not None:
+        tokenizer._settings()  # raises for arguments that are not valid, before anything is read
+    if not partitions.delayed:
+        return Counted(count_documents([]), np.zeros(0, np.int64), 0, "")
+    tasks, n_watched = _tasks(partitions, tokenizer, n_tables, least, split_every)
+    names = [*partitions.names, *["parts"] * n_tables]
+    found: dict[int, Counted] = {}
+    with using(client if client is not None else partitions.client) as used:
+        for i, result in results(used, tasks, names, progress, "count"):
+            if i >= n_watched:
+                found[i - n_watched] = result
+    return _together([found[t] for t in range(n_tables)])
+
+
+def lines_of(tokenizer: Tokenizer | None) -> str:
+    """What the lines of text files are to the fit of a tokenizer: ``"bytes"``, or ``"str"`` where characters are symbols."""
+    if tokenizer is None or (getattr(tokenizer, "encoding", None) is None and getattr(tokenizer, "alphabet", None) is None):
+        return "str"
+    if tokenizer.encoding is not None:
+        return "bytes"
+    return "str" if Alphabet.from_user(tokenizer.alphabet).kind == "str" else "bytes"
+
+
+# -------------------------------------------------------------------------------------------------- the graph
+
+
+def _tasks(
+    partitions: Partitions, tokenizer: Tokenizer | None, tables: int, min_count: int, split_every: int
+) -> tuple[list[Any], int]:
+    """The tasks to wait for: one for each partition, which tells that it is counted, and behind them the sum of each table."""
+    from dask import delayed
+
+    call = uuid4().hex
+    blob = pickle.dumps(None if tokenizer is None else _bare(tokenizer))
+    how = delayed(blob, name=f"ubpe-tokenizer-{call}", traverse=False)
+    leaves = [
+        _task("count", call, _count_part, part, how, i, name, tables)
+        for i, (part, name) in enumerate(zip(partitions.delayed, partitions.names, strict=True))
+    ]
+    watched = [_task("counted", call, _done, leaf) for leaf in leaves]
+    sums = []
+    for t in range(tables):
+        row = [_task("table", call, _table, leaf, t) for leaf in leaves] if tables > 1 else leaves
+        while len(row) > split_every:
+            row = [_task("add", call, _add, row[i : i + split_every]) for i in range(0, len(row), split_every)]
+        sums.append(_task("add", call, _add, row, min_count))
+    return [*watched, *sums], len(watched)
+
+
+def _task(what: str, call: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """A task whose name Dask's dashboard shows as ``ubpe-count`` and the like."""
+    from dask import delayed
+
+    return delayed(function, pure=False, traverse=False)(*arguments, dask_key_name=f"ubpe-{what}-{call}-{uuid4().hex}")
+
+
+def _bare(tokenizer: Tokenizer) -> Tokenizer:
+    """A copy without a model, and without what leaves documents whole, which is done when all are counted; on one thread."""
+    other = copy.copy(tokenizer)
+    for name in ("model_", "history_", "_made_coder"):
+        other.__dict__.pop(name, None)
+    other.n_threads = 1
+    if other.pretokenizer is None:
+        other.break_tokens = other.stop_tokens = None
+    return other
+
+
+# -------------------------------------------------------------------------------------------------- tasks
+
+
+def _count_part(docs: Any, how: bytes, number: int, name: str, tables: int) -> Any:
+    """The counts of one partition: `Counted`, or with several tables a list of one for each."""
+    try:
+        tokenizer: Tokenizer | None = pickle.loads(how)
+        counts, n_symbols = _counts(docs, tokenizer)
+        made = Counted(counts, (number << 32) + np.arange(len(counts)), n_symbols, name)
+        return made if tables == 1 else _split(made, tables)
+    except Exception as error:
+        raise with_name(error, name) from None
+
+
+def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
+    """The counts of documents, and how many symbols they have; 0 of `Counts`."""
+    if tokenizer is None:
+        counts = Counts.merge(docs) if isinstance(docs, Counts) else count_documents(docs)
+        return counts, 0 if isinstance(docs, Counts) else int(counts.weights @ np.diff(counts.flat.offsets))
+    if _no_documents(docs):  # they are of any kind, which only a tokenizer that is given all of them knows
+        return count_documents([]), 0
+    corpus = tokenizer._corpus(docs, None, None, None)
+    given = corpus.given
+    changed = any(getattr(tokenizer, name) is not None for name in _CHANGES)
+    counts = _of_corpus(corpus, changed or (isinstance(docs, Counts) and docs.are_segments))
+    if tokenizer.alphabet is not None:
+        alphabet = Alphabet.from_user(tokenizer.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
+        alphabet.check_kind(given)
+        if (alphabet.lookup(counts.flat.values) < 0).any():
+            alphabet.to_ids(given)  # raises, naming document, position and symbol
+    return counts, 0 if isinstance(docs, Counts) else int(given.offsets[-1] - given.offsets[0])
+
+
+def _no_documents(docs: Any) -> bool:
+    """Whether there is no document; an array or a text without symbols is one."""
+    if not hasattr(type(docs), "__len__") or len(docs):
+        return False
+    return isinstance(docs, Counts) or as_documents(docs).offsets.size == 1
+
+
+def _of_corpus(corpus: Corpus, are_segments: bool) -> Counts:
+    """The segments of a corpus as counts; documents without any symbol that are not among them as one, which is empty."""
+    flat = Documents(corpus.values, corpus.offsets, corpus.given.kind)
+    if corpus.weights is not None and corpus.n_documents == corpus.weights.sum():
+        return Counts(flat, corpus.weights, are_segments)  # they are distinct: who counts segments gives them weights
+    weights = np.ones(corpus.offsets.size - 1, np.int64) if corpus.weights is None else corpus.weights
+    if (missing := corpus.n_documents - int(weights.sum())) > 0:
+        flat = flat._replace(offsets=np.append(flat.offsets, flat.offsets[-1]))
+        weights = np.append(weights, missing)
+    counts = Counts.of(flat, weights)
+    counts.are_segments = are_segments
+    return counts
+
+
+def _done(counted: Any) -> None:
+    """Nothing; its task is done when that of the argument is."""
+
+
+def _table(counted: list[Counted], t: int) -> Counted:
+    return counted[t]
+
+
+def _split(counted: Counted, tables: int) -> list[Counted]:
+    """The documents of each table: those for whose hash ``(hash >> 33) % tables`` is its number."""
+    counts = counted.counts
+    stay, total, hashes = distinct(counts.flat, counts.weights)
+    table = (hashes >> np.uint64(33)) % np.uint64(tables)
+    parts = []
+    for t in range(tables):
+        at = np.flatnonzero(table == t)
+        part = _chosen(counts, stay[at])
+        part.weights = total[at]
+        parts.append(Counted(part, counted.places[stay[at]], 0 if t else counted.n_symbols, counted.name))
+    return parts
+
+
+def _add(parts: list[Counted], min_count: int = 1) -> Counted:
+    """The sum of counts, without what occurs less than `min_count` times."""
+    filled = [part for part in parts if len(part.counts)]
+    n_symbols = sum(part.n_symbols for part in parts)
+    if not filled:
+        return parts[0]._replace(n_symbols=n_symbols)
+    first = filled[0]
+    _check_kinds(filled)
+    flat, weights = side_by_side([part.counts for part in filled])
+    stay, total, _ = distinct(flat, weights)
+    often = total >= min_count
+    counts = _chosen(Counts(flat, weights, first.counts.are_segments), stay[often])
+    counts.weights = total[often]
+    return Counted(counts, np.concatenate([part.places for part in filled])[stay[often]], n_symbols, first.name)
+
+
+def _check_kinds(parts: list[Counted]) -> None:
+    """TypeError, with the names of two partitions, unless the documents of all parts are of one kind."""
+    first = parts[0]
+    for part in parts:
+        if _what(part.counts) != _what(first.counts):
+            raise TypeError(
+                f"parts: expected documents of one kind, got {_what(first.counts)} ({first.name}) and "
+                f"{_what(part.counts)} ({part.name})"
+            )
+
+
+def _what(counts: Counts) -> str:
+    return f"{'segments of ' if counts.are_segments else ''}{'integers' if counts.kind == 'int' else counts.kind}"
+
+
+def _chosen(counts: Counts, rows: np.ndarray) -> Counts:
+    """The documents with these indices, int64[k], in this order; O(their symbols), without a loop over documents."""
+    values, offsets, kind = counts.flat
+    starts, lengths = offsets[rows], offsets[rows + 1] - offsets[rows]
+    ends = offsets_of(lengths)
+    out = np.empty(ends[-1], values.dtype)
+    begin = 0
+    while begin < rows.size:  # in pieces: a place is 8 bytes
+        end = max(int(np.searchsorted(ends, ends[begin] + _GATHERED, side="right")) - 1, begin + 1)
+        out[ends[begin] : ends[end]] = values[places_of(starts[begin:end], lengths[begin:end])]
+        begin = end
+    return Counts(Documents(out, ends, kind), counts.weights[rows], counts.are_segments)
+
+
+# -------------------------------------------------------------------------------------------------- here
+
+
+def _together(tables: list[Counted]) -> Counted:
+    """The documents of all tables in order of first appearance, in memory of their own."""
+    filled = [table for table in tables if len(table.counts)] or tables[:1]
+    _check_kinds(filled)
+    places = np.concatenate([table.places for table in filled])
+    order = np.argsort(places, kind="stable")
+    flat, weights = side_by_side([table.counts for table in filled])
+    counts = _chosen(Counts(flat, weights, filled[0].counts.are_segments), order)
+    return Counted(counts, places[order], sum(table.n_symbols for table in tables), filled[0].name)

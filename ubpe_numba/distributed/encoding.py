@@ -1,0 +1,154 @@
+"""`encode`: documents of a cluster become ids, partition by partition, in files or here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ubpe_numba.coding.streams import check_options
+from ubpe_numba.distributed.arrow_values import flat_bytes, list_array
+from ubpe_numba.distributed.recoding import check_compression, check_tokenizer, recoded, source_of
+from ubpe_numba.distributed.table_files import NewColumn
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.tokenizers.base import Tokenizer
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["encode"]
+
+#: Options of `encode_batch` whose draws depend on the number of a document in its batch.
+_DRAWS = ("dropout", "sample", "alpha", "seed")
+
+
+class Encoding(NamedTuple):
+    """Documents to ids, with options of `encode_batch`."""
+
+    options: dict[str, Any]
+
+    def __call__(self, tokenizer: Tokenizer, docs: Any) -> Ragged:
+        """The ids of documents. Strings of Arrow are read as the UTF-8 that they are, where the tokenizer reads UTF-8."""
+        offsets = None
+        if type(docs).__module__.partition(".")[0] == "pyarrow":
+            kind = str(docs.type).removeprefix("large_")
+            model = tokenizer.model_
+            if (kind == "string" and model.segmenter.encoding is not None) or (
+                kind == "binary" and model.alphabet.kind == "bytes"
+            ):
+                docs, offsets = flat_bytes(docs)
+        found: Ragged = tokenizer.encode_batch(docs, offsets, **self.options)
+        return found
+
+    def column(self, tokenizer: Tokenizer, found: Ragged) -> Any:
+        """Ids as lists of int32."""
+        return list_array(found)
+
+
+def encode(
+    tokenizer: Tokenizer,
+    source: Any,
+    target: Any = None,
+    *,
+    column: str | None = None,
+    ids: str = "ids",
+    drop: bool = False,
+    blocksize: int | str | None = None,
+    compression: str = "snappy",
+    client: Client | None = None,
+    progress: bool | str = "auto",
+    **options: Any,
+) -> Ragged | list[str]:
+    """Encode documents on a cluster, partition by partition: to Parquet files, as a run that can be continued, or to ids here.
+
+    Parameters
+    ----------
+    tokenizer
+        A fitted tokenizer. It travels once to every worker.
+    source
+        As `parts` of `count`: paths of Parquet or text files, a dataframe, a column, a bag or a 2-D array of Dask, or a list of
+        partitions.
+    target
+        A folder that all machines see: one Parquet file for each partition, ``part-00000.parquet`` and so on in their order, and
+        a manifest, ``_ubpe.json``. None: the ids are brought here.
+    column
+        The column of documents where `source` is tables: Parquet files, a dataframe, or a list of `Delayed` that give tables. Not
+        needed if there is one column.
+    ids
+        The column that ids are written to, ``list<int32>``.
+    drop
+        False: the ids are one more column of a table, behind all others. True: they stand in the place of `column`.
+    blocksize
+        Of files: bytes of documents in a partition, as for `count`.
+    compression
+        Of the files: ``"snappy"``, ``"lz4"``, ``"zstd"`` (a third smaller, and slower) or ``"none"``.
+    client
+        A `distributed.Client`. None: Dask's current one, or if there is none processes on this machine.
+    progress
+        ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
+    **options
+        `unknown`, `allowed_special` and `disallowed_special`, as for `Tokenizer.encode_batch`.
+
+    Returns
+    -------
+    list of str or Ragged
+        The paths of the files in the order of the partitions; without `target` the ids of all documents, in order.
+
+    Raises
+    ------
+    NotFittedError
+        Without a vocabulary.
+    UnknownSymbolError, SpecialTokenError, TypeError, ValueError
+        As `encode_batch`, with the partition before the message; `document` is the row in its file, or in the partition.
+        For `dropout` and `sample`, whose draws depend on the number of a document in the whole. For a target that was made by
+        another model, with other settings or of another source.
+    OSError
+        For a file that cannot be read or written, with its path.
+    ConnectionError
+        If the scheduler is lost.
+
+    Notes
+    -----
+    A file appears under its name when all of it is on the disk, so a run that was killed, or stopped by an error, is continued by
+    the same call: what is there is not written again. Parquet files of a source are recognised by their footers; of other sources
+    only the names and the number of partitions are compared.
+
+    A worker holds the compressed row group that it reads, 16 MB of its documents and their ids, and the rows that belong to them.
+    Partitions that are no files are in its memory as Dask made them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from distributed import Client
+    >>> from ubpe_numba import BPE
+    >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
+    ...     here = encode(tok, [["ab", ""], ["bab"]], client=client)
+    ...     files = encode(tok, [["ab", ""], ["bab"]], tempfile.mkdtemp(), client=client)
+    >>> here.to_lists(), [path[-18:] for path in files]
+    ([[2], [], [1, 2]], ['part-00000.parquet', 'part-00001.parquet'])
+    """
+    check_tokenizer(tokenizer)
+    for name in _DRAWS:
+        if name in options:
+            raise ValueError(f"{name}: draws depend on the number of a document in the whole, which a partition does not know")
+    check_options(options)
+    check_compression(compression)
+    if not isinstance(ids, str):
+        raise TypeError(f"ids: expected a name, got {describe(ids)}")
+    lines = "bytes" if tokenizer.model_.alphabet.kind == "bytes" else "str"
+    found = source_of(source, column, "column", lines, blocksize)
+    new = NewColumn(found.column or ids, ids, drop or found.column is None)
+    for where, names in found.tables.items():
+        new.check(names, "ids", where)
+    settings = {"column": found.column, "ids": ids, "drop": drop, "compression": compression, "options": _shown(options)}
+    return recoded(  # type: ignore[no-any-return]
+        "encode", tokenizer, Encoding(options), found, new, target, settings, compression, client, progress
+    )
+
+
+def _shown(options: dict[str, Any]) -> dict[str, Any]:
+    """Options as a manifest holds them."""
+    return {
+        name: sorted(map(repr, value)) if isinstance(value, (set, frozenset, list, tuple)) else str(value)
+        for name, value in options.items()
+    }

@@ -1,0 +1,259 @@
+"""A fit on many machines: text is counted there, and fitted here; other documents stay there, and the fit talks to them."""
+
+from __future__ import annotations
+
+import copy
+import logging
+import pickle
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ubpe_numba.distributed.actors import DaskEngine
+from ubpe_numba.distributed.cluster import using
+from ubpe_numba.distributed.counting import counted, lines_of
+from ubpe_numba.distributed.host_part import make_host
+from ubpe_numba.distributed.partitions import Partitions, partitions_of
+from ubpe_numba.distributed.percent import Percent
+from ubpe_numba.documents.normalise import Documents, as_document
+from ubpe_numba.fitting.history import History
+from ubpe_numba.fitting.host import Part, Span
+from ubpe_numba.fitting.learn import learned
+from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.fitting.remote_loop import check_rules, fit_remotely
+from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["fit"]
+
+AnyTokenizer = TypeVar("AnyTokenizer", bound=Tokenizer)
+_CUT = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which text becomes segments to be counted
+
+log = logging.getLogger("ubpe_numba")
+
+
+def fit(
+    tok: AnyTokenizer,
+    parts: Any,
+    client: Client | None = None,
+    *,
+    column: str | None = None,
+    sample_weight: Any = None,
+    boundaries: Any = None,
+    blocksize: int | str | None = None,
+    progress: bool | str = "auto",
+) -> AnyTokenizer:
+    """Fit a tokenizer on documents that are on many machines; the same model, bit for bit, as `tok.fit` on all of them.
+
+    Text that is cut into segments (a pre-tokenizer, special tokens, known words, a normalizer) is counted on the workers, see
+    `count`, and the fit on the counts runs here. Other documents are loaded once by the workers, which keep them; the fit runs
+    here and there, a synchronisation for each batch of merges.
+
+    Parameters
+    ----------
+    tok
+        A `BPE`, `UBPE` or `UBPEClassic`, which becomes fitted.
+    parts
+        The partitions, as for `count`; a 1-D `dask.array` too, which is one document.
+    client
+        The cluster; None is Dask's current client, or else processes on this machine for this call.
+    column
+        The column of documents, where `parts` are tables.
+    sample_weight
+        A list of one entry for each partition: integers, one for each of its documents, as for `tok.fit`; of a 1-D `dask.array`
+        one integer. Partitions that are `Counts` have weights of their own.
+    boundaries
+        A list of one entry for each partition: positions that no token may cross, as for `tok.fit`; of a 1-D `dask.array` the
+        positions themselves.
+    blocksize
+        Of files: bytes that are one partition, 64 MiB by default, as ``"16 MiB"`` or a number.
+    progress
+        ``"auto"`` shows progress on a terminal, True always, False never. Dask's dashboard shows a task ``ubpe-percent`` for each
+        hundredth.
+
+    Returns
+    -------
+    Tokenizer
+        `tok` itself, with `history_`.
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        For arguments, partitions and documents that are not valid, naming the partition and the document in it; and for what only
+        a fit in one place has: ties that go to the first or to the rarest pair, an `objective` of probabilities, break and stop
+        tokens in a document that is cut.
+    UnknownSymbolError
+        For a symbol outside the given alphabet, with the document of the partition.
+    ConnectionError
+        If the scheduler is lost.
+    RuntimeError
+        If workers are lost again and again, or a partition is not the same when it is read again.
+
+    Notes
+    -----
+    Ctrl-C stops the fit, leaves the tokenizer as it was, and lets the workers forget the documents. A worker that is lost is
+    replaced: its partitions are read again, and encoded with the merges so far.
+
+    Memory of a worker: while it loads, its partitions as they are given; then about 12 bytes a symbol.
+
+    Synchronisations and bytes are logged at the end (logger ``ubpe_numba``, INFO).
+
+    Examples
+    --------
+    >>> from dask.distributed import Client
+    >>> from ubpe_numba import BPE
+    >>> client = Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", set_as_default=False)
+    >>> tok = fit(BPE(5), [[[0, 1, 2, 0, 1]], [[0, 1], [2, 0, 1]]], client)
+    >>> tok.vocabulary.merges.tolist()
+    [[0, 1], [2, 3]]
+    >>> client.close()
+    """
+    if not isinstance(tok, Tokenizer):
+        raise TypeError(f"tok: expected a BPE, UBPE or UBPEClassic, got {describe(tok)}")
+    settings, bar = tok._settings(), Progress(progress)
+    partitions = partitions_of(parts, column, lines=lines_of(tok), blocksize=blocksize)
+    given = client if client is not None else partitions.client
+    if any(getattr(tok, name) is not None for name in _CUT):
+        if sample_weight is not None or boundaries is not None:
+            name = "boundaries" if sample_weight is None else "sample_weight"
+            raise ValueError(f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here")
+        with using(given) as used:
+            found = counted(partitions, tok, used, progress=progress)
+        if tok.alphabet is not None:
+            return tok.fit(found.counts, progress=progress)
+        return tok._fit_corpus(tok._corpus(found.counts, None, None, None), found.alphabet(), settings, bar)
+    _check(tok, settings, partitions)
+    with using(given) as used:
+        return _fit_there(tok, settings, partitions, _Marks(partitions, parts, sample_weight, boundaries), used, bar)
+
+
+def _check(tok: Tokenizer, settings: Settings, partitions: Partitions) -> None:
+    """ValueError for what only a fit in one place has."""
+    check_rules(settings)
+    if tok._weighs_by_text:
+        raise ValueError(
+            f"objective: {getattr(tok, 'objective', None)!r} estimates probabilities on the documents, which a distributed fit "
+            "does not have in one place; fit with objective='shortest', and call reweight on a part of them"
+        )
+    if partitions.joined and (tok.break_tokens is not None or tok.stop_tokens is not None):
+        raise ValueError("break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries")
+    if not partitions.delayed:
+        raise ValueError("parts: expected one partition at least")
+
+
+class _Marks:
+    """The weights and boundaries of partitions: of each, or, where they are one document, of the whole."""
+
+    def __init__(self, partitions: Partitions, parts: Any, sample_weight: Any, boundaries: Any) -> None:
+        n, self.joined = len(partitions.delayed), partitions.joined
+        if self.joined:
+            self.weight = None
+            if sample_weight is not None:
+                self.weight = as_document(
+                    sample_weight if np.ndim(sample_weight) else [sample_weight], name="sample_weight"
+                ).values
+                if self.weight.size != 1:
+                    raise ValueError(f"sample_weight: expected one weight, of one document, got {describe(sample_weight)}")
+            self.positions: np.ndarray | None = None
+            sizes = np.array(parts.chunks[0], np.float64)
+            if boundaries is not None:
+                self.positions = np.unique(as_document(boundaries, name="boundaries").values)
+                if np.isnan(sizes).any():
+                    raise ValueError("boundaries: the sizes of the array's chunks are not known; call its compute_chunk_sizes()")
+                self.ends = np.cumsum(sizes.astype(np.int64))
+                if self.positions.size and not 0 <= self.positions[0] <= self.positions[-1] <= self.ends[-1]:
+                    raise ValueError(f"boundaries: expected positions in 0..{self.ends[-1]}")
+            return
+        self.each = []
+        for name, value in (("sample_weight", sample_weight), ("boundaries", boundaries)):
+            if value is not None and (not isinstance(value, (list, tuple)) or len(value) != n):
+                raise ValueError(f"{name}: expected a list of {n} entries, one for each partition, got {describe(value)}")
+            self.each.append([None] * n if value is None else list(value))
+
+    def of(self, begin: int, end: int) -> list[tuple[Any, Any]]:
+        """Those of the partitions `begin` to `end`, as `make_host` takes them."""
+        if not self.joined:
+            return list(zip(self.each[0][begin:end], self.each[1][begin:end], strict=True))
+        if self.positions is None:
+            return [(self.weight, None)]
+        first, last = (0 if begin == 0 else int(self.ends[begin - 1])), int(self.ends[end - 1])
+        inside = self.positions[(self.positions > first) & (self.positions < last)]
+        return [(self.weight, inside - first)]
+
+    def goes_on(self, begin: int) -> tuple[bool, bool]:
+        """Whether the document before partition `begin` goes on in it, and whether tokens may."""
+        if not self.joined or begin == 0:
+            return False, False
+        return True, self.positions is None or int(self.ends[begin - 1]) not in self.positions
+
+
+def _fit_there(
+    tok: AnyTokenizer, settings: Settings, partitions: Partitions, marks: _Marks, client: Client, bar: Progress
+) -> AnyTokenizer:
+    """A fit whose hosts are workers, each with consecutive partitions."""
+    from dask import delayed
+
+    n = len(partitions.delayed)
+    n_hosts = max(1, min(n, len(client.scheduler_info(n_workers=-1)["workers"])))
+    cuts = [n * h // n_hosts for h in range(n_hosts + 1)]
+    lean = copy.copy(tok)
+    for name in ("model_", "history_", "_made_coder"):
+        lean.__dict__.pop(name, None)
+    how, make = pickle.dumps(lean), delayed(make_host, pure=False)
+    ranges = list(pairwise(cuts))
+    hosts = [make(partitions.delayed[a:b], marks.of(a, b), how, partitions.names[a:b], partitions.joined) for a, b in ranges]
+    engine = DaskEngine(client, hosts)
+    try:
+        parts: list[Part] = engine.ask("part")
+        spans: list[Span] = engine.ask("span")
+        alphabet = _alphabet(tok, engine, spans)
+        goes_on = [marks.goes_on(a) for a, _ in ranges]
+        n_documents = sum(part.n_documents for part in parts)
+        n_documents -= sum(part.first_weight for part, (on, _) in zip(parts, goes_on, strict=True) if on)
+
+        def learn() -> tuple[Vocabulary, History]:
+            with Percent(bar, client) as shown:
+                merges, shards = fit_remotely(engine, parts, alphabet, settings, shown, goes_on)
+            to, back = (sum(way) // engine.n for way in (engine.sent, engine.received))
+            log.info(
+                "fit: %d hosts, %d synchronisations, %d bytes to and %d from each on average, %d hosts lost",
+                *(engine.n, shards.n_synchronisations, to, back, shards.n_losses),
+            )
+            return learned(merges, n_documents, sum(part.by_weight for part in parts))
+
+        return tok._learned(alphabet, settings, learn, lambda vocabulary: vocabulary)
+    finally:
+        engine.close()
+
+
+def _alphabet(tok: Tokenizer, engine: DaskEngine, spans: Sequence[Span]) -> Alphabet:
+    """The alphabet that the tokenizer is given, or the one that a fit on all documents learns."""
+    filled = [span for span in spans if span.n_symbols]
+    kinds = {span.kind for span in filled}
+    if len(kinds) > 1:
+        raise TypeError(f"parts: expected documents of one kind, got {' and '.join(sorted(kinds))}")
+    kind = filled[0].kind if filled else "int"
+    if tok.alphabet is not None:
+        return Alphabet.from_user(tok.alphabet, kind if filled else None)
+    if not filled:
+        kind = next((span.kind for span in spans if span.kind != "int"), "int")
+        return Alphabet.learn(Documents(np.zeros(0, np.int64), np.zeros(1, np.int64), kind))
+    n_symbols, ends = sum(span.n_symbols for span in filled), [end for span in filled for end in (span.low, span.high)]
+    values = np.array(ends, np.int64)
+    if kind == "bytes" or (kind == "int" and Alphabet.learn(_one(values, kind), n_symbols).is_identity):
+        return Alphabet.learn(_one(values, kind), n_symbols)
+    found = np.unique(np.concatenate(engine.ask("distinct")))
+    return Alphabet.learn(_one(found, kind), n_symbols)
+
+
+def _one(values: np.ndarray, kind: str) -> Documents:
+    """A document of these symbols."""
+    return Documents(values, np.array([0, values.size]), kind)

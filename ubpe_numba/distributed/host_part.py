@@ -1,0 +1,112 @@
+"""What a host of a fit is made of on its worker: several partitions, read as the tokenizer's fit reads documents."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.distributed.cluster import with_name
+from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.errors import LocatedError
+from ubpe_numba.fitting.host import Host, Loaded, Origin, Setup
+from ubpe_numba.runtime.arrays import offsets_of
+
+
+class PartitionsHost(Host):
+    """A host whose errors name the partition, and count documents from its beginning.
+
+    Parameters
+    ----------
+    corpus, n_threads
+        As for `Host`.
+    names
+        Of its partitions.
+    n_documents
+        int64[p], of each.
+    """
+
+    def __init__(self, corpus: Corpus, n_threads: int, names: Sequence[str], n_documents: np.ndarray) -> None:
+        super().__init__(corpus, n_threads)
+        self.names, self.first = list(names), offsets_of(n_documents)
+
+    def load(self, setup: Setup, origin: Origin | None = None) -> Loaded:
+        """See `Host`."""
+        try:
+            return super().load(setup, origin)
+        except LocatedError as error:
+            i = int(np.searchsorted(self.first, error.document, side="right")) - 1
+            raise with_name(error.at(error.document - int(self.first[i])), self.names[i]) from None
+
+
+def make_host(parts: list[Any], marks: list[tuple[Any, Any]], how: bytes, names: Sequence[str], joined: bool) -> Host:
+    """A host of partitions, on the worker where it is called.
+
+    Parameters
+    ----------
+    parts
+        Documents as `Tokenizer.fit` takes them.
+    marks
+        The weights and the boundaries of each, as `fit` takes them, or None; of one document those of all.
+    how
+        The tokenizer, pickled.
+    names
+        What messages call each partition.
+    joined
+        Whether they are one document together.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Tokenizer.fit`, with the name of the partition before the message.
+    """
+    from distributed import get_worker
+
+    tokenizer, corpora = pickle.loads(how), []
+    if joined:
+        parts, names = [np.concatenate(parts)], [names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"]
+    for documents, (weights, boundaries), name in zip(parts, marks, names, strict=True):
+        try:
+            corpora.append(tokenizer._corpus(documents, None, weights, boundaries))
+        except (TypeError, ValueError) as error:
+            raise with_name(error, name) from None
+    n_documents = np.array([corpus.given.offsets.size - 1 for corpus in corpora], np.int64)
+    return PartitionsHost(_side_by_side(corpora, names), get_worker().state.nthreads, names, n_documents)
+
+
+def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
+    """One corpus of all documents; TypeError, naming two partitions, if they are not of one kind."""
+    filled = [(c, name) for c, name in zip(corpora, names, strict=True) if c.given.offsets[-1] > c.given.offsets[0]]
+    for corpus, name in filled[1:]:
+        first, first_name = filled[0]
+        if corpus.given.kind != first.given.kind:
+            raise TypeError(
+                f"parts: expected documents of one kind, got {first.given.kind} ({first_name}) and {corpus.given.kind} ({name})"
+            )
+    if len(corpora) == 1:
+        return corpora[0]
+    kind = filled[0][0].given.kind if filled else "int"
+    values, offsets = _joined([(c.values, c.offsets) for c in corpora])
+    given = Documents(values, offsets, kind)
+    if not all(c.given.values is c.values for c in corpora):  # for alphabets: documents of weight 0 too
+        given = Documents(*_joined([(c.given.values, c.given.offsets) for c in corpora]), kind)
+    elif any(c.given.offsets is not c.offsets for c in corpora):  # segments are not documents
+        given = Documents(values, offsets_of(np.concatenate([np.diff(c.given.offsets) for c in corpora])), kind)
+    document_of = weights = None
+    if any(c.document_of is not None for c in corpora):
+        numbers = [np.arange(c.offsets.size - 1) if c.document_of is None else c.document_of for c in corpora]
+        begins = offsets_of(np.array([0 if n.size == 0 else int(n[-1]) + 1 for n in numbers]))
+        document_of = np.concatenate([n + at for n, at in zip(numbers, begins.tolist(), strict=False)]).astype(np.int32)
+    if any(c.weights is not None for c in corpora):
+        weights = np.concatenate([np.ones(c.offsets.size - 1, np.int64) if c.weights is None else c.weights for c in corpora])
+    sizes = sum(c.n_documents for c in corpora), sum(c.n_symbols for c in corpora)
+    return Corpus(given, values, offsets, document_of, weights, *sizes)
+
+
+def _joined(arrays: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Values and offsets of documents one after the other."""
+    values = np.concatenate([v[o[0] : o[-1]] for v, o in arrays])
+    return values, offsets_of(np.concatenate([np.diff(o) for _, o in arrays]))

@@ -1,0 +1,93 @@
+"""Columns of Parquet files by row groups: a part is some row groups of one file, whose rows are read without the other columns.
+
+A file of five row groups, whose column has these sizes in MB, in parts of 64 MB::
+
+    row group    0    1    2    3    4
+    MB          30   30   30  100    1
+    parts       [0, 1]    [2] [3]   [4]        one that is larger than a part is a part
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ubpe_numba.distributed.columns import arrow_documents, kind_of
+
+
+class RowGroups(NamedTuple):
+    """The row groups `first` to `last` - 1 of a file, and which rows of the file they are."""
+
+    path: str
+    column: str
+    first: int
+    last: int
+    rows: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """What errors call the part."""
+        return f"{self.path}, rows {self.rows[0]}..{self.rows[1] - 1}" if self.rows[1] > self.rows[0] else f"{self.path}, no rows"
+
+    def documents(self) -> Any:
+        """The documents, a chunked array of Arrow that `fit` takes."""
+        with open_parquet(self.path) as file:
+            table = file.read_row_groups(list(range(self.first, self.last)), columns=[self.column], use_threads=False)
+        return arrow_documents(table.column(self.column), f"{self.path}: column {self.column!r}")
+
+
+def open_parquet(path: str) -> Any:
+    """A `pyarrow.parquet.ParquetFile`, to be closed; ValueError with the path for one that is damaged or of another format."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path}: not a Parquet file that can be read: {error}") from error
+
+
+def row_groups_of(paths: list[str], column: str | None, blocksize: int, name: str = "parts") -> list[RowGroups]:
+    """The parts of files, in order: as many row groups as have `blocksize` bytes of the column together, at least one.
+
+    Only the footers of the files are read. A file without rows is one part. Without `column` the files have one column.
+    ValueError for a column that is not there; TypeError for one without documents, or of another kind than in the first file.
+    """
+    parts: list[RowGroups] = []
+    kinds: dict[str, str] = {}
+    for path in paths:
+        with open_parquet(path) as file:
+            schema, metadata = file.schema_arrow, file.metadata
+        chosen = _column(schema.names, column, path)
+        kinds.setdefault(kind_of(schema.field(chosen).type, f"{path}: column {chosen!r}"), path)
+        parts += _parts(path, chosen, metadata, blocksize)
+    if len(kinds) > 1:
+        (one, a), (other, b) = list(kinds.items())[:2]
+        raise TypeError(f"{name}: expected documents of one kind in all files, got {one} ({a}) and {other} ({b})")
+    return parts
+
+
+def _column(names: list[str], column: str | None, path: str) -> str:
+    """The column to read: the one that was asked for, or the only one."""
+    shown = ", ".join(map(repr, names))
+    if column is None:
+        if len(names) != 1:
+            raise ValueError(f"column: expected the name of one of the columns of {path}: {shown}")
+        return names[0]
+    if names.count(column) != 1:
+        raise ValueError(f"column: expected one column {column!r} in {path}, there are {shown or 'none'}")
+    return column
+
+
+def _parts(path: str, column: str, metadata: Any, blocksize: int) -> list[RowGroups]:
+    """The parts of one file, by its footer."""
+    parts: list[RowGroups] = []
+    first = row = size = n = 0
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        chunks = map(group.column, range(group.num_columns))
+        more = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] == column.split(".")[0])
+        if i > first and size + more > blocksize:
+            parts.append(RowGroups(path, column, first, i, (row, row + n)))
+            first, row, size, n = i, row + n, 0, 0
+        size, n = size + more, n + group.num_rows
+    return [*parts, RowGroups(path, column, first, metadata.num_row_groups, (row, row + n))]

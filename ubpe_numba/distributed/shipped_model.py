@@ -1,0 +1,52 @@
+"""A tokenizer in a worker process: it travels as bytes, which a task of the graph holds, and each process reads them once.
+
+Since the bytes are in the graph, the scheduler makes them anew where the only worker that had them died.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import pickle
+import threading
+from collections import OrderedDict
+from typing import NamedTuple
+
+from ubpe_numba.tokenizers.base import Tokenizer
+
+_MOST = 4  # models that a process keeps, the ones used last
+_models: OrderedDict[str, Tokenizer] = OrderedDict()
+_lock = threading.Lock()
+
+
+class ShippedModel(NamedTuple):
+    """A fitted tokenizer as bytes, and their hash."""
+
+    key: str
+    data: bytes
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> ShippedModel:
+        """The tokenizer for tasks, each of which uses one thread; without the history of its fit."""
+        lean = copy.copy(tokenizer)
+        lean.n_threads = 1
+        lean.__dict__.pop("history_", None)
+        data = pickle.dumps(lean, protocol=5)
+        return cls(hashlib.sha256(data).hexdigest(), data)
+
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of this process: made of the bytes once, and shared by its threads, as its tables are.
+
+        >>> from ubpe_numba import BPE
+        >>> shipped = ShippedModel.of(BPE.from_merges([[0, 1]], alphabet="ab"))
+        >>> shipped.tokenizer().encode("aab").tolist(), shipped.tokenizer() is shipped.tokenizer()
+        ([0, 2], True)
+        """
+        with _lock:
+            made = _models.get(self.key)
+            if made is None:
+                made = _models[self.key] = pickle.loads(self.data)
+                if len(_models) > _MOST:
+                    _models.popitem(last=False)
+            _models.move_to_end(self.key)
+            return made
