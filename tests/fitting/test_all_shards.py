@@ -27,7 +27,7 @@ def all_shards(
     engine = InProcess([Host(part, 1) for part in parts])
     setup = Setup(Alphabet.dense(4), weights is not None, 4, n_shards, 10**9)
     shards = RemoteShards(engine, engine.ask("part"), setup, goes_on)
-    return AllShards(shards.ask, shards, shards.borders, shards.symbol_counts), engine
+    return AllShards(shards.ask, engine.n, shards, shards.borders, shards.symbol_counts), engine
 
 
 @st.composite
@@ -81,7 +81,7 @@ def test_the_drawn_example() -> None:
 @pytest.mark.parametrize("n_hosts", [1, 2, 3])
 @pytest.mark.parametrize("n_shards", [1, 2, 3])
 def test_pairs_across_borders_have_room_beside_the_lists(n_hosts: int, n_shards: int) -> None:
-    """Lists of hosts elsewhere are as long as they must be: nothing in them may be written over."""
+    """Lists of hosts elsewhere are as long as they must be: nothing in them may be written over. Bounds are above the counts."""
     doc = [0, 1, 2, 3] * 6
     places = [Place(0, True, len(doc) * h // n_hosts + h % 2) for h in range(1, n_hosts)]
     shards, _ = all_shards([doc], places, None, n_shards)

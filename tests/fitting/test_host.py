@@ -15,7 +15,7 @@ from remote_fits import Place, cut
 from ubpe_numba import UnknownSymbolError
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.fitting import host as hosts
-from ubpe_numba.fitting.host import Batch, Fills, Host, Origin, Part, Setup
+from ubpe_numba.fitting.host import Batch, Fills, Host, Origin, Part, Setup, Span
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 SETUP = Setup(Alphabet.dense(4), False, 4, 1)
@@ -70,9 +70,9 @@ def test_the_check_of_a_part_tells_parts_apart() -> None:
 
 
 def test_symbols_of_a_part() -> None:
-    assert Host(as_corpus(DOCS)).range() == ("int", 0, 2)
-    assert Host(as_corpus([[-5, 9]], sample_weight=[0])).range() == ("int", -5, 9)  # of all documents that are given
-    assert Host(as_corpus([])).range()[1:] == (0, -1)
+    assert Host(as_corpus(DOCS)).span() == Span("int", 10, 0, 2)
+    assert Host(as_corpus([[-5, 9]], sample_weight=[0])).span() == Span("int", 2, -5, 9)  # of all documents that are given
+    assert Host(as_corpus([])).span()[1:] == (0, 0, -1)
     assert Host(as_corpus(["cac", ""])).distinct().tolist() == [97, 99]
     assert Host(as_corpus([[]])).distinct().tolist() == []
 
@@ -81,7 +81,7 @@ def test_a_text_is_loaded_once() -> None:
     host = Host(as_corpus(DOCS, sample_weight=[1, 2, 3]), 1)
     found = host.load(SETUP._replace(weighted=True))
     assert host.load(SETUP) is found  # another host was lost, and all are told again
-    for method in (host.part, host.range, host.distinct):
+    for method in (host.part, host.span, host.distinct):
         with pytest.raises(RuntimeError, match="loaded once"):
             method()
     assert found.symbol_counts.tolist() == [2, 2 + 9, 1 + 6, 0]

@@ -101,25 +101,25 @@ def test_hosts_equal_one_process_and_the_reference(case: Case) -> None:
         case.sizes.patch(patch)
         engine = InProcess([Host(part, case.n_threads) for part in parts])
         found, _ = remotely(engine, goes_on, case.size, plan, case.near)
-    same(found, want, plan.n_candidates)
+    same(found, want)
     merges, _ = reference.fit(case.docs, case.size, **case.rules, weights=case.weights, boundaries=case.boundaries)
     assert found.pairs.tolist() == [[m.left, m.right] for m in merges]
     assert found.counts.tolist() == [m.count for m in merges]
     assert found.documents.tolist() == [m.documents for m in merges]
 
 
-@given(cases(), st.integers(0, 2**32 - 1), st.sampled_from([0.01, 0.05, 0.2]))
+@given(cases(), st.integers(0, 2**32 - 1), st.sampled_from([0.01, 0.05, 0.2]), st.integers(1, 3))
 @settings(max_examples=120)
-def test_losses_at_random_change_nothing(case: Case, seed: int, rate: float) -> None:
-    """Several hosts at once, before and after they did their part, and while others are made anew."""
+def test_losses_at_random_change_nothing(case: Case, seed: int, rate: float, together: int) -> None:
+    """Several hosts at once, before and after they did their part, and while others are made anew; answers that are added up."""
     (parts, goes_on), plan = cut_and_planned(case)
     with pytest.MonkeyPatch.context() as patch:
         want = here(whole(case), case.size, plan)
         case.sizes.patch(patch)
         endless(patch)
-        engine = Losing(parts, chaos(np.random.default_rng(seed), rate, len(parts)), case.n_threads)
+        engine = Losing(parts, chaos(np.random.default_rng(seed), rate, len(parts)), case.n_threads, together)
         found, shards = remotely(engine, goes_on, case.size, plan, case.near)
-    same(found, want, plan.n_candidates)
+    same(found, want)
     assert shards.n_losses == engine.n_renewed
 
 
@@ -148,7 +148,7 @@ def test_large_corpora_on_hosts(nature: str, n_candidates: int) -> None:
         for n_threads, n_shards in ((1, 1), (2, 3)):
             engine = Losing(parts, chaos(rng, 0.01, len(parts)))
             found, _ = remotely(engine, goes_on, size, settings_of(size + 200, n_candidates, n_threads, n_shards))
-            same(found, want, n_candidates)
+            same(found, want)
 
 
 def test_hosts_have_as_many_shards_as_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +166,7 @@ def test_hosts_have_as_many_shards_as_threads(monkeypatch: pytest.MonkeyPatch) -
 
     engine = Smaller(parts, lambda number, method, host: "before" if number == 12 else None, n_threads=3)
     found, shards = remotely(engine, goes_on, 3, plan)
-    same(found, here(as_corpus([doc]), 3, plan), 1)
+    same(found, here(as_corpus([doc]), 3, plan))
     assert [a.n_shards for a in shards.loaded] == [3, 3]
     assert shards.n_losses == 1
 
@@ -176,7 +176,7 @@ def test_nothing_to_learn_from() -> None:
         for places in ([], [Place(0)], [Place(len(docs)), Place(len(docs))]):
             parts, goes_on = cut(docs, places)
             found, _ = remotely(InProcess([Host(part, 1) for part in parts]), goes_on, 3, settings_of(9))
-            same(found, here(as_corpus(docs), 3, settings_of(9)), 1)
+            same(found, here(as_corpus(docs), 3, settings_of(9)))
             assert found.symbols.tolist() == [docs == [[0]], 0, 0]
 
 

@@ -75,9 +75,8 @@ def warmup() -> None:
     for corpus in (as_corpus(counts.documents), as_corpus(counts)):
         fit(corpus, Alphabet.dense(4), plain, Progress(False))
     for weight in (None, [2]):  # and of hosts elsewhere, one of which takes a token over from the other
-        engine = InProcess([Host(as_corpus([half], sample_weight=weight), 1) for half in ([0, 1, 0], [1, 0, 1])])
-        goes_on = [(False, False), (True, True)]
-        fit_remotely(engine, engine.ask("part"), Alphabet.dense(4), plain._replace(n_shards=1), Progress(False), goes_on)
+        engine = InProcess([Host(as_corpus([half], sample_weight=weight), 1) for half in ([0, 1] * 9, [1, 0] * 9)])
+        fit_remotely(engine, engine.ask("part"), Alphabet.dense(4), plain, Progress(False), [(False, False), (True, True)])
     wide = [rng.integers(0, 1200, 2000)] * 2
     fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), Progress(False))
     BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)
