@@ -244,7 +244,7 @@ class RemoteShards:
     def compact(self, more_room: bool) -> None:
         """One cell a token again, everywhere; arenas twice as long if asked."""
         found = self.until_done(lambda: self.ask("compact", more_room))
-        self.shards.state[:] = np.concatenate([state for state, _ in found])
+        np.concatenate([state for state, _ in found], out=self.shards.state)
         self._see_arenas([arenas for _, arenas in found])
 
     # ---------------------------------------------------------------------------------------------- rounds

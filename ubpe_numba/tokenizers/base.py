@@ -433,7 +433,23 @@ class Tokenizer(ABC):
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         if hasattr(docs, "__next__") and corpus.given.offsets.size == 1:
             raise ValueError("docs: the iterator gave no document; was it used up before?")
-XX
+        return self._fit_corpus(corpus, self._alphabet_of(corpus.given), settings, bar)
+
+    def _alphabet_of(self, given: Documents) -> Alphabet:
+        """The alphabet of a fit: the argument, or what is learned from the documents."""
+        if self.alphabet is None:
+            return Alphabet.learn(given)
+        # documents without any symbol are of any kind
+        return Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
+
+    def _fit_corpus(self, corpus: Corpus, alphabet: Alphabet, settings: Settings, bar: Progress) -> Self:
+        """Learn from a corpus that has been read."""
+
+        def learned() -> tuple[Vocabulary, History]:
+            return learn(corpus, alphabet, settings, bar)
+
+        return self._learned(alphabet, settings, learned, lambda made: self._weighed(corpus, alphabet, made, bar))
+
     def _learned(
         self,
         alphabet: Alphabet,
