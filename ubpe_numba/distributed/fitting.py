@@ -127,9 +127,9 @@ def fit(
             raise ValueError(f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here")
         with using(given) as used:
             found = counted(partitions, tok, used, progress=progress)
-        if tok.alphabet is not None:
-            return tok.fit(found.counts, progress=progress)
-        return tok._fit_corpus(tok._corpus(found.counts, None, None, None), found.alphabet(), settings, bar)
+        corpus = tok._corpus(found.counts, None, None, None)
+        alphabet = found.alphabet() if tok.alphabet is None else tok._alphabet_of(corpus.given)
+        return tok._fit_corpus(corpus, alphabet, settings, bar)
     _check(tok, settings, partitions)
     with using(given) as used:
         return _fit_there(tok, settings, partitions, _Marks(partitions, parts, sample_weight, boundaries), used, bar)

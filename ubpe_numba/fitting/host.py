@@ -114,10 +114,12 @@ class Stepped(NamedTuple):
         state = np.concatenate([part.state for part in found], dtype=SHARD_STATE)
         merged = np.concatenate([part.merged for part in found], dtype=MERGED)
         begins = offsets_of(ends[:, -1])
+        by_weight = [array for part in found if (array := part.delta_by_weight) is not None]
         room, weights, added_weights, merged_by_weight = int(begins[-1]), None, None, None
-        if found[0].delta_by_weight is not None:
-            weights, added_weights = np.concatenate([part.delta_by_weight for part in found]), np.empty(room, np.int64)
-            merged_by_weight = np.concatenate([part.merged_by_weight for part in found], dtype=MERGED_BY_WEIGHT)
+        if by_weight:
+            weights, added_weights = np.concatenate(by_weight), np.empty(room, np.int64)
+            rows = [array for part in found if (array := part.merged_by_weight) is not None]
+            merged_by_weight = np.concatenate(rows, dtype=MERGED_BY_WEIGHT)
         else:
             room += int(delta[1::2].sum(dtype=np.int64) // MOST)
         size = int(delta[::2].max(initial=0)) + 1
