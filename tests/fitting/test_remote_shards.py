@@ -12,8 +12,9 @@ from remote_fits import Losing, Place, Sizes, cut, here, remotely, same, setting
 
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.fitting import remote_shards
-from ubpe_numba.fitting.engine import LostHostsError
-from ubpe_numba.fitting.remote_shards import RemoteShards
+from ubpe_numba.fitting.engine import InProcess, LostHostsError
+from ubpe_numba.fitting.host import Host
+from ubpe_numba.fitting.remote_shards import RemoteShards, ask_at_first
 
 Fate = Callable[[int, str, int], str | None]
 
@@ -208,3 +209,25 @@ def test_many_losses_of_different_messages_are_no_endless_ones() -> None:
     found, shards = remotely(engine, fit.cut.goes_on, fit.size, fit.plan, 10**9)
     same(found, fit.want)
     assert shards.n_losses > remote_shards._MOST_LOSSES
+
+
+def test_losses_before_a_fit_begins() -> None:
+    """Hosts are asked what they hold; one that is lost then, or that is lost again while it is made anew, is asked once more."""
+
+    class Unsteady(Losing):
+        n_failed = 0
+
+        def renew(self, lost: Sequence[int]) -> None:
+            """Not at the first attempt."""
+            if self.n_failed == 0:
+                self.n_failed = 1
+                raise LostHostsError(lost)
+            super().renew(lost)
+
+    parts = [as_corpus([[0, 1]]), as_corpus([[2]])]
+    want = InProcess([Host(part) for part in parts]).ask("part")
+    for kind in (Losing, Unsteady):
+        for when in ("before", "after"):
+            assert ask_at_first(kind(parts, fate_at([0, 3], when)), "part") == want
+    with pytest.raises(RuntimeError, match=r"fit: hosts were lost 5 times before it began: lost: host 0, host 1"):
+        ask_at_first(Losing(parts, lambda number, method, host: "before"), "part")

@@ -312,6 +312,20 @@ class RemoteShards:
             self.passed[host].append(token)
 
 
+def ask_at_first(engine: Engine, method: str) -> list[Any]:
+    """What hosts answer that have not loaded their parts. Lost ones are made anew; RuntimeError if that happens too often."""
+    for _ in range(_MOST_LOSSES):
+        try:
+            return engine.ask(method)
+        except LostHostsError as error:
+            lost = error
+        try:
+            engine.renew(lost.hosts)
+        except LostHostsError as error:
+            lost = error
+    raise RuntimeError(f"fit: hosts were lost {_MOST_LOSSES} times before it began: {lost}; do their parts fit into memory?")
+
+
 def _fills(task: Task) -> Fills | None:
     """What a task says of the batch before, the lists of all parts as one; None if its slices are there."""
     n = int(task.batch["filled"][0])
