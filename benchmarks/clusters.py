@@ -31,10 +31,11 @@ def cluster(n_workers: int) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     port = {"dashboard_address": ":0", "scheduler_kwargs": {"dashboard": False}}
-    with LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, memory_limit=0, **port) as made:
-        with Client(made, set_as_default=False) as client:
-            distributed.fit(BPE(300, alphabet=256), [common.load("ecg").values[:20_000]] * n_workers, client, progress=False)
-            yield client
+    size = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True, "memory_limit": 0}
+    with LocalCluster(**size, **port) as made, Client(made, set_as_default=False) as client:
+        ecg = common.load("ecg").values[:20_000]
+        distributed.fit(BPE(300, alphabet=256), [[ecg]] * n_workers, client, progress=False)
+        yield client
 
 
 class Clocked(DaskEngine):
@@ -149,9 +150,8 @@ def fit(quick: bool) -> None:
 def recovery(quick: bool) -> None:
     """A worker killed in the middle of a fit."""
     n_symbols = 10_000_000 if quick else 100_000_000
-    print(
-        "| corpus, one document | symbols | tokens | batches | killed at | fit, s | and with the kill | from the kill to the next batch, s |"
-    )
+    print("| corpus, one document | symbols | tokens | batches | killed at | fit, s | with the kill, s |", end="")
+    print(" from the kill to the next batch, s |")
     print("|" + " --- |" * 8)
     for name, n_tokens in (("dna", 4096), ("python", 8192), ("wav", 4096)):
         with cluster(2) as client, tempfile.TemporaryDirectory() as folder:

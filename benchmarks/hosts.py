@@ -204,27 +204,28 @@ def protocol(quick: bool) -> None:
 
 
 def driver(quick: bool) -> None:
-    """How long the driver works, by the number of hosts, beside one of these."""
-    rows = [("python", 30_000_000, v) for v in (8192, 32768)] + [("dna", 30_000_000, v) for v in (8192, 32768)]
+    """How long the driver works, by the number of hosts, beside one of these; with answers added up by relays, likewise."""
+    rows = [(name, 30_000_000, n_tokens) for name in ("python", "dna") for n_tokens in (8192, 32768)]
     if quick:
         rows = [("python", 2_000_000, 2048)]
-    print(
-        "| corpus | symbols a host | tokens | hosts | synchronisations | host, s | driver, s | of that reading answers, s |",
-        end="",
-    )
-    print(" MB from a host | driver / host | hosts at which both take as long |\n|" + " --- |" * 11)
-    warm = corpus_of("python", 200_000)
-    learn(Copies(Host(warm.corpus(), 1), 2), warm, 512, 1, False)  # compiles
+    else:
+        rows.append(("python", 120_000_000, 8192))
+    head = ("corpus", "symbols a host", "tokens", "hosts", "relays", "synchronisations", "host, s", "relay, s", "driver, s")
+    head += ("of that reading, s", "MB from a host or relay", "driver / host", "hosts at which both take as long")
+    print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
     for name, n_symbols, n_tokens in rows:
         work = corpus_of(name, n_symbols)
-        for n in (8,) if quick else (8, 32, 128):
-            engine = Copies(Host(work.corpus(), 1), n)
+        warm = corpus_of("python", 200_000) if name == "python" else corpus_of(name)
+        learn(Copies(Host(warm.corpus(), 1), 4, 2), warm, warm.alphabet_size + 300, 1, False)  # compiles
+        for n, relays in ((8, 0),) if quick else ((8, 0), (32, 0), (128, 0), (128, 8)):
+            engine = Copies(Host(work.corpus(), 1), n, relays)
             began = time.perf_counter()
             learn(engine, work, n_tokens, 1, False)
-            own = time.perf_counter() - began - engine.working
-            row = (work.name, f"{work.values.size:,}", f"{n_tokens:,}", n, engine.rounds, f"{engine.working:.2f}", f"{own:.2f}")
-            row += (f"{engine.reading:.2f}", f"{engine.received[0] / 1e6:.1f}", f"{own / engine.working:.3f}")
-            print("| " + " | ".join(map(str, row)) + f" | {n * engine.working / own:.0f} |", flush=True)
+            own = time.perf_counter() - began - engine.working - engine.relaying
+            row = (work.name, f"{work.values.size:,}", f"{n_tokens:,}", n, relays or "", engine.rounds, f"{engine.working:.2f}")
+            row += (f"{engine.relaying:.2f}" * bool(relays), f"{own:.2f}", f"{engine.reading:.2f}")
+            row += (f"{engine.received[0] / 1e6:.1f}", f"{own / engine.working:.3f}", f"{n * engine.working / own:.0f}")
+            print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
 def replay(quick: bool) -> None:
