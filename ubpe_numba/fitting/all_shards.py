@@ -34,6 +34,8 @@ class AllShards:
     ----------
     ask
         Asks the hosts that hold them; see `Engine`.
+    n_lists
+        How many lists of pairs the hosts have together: one of each shard here, one of each host elsewhere.
     view
         Their arrays.
     borders
@@ -47,12 +49,13 @@ class AllShards:
     def __init__(
         self,
         ask: Callable[..., list[Any]],
+        n_lists: int,
         view: View,
         borders: Borders | None,
         symbol_counts: np.ndarray,
         lasts_only: bool = False,
     ) -> None:
-        self.ask, self.view, self.borders = ask, view, borders
+        self.ask, self.n_lists, self.view, self.borders = ask, n_lists, view, borders
         self.symbol_counts, self._lasts_only = symbol_counts, lasts_only
         self.k = view.shards.state.size
 
@@ -61,13 +64,19 @@ class AllShards:
         first, *others = self.ask("count_dense", n_tokens)
         total: np.ndarray = first.astype(np.int64, copy=False)
         for more in others:
-            total += more
-        left, right, weight = self._across()
-        np.add.at(total, left * n_tokens + right, weight)
+            total += more.astype(np.int64, copy=False)  # as uint64 it would be added as floats
+        if self.borders is not None:
+            left, right, weight = self._across()
+            np.add.at(total, left * n_tokens + right, weight)
         if self._lasts_only:
             self.symbol_counts += total.reshape(n_tokens, n_tokens).sum(axis=1)
             self._lasts_only = False
         return total
+
+    def count_symbols(self) -> None:
+        """Complete `symbol_counts`, in a fit that asks for no pairs."""
+        if self._lasts_only:
+            self.count_dense(self.symbol_counts.size)
 
     def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
         """List where the pairs with a slot, that is not -1, occur; pairs int64[n] at a * V + b, slots int32[n]."""
@@ -89,7 +98,7 @@ class AllShards:
         Pairs and counts, int64; of several shards upper bounds, as a shard does not list what is rare in it. And an upper bound
         of how many other pairs reach `floor`: 0 only if there are none.
         """
-        least = max(1, -(-threshold // self.k))  # a pair that reaches the threshold reaches this in one shard at least
+        least = max(1, -(-threshold // self.n_lists))  # a pair that reaches the threshold reaches this in one list at least
         found: list[PairLists] = self.ask("count_sorted", least, floor)
         if self.k == 1:
             n = int(found[0].ends[0])
@@ -115,7 +124,7 @@ class AllShards:
 
     def _across(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The pairs across borders: left and right tokens, and weights; int64."""
-        left_of = np.full(self.k, -1, np.int64)
+        left_of = np.empty(self.k, np.int64)
         if self.borders is None:
             return left_of[:0], left_of[:0], left_of[:0]
         left_neighbours(self.view.shards, self.borders, left_of)
@@ -124,15 +133,13 @@ class AllShards:
 
 
 def _with_across(found: list[PairLists], pairs: np.ndarray, counts: np.ndarray) -> PairLists:
-    """The lists of all hosts and one more, of fewer pairs than there are shards."""
-    if len(found) == 1:  # it has room at its end
-        of = found[0]
-        at = of.pairs.size - of.begins.size
-    else:
+    """The lists of all hosts and one more."""
+    of, at = found[0], int(found[0].ends[-1])
+    if len(found) > 1 or at + pairs.size > of.pairs.size:  # those of this process have room at their end
         sizes = [part.ends - part.begins for part in found]
         at = int(sum(of_host.sum() for of_host in sizes))
         ends = np.cumsum(np.concatenate(sizes))
-        flat = [np.empty(at + ends.size, np.int64) for _ in range(2)]
+        flat = [np.empty(at + pairs.size, np.int64) for _ in range(2)]
         begins = ends - np.concatenate(sizes)
         i = 0
         for part in found:

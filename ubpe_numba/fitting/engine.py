@@ -61,7 +61,9 @@ class InProcess:
 
     def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
         """See `Engine`."""
-        return [self.tell(k, method, *(args if each is None else each[k])) for k in range(self.n)]
+        if each is None:
+            return [getattr(host, method)(*args) for host in self.hosts]
+        return [getattr(host, method)(*own) for host, own in zip(self.hosts, each, strict=True)]
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
         """See `Engine`."""

@@ -14,7 +14,7 @@ driver.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,13 +22,15 @@ import numpy as np
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.fitting.kernels import index, rounds
 from ubpe_numba.fitting.kernels import pair_counts as d
-from ubpe_numba.fitting.kernels import rounds
+from ubpe_numba.fitting.kernels.add_neighbours import MOST, add_neighbours
 from ubpe_numba.fitting.kernels.borders import give_first, take_over
 from ubpe_numba.fitting.loop import plan
 from ubpe_numba.fitting.shards import Cut, cut
 from ubpe_numba.fitting.working_text import ROOM, PairLists, WorkingText
 from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.vocabulary.alphabet import Alphabet, distinct_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -48,7 +50,7 @@ class Part(NamedTuple):
     has_weights: bool
     first_weight: int  # of the first and of the last document; 0 if there is none
     last_weight: int
-    check: int  # of its symbols: the same part again has the same
+    check: int  # of its symbols, segments and weights: the same part again has the same
 
 
 class Span(NamedTuple):
@@ -102,6 +104,25 @@ class Stepped(NamedTuple):
     delta_by_weight: np.ndarray | None  # int64, as many as there are in `delta`
     merged_by_weight: np.ndarray | None  # MERGED_BY_WEIGHT[K, n]
 
+    @staticmethod
+    def together(found: Sequence[Stepped]) -> Stepped:
+        """What it did to several hosts: their neighbours are added up, and stand with the first shard."""
+        ends, delta = np.concatenate([part.delta_end for part in found]), np.concatenate([part.delta for part in found])
+        state, merged = np.concatenate([part.state for part in found]), np.concatenate([part.merged for part in found])
+        begins = offsets_of(ends[:, -1])
+        room, weights, added_weights, merged_by_weight = int(begins[-1]), None, None, None
+        if found[0].delta_by_weight is not None:
+            weights, added_weights = np.concatenate([part.delta_by_weight for part in found]), np.empty(room, np.int64)
+            merged_by_weight = np.concatenate([part.merged_by_weight for part in found])
+        else:
+            room += int(delta[1::2].sum(dtype=np.int64) // MOST)
+        size = int(delta[::2].max(initial=0)) + 1
+        added, added_end = np.empty(2 * room, np.int32), np.zeros_like(ends)
+        scratch = np.zeros(size, np.int64), np.empty(size, np.int32)
+        n = add_neighbours(delta, weights, ends, begins, *scratch, added, added_weights, added_end[0])
+        added_weights = None if added_weights is None else added_weights[:n]
+        return Stepped(state, added_end, added[: 2 * n], merged, added_weights, merged_by_weight)
+
 
 class Fills(NamedTuple):
     """Which pairs the batch before created that are frequent: what a `Task` of one part says of it."""
@@ -151,7 +172,9 @@ class Host:
         first = last = 0
         if corpus.offsets.size > 1:
             first, last = (1, 1) if corpus.weights is None else (int(corpus.weights[0]), int(corpus.weights[-1]))
-        check = zlib.crc32(np.diff(corpus.offsets).data, zlib.crc32(np.ascontiguousarray(corpus.values[begin:end]).data))
+        check = 0
+        for array in (corpus.values[begin:end], np.diff(corpus.offsets), corpus.document_of, corpus.weights):
+            check = check if array is None else zlib.crc32(np.ascontiguousarray(array).data, check)
         weighted = corpus.weights is not None or corpus.document_of is not None
         sizes = end - begin, corpus.n_symbols, corpus.n_documents, corpus.offsets.size - 1
         return Part(*sizes, weighted, corpus.weights is not None, first, last, check)
@@ -250,8 +273,7 @@ class Host:
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
         """See `WorkingText`; in as few bytes as will do."""
-        counts = self.text.count_dense(n_tokens)
-        return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+        return _least_bytes(self.text.count_dense(n_tokens))
 
     def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
         """See `WorkingText`."""
@@ -262,14 +284,23 @@ class Host:
     def sort_pairs(self, n_tokens: int) -> int:
         """See `WorkingText`."""
         self._grow(n_tokens, 0)
+        self.n_tokens = n_tokens
         return self.text.sort_pairs(n_tokens)
 
     def count_sorted(self, least: int, floor: int) -> PairLists:
-        """See `WorkingText`; only what is used of the arrays."""
-        found = self.text.count_sorted(least, floor)
-        used = np.concatenate([np.arange(a, b) for a, b in zip(found.begins.tolist(), found.ends.tolist(), strict=True)])
-        ends = np.cumsum(found.ends - found.begins)
-        return PairLists(found.pairs[used], found.counts[used], ends - (found.ends - found.begins), ends, found.below)
+        """The pairs that may occur `least` times in this host, one list; of several shards with upper bounds of their counts."""
+        k = self.text.k
+        found = self.text.count_sorted(max(1, -(-least // k)), floor)
+        n, below = int((found.ends - found.begins).sum()), found.below
+        if k == 1:
+            pairs, counts = found.pairs[:n].copy(), found.counts[:n].copy()
+        else:
+            scratch = np.zeros((3, self.n_tokens), np.int64)
+            pairs, counts = np.empty(n, np.int64), np.empty(n, np.int64)
+            begins, ends = np.append(found.begins, 0), np.append(found.ends, 0)  # no list across borders
+            n = index.add_up(found.pairs, found.counts, begins, ends, max(1, -(-least // k)), least, scratch, pairs, counts)
+            pairs, counts, below = pairs[:n].copy(), counts[:n].copy(), int(least > floor)
+        return PairLists(pairs, counts, np.zeros(1, np.int64), np.array([n]), below)
 
     def list_sorted(self, pairs: np.ndarray) -> np.ndarray:
         """See `WorkingText`."""
@@ -326,7 +357,8 @@ class Host:
         if (w := text.weighted) is not None:
             by_weight = np.concatenate([w.delta[begin : begin + size] for begin, size in zip(begins, sizes, strict=True)])
             merged_by_weight = w.merged[:, :n].copy()
-        return Stepped(a.state.copy(), ends, delta, a.merged[:, :n].copy(), by_weight, merged_by_weight)
+        done = Stepped(a.state.copy(), ends, delta, a.merged[:, :n].copy(), by_weight, merged_by_weight)
+        return done if text.k == 1 else Stepped.together([done])
 
     def _told(self, fills: Fills | None, batch: Batch | None) -> None:
         """Write into the task what the driver says."""
@@ -385,3 +417,27 @@ class Host:
             return 1, self.text.shards.state.copy()
 
         return self._once(number, give)
+
+
+def together(method: str, answers: list[Any]) -> list[Any]:
+    """What consecutive hosts answered to a message, as one answer where they can be added up.
+
+    >>> together("sort_pairs", [3, 4]), together("part", ["a", "b"])
+    ([7], ['a', 'b'])
+    """
+    if len(answers) < 2 or answers[0] is None or method not in _SUMS:
+        return answers
+    return [_SUMS[method](answers)]
+
+
+def _least_bytes(counts: np.ndarray) -> np.ndarray:
+    """The same counts in as few bytes as will do."""
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+
+
+_SUMS: dict[str, Callable[[list[Any]], Any]] = {
+    "count_dense": lambda counts: _least_bytes(np.asarray(np.sum(counts, axis=0, dtype=np.int64))),
+    "sort_pairs": sum,
+    "list_sorted": lambda counts: np.sum(counts, axis=0),
+    "step": Stepped.together,
+}

@@ -77,7 +77,7 @@ def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progre
     weighted = corpus.weights is not None or corpus.document_of is not None
     text = WorkingText(corpus, alphabet, place, ROOM if k > 1 else 0, weighted, False, *room, threads)
     borders = allocate_borders(place.segment, place.inside, *given, room.merges) if k > 1 else None
-    shards = AllShards(InProcess([text]).ask, text, borders, text.symbol_counts, not text.counted)
+    shards = AllShards(InProcess([text]).ask, k, text, borders, text.symbol_counts, not text.counted)
     return _FitHere(shards, text, size, room, settings._replace(n_threads=threads), offsets, memory).run(progress)
 
 

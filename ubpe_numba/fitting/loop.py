@@ -182,8 +182,8 @@ class Loop(ABC):
                     self._begin_epoch()
                 elif reason == rounds.GROW:
                     self._grow(int(state["need"]), int(state["need"]))
-        elif self.n_alphabet <= index.DENSE:
-            self.shards.count_dense(self.n_alphabet)  # no pairs are asked for, but how often symbols occur
+        else:
+            self.shards.count_symbols()
         progress.finish(int(state["next_id"]))
         learned = self.driver.learned[self.n_alphabet : state["next_id"]]
         return Merges(

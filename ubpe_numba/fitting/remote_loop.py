@@ -88,7 +88,7 @@ class _RemoteLoop(Loop):
         symbol_counts = shards.symbol_counts
         n_parts = min(settings.n_threads, shards.k)  # of a single shard there is one
         settings = settings._replace(n_threads=n_parts)
-        everything = AllShards(shards.ask, shards, shards.borders, symbol_counts)
+        everything = AllShards(shards.ask, shards.engine.n, shards, shards.borders, symbol_counts)
         super().__init__(everything, size, symbol_counts.size, room, settings, n_parts, None)
         self.state["elsewhere"] = 1
         shards.driver, shards.task = self.driver, self.task

@@ -56,13 +56,16 @@ class RemoteShards:
         What kernels of the driver read; the weights None where occurrences count 1.
     loaded
         What each host told of its text.
-    n_synchronisations, n_losses
+    n_synchronisations
         So far.
+    losses
+        How often each host was lost.
     """
 
     def __init__(self, engine: Engine, parts: Sequence[Part], setup: Setup, goes_on: Sequence[tuple[bool, bool]]) -> None:
         self.engine, self.parts, self.setup = engine, list(parts), setup
-        self.n_synchronisations = self.n_losses = self.number = 0
+        self.n_synchronisations = self.number = 0
+        self.losses = [0] * engine.n
         self.driver: Driver | None = None  # and its task: what is known when a host is lost
         self.task: Task | None = None
         self.loaded: list[Loaded] = self.until_done(lambda: self.ask("load", setup))
@@ -90,6 +93,11 @@ class RemoteShards:
             sums, merged = np.zeros((k, 2, 1), i64), np.zeros((k, merges), MERGED_BY_WEIGHT)
             self.weighted = Weighted(np.zeros(1, i64), none, sums, np.zeros(1, i64), merged)
         self.borders = self._borders(goes_on) if k > 1 else None
+
+    @property
+    def n_losses(self) -> int:
+        """How often hosts were lost."""
+        return sum(self.losses)
 
     @property
     def symbol_counts(self) -> np.ndarray:
@@ -147,7 +155,8 @@ class RemoteShards:
         """Make lost hosts anew, and bring them to where the others are: merges made, and pairs `listed` at their slots."""
         hosts = lost.hosts
         for _ in range(_MOST_LOSSES):
-            self.n_losses += len(hosts)
+            for h in hosts:
+                self.losses[h] += 1
             try:
                 self.engine.renew(hosts)
                 for h in hosts:
@@ -216,12 +225,15 @@ class RemoteShards:
 
     def _see(self, found: Sequence[Stepped], n: int) -> None:
         """What a batch of n merges did to the hosts."""
-        state = np.concatenate([part.state for part in found])
-        ends, merged = np.concatenate([part.delta_end for part in found]), np.concatenate([part.merged for part in found])
-        self.shards.base["cells"][1:] = np.cumsum(ends[:, -1])
-        self.shards.delta_end[:, : 2 * n + 1], self.shards.merged[:, :n] = ends, merged
-        self.shards.state[:] = state
-        self.shards = self.shards._replace(delta=np.concatenate([part.delta for part in found]))
+        shards, ends = self.shards, np.concatenate([part.delta_end for part in found])
+        shards.base["cells"][1:] = np.cumsum(ends[:, -1])
+        shards.delta_end[:, : 2 * n + 1] = ends
+        np.concatenate([part.merged for part in found], out=shards.merged[:, :n])
+        np.concatenate([part.state for part in found], out=shards.state)
+        room = 2 * int(shards.base["cells"][-1])
+        if room > shards.delta.size:
+            shards = self.shards = shards._replace(delta=np.empty(2 * room, np.int32))
+        np.concatenate([part.delta for part in found], out=shards.delta[:room])
         if self.weighted is not None:
             by_weight = np.concatenate([part.delta_by_weight for part in found])
             self.weighted.merged[:, :n] = np.concatenate([part.merged_by_weight for part in found])
@@ -277,10 +289,10 @@ class RemoteShards:
         host = int(self.host_of[k])
         first, last = self.first[host : host + 2].tolist()
         self.number += 1
-        losses = self.n_losses
+        losses = self.losses[host]
 
         def tell() -> tuple[int, np.ndarray | None]:
-            if method == "give_first" and self.n_losses > losses:
+            if method == "give_first" and self.losses[host] > losses:
                 return 0, None  # the host was made again without the token
             found: tuple[int, np.ndarray] = self.engine.tell(host, method, self.number, k - first, *args)
             return found

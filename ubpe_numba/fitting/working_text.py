@@ -95,7 +95,7 @@ class WorkingText:
         self.k = place.at.size - 1
         self.threads, self.n_symbols = threads, int(place.at[-1] - place.at[0])
         segments = place.segments
-        n_separators = np.array([end - begin + 1 for begin, end in segments], np.int64)
+        n_separators = place.segment[1:] + place.inside[1:] - place.segment[:-1] + 1
         n_cells = np.diff(place.at) + n_separators
         self.room = room
         self.shards = s.allocate(n_cells + self.room, n_separators, _POSITIONS, tokens, slots, merges)

@@ -144,13 +144,14 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
     state, batch = driver.state[0], task.batch[0]
     stop = state.visited + budget
     n_shards, n_parts = shards.state.shape[0], driver.part.shape[0]
-    parallel = state.elsewhere != 0 and threads > 1
+    parallel = False
     while True:
         kind = state.stage
         if kind == MERGED:
             if borders is not None:
                 collect(task, shards, borders)
             state.stage = kind = np.int64(ACCOUNT)
+            parallel = threads > 1
         if kind == CHOOSE:
             if state.pending == 0 and state.next_id >= state.limit:
                 return DONE
@@ -167,19 +168,18 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
                         below += driver.part[p].below
                     return THIN if below > 0 else DONE
                 take(driver, task, borders)
+                if state.elsewhere:
+                    state.stage = MERGE
+                    if borders is not None and crosses(task, shards, borders):
+                        return CROSSING
+                    return BATCH
                 visits = np.int64(16 * batch.n)
                 for i in range(batch.n):
-                    if state.elsewhere:
-                        visits += task.counts[i]
-                    for k in range(0 if state.elsewhere else n_shards):
+                    for k in range(n_shards):
                         visits += shards.slices[k, 2 * task.slot[i] + 1]
                 state.visited += visits
                 parallel = threads > 1 and visits > PARALLEL_ABOVE
                 state.stage = kind = np.int64(MERGE)
-        if kind == MERGE and state.elsewhere:
-            if borders is not None and crosses(task, shards, borders):
-                return CROSSING
-            return BATCH
         if borders is not None:
             if kind == MERGE and crosses(task, shards, borders):
                 if batch.filled == 0:

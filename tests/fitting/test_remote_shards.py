@@ -1,0 +1,208 @@
+"""Hosts that are lost: at every message, again and again, while others are made anew; and what cannot be made good."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from remote_fits import Losing, Place, Sizes, cut, here, remotely, same, settings_of
+
+from ubpe_numba.documents.corpus import Corpus, as_corpus
+from ubpe_numba.fitting import remote_shards
+from ubpe_numba.fitting.engine import LostHostsError
+from ubpe_numba.fitting.remote_shards import RemoteShards
+
+Fate = Callable[[int, str, int], str | None]
+
+
+def fate_at(numbers: Sequence[int], when: str) -> Fate:
+    return lambda number, method, host: when if number in numbers else None
+
+
+def never(number: int, method: str, host: int) -> None:
+    return None
+
+
+class Fit:
+    """A small fit of a few hosts, with pairs handed over, epochs and everything else that has messages of its own."""
+
+    def __init__(self, weights: bool, n_candidates: int, sizes: Sizes) -> None:
+        rng = np.random.default_rng(4)
+        # a run that is handed over piece by piece, a text, and a document that holds less than a host can take over
+        docs = [[0] * 19, [*rng.integers(0, 3, 12).tolist(), *[1, 2] * 6], [2, 1, 1, 2], []]
+        places = [Place(0, True, 9), Place(0, True, 10), Place(1, True, 15)]
+        given = [3, 2**33, 1, 5] if weights else None
+        self.size, self.sizes, self.cut = 3, sizes, cut(docs, places, given)
+        self.plan = settings_of(12, n_candidates, 1, 2, min_count=1)
+        self.want = here(as_corpus(docs, sample_weight=given), self.size, self.plan)
+
+    def run(self, fate: Fate) -> tuple[RemoteShards, Losing]:
+        """Fit, and hold the result equal to that of one process."""
+        engine = Losing(self.cut.parts, fate)
+        with pytest.MonkeyPatch.context() as patch:
+            self.sizes.patch(patch)
+            found, shards = remotely(engine, self.cut.goes_on, self.size, self.plan, 10**9)
+        same(found, self.want)
+        assert shards.n_losses == engine.n_renewed
+        return shards, engine
+
+
+FITS = {
+    "plain": (False, 1, Sizes()),
+    "weighted": (True, 2, Sizes()),
+    "epochs": (False, 1, Sizes(dense=0, positions=1.03, batch=0, most=4, moves=True, room=2, one_epoch=False)),
+    "weighted epochs": (True, 1, Sizes(positions=1.03, batch=0, most=4, moves=True, room=1, one_epoch=False)),
+}
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("name", FITS)
+def test_a_loss_at_every_message(name: str, when: str) -> None:
+    """Each host is lost once at each message that it gets, before it does what it is told or when it has done it."""
+    fit = Fit(*FITS[name])
+    _, undisturbed = fit.run(never)
+    methods = {method for method, _ in undisturbed.sent}
+    assert methods >= {"load", "take_over", "give_first", "step"}
+    assert methods >= (
+        {"compact", "sort_pairs", "count_sorted", "list_sorted", "give_slots"} if name == "epochs" else {"list_dense"}
+    )
+    n_parts = len(fit.cut.parts)
+    for number in range(n_parts, undisturbed.n_messages):
+        shards, _ = fit.run(fate_at([number], when))
+        assert shards.n_losses == 1
+        assert shards.losses[undisturbed.sent[number][1]] == 1
+
+
+@pytest.mark.parametrize("name", ["plain", "weighted epochs"])
+def test_losses_while_hosts_are_made_anew(name: str) -> None:
+    """A second loss among the messages that follow on the first: other hosts, and the one that is just being made."""
+    fit = Fit(*FITS[name])
+    n_parts = len(fit.cut.parts)
+    n = fit.run(never)[1].n_messages
+    for first, after in itertools.product(range(n_parts, n, 5), range(1, 12, 2)):
+        assert fit.run(fate_at([first, first + after], ("before", "after")[first % 2]))[0].n_losses in (1, 2)
+
+
+def test_all_hosts_are_lost_at_once() -> None:
+    fit = Fit(*FITS["weighted"])
+    n_parts = len(fit.cut.parts)
+    n = fit.run(never)[1].n_messages
+    for number in range(n_parts, n, 3):
+        assert 1 <= fit.run(fate_at(range(number, number + n_parts), "after"))[0].n_losses
+
+
+def test_a_host_that_shares_its_loss_with_the_giver_of_a_token() -> None:
+    """The message to one host may tell of the loss of another one, and must reach the first nevertheless."""
+    fit = Fit(*FITS["plain"])
+
+    class Gossip(Losing):
+        told: Any = ()
+
+        def tell(self, k: int, method: str, *args: Any) -> Any:
+            other = (k + 1) % self.n
+            if method == "give_first" and (method, k) not in self.told:
+                self.told = (*self.told, (method, k))
+                self.hosts[other] = None
+                raise LostHostsError([other])
+            return super().tell(k, method, *args)
+
+    engine = Gossip(fit.cut.parts, never)
+    found, shards = remotely(engine, fit.cut.goes_on, fit.size, fit.plan, 10**9)
+    same(found, fit.want)
+    assert shards.n_losses == len(engine.told) > 0
+
+
+def test_a_fit_without_merges_survives_losses() -> None:
+    """No pairs are asked for, but how often symbols occur."""
+    docs = [[0, 1, 2, 1], [2, 2]]
+    plan = settings_of(3)
+    want = here(as_corpus(docs), 3, plan)
+    parts, goes_on = cut(docs, [Place(0, True, 2), Place(1)])
+    for number in range(3, 9):
+        found, _ = remotely(Losing(parts, fate_at([number], "after")), goes_on, 3, plan)
+        same(found, want)
+    assert found.symbols.tolist() == [1, 2, 3]
+
+
+# ------------------------------------------------------------------------------------------------ what cannot be made good
+
+
+class Changing(Losing):
+    """A part is another one when it is read again."""
+
+    def __init__(self, parts: Sequence[Corpus], other: Corpus, fate: Fate) -> None:
+        super().__init__(parts, fate)
+        self.other = other
+
+    def renew(self, lost: Sequence[int]) -> None:
+        for k in lost:
+            self.parts[k] = self.other
+        super().renew(lost)
+
+
+OTHER_PARTS = {
+    "longer": ([[0, 1, 2, 0, 1, 2, 1], [1, 1]], [1, 2], None),
+    "another symbol": ([[0, 1, 2, 0, 1, 1], [1, 1]], [1, 2], None),
+    "documents cut elsewhere": ([[0, 1, 2, 0], [1, 2, 1, 1]], [1, 2], None),
+    "other weights": ([[0, 1, 2, 0, 1, 2], [1, 1]], [2, 1], None),
+    "weights changed for the same sums": ([[0, 1, 2, 0], [1, 2, 1, 1]], [2, 1], None),
+    "boundaries": ([[0, 1, 2, 0, 1, 2], [1, 1]], [1, 2], [[2], []]),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_PARTS)
+def test_a_part_that_is_another_one_when_it_is_read_again(name: str) -> None:
+    docs, weights, boundaries = OTHER_PARTS[name]
+    first = as_corpus([[0, 1, 2, 0, 1, 2], [1, 1]], sample_weight=[1, 2])
+    if name == "weights changed for the same sums":
+        first = as_corpus([[0, 1, 2, 0], [1, 2, 1, 1]], sample_weight=[1, 2])
+    other = as_corpus(docs, sample_weight=weights, boundaries=boundaries)
+    for number in (2, 4, 8):  # before texts are loaded, and after that
+        engine = Changing([as_corpus([[0, 1]]), first], other, fate_at([number + 1], "before"))
+        with pytest.raises(RuntimeError, match="parts: those of host 1 are not the same when they are read again"):
+            remotely(engine, None, 3, settings_of(9, min_count=1))
+
+
+def test_losses_without_end_are_an_error() -> None:
+    parts, goes_on = cut([[0, 1, 0, 1, 2, 0, 1, 0, 1]], [Place(0, True, 5)])  # (2, 3) is merged across the cut
+    for message in (("load", 1), ("count_dense", 1), ("list_dense", 0), ("step", 1), ("take_over", 0)):
+        engine = Losing(parts, lambda n, method, k, m=message: "before" if (method, k) == m else None)
+        with pytest.raises(RuntimeError, match=rf"fit: .*lost.* host {message[1]}"):
+            remotely(engine, goes_on, 3, settings_of(9, min_count=1))
+        assert engine.n_renewed <= remote_shards._MOST_LOSSES**2
+    for method in ("part", "list_again"):  # while they are made anew
+        engine = Losing(parts, lambda n, now, k, m=method: "before" if n > 9 and now in (m, "step") else None)
+        with pytest.raises(RuntimeError, match=r"fit: .*lost .*times"):
+            remotely(engine, goes_on, 3, settings_of(9, min_count=1))
+        assert engine.n_renewed <= 2 * remote_shards._MOST_LOSSES**2
+
+
+def test_hosts_that_cannot_be_made_anew_are_an_error() -> None:
+    class Dead(Losing):
+        def renew(self, lost: Sequence[int]) -> None:
+            raise LostHostsError(lost, "no worker")
+
+    parts, goes_on = cut([[0, 1, 0, 1, 2, 0, 1]], [Place(0, True, 3)])
+    with pytest.raises(RuntimeError, match="host 0: no worker"):
+        remotely(Dead(parts, fate_at([6], "before")), goes_on, 3, settings_of(9, min_count=1))
+
+
+def test_many_losses_of_different_messages_are_no_endless_ones() -> None:
+    """The limit is of one message."""
+    fit = Fit(*FITS["plain"])
+    lost: set[int] = set()
+
+    def once(number: int, method: str, host: int) -> str | None:
+        steps = len([m for m, k in engine.sent if (m, k) == (method, 0)])
+        if (method, host) != ("step", 0) or steps in lost:
+            return None
+        lost.update((steps, steps + 1))
+        return "after"
+
+    engine = Losing(fit.cut.parts, once)
+    found, shards = remotely(engine, fit.cut.goes_on, fit.size, fit.plan, 10**9)
+    same(found, fit.want)
+    assert shards.n_losses > remote_shards._MOST_LOSSES

@@ -1,0 +1,193 @@
+"""Corpora cut into parts anywhere, hosts of these parts in this process, and engines that lose them: for tests of remote fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from ubpe_numba import FitRules
+from ubpe_numba.documents.corpus import Corpus, as_corpus
+from ubpe_numba.fitting import host as hosts
+from ubpe_numba.fitting import learn, loop, remote_shards, working_text
+from ubpe_numba.fitting.engine import Engine, InProcess, LostHostsError
+from ubpe_numba.fitting.host import Host
+from ubpe_numba.fitting.kernels import index
+from ubpe_numba.fitting.loop import Merges, Settings
+from ubpe_numba.fitting.remote_loop import fit_remotely
+from ubpe_numba.fitting.remote_shards import RemoteShards
+from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.vocabulary.alphabet import Alphabet
+
+Docs = Sequence[Sequence[int]]
+
+
+class Place(NamedTuple):
+    """Where documents are cut: before a document, or inside it, where it goes on in the next part."""
+
+    document: int
+    inside: bool = False
+    position: int = 0
+
+
+class Cut(NamedTuple):
+    """Documents in parts, and which of these begin with the rest of a document; see `fit_remotely`."""
+
+    parts: list[Corpus]
+    goes_on: list[tuple[bool, bool]]
+
+
+def cut(
+    docs: Docs, places: Sequence[Place], weights: Sequence[int] | None = None, boundaries: Docs | None = None, plain: bool = False
+) -> Cut:
+    """Cut documents at places; no token crosses one that is at a boundary.
+
+    `plain`: parts of which all documents weigh 1, or have no boundaries, have no weights, or no boundaries.
+
+    >>> found = cut([[1, 2, 3], [4]], [Place(0, True, 2)])
+    >>> [part.values.tolist() for part in found.parts], found.goes_on
+    ([[1, 2], [3, 4]], [(False, False), (True, True)])
+    """
+    parts, goes_on = [], [(False, False)]
+    begin, first = 0, 0  # a document, and a position in it
+    for place in [*sorted(places), Place(len(docs))]:
+        end, inside, last = place
+        inside = inside and end < len(docs) and (weights is None or weights[end] > 0)
+        pieces, own = [], []
+        for d in range(begin, end + inside):
+            a, b = first if d == begin else 0, last if inside and d == end else len(docs[d])
+            pieces.append(list(docs[d][a:b]))
+            own.append([p - a for p in boundaries[d] if a <= p <= b] if boundaries is not None else [])
+        weight = None if weights is None else list(weights[begin : end + inside])
+        if plain and weight is not None and all(w == 1 for w in weight):
+            weight = None
+        marked = boundaries is not None and pieces and not (plain and not any(own))
+        parts.append(as_corpus(pieces, sample_weight=weight, boundaries=own if marked else None))
+        crossed = boundaries is None or not inside or last not in boundaries[end]
+        goes_on.append((inside, inside and (crossed or not 0 < last < len(docs[end]))))
+        begin, first = end, last if inside else 0
+    return Cut(parts, goes_on[:-1])
+
+
+class Sizes(NamedTuple):
+    """Sizes that tests make small, so that small corpora come to what only large ones do."""
+
+    dense: int = 1024  # tokens whose pairs are counted in a table
+    positions: float = 1.6  # in an arena, a cell
+    batch: int = 1 << 16  # occurrences that are merged at once
+    most: int = 1 << 16  # pairs that are kept
+    moves: bool = False  # texts move to shorter arrays, however short they are
+    room: int = 64  # cells at the end of a shard
+    one_epoch: bool = True  # a small text is listed at once
+
+    def patch(self, patch: pytest.MonkeyPatch) -> None:
+        """Set them."""
+        patch.setattr(index, "DENSE", self.dense)
+        patch.setattr(working_text, "_POSITIONS", self.positions)
+        patch.setattr(loop, "_SMALL", self.batch)
+        patch.setattr(loop, "_FEW_PAIRS", self.most)
+        patch.setattr(hosts, "ROOM", self.room)
+        if self.moves:
+            patch.setattr(working_text, "_LARGE", 0)
+            patch.setattr(working_text, "_SHORT", 1)
+        if not self.one_epoch:
+            patch.setattr(loop, "_ONE_EPOCH", 0)
+            patch.setattr(loop, "_ONE_EPOCH_WEIGHTED", 0)
+
+
+def remotely(
+    engine: Engine, goes_on: Sequence[tuple[bool, bool]] | None, size: int, plan: Settings, near: int | None = None
+) -> tuple[Merges, RemoteShards]:
+    """The fit of the parts of an engine, symbols 0 to `size` - 1."""
+    return fit_remotely(engine, engine.ask("part"), Alphabet.dense(size), plan, Progress(False), goes_on, near)
+
+
+def here(corpus: Corpus, size: int, plan: Settings) -> Merges:
+    """The fit of the whole corpus in one piece, in this process."""
+    return learn.fit(corpus, Alphabet.dense(size), plan._replace(n_shards=1, n_threads=1), Progress(False))
+
+
+def same(found: Merges, want: Merges) -> None:
+    """Assert that two fits are equal in every field, their types too."""
+    for name, a, b in zip(Merges._fields, found, want, strict=True):
+        assert np.array_equal(a, b), name
+        assert np.asarray(a).dtype == np.asarray(b).dtype, name
+    assert np.array_equal(found.occurrences(), want.occurrences())
+
+
+def settings_of(n_tokens: int, n_candidates: int = 1, n_threads: int = 1, n_shards: int | None = 1, **rules: Any) -> Settings:
+    """Settings of a small fit."""
+    longest = rules.pop("max_token_length", None) or 2**62
+    return Settings(n_tokens, n_candidates, FitRules(**rules), n_threads, longest, n_shards)
+
+
+class Losing(InProcess):
+    """Hosts in this process that are lost when it is asked for.
+
+    Parameters
+    ----------
+    parts
+        Of which hosts are made, again and again.
+    fate
+        Asked before every message with its number, its method and the host; "before": the host is lost before it gets the
+        message, "after": when it has done what it says. None: it answers.
+    n_threads
+        Of each host.
+
+    Attributes
+    ----------
+    n_messages, n_renewed
+        So far.
+    sent
+        Method and host of every message, those to lost hosts too.
+    """
+
+    def __init__(self, parts: Sequence[Corpus], fate: Callable[[int, str, int], str | None], n_threads: int = 1) -> None:
+        self.parts, self.fate, self.n_threads = list(parts), fate, n_threads
+        self.n_messages = self.n_renewed = 0
+        self.sent: list[tuple[str, int]] = []
+        super().__init__([Host(part, n_threads) for part in self.parts])
+
+    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+        """See `Engine`: all hosts that are not lost do what the message says."""
+        found, lost = [], []
+        for k in range(self.n):
+            try:
+                found.append(self.tell(k, method, *(args if each is None else each[k])))
+            except LostHostsError:
+                lost.append(k)
+        if lost:
+            raise LostHostsError(lost)
+        return found
+
+    def tell(self, k: int, method: str, *args: Any) -> Any:
+        """See `Engine`."""
+        number, self.n_messages = self.n_messages, self.n_messages + 1
+        self.sent.append((method, k))
+        fate = None if self.hosts[k] is None else self.fate(number, method, k)
+        if self.hosts[k] is None or fate == "before":
+            self.hosts[k] = None
+            raise LostHostsError([k])
+        answer = super().tell(k, method, *args)
+        if fate == "after":
+            self.hosts[k] = None
+            raise LostHostsError([k])
+        return answer
+
+    def renew(self, lost: Sequence[int]) -> None:
+        """Make them anew."""
+        for k in lost:
+            self.hosts[k] = Host(self.parts[k], self.n_threads)
+            self.n_renewed += 1
+
+
+def chaos(rng: np.random.Generator, rate: float) -> Callable[[int, str, int], str | None]:
+    """A fate by chance: this part of all messages loses its host, half of them before they are carried out."""
+    return lambda number, method, host: (None, "before", "after")[int(rng.random() < rate) * int(rng.integers(1, 3))]
+
+
+def endless(patch: pytest.MonkeyPatch) -> None:
+    """Let fits go on whatever they lose."""
+    patch.setattr(remote_shards, "_MOST_LOSSES", 10_000)

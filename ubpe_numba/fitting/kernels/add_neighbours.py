@@ -1,0 +1,58 @@
+"""Adding up what shards have noted down of a batch, so that less travels and the driver has less to read.
+
+Lists of neighbours, `delta` and `delta_end` as in text_cells.py, of two shards and one merge, left ones before right ones:
+
+    shard 0    delta 3 2   5 1 | 6 1     delta_end 0 2 3
+    shard 1    delta 5 4 | 6 2           delta_end 0 1 2
+    together         3 2   5 5 | 6 3               0 2 3
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.runtime.jit import kernel
+
+MOST = 2**31 - 1  # of an entry; a larger sum is several
+
+
+@kernel
+def add_neighbours(delta, weights, delta_end, begins, sums, seen, added, added_weights, added_end):
+    """Add up K lists of neighbours; returns how many entries there are. O(entries).
+
+    delta int32[2 * entries], the lists one after the other, list k from entry `begins[k]` on; delta_end int64[K, 2n + 1] in it.
+    weights int64[entries] and added_weights int64[room] are None where an occurrence counts 1; otherwise the second word of an
+    entry becomes 0. sums int64[V] of zeros, seen int32[V]; added int32[2 * room] and added_end int64[2n + 1] are filled, with
+    room for as many entries as there are in `delta` and one more for every MOST of their counts. Example above.
+    """
+    n = np.int64(0)
+    added_end[0] = 0
+    for i in range(added_end.size - 1):
+        n_seen = 0
+        for k in range(delta_end.shape[0]):
+            for j in range(begins[k] + delta_end[k, i], begins[k] + delta_end[k, i + 1]):
+                x = delta[2 * j]
+                if sums[x] == 0:
+                    seen[n_seen] = x
+                    n_seen += 1
+                if weights is None:
+                    sums[x] += delta[2 * j + 1]
+                else:
+                    sums[x] += weights[j]
+        for j in range(n_seen):
+            x = seen[j]
+            count = sums[x]
+            sums[x] = 0
+            if weights is not None:
+                added[2 * n] = x
+                added[2 * n + 1] = 0
+                added_weights[n] = count
+                n += 1
+            else:
+                while count > 0:
+                    added[2 * n] = x
+                    added[2 * n + 1] = np.int32(min(count, MOST))
+                    count -= MOST
+                    n += 1
+        added_end[i + 1] = n
+    return n
