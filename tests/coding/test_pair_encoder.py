@@ -13,6 +13,7 @@ from reference import encode_pairs
 
 from ubpe_numba import BPE, FitRules, Ragged, Vocabulary
 from ubpe_numba.coding.kernels import by_pairs as pair_encode
+from ubpe_numba.coding.kernels import by_rank
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.runtime import thread_pool
 
@@ -25,15 +26,15 @@ def test_rank_and_batch_equal_the_reference(data: st.DataObject, table: Table, r
     docs = data.draw(documents(size, 80))
     ragged = Ragged.from_lists(docs)
     ranks = {p: (i, size + i) for i, p in enumerate(pairs)}
-    by_rank = [encode_pairs.encode_rank(d, ranks) for d in docs]
+    one_by_rank = [encode_pairs.encode_rank(d, ranks) for d in docs]
     encoder = PairEncoder(Vocabulary.from_merges(size, pairs), batch=False)
     assert encoder.linear
-    assert encoder.encode(ragged, 1).to_lists() == by_rank
+    assert encoder.encode(ragged, 1).to_lists() == one_by_rank
     empty = encoder.merges._replace(pairs=np.full_like(encoder.merges.pairs, -1))
     encoder.linear = False
     encoder.conflicts = np.empty(len(pairs), np.int32)
     pair_encode.build_tables(tuple(empty), np.full(size + len(pairs), len(pairs), np.int32), encoder.conflicts)
-    assert encoder.encode(ragged, 1).to_lists() == by_rank
+    assert encoder.encode(ragged, 1).to_lists() == one_by_rank
     batched = PairEncoder(Vocabulary.from_merges(size, pairs), batch=True)
     assert batched.encode(ragged, 1).to_lists() == [encode_pairs.encode_batch(d, ranks) for d in docs]
 
@@ -46,6 +47,45 @@ def test_rank_and_batch_equal_the_reference(data: st.DataObject, table: Table, r
     assert [tuple(vocabulary.sequence(t)) for t in range(len(vocabulary))] == reference_decode.expand(shuffled, size)
     for batch, plain in ((False, encode_pairs.encode_rank), (True, encode_pairs.encode_batch)):
         assert PairEncoder(vocabulary, batch).encode(ragged, 1).to_lists() == [plain(d, ranks) for d in docs]
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_long_runs_equal_the_reference(seed: int) -> None:
+    """Runs of one symbol, longer than `LONG_RUN`, in which the search backtracks, of several symbols and beside one another."""
+    rng = np.random.default_rng(seed)
+
+    def document() -> np.ndarray:
+        parts = [np.full(rng.integers(1, 3 * by_rank.LONG_RUN), rng.integers(0, 2)) for _ in range(rng.integers(1, 6))]
+        return np.concatenate([*parts, rng.integers(0, 3, rng.integers(0, 4)), *parts[: rng.integers(0, 3)]])
+
+    learned = [document() for _ in range(3)]
+    pairs = BPE(int(rng.integers(4, 60)), alphabet=3, n_threads=1).fit(learned, progress=False).vocabulary.merges
+    assert pairs is not None
+    docs = [*learned, document(), np.zeros(0, np.int64), document()]
+    ranks = {(a, b): (i, 3 + i) for i, (a, b) in enumerate(pairs.tolist())}
+    encoder = PairEncoder(Vocabulary.from_merges(3, pairs), batch=False)
+    assert encoder.encode(Ragged.from_lists(docs), 1).to_lists() == [encode_pairs.encode_rank(d.tolist(), ranks) for d in docs]
+
+
+def test_runs_are_noted_as_far_as_there_is_room() -> None:
+    """What is noted of runs, with room for fewer symbols than they have, against the linked lists of pairs."""
+    rng = np.random.default_rng(0)
+    parts = [part for _ in range(40) for part in (np.zeros(rng.integers(1, 800), int), rng.integers(0, 4, rng.integers(1, 9)))]
+    learned, text = np.concatenate(parts[:40]), np.concatenate(parts[40:])
+    encoder = PairEncoder(BPE(300, alphabet=4, n_threads=1).fit([learned], progress=False).vocabulary, batch=False)
+    documents = Ragged.from_lists([text, text[3:]])
+    lists = PairEncoder(encoder.vocabulary, batch=True)
+    lists.batch = False
+    wanted = lists.encode(documents, 1)
+    for room in (1, 2, 63, 64, 500, text.size):
+        out, out_offsets = np.empty(documents.values.size, np.int32), np.empty(3, np.int64)
+        dead, run = np.empty((text.size >> 3) + 1, np.uint8), np.empty(by_rank.RUN_HEAD + room, np.int64)
+        tables = tuple(encoder.tables)
+        n = by_rank.encode_rank(documents.values, documents.offsets, tables, dead, run, out, out_offsets)
+        np.testing.assert_array_equal(out[:n], wanted.values)
+        np.testing.assert_array_equal(out_offsets, wanted.offsets)
+        assert 0 <= run[0] < run[1] <= text.size  # some run was noted, and lies within its document
 
 
 def test_one_long_document_is_encoded_aside(monkeypatch):

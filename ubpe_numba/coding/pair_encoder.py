@@ -132,7 +132,8 @@ class PairEncoder:
     def bound(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
         """The kernel and its arguments; a `chunks.Bound`."""
         if self.linear:
-            return by_rank.encode_rank, (tuple(self.tables), np.empty((longest >> 3) + 1, np.uint8), out, out_offsets)
+            run = np.empty(by_rank.RUN_HEAD + max(1, min(longest, by_rank.MOST_OF_RUN)), np.int64)
+            return by_rank.encode_rank, (tuple(self.tables), np.empty((longest >> 3) + 1, np.uint8), run, out, out_offsets)
         if self.one_by_one:
             links, heap = np.empty((3, longest), np.int32), np.empty(3 * longest, np.int64)
             return one_by_one.encode_one_by_one, (tuple(self.merges), links, heap, out, out_offsets)

@@ -105,10 +105,11 @@ class _Desk:
     def __init__(self, host: Any) -> None:
         self._host = host
 
-    def call(self, method: str, message: _Packed) -> Any:
-        """Packed: True and what the method returned, or False and what it raised."""
+    def call(self, message: _Packed) -> Any:
+        """Call a method with arguments. Packed: True and what it returned, or False and what it raised."""
         try:
-            packed = pack((True, getattr(self._host, method)(*message.open())))
+            method, args = message.open()
+            packed = pack((True, getattr(self._host, method)(*args)))
         except Exception as error:
             packed = _packed_error(error)
         return packed.frames()
@@ -180,20 +181,20 @@ class DaskEngine:
             What the first host that raised did raise, when all have answered.
         """
         if each is None:
-            return self._exchange(range(self.n), method, [pack(args)] * self.n)
-        return self._exchange(range(self.n), method, [pack(own) for own in each])
+            return self._exchange(range(self.n), [pack((method, args))] * self.n)
+        return self._exchange(range(self.n), [pack((method, own)) for own in each])
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
         """What host k answers. Raises as `ask`."""
-        return self._exchange([k], method, [pack(args)])[0]
+        return self._exchange([k], [pack((method, args))])[0]
 
-    def _exchange(self, hosts: Sequence[int], method: str, messages: list[_Packed]) -> list[Any]:
+    def _exchange(self, hosts: Sequence[int], messages: list[_Packed]) -> list[Any]:
         """Messages to these hosts, one each, and the answers."""
         self.rounds += 1
         frames = {id(m): m.frames() for m in messages}
         for k, message in zip(hosts, messages, strict=True):
             self.sent[k] += message.nbytes
-        found = self._sync(self._gather, hosts, method, [frames[id(m)] for m in messages])
+        found = self._sync(self._gather, hosts, [frames[id(m)] for m in messages])
         for k, packed in zip(hosts, found, strict=True):
             self.received[k] += 0 if packed is None else packed.nbytes
         if lost := [k for k, packed in zip(hosts, found, strict=True) if packed is None]:
@@ -204,9 +205,9 @@ class DaskEngine:
                 raise answer
         return [answer for _, answer in answers]
 
-    async def _gather(self, hosts: Sequence[int], method: str, frames: list[Any]) -> list[_Packed | None]:
+    async def _gather(self, hosts: Sequence[int], frames: list[Any]) -> list[_Packed | None]:
         """The answers; None of hosts that are lost."""
-        calls = [asyncio.ensure_future(self._call(k, "call", method, f)) for k, f in zip(hosts, frames, strict=True)]
+        calls = [asyncio.ensure_future(self._call(k, "call", f)) for k, f in zip(hosts, frames, strict=True)]
         of = dict(zip(calls, hosts, strict=True))
         waiting = set(calls)
         try:
@@ -218,20 +219,19 @@ class DaskEngine:
         finally:
             for call in calls:
                 call.cancel()  # of those that are done nothing changes
-            done = await asyncio.gather(*calls, return_exceptions=True)
-        found = [answer if isinstance(answer, _Packed) else None for answer in done]
+            await asyncio.wait(calls, timeout=_REACH)  # a dead connection may be slow to close
+        answered = [call.done() and not call.cancelled() and call.exception() is None for call in calls]
+        found = [call.result() if fine else None for call, fine in zip(calls, answered, strict=True)]
         if None in found:
             await self._there([])  # if the scheduler is gone, so are the workers soon
         return found
 
-    async def _call(self, k: int, method: str, *args: Any) -> Any:
+    async def _call(self, k: int, method: str, *frames: Any) -> Any:
         """What the desk of host k answers. Any exception: it did not get the message, or is not there."""
-        from distributed.protocol import to_serialize
-
         where, actor = self._where[k], self._actors[k]
         if actor is None or not where:
             raise OSError("not there")
-        message = {"function": method, "actor": actor.key, "args": [to_serialize(a) for a in args], "kwargs": {}}
+        message = {"function": method, "actor": actor.key, "args": frames, "kwargs": {}}
         if where in self._direct:
             answer = await self.client.rpc(where).actor_execute(**message)
         else:
