@@ -58,7 +58,9 @@ def test_the_bar_and_the_tasks_of_a_fit(client: Any, capsys: Any, monkeypatch: p
 
     def noted(self: Any, done: int, count: int) -> None:
         update(self, done, count)
-        seen.append(client.run_on_scheduler(lambda dask_scheduler: sum("ubpe-percent" in str(key) for key in dask_scheduler.tasks)))
+        seen.append(
+            client.run_on_scheduler(lambda dask_scheduler: sum("ubpe-percent" in str(key) for key in dask_scheduler.tasks))
+        )
 
     monkeypatch.setattr(Percent, "update", noted)
     monkeypatch.setattr("ubpe_numba.fitting.remote_loop._PAUSE", 0)

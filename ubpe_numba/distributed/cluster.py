@@ -238,10 +238,7 @@ def _result(future: Any, name: str) -> Any:
     try:
         return future.result()
     except KilledWorker as error:
-        raise RuntimeError(
-            f"{name}: {error.allowed_failures + 1} workers died while they ran it, the last at {error.last_worker.address}: "
-            "the memory of one may be too small for it (see the workers' logs)"
-        ) from None
+        raise failure(error, name) from None
     except FutureCancelledError as error:
         if error.reason == "scheduler-connection-lost":
             raise
@@ -249,6 +246,18 @@ def _result(future: Any, name: str) -> Any:
     except Exception as error:
         named = with_name(error, name)
         raise named from (None if named is error else error)
+
+
+def failure(error: Exception, name: str) -> Exception:
+    """What a task raised, or Dask about it, with the name before the message."""
+    from distributed import KilledWorker
+
+    if isinstance(error, KilledWorker):
+        return RuntimeError(
+            f"{name}: {error.allowed_failures + 1} workers died while they ran it, the last at {error.last_worker.address}: "
+            "the memory of one may be too small for it (see the workers' logs)"
+        )
+    return with_name(error, name)
 
 
 def with_name(error: Exception, name: str) -> Exception:

@@ -6,6 +6,7 @@ import copy
 import logging
 import pickle
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,10 +15,11 @@ import numpy as np
 from ubpe_numba.distributed.actors import DaskEngine
 from ubpe_numba.distributed.cluster import using
 from ubpe_numba.distributed.counting import counted, lines_of
-from ubpe_numba.distributed.host_part import make_host
+from ubpe_numba.distributed.host_part import make_host, name_of_range
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.percent import Percent
 from ubpe_numba.documents.normalise import Documents, as_document
+from ubpe_numba.fitting.engine import LostHostsError
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.host import Part, Span
 from ubpe_numba.fitting.learn import learned
@@ -36,6 +38,8 @@ __all__ = ["fit"]
 
 AnyTokenizer = TypeVar("AnyTokenizer", bound=Tokenizer)
 _CUT = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which text becomes segments to be counted
+
+_MOST_LOSSES = 5  # of hosts before they have loaded
 
 log = logging.getLogger("ubpe_numba")
 
@@ -163,7 +167,10 @@ class _Marks:
             self.positions: np.ndarray | None = None
             sizes = np.array(parts.chunks[0], np.float64)
             if boundaries is not None:
-                self.positions = np.unique(as_document(boundaries, name="boundaries").values)
+                given = as_document(boundaries, name="boundaries")
+                if given.kind != "int":
+                    raise TypeError(f"boundaries: expected integers, got {describe(boundaries)}")
+                self.positions = np.unique(given.values)
                 if np.isnan(sizes).any():
                     raise ValueError("boundaries: the sizes of the array's chunks are not known; call its compute_chunk_sizes()")
                 self.ends = np.cumsum(sizes.astype(np.int64))
@@ -205,14 +212,12 @@ def _fit_there(
     lean = copy.copy(tok)
     for name in ("model_", "history_", "_made_coder"):
         lean.__dict__.pop(name, None)
-    how, make = pickle.dumps(lean), delayed(make_host, pure=False)
-    ranges = list(pairwise(cuts))
-    hosts = [make(partitions.delayed[a:b], marks.of(a, b), how, partitions.names[a:b], partitions.joined) for a, b in ranges]
-    engine = DaskEngine(client, hosts)
+    make, ranges = delayed(make_host, pure=False), list(pairwise(cuts))
+    how = [pickle.dumps((lean, marks.of(a, b), partitions.names[a:b], partitions.joined), 5) for a, b in ranges]
+    hosts = [make(partitions.delayed[a:b], blob) for (a, b), blob in zip(ranges, how, strict=True)]
+    engine = DaskEngine(client, hosts, lambda k, key: _name_of(partitions, ranges[k], key))
     try:
-        parts: list[Part] = engine.ask("part")
-        spans: list[Span] = engine.ask("span")
-        alphabet = _alphabet(tok, engine, spans)
+        parts, alphabet = _seen(tok, engine)
         goes_on = [marks.goes_on(a) for a, _ in ranges]
         n_documents = sum(part.n_documents for part in parts)
         n_documents -= sum(part.first_weight for part, (on, _) in zip(parts, goes_on, strict=True) if on)
@@ -230,6 +235,33 @@ def _fit_there(
         return tok._learned(alphabet, settings, learn, lambda vocabulary: vocabulary)
     finally:
         engine.close()
+
+
+def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | None:
+    """What messages call the one of these partitions that a task belongs to, None if there is none; without a key all of them."""
+    from dask.optimization import cull
+    from dask.utils import ensure_dict
+
+    begin, end = which
+    if key is None:
+        return name_of_range(partitions.names[begin:end])
+    for part, name in zip(partitions.delayed[begin:end], partitions.names[begin:end], strict=True):
+        if key == part.key or key in cull(ensure_dict(part.__dask_graph__()), [part.key])[0]:
+            return name
+    return None
+
+
+def _seen(tok: Tokenizer, engine: DaskEngine) -> tuple[list[Part], Alphabet]:
+    """What hosts tell of their parts, and the alphabet; again, if hosts are lost meanwhile."""
+    for _ in range(_MOST_LOSSES):
+        try:
+            parts: list[Part] = engine.ask("part")
+            return parts, _alphabet(tok, engine, engine.ask("span"))
+        except LostHostsError as error:
+            lost = error
+            with suppress(LostHostsError):  # then they are lost for the next message too
+                engine.renew(lost.hosts)
+    raise RuntimeError(f"fit: hosts were lost {_MOST_LOSSES} times before they had loaded: {lost}")
 
 
 def _alphabet(tok: Tokenizer, engine: DaskEngine, spans: Sequence[Span]) -> Alphabet:
