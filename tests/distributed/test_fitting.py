@@ -23,7 +23,7 @@ import dask.bag as db
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, count_documents
 from ubpe_numba.cli.demo import load_ecg
-from ubpe_numba.distributed import fit
+from ubpe_numba.distributed import actors, fit
 from ubpe_numba.fitting.remote_shards import RemoteShards
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -271,27 +271,31 @@ def test_symbols_that_are_not_in_the_alphabet(client: Any) -> None:
 # ------------------------------------------------------------------------------------------------ classes and arguments
 
 
-@pytest.mark.parametrize("make", [
-    lambda: BPE(300), lambda: BPE(300, max_token_length=3), lambda: BPE(300, rules=FitRules(min_count=9)), lambda: UBPEClassic(300, 20),
-    lambda: UBPE(300, 5), lambda: UBPE(300, 1, objective="shortest"), lambda: UBPE(300, 5, rules=FitRules(order="idf")),
-    lambda: UBPEClassic(300, 9, rules=FitRules(order="idf")), lambda: UBPEClassic(300, 40, rules=FitRules(overshoot=True)),
-    lambda: BPE(300, n_threads=2), lambda: BPE(256), lambda: BPE(100_000),
-])  # fmt: skip
-def test_classes_and_rules(client: Any, make: Callable[[], Any]) -> None:
-    try:
-        expected = make().fit(DOCS, progress=False)
-    except ValueError as error:
-        with pytest.raises(ValueError) as caught:
-            fit(make(), split(DOCS, 7, 8, 30), client, progress=False)
-        assert str(caught.value) == str(error)
-        return
-    same(there(make(), split(DOCS, 7, 8, 30), client), expected)
+MADE: dict[str, Callable[[], Any]] = {
+    "bpe": lambda: BPE(300),
+    "short tokens": lambda: BPE(300, max_token_length=3),
+    "frequent pairs": lambda: BPE(300, rules=FitRules(min_count=9)),
+    "classic": lambda: UBPEClassic(300, 20),
+    "ubpe": lambda: UBPE(300, 5),
+    "ubpe, shortest": lambda: UBPE(300, 1, objective="shortest"),
+    "ubpe by idf": lambda: UBPE(300, 5, rules=FitRules(order="idf")),
+    "classic by idf": lambda: UBPEClassic(300, 9, rules=FitRules(order="idf")),
+    "overshoot": lambda: UBPEClassic(300, 40, rules=FitRules(overshoot=True)),
+    "two threads": lambda: BPE(300, n_threads=2),
+    "no merge": lambda: BPE(256),
+    "all merges": lambda: BPE(100_000),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_classes_and_rules(client: Any, name: str) -> None:
+    same(there(MADE[name](), split(DOCS, 7, 8, 30), client), here(MADE[name](), DOCS))
 
 
 def test_equal_idf_is_warned_of_as_in_process(client: Any) -> None:
-    with pytest.warns(UserWarning) as expected:
+    with pytest.warns(UserWarning, match="idf") as expected:
         UBPE(280, 5).fit(ECG, progress=False)
-    with pytest.warns(UserWarning) as found:
+    with pytest.warns(UserWarning, match="idf") as found:
         fit(UBPE(280, 5), array(ECG, WAV_CHUNKS), client, progress=False)
     assert [str(w.message) for w in found] == [str(w.message) for w in expected]
 
@@ -373,9 +377,13 @@ def test_arguments_of_one_document(client: Any, options: dict[str, Any], error: 
     assert clean(client)
 
 
-@pytest.mark.parametrize("parts", [7, None, "no such folder", {"a": [[1]]}, {1, 2}, np.arange(6), object(), [[1, 2]], [[[1.5]]], [None],
-                                   [[[1], "a"]], [[[1]], ["a"]], [["a"], [b"a"]], da.ones(5), da.ones((2, 2, 2), dtype=int)],
-                         ids=repr)  # fmt: skip
+WRONG = [
+    *(7, None, "no such folder", {"a": [[1]]}, {1, 2}, np.arange(6), object(), [[1, 2]], [[[1.5]]], [None], [[[1], "a"]]),
+    *([[[1]], ["a"]], [["a"], [b"a"]], da.ones(5), da.ones((2, 2, 2), dtype=int)),
+]
+
+
+@pytest.mark.parametrize("parts", WRONG, ids=map(str, range(len(WRONG))))
 def test_partitions_of_wrong_types(client: Any, parts: Any) -> None:
     with pytest.raises((TypeError, ValueError, FileNotFoundError), match="parts|partition"):
         fit(BPE(300), parts, client)
@@ -459,26 +467,26 @@ def at_batches(monkeypatch: pytest.MonkeyPatch, method: str, what: dict[int, Cal
     return seen
 
 
-@pytest.mark.parametrize("name", ["wav", "documents", "weights"])
-def test_workers_killed_in_the_middle(mortal: Any, monkeypatch: pytest.MonkeyPatch, name: str, caplog: Any) -> None:
-    batches = at_batches(
-        monkeypatch, "merge", {2: lambda: kill(mortal, 0), 4: lambda: kill(mortal, 0, 1), 5: lambda: kill(mortal, 1)}
-    )
+def test_workers_killed_in_the_middle(mortal: Any, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     caplog.set_level(logging.INFO, "ubpe_numba")
-    options: dict[str, Any] = {}
-    if name == "weights":
-        options = {"sample_weight": RNG.integers(0, 4, len(DOCS))}
-    expected = here(UBPEClassic(600), ECG if name == "wav" else DOCS, **options)
-    parts = array(ECG, WAV_CHUNKS) if name == "wav" else [dask.delayed(part) for part in split(DOCS, 2, 3, 30)]
-    if options:
-        options["sample_weight"] = np.split(options["sample_weight"], [2, 3, 30])
-    found = fit(UBPEClassic(600), parts, mortal, progress=False, **options)
+    batches = at_batches(monkeypatch, "merge", {2: lambda: kill(mortal, 0), 4: lambda: kill(mortal, 0, 1)})
+    found = fit(UBPEClassic(600), array(ECG, WAV_CHUNKS), mortal, progress=False)
+    same(found, here(UBPEClassic(600), ECG))
     assert len(batches) > 5
-    same(found, expected)
     assert clean(mortal)
-    lost = [record.args[4] for record in caplog.records if record.name == "ubpe_numba" and "hosts lost" in record.msg]
+    lost = [record.args[4] for record in caplog.records if isinstance(record.args, tuple) and "hosts lost" in record.msg]
     assert len(lost) == 1
-    assert lost[0] >= 4
+    assert lost[0] >= 3
+
+
+def test_a_worker_with_weights_killed_in_the_middle(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    batches = at_batches(monkeypatch, "merge", {3: lambda: kill(mortal, 1)})
+    weights = RNG.integers(0, 4, len(DOCS))
+    options = {"sample_weight": np.split(weights, [2, 3, 30])}
+    found = fit(UBPEClassic(400, 9), [dask.delayed(part) for part in split(DOCS, 2, 3, 30)], mortal, progress=False, **options)
+    same(found, here(UBPEClassic(400, 9), DOCS, sample_weight=weights))
+    assert len(batches) > 3
+    assert clean(mortal)
 
 
 def test_workers_killed_while_an_epoch_begins(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -510,14 +518,15 @@ def test_a_worker_killed_while_hosts_are_made(mortal: Any, tmp_path: Path) -> No
     assert clean(mortal)
 
 
-def test_a_partition_that_kills_every_worker(mortal: Any) -> None:
+def test_a_partition_that_kills_every_worker(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def deadly(part: list[Any]) -> list[Any]:
         os.kill(os.getpid(), signal.SIGKILL)
         return part
 
-    with pytest.raises(Exception, match="partition 1|workers died|ended") as caught:
+    monkeypatch.setattr(actors, "_TRIES", 1)
+    with pytest.raises(RuntimeError, match="partition 1: 1 times workers died while they read it"):
         fit(BPE(290), [dask.delayed(DOCS[:5]), dask.delayed(deadly)(DOCS[5:])], mortal, progress=False)
-    print(repr(caught.value))
+    mortal.wait_for_workers(2, timeout=60)
     assert clean(mortal)
 
 
@@ -530,10 +539,10 @@ def test_a_partition_that_is_not_the_same_again(mortal: Any, monkeypatch: pytest
         def again(part: list[Any], folder: Path) -> list[Any]:
             n = len(list(folder.iterdir()))
             (folder / str(n)).touch()
-            return part if n == 0 else [*part[:-2], part[-2][::-1], part[-1]]
+            return part if n == 0 else [doc[::-1] for doc in part]
 
         parts.append(dask.delayed(again)(part, folder))
-    at_batches(monkeypatch, "merge", {3: lambda: kill(mortal, 0)})
+    at_batches(monkeypatch, "merge", {2: lambda: kill(mortal, 0)})
     tok = BPE(290)
     with pytest.raises(RuntimeError, match=r"partition \d.* not the same when"):
         fit(tok, parts, mortal, progress=False)
@@ -560,10 +569,9 @@ def test_futures_whose_data_is_lost(mortal: Any, monkeypatch: pytest.MonkeyPatch
     futures = [
         mortal.scatter([part], workers=[where])[0] for part, where in zip(split(DOCS, 25), mortal.run(os.getpid), strict=True)
     ]
-    at_batches(monkeypatch, "merge", {3: lambda: kill(mortal, 0, 1)})
-    with pytest.raises(RuntimeError, match="partition") as caught:
+    at_batches(monkeypatch, "merge", {2: lambda: kill(mortal, 0, 1)})
+    with pytest.raises(RuntimeError, match="partition 0: cancelled, or data of a future was lost"):
         fit(BPE(290), futures, mortal, progress=False)
-    print(repr(caught.value))
     del futures
     assert clean(mortal)
 
@@ -585,7 +593,7 @@ def test_a_partition_that_cannot_be_read(client: Any, tmp_path: Path) -> None:
         fit(BPE(290), array(ECG, WAV_CHUNKS).map_blocks(odd, dtype=np.int32), client, progress=False)
     with pytest.raises(TypeError, match="partition 1: "):
         fit(BPE(290), [dask.delayed(DOCS), dask.delayed(7)], client, progress=False)
-    with pytest.raises(TypeError, match="partition 1: .*document 3"):
+    with pytest.raises(TypeError, match="partition 2: .*document 1"):
         fit(BPE(290), db.from_sequence([[1], [2], [3], [4], [5], 1.5], npartitions=3), client, progress=False)
     assert clean(client)
 
@@ -607,11 +615,11 @@ def test_parquet_that_cannot_be_read(client: Any, tmp_path: Path) -> None:
 
 def test_a_large_partition_in_memory(client: Any) -> None:
     """It travels in the graph; Dask's own advice about that does not help a user."""
-    values = np.resize(ECG, 3 << 20)
-    marks = np.arange(0, values.size, 3)
-    tok = fit(BPE(258), [[values]], client, boundaries=[[marks]], progress=False)
-    same(tok, here(BPE(258), [values], boundaries=[marks]))
-    assert clean(client)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "10kB"}):
+        same(
+            there(BPE(270), [[ECG]], client, boundaries=[[range(0, ECG.size, 3)]]),
+            here(BPE(270), [ECG], boundaries=[range(0, ECG.size, 3)]),
+        )
 
 
 def test_a_scheduler_that_dies(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -622,7 +630,7 @@ def test_a_scheduler_that_dies(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(ConnectionError, match=address):
         fit(tok, array(ECG, WAV_CHUNKS), mortal, progress=False)
     assert tok.model_ is model
-    with pytest.raises(ConnectionError, match=address):
+    with pytest.raises(ConnectionError, match="client: the scheduler at .* cannot be reached"):
         fit(tok, [DOCS], mortal, progress=False)
 
 
@@ -644,9 +652,8 @@ def test_ctrl_c(client: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
             "in the pause of the driver": lambda: signal.raise_signal(signal.SIGINT),
         }[how]
         at_batches(monkeypatch, "merge", {2: interrupt})
-    with pytest.raises(KeyboardInterrupt):
-        fit(tok, parts, client, progress=False)
-        time.sleep(5)
+    with pytest.raises(KeyboardInterrupt):  # in the fit, or just behind it
+        (fit(tok, parts, client, progress=False), time.sleep(5))
     assert tok.model_ is model
     assert clean(client)
     same(there(BPE(290), split(DOCS, 2, 3, 30), client), here(BPE(290), DOCS))  # and they work again

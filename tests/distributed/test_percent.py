@@ -52,6 +52,10 @@ def test_more_than_was_wanted() -> None:
     assert len(client.keys) == 100
 
 
+def tasks_of_percent(dask_scheduler: Any) -> int:
+    return sum("ubpe-percent" in str(key) for key in dask_scheduler.tasks)
+
+
 def test_the_bar_and_the_tasks_of_a_fit(client: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     update = Percent.update

@@ -177,8 +177,8 @@ class DaskEngine:
         except LostHostsError as error:
             self.close()
             raise RuntimeError(
-                f"{self.name_of(error.hosts[0], None)}: {_TRIES} workers died while they read it: the memory of one may be too "
-                "small for it (see the workers' logs)"
+                f"{', '.join(str(self.name_of(k, None)) for k in error.hosts[:3])}: {_TRIES} times workers died while they read it: "
+                "the memory of one may be too small for it (see the workers' logs)"
             ) from None
         except BaseException:
             self.close()
