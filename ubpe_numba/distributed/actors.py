@@ -176,9 +176,10 @@ class DaskEngine:
             self.renew(range(self.n))
         except LostHostsError as error:
             self.close()
+            names = ", ".join(str(self.name_of(k, None)) for k in error.hosts[:3])
             raise RuntimeError(
-                f"{', '.join(str(self.name_of(k, None)) for k in error.hosts[:3])}: {_TRIES} times workers died while they read it: "
-                "the memory of one may be too small for it (see the workers' logs)"
+                f"{names}: {_TRIES} times workers died while they read it: the memory of one may be too small for it (see the "
+                "workers' logs)"
             ) from None
         except BaseException:
             self.close()
