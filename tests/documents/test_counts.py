@@ -99,3 +99,19 @@ def test_files_that_hold_something_else(tmp_path: Path) -> None:
             Counts.load(path)
     with pytest.raises(FileNotFoundError):
         Counts.load(tmp_path / "none.npz")
+
+
+def test_counts_of_segments(tmp_path: Path) -> None:
+    """A fit does not cut them again; they do not go together with counts of documents, and a file remembers what they are."""
+    tok = BPE.for_text(260, pretokenizer="gpt2")
+    made = Counts(count_documents([b"a b", b"a b", b"c"]).flat, np.array([2, 1]), are_segments=True)
+    assert repr(made) == "Counts(2 distinct segments of 3, bytes)"
+    assert tok.fit(made, progress=False).decode_bytes(np.array([256, 257])) == b" ba b"  # gpt2 cuts before the space
+    whole = Counts(made.flat, made.weights)
+    assert made != whole
+    assert Counts.merge(made, made) == Counts(made.flat, 2 * made.weights, are_segments=True)
+    with pytest.raises(TypeError, match="counts: expected documents or segments of documents, got both"):
+        made + whole
+    for counts in (made, whole):
+        counts.save(tmp_path / "counts.npz")
+        assert Counts.load(tmp_path / "counts.npz") == counts

@@ -167,6 +167,14 @@ def test_learn_counts_symbols_and_stays_inside_the_offsets() -> None:
     assert np.array_equal(Alphabet.learn(as_documents(far)).symbols, np.unique(far))
 
 
+def test_learn_of_distinct_documents() -> None:
+    """How many symbols the corpus has decides whether integers from 65536 on are their own ids."""
+    documents = as_documents([[70_000, 1]])
+    assert Alphabet.learn(documents).size == 2
+    assert Alphabet.learn(documents, 17_500).size == 2
+    assert Alphabet.learn(documents, 17_501).size == 70_001
+
+
 @given(st.lists(st.lists(ANY, max_size=6), max_size=4) | st.lists(st.text(max_size=4), min_size=1, max_size=4))
 @settings(deadline=None)
 def test_learned_alphabet_knows_its_corpus(docs: list[Any]) -> None:

@@ -8,6 +8,7 @@ tasks look there (`check_stopped`) between two batches.
 from __future__ import annotations
 
 import secrets
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -56,6 +57,7 @@ def using(client: Client | None) -> Iterator[Client]:
     RuntimeError
         If a worker has another version of this library or another byte order, or cannot import it.
     """
+    import dask
     from distributed import Client, LocalCluster
     from distributed.client import default_client
 
@@ -63,8 +65,17 @@ def using(client: Client | None) -> Iterator[Client]:
         with suppress(ValueError):  # there is none
             client = default_client()
     if client is None:
-        with LocalCluster(processes=True, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as made:
+        port = {
+            "dashboard_address": ":0",
+            "scheduler_kwargs": {"dashboard": False},
+        }  # any: with None it would be 8787, or a warning
+        with dask.config.set(
+            {"distributed.comm.timeouts.connect": "5s"}
+        ):  # a worker that asks one that died for data waits so long
+            cluster = LocalCluster(processes=True, threads_per_worker=1, **port)
+        with cluster, Client(cluster, set_as_default=False) as made:
             _check_workers(made)
+            made.run(_leave_ctrl_c)
             yield made
         return
     if not isinstance(client, Client):
@@ -103,6 +114,11 @@ def address_of(client: Client) -> str:
     """The address of the scheduler, as far as it is still known."""
     scheduler = client.scheduler
     return str(getattr(scheduler, "addr", None) or getattr(scheduler, "address", None) or client)
+
+
+def _leave_ctrl_c() -> None:
+    """In a worker process on this machine, whose terminal sends it Ctrl-C as well: leave that to the user's process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _check_workers(client: Client) -> None:
@@ -192,22 +208,24 @@ def results(
     if not unique:
         return
     with reaching(client):
-        futures = _submitted(client, unique)
+        futures = {future.key: future for future in _submitted(client, unique)}
         done = False
         try:
-            waiting = iter(as_completed(futures, loop=client.loop))
+            waiting = iter(as_completed(list(futures.values()), loop=client.loop))
             for _ in Progress(progress).rounds(range(len(unique)), what, "partition"):
                 future = next(waiting)
+                if future.status == "error":  # with it all that depend on it: the error belongs to the first
+                    future = next(one for one in futures.values() if one.status == "error")
                 several = indices[future.key]
                 result = _result(future, names[several[0]])
-                del future
+                del futures[future.key], future  # so that the worker may forget the result
                 for i in several:
                     yield i, result
                 del result
             done = True
         finally:
             if not done and client.status == "running":
-                _stop(client, futures, token)
+                _stop(client, list(futures.values()), token)
 
 
 def _submitted(client: Client, tasks: list[Delayed]) -> list[Any]:
@@ -261,7 +279,7 @@ def failure(error: Exception, name: str) -> Exception:
 
 
 def with_name(error: Exception, name: str) -> Exception:
-    """The error with a name before its message: the same object if that can be, so that it keeps its class and attributes.
+    """The error with a name before its message, once: the same object if that can be, so that it keeps its class and attributes.
 
     >>> with_name(ValueError("no such column"), "a.parquet")
     ValueError('a.parquet: no such column')
@@ -270,6 +288,9 @@ def with_name(error: Exception, name: str) -> Exception:
     >>> print(with_name(UnicodeDecodeError("utf-8", b"x", 0, 1, "wrong"), "a.txt"))
     a.txt: UnicodeDecodeError: 'utf-8' codec can't decode byte 0x78 in position 0: wrong
     """
+    said = str(error.strerror if isinstance(error, OSError) and error.errno is not None else error)
+    if said.startswith(f"{name}: "):
+        return error
     if isinstance(error, OSError) and error.errno is not None:
         error.strerror = f"{name}: {error.strerror}"
         return error

@@ -75,8 +75,7 @@ def _read(kind: Any, where: str) -> tuple[str, Any]:
             return "int", kind
         if types.is_null(kind.value_type):  # lists that are all empty
             return "int", pa.large_list(pa.int64())
-    views = any(getattr(types, name, _no)(kind) for name in ("is_list_view", "is_large_list_view"))
-    if (views or types.is_fixed_size_list(kind)) and types.is_integer(kind.value_type):
+    if types.is_fixed_size_list(kind) and types.is_integer(kind.value_type):
         return "int", pa.large_list(kind.value_type)
     raise TypeError(f"{where}: expected {_EXPECTED}, got {kind}")
 

@@ -27,7 +27,7 @@ from ubpe_numba.distributed.cluster import results, using, with_name
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.counts import Counts, count_documents, distinct, side_by_side
-from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.normalise import Documents, as_documents
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Counted", "count", "counted", "lines_of"]
 
 _CHANGES = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which segments are not documents
-_GATHERED = 1 << 22  # symbols that are put in order at a time
+_GATHERED = 1 << 17  # symbols that are put in order at a time
 
 
 class Counted(NamedTuple):
@@ -87,7 +87,8 @@ def count(
     parts
         The partitions: a list of `dask.delayed` values, of futures, or of partitions that are in memory here, each documents as
         `fit` takes them or `Counts`; a `dask.bag` of documents; a 2-D `dask.array`, whose rows are documents; a column of a
-        `dask.dataframe`; or paths of Parquet files or of text files (``.txt``), whose lines are documents.
+        `dask.dataframe`; or paths of Parquet files or of text files (``.txt``), whose lines are documents: UTF-8, or any bytes
+        where the tokenizer has an encoding or an alphabet of bytes.
     tokenizer
         None: documents are counted. A tokenizer: what its `fit` counts, segments of text that is normalised and cut, without
         special tokens. It need not be fitted.
@@ -124,11 +125,11 @@ def count(
 
     Notes
     -----
-    Memory of a worker: n distinct documents with s symbols in all take 24 n + b s bytes, where b is 1 for bytes, 4 for
-    characters, and the width of integers. A worker that counts holds one partition, in which every document is taken for
-    distinct, with 36 bytes a document and 8 a symbol of working memory; where bytes are cut into segments it has 32 bytes for
-    each distinct one instead. A worker that adds up holds the counts of `split_every` partitions, those of one table, with the
-    same working memory. Counts that wait for their turn are written to disk by Dask where its limit of memory asks for it.
+    Memory of a worker: counts of n distinct documents with s symbols take 24 n + b s bytes, where b is 1 for bytes, 4 for
+    characters, and the width of integers. To count documents takes at most 48 n + 8 s more, n and s being those of a whole
+    partition; to count segments of bytes 160 for each distinct one. To add up takes 48 n + 8 s more, n and s being those of
+    `split_every` counts, divided by `tables`: for eight partitions of a million different words of 8 bytes each 0.3 GB and 0.9
+    GB more. Counts that wait for their turn are written to disk by Dask where its limit of memory asks for it.
 
     A fit on counted documents of integers learns the alphabet from the distinct ones. Where symbols reach 65,536, give it:
     ``alphabet=``.
@@ -177,7 +178,7 @@ def counted(
     if not partitions.delayed:
         return Counted(count_documents([]), np.zeros(0, np.int64), 0, "")
     tasks, n_watched = _tasks(partitions, tokenizer, n_tables, least, split_every)
-    names = [*partitions.names, *(f"the sum of all partitions, table {t}" for t in range(n_tables))]
+    names = [*partitions.names, *["parts"] * n_tables]
     found: dict[int, Counted] = {}
     with using(client if client is not None else partitions.client) as used:
         for i, result in results(used, tasks, names, progress, "count"):
@@ -258,6 +259,8 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
     if tokenizer is None:
         counts = Counts.merge(docs) if isinstance(docs, Counts) else count_documents(docs)
         return counts, 0 if isinstance(docs, Counts) else int(counts.weights @ np.diff(counts.flat.offsets))
+    if _no_documents(docs):  # they are of any kind, which only a tokenizer that is given all of them knows
+        return count_documents([]), 0
     corpus = tokenizer._corpus(docs, None, None, None)
     given = corpus.given
     changed = any(getattr(tokenizer, name) is not None for name in _CHANGES)
@@ -270,9 +273,18 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
     return counts, 0 if isinstance(docs, Counts) else int(given.offsets[-1] - given.offsets[0])
 
 
+def _no_documents(docs: Any) -> bool:
+    """Whether there is no document; an array or a text without symbols is one."""
+    if not hasattr(type(docs), "__len__") or len(docs):
+        return False
+    return isinstance(docs, Counts) or as_documents(docs).offsets.size == 1
+
+
 def _of_corpus(corpus: Corpus, are_segments: bool) -> Counts:
     """The segments of a corpus as counts; documents without any symbol that are not among them as one, which is empty."""
     flat = Documents(corpus.values, corpus.offsets, corpus.given.kind)
+    if corpus.weights is not None and corpus.n_documents == corpus.weights.sum():
+        return Counts(flat, corpus.weights, are_segments)  # they are distinct: who counts segments gives them weights
     weights = np.ones(corpus.offsets.size - 1, np.int64) if corpus.weights is None else corpus.weights
     if (missing := corpus.n_documents - int(weights.sum())) > 0:
         flat = flat._replace(offsets=np.append(flat.offsets, flat.offsets[-1]))
@@ -293,13 +305,15 @@ def _table(counted: list[Counted], t: int) -> Counted:
 def _split(counted: Counted, tables: int) -> list[Counted]:
     """The documents of each table: those for whose hash ``(hash >> 33) % tables`` is its number."""
     counts = counted.counts
-    hashes = distinct(counts.flat, counts.weights)[2]
+    stay, total, hashes = distinct(counts.flat, counts.weights)
     table = (hashes >> np.uint64(33)) % np.uint64(tables)
-    rows = [np.flatnonzero(table == t) for t in range(tables)]
-    return [
-        counted._replace(counts=_chosen(counts, row), places=counted.places[row], n_symbols=counted.n_symbols if t == 0 else 0)
-        for t, row in enumerate(rows)
-    ]
+    parts = []
+    for t in range(tables):
+        at = np.flatnonzero(table == t)
+        part = _chosen(counts, stay[at])
+        part.weights = total[at]
+        parts.append(Counted(part, counted.places[stay[at]], 0 if t else counted.n_symbols, counted.name))
+    return parts
 
 
 def _add(parts: list[Counted], min_count: int = 1) -> Counted:

@@ -36,7 +36,12 @@ class Decoding(NamedTuple):
         if model.alphabet.kind == "int":
             return pa.array(found, pa.list_(pa.int64()))
         kind = pa.binary() if model.alphabet.kind == "bytes" and model.segmenter.encoding is None else pa.string()
-        return pa.array(found, kind)
+        try:
+            return pa.array(found, kind)
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"errors: with {self.errors!r} texts have surrogates, which files cannot hold; use 'replace'"
+            ) from error
 
 
 def decode(
@@ -49,7 +54,7 @@ def decode(
     drop: bool = False,
     errors: str = "replace",
     blocksize: int | str | None = None,
-    compression: str = "zstd",
+    compression: str = "snappy",
     client: Client | None = None,
     progress: bool | str = "auto",
 ) -> Ragged | list[Any]:
@@ -97,7 +102,7 @@ def decode(
     >>> from distributed import Client
     >>> from ubpe_numba import BPE
     >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     decode(tok, [[[2], []], [[1, 2]]], client=client)
     ['ab', '', 'bab']
     """

@@ -6,7 +6,6 @@ import copy
 import logging
 import pickle
 from collections.abc import Sequence
-from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,12 +18,12 @@ from ubpe_numba.distributed.host_part import make_host, name_of_range
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.percent import Percent
 from ubpe_numba.documents.normalise import Documents, as_document
-from ubpe_numba.fitting.engine import LostHostsError
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.host import Part, Span
 from ubpe_numba.fitting.learn import learned
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.fitting.remote_loop import check_rules, fit_remotely
+from ubpe_numba.fitting.remote_shards import ask_at_first
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
@@ -38,8 +37,6 @@ __all__ = ["fit"]
 
 AnyTokenizer = TypeVar("AnyTokenizer", bound=Tokenizer)
 _CUT = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which text becomes segments to be counted
-
-_MOST_LOSSES = 5  # of hosts before they have loaded
 
 log = logging.getLogger("ubpe_numba")
 
@@ -130,8 +127,10 @@ def fit(
             name = "boundaries" if sample_weight is None else "sample_weight"
             raise ValueError(f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here")
         with using(given) as used:
-            tok.fit(counted(partitions, tok, used, progress=progress).counts, progress=progress)
-        return tok
+            found = counted(partitions, tok, used, progress=progress)
+        corpus = tok._corpus(found.counts, None, None, None)
+        alphabet = found.alphabet() if tok.alphabet is None else tok._alphabet_of(corpus.given)
+        return tok._fit_corpus(corpus, alphabet, settings, bar)
     _check(tok, settings, partitions)
     with using(given) as used:
         return _fit_there(tok, settings, partitions, _Marks(partitions, parts, sample_weight, boundaries), used, bar)
@@ -217,7 +216,9 @@ def _fit_there(
     hosts = [make(partitions.delayed[a:b], blob) for (a, b), blob in zip(ranges, how, strict=True)]
     engine = DaskEngine(client, hosts, lambda k, key: _name_of(partitions, ranges[k], key))
     try:
-        parts, alphabet = _seen(tok, engine)
+        parts: list[Part] = ask_at_first(engine, "part")
+        spans: list[Span] = ask_at_first(engine, "span")
+        alphabet = _alphabet(tok, engine, spans)
         goes_on = [marks.goes_on(a) for a, _ in ranges]
         n_documents = sum(part.n_documents for part in parts)
         n_documents -= sum(part.first_weight for part, (on, _) in zip(parts, goes_on, strict=True) if on)
@@ -251,19 +252,6 @@ def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | 
     return None
 
 
-def _seen(tok: Tokenizer, engine: DaskEngine) -> tuple[list[Part], Alphabet]:
-    """What hosts tell of their parts, and the alphabet; again, if hosts are lost meanwhile."""
-    for _ in range(_MOST_LOSSES):
-        try:
-            parts: list[Part] = engine.ask("part")
-            return parts, _alphabet(tok, engine, engine.ask("span"))
-        except LostHostsError as error:
-            lost = error
-            with suppress(LostHostsError):  # then they are lost for the next message too
-                engine.renew(lost.hosts)
-    raise RuntimeError(f"fit: hosts were lost {_MOST_LOSSES} times before they had loaded: {lost}")
-
-
 def _alphabet(tok: Tokenizer, engine: DaskEngine, spans: Sequence[Span]) -> Alphabet:
     """The alphabet that the tokenizer is given, or the one that a fit on all documents learns."""
     filled = [span for span in spans if span.n_symbols]
@@ -280,7 +268,7 @@ def _alphabet(tok: Tokenizer, engine: DaskEngine, spans: Sequence[Span]) -> Alph
     values = np.array(ends, np.int64)
     if kind == "bytes" or (kind == "int" and Alphabet.learn(_one(values, kind), n_symbols).is_identity):
         return Alphabet.learn(_one(values, kind), n_symbols)
-    found = np.unique(np.concatenate(engine.ask("distinct")))
+    found = np.unique(np.concatenate(ask_at_first(engine, "distinct")))
     return Alphabet.learn(_one(found, kind), n_symbols)
 
 

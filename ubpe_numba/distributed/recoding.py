@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ubpe_numba.distributed.cluster import check_stopped, results, token_of_call, using
+from ubpe_numba.distributed.cluster import check_stopped, reaching, results, token_of_call, using
 from ubpe_numba.distributed.partitions import blocksize_of, partitions_of
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import RowGroups, open_parquet, row_groups_of
+from ubpe_numba.distributed.shared_value import shared, value_of
 from ubpe_numba.distributed.shipped_model import ShippedModel
 from ubpe_numba.distributed.table_files import NewColumn, batches_of, slices_of, through, write_tables
 from ubpe_numba.distributed.target_folder import TargetFolder
@@ -132,13 +133,15 @@ def source_of(source: Any, column: str | None, argument: str, lines: str, blocks
         files = files_of(source, "source")
         if files.suffix == PARQUET:
             return _of_parquet(files.paths, column, blocksize_of(blocksize))
-    elif hasattr(source, "to_delayed") and hasattr(source, "columns"):  # a dataframe, which is not imported for this
+    elif hasattr(source, "to_delayed") and hasattr(source, "columns") and source.ndim == 2:  # a dataframe of Dask
         names = [str(name) for name in source.columns]
         chosen = names[0] if column is None and len(names) == 1 else column
         if chosen is None or names.count(chosen) != 1:
             raise ValueError(f"{argument}: expected the name of one of the columns {', '.join(map(repr, names))}, got {column!r}")
         return _of_tables(source.to_delayed(), chosen, {"source": names})
-    found = partitions_of(source, None if _gives_tables(source, column) else column, lines=lines, blocksize=blocksize)
+    found = partitions_of(
+        source, None if _gives_tables(source, column) else column, lines=lines, blocksize=blocksize, name="source"
+    )
     if found.joined:
         raise ValueError(
             "source: a 1-D dask.array is one document, which cannot be encoded in parts; expected documents, as rows of 2-D are"
@@ -161,7 +164,7 @@ def _of_tables(parts: Any, column: str, tables: dict[str, list[str]], client: An
 
 def _of_parquet(paths: list[str], column: str | None, blocksize: int) -> Source:
     """A source of Parquet files; the manifest knows a file by what its footer says, wherever it is."""
-    parts = row_groups_of(paths, column, blocksize)
+    parts = row_groups_of(paths, column, blocksize, "source")
     tables, marks = {}, {}
     for path in paths:
         with open_parquet(path) as file:
@@ -202,34 +205,35 @@ def recoded(
     folder = None if target is None else TargetFolder(_path_of(target), n)
     todo = list(range(n))
     if folder is not None:
-        todo = folder.begin({"made by": what, "model": tokenizer.fingerprint, "settings": settings, "parts": source.marks})
+        todo = folder.begin({"function": what, "model": tokenizer.fingerprint, "settings": settings, "parts": source.marks})
     found: list[Any] = [None] * n
     if todo:
         token = token_of_call()
         work = Work(ShippedModel.of(tokenizer), recode, new, source.column is not None, compression, token)
         with using(client or source.client) as running:
-            tasks = _tasks(what, work, source.parts, todo, folder)
-            for k, result in results(running, tasks, [source.names[i] for i in todo], progress, what, token):
-                found[todo[k]] = result
+            tasks = _tasks(what, token, source.parts, todo, folder)
+            with reaching(running), shared(running, f"ubpe-{token}", work):
+                for k, result in results(running, tasks, [source.names[i] for i in todo], progress, what, token):
+                    found[todo[k]] = result
     return joined(found) if folder is None else folder.finish()
 
 
-def _tasks(what: str, work: Work, parts: list[Any], todo: list[int], folder: TargetFolder | None) -> list[Any]:
-    """The tasks of partitions. What they have in common is a task of its own, so that it travels once to a worker."""
+def _tasks(what: str, token: str, parts: list[Any], todo: list[int], folder: TargetFolder | None) -> list[Any]:
+    """The tasks of partitions; what they have in common the workers have."""
     from dask import delayed
 
-    common = delayed(pickle.loads, pure=False, traverse=False)(pickle.dumps(work), dask_key_name=f"ubpe-model-{work.token}")
     run = delayed(_run, pure=False, traverse=False)
     tasks = []
     for i in todo:
         part = pickle.dumps(parts[i]) if isinstance(parts[i], RowGroups) else parts[i]  # else Dask would take it apart
         path = None if folder is None else folder.file(i)
-        tasks.append(run(common, part, path, dask_key_name=f"ubpe-{what}-{work.token}-{i}"))
+        tasks.append(run(f"ubpe-{token}", part, path, dask_key_name=f"ubpe-{what}-{token}-{i}"))
     return tasks
 
 
-def _run(work: Work, part: Any, path: str | None) -> Any:
+def _run(name: str, part: Any, path: str | None) -> Any:
     """The task of a partition."""
+    work: Work = value_of(name)
     if isinstance(part, bytes):
         part = pickle.loads(part)
     return work.run(part, path)
@@ -245,7 +249,7 @@ def check_tokenizer(tokenizer: Any) -> None:
 def check_compression(compression: Any) -> None:
     """ValueError for a compression of files that is not one of those."""
     if compression not in ("zstd", "lz4", "snappy", "none"):
-        raise ValueError(f"compression: expected 'zstd', 'lz4', 'snappy' or 'none', got {compression!r}")
+        raise ValueError(f"compression: expected 'snappy', 'lz4', 'zstd' or 'none', got {compression!r}")
 
 
 def _path_of(target: Any) -> str:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.arrow import chunks_of_lists, is_list_array
+from ubpe_numba.documents.arrow import chunks_of_lists, is_list_array, texts_of
 from ubpe_numba.documents.growing import Growing
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import check_offsets, describe, flatten_ints, offsets_of, plain
@@ -321,9 +321,22 @@ def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(arrays, dtype=dtype, casting="unsafe")  # only empty arrays can be of a wider dtype
 
 
+def _from_utf8(values: NDArray[np.uint8], offsets: NDArray[np.int64], kind: str) -> Documents:
+    """Documents of an array of texts, the strings among them as code points; no documents are integers, as everywhere."""
+    if offsets.size == 1:
+        return Documents(np.zeros(0, np.int64), offsets, "int")
+    if kind == "bytes":
+        return Documents(values, offsets, kind)
+    points = code_points(str(values.data, "utf-8"))
+    if points.size < values.size:  # a character begins where a byte is not 10xxxxxx
+        offsets = offsets_of((values & 0xC0) != 0x80)[offsets]
+    return Documents(points, offsets, kind)
+
+
 def _from_arrow(docs: Any, name: str) -> Documents:
     if not is_list_array(docs, name):
-        return _from_items(docs.to_pylist(), name)  # usually an array of texts
+        texts = texts_of(docs)
+        return _from_items(docs.to_pylist(), name) if texts is None else _from_utf8(*texts)
     parts = [(_integers(values, where), offsets) for where, values, offsets in chunks_of_lists(docs, name)]
     if len(parts) == 1:
         return Documents(*parts[0], "int")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ubpe_numba.documents.arrow import texts_of
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents, text_of
 from ubpe_numba.runtime.arrays import describe, offsets_of
 
@@ -44,6 +45,8 @@ def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Docume
         return utf8_document(docs, name)
     if offsets is None and isinstance(docs, (list, tuple)) and set(map(type, docs)) == {str}:
         return _of_str(docs)
+    if offsets is None and type(docs).__module__.partition(".")[0] == "pyarrow" and (texts := texts_of(docs)) is not None:
+        return Documents(texts[0], texts[1], "bytes")
     if offsets is None and (isinstance(docs, (list, tuple)) or hasattr(docs, "__next__")):
         encoded = map(_encoded, docs)
         docs = list(encoded) if isinstance(docs, (list, tuple)) else encoded  # an iterator is not held in memory

@@ -191,7 +191,7 @@ class Loop(ABC):
             learned["count"].copy(),
             learned["documents"].copy(),
             learned["replaced"].copy(),
-            int(state["round_start"]) - self.n_alphabet,
+            max(0, learned.size - 1) if self.n_candidates == 1 else int(state["round_start"]) - self.n_alphabet,
             self.shards.symbol_counts,
         )
 

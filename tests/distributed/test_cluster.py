@@ -1,0 +1,174 @@
+"""Results as they finish, errors with a name, and what happens when workers, the scheduler or the user stop."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dask import delayed
+
+from ubpe_numba.distributed.cluster import check_stopped, reaching, results, token_of_call, using, with_name
+from ubpe_numba.errors import UnknownSymbolError
+
+pytestmark = pytest.mark.xdist_group("cluster")
+
+
+def _twice(i: int) -> int:
+    return 2 * i
+
+
+def _fail(error: Exception) -> None:
+    raise error
+
+
+def _die_once(path: str) -> int:
+    """Kill the process the first time that a task does this."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return 7
+    os.kill(os.getpid(), signal.SIGKILL)
+    return 0
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _work_until_stopped(token: str, begun: str) -> None:
+    Path(begun).touch()
+    while True:
+        check_stopped(token)
+        time.sleep(0.01)
+
+
+def _wait_for(condition: Any, seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "this takes too long"
+        time.sleep(0.02)
+
+
+def _tasks(n: int) -> list[Any]:
+    return [delayed(_twice, pure=False)(i, dask_key_name=f"ubpe-test-{token_of_call()}-{i}") for i in range(n)]
+
+
+def test_every_result_comes_once_with_its_index(client: Any) -> None:
+    tasks = _tasks(20)
+    given = [*tasks, tasks[3]]  # a user may give a partition twice
+    found = sorted(results(client, given, [str(i) for i in range(21)], False, "test"))
+    assert found == [(i, 2 * i) for i in range(20)] + [(20, 6)]
+    assert list(results(client, [], [], False, "test")) == []
+
+
+def test_progress_counts_partitions(client: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(list(results(client, _tasks(3), ["a", "b", "c"], True, "counting"))) == 3
+    shown = capsys.readouterr().err
+    assert "counting" in shown and "3" in shown
+
+
+@pytest.mark.parametrize(
+    "error, message",
+    [
+        (ValueError("no column"), "b.parquet: no column"),
+        (UnknownSymbolError(3, 4, "x"), "b.parquet: document 3, position 4: symbol 'x' is not in the alphabet"),
+        (OSError(28, "No space left on device", "/t/part"), "[Errno 28] b.parquet: No space left on device: '/t/part'"),
+    ],
+)
+def test_an_error_of_a_task_keeps_its_class_and_gets_a_name(client: Any, error: Exception, message: str) -> None:
+    bad = delayed(_fail, pure=False)(error)
+    with pytest.raises(type(error)) as raised:
+        list(results(client, [*_tasks(2), bad], ["a", "c", "b.parquet"], False, "test"))
+    assert str(raised.value) == message
+    assert getattr(raised.value, "position", None) == getattr(error, "position", None)
+
+
+def test_an_error_that_cannot_be_renamed_is_told_by_another() -> None:
+    assert str(with_name(KeyError("k"), "part 3")) == "part 3: KeyError: 'k'"
+
+
+def test_a_task_whose_worker_died_is_done_by_another(mortal: Any, tmp_path: Path) -> None:
+    task = delayed(_die_once, pure=False)(str(tmp_path / "died"))
+    assert sorted(results(mortal, [*_tasks(4), task], list("abcde"), False, "test")) == [(0, 0), (1, 2), (2, 4), (3, 6), (4, 7)]
+    assert (tmp_path / "died").exists()
+
+
+def test_a_task_that_kills_every_worker_is_one_error(mortal: Any) -> None:
+    with pytest.raises(RuntimeError, match="^x: 4 workers died while they ran it, the last at tcp://"):
+        list(results(mortal, [delayed(_die, pure=False)()], ["x"], False, "test"))
+
+
+def test_what_is_not_done_is_cancelled_and_running_tasks_end(client: Any, tmp_path: Path) -> None:
+    token = token_of_call()
+    begun = [str(tmp_path / name) for name in "ab"]
+    endless = [delayed(_work_until_stopped, pure=False)(token, path) for path in begun]
+    first = results(client, [*_tasks(1), *endless], list("abc"), False, "test", token)
+    assert next(first) == (0, 0)
+    _wait_for(lambda: any(map(os.path.exists, begun)))
+    first.close()
+    _wait_for(lambda: not any(client.processing().values()))
+    assert sorted(results(client, _tasks(4), list("abcd"), False, "test")) == [(0, 0), (1, 2), (2, 4), (3, 6)]
+
+
+def test_a_client_is_checked() -> None:
+    with pytest.raises(TypeError, match="^client: expected a distributed.Client or None, got str"), using("tcp://x"):  # type: ignore[arg-type]
+        pass
+
+
+def test_a_worker_with_another_version_is_refused(mortal: Any) -> None:
+    def pretend() -> None:
+        import ubpe_numba
+
+        ubpe_numba.__version__ = "0.0.1"
+
+    worker = next(iter(mortal.run(os.getpid)))
+    mortal.run(pretend, workers=[worker])
+    with (
+        pytest.raises(RuntimeError, match=f"^client: the worker {worker} has ubpe-numba 0.0.1 and is .*; expected"),
+        using(mortal),
+    ):
+        pass
+
+
+def test_a_closed_client_is_one_error() -> None:
+    from distributed import Client
+
+    with Client(processes=False, n_workers=1, dashboard_address=":0", set_as_default=False) as client:
+        pass
+    with pytest.raises(ConnectionError, match="^client: the scheduler at .* cannot be reached"), using(client):
+        pass
+
+
+def test_a_dead_scheduler_is_one_error_soon(tmp_path: Path) -> None:
+    from distributed import Client
+
+    file = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "dask", "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+    scheduler = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    worker = None
+    try:
+        _wait_for(file.exists)
+        command = [sys.executable, "-m", "dask", "worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard"]
+        worker = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with Client(scheduler_file=str(file), set_as_default=False, timeout=10) as client:
+            client.wait_for_workers(1, timeout=60)
+            token, begun = token_of_call(), tmp_path / "begun"
+            task = delayed(_work_until_stopped, pure=False)(token, str(begun))
+            waiting = results(client, [*_tasks(1), task], ["a", "b"], False, "test", token)
+            assert next(waiting) == (0, 0)
+            _wait_for(begun.exists)
+            address = client.scheduler.addr
+            scheduler.kill()
+            with pytest.raises(ConnectionError, match=f"^client: the scheduler at {address} cannot be reached"):
+                next(waiting)
+            with pytest.raises(ConnectionError), reaching(client):
+                client.run(os.getpid)
+    finally:
+        for process in (scheduler, worker):
+            if process is not None:
+                process.kill()
+                process.wait()

@@ -1,0 +1,224 @@
+"""Counts on a cluster equal those in this process, and fits on them equal fits on the documents, bit for bit."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pickle
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import tables_by_hash
+
+dask = pytest.importorskip("dask")
+pa = pytest.importorskip("pyarrow")
+
+import dask.array as da  # noqa: E402
+import dask.bag as db  # noqa: E402
+import pyarrow.parquet as pq  # noqa: E402
+
+from ubpe_numba import BPE, UBPE, Counts, FitRules, UBPEClassic, UnknownSymbolError, WordPiece, count_documents  # noqa: E402
+from ubpe_numba.distributed import count, counting  # noqa: E402
+from ubpe_numba.distributed.counting import Counted, counted, lines_of  # noqa: E402
+from ubpe_numba.distributed.partitions import partitions_of  # noqa: E402
+
+WORDS = ["the", "low", "lower", "lowest", "newer", "né", "😀", "x\u0301", "wide\r\n", "", "12", "it's"]
+RNG = np.random.default_rng(7)
+TEXTS = [" ".join(RNG.choice(WORDS, RNG.integers(0, 9))) for _ in range(60)] + ["", "", "<end>", "low<end><end> low"]
+
+
+def divided(docs: list[Any], n: int) -> list[list[Any]]:
+    """Stretches of the documents, the first of them empty."""
+    cuts = np.linspace(0, len(docs), n, dtype=int).tolist()
+    return [[], *(docs[a:b] for a, b in zip(cuts, cuts[1:], strict=False))]
+
+
+# ---------------------------------------------------------------------------------------------------- on a cluster
+
+
+@pytest.mark.parametrize("tables", [1, 2, 5])
+@pytest.mark.parametrize("kind", ["int", "str", "bytes"])
+def test_documents(client: Any, kind: str, tables: int) -> None:
+    docs: list[Any] = [text[:3] for text in TEXTS]
+    if kind != "str":
+        docs = [list(map(ord, doc)) if kind == "int" else doc.encode() for doc in docs]
+    got = count(divided(docs, 6), client=client, tables=tables, split_every=2, progress=False)
+    assert got == count_documents(docs)
+    assert all(array.flags.writeable and array.flags.c_contiguous for array in (*got.flat[:2], got.weights))
+    often = count(divided(docs, 6), client=client, tables=tables, min_count=2, progress=False)
+    want = count_documents(docs)
+    stay = np.flatnonzero(want.weights > 1)
+    assert 0 < stay.size < len(want)
+    assert often.to_lists() == [want.to_lists()[i] for i in stay]
+    assert often.weights.tolist() == want.weights[stay].tolist()
+
+
+TEXT_FITS: dict[str, Any] = {
+    "for_text": functools.partial(BPE.for_text, 300),
+    "gpt2, words, normalizer": functools.partial(
+        BPE.for_text, 300, pretokenizer="gpt2", special_tokens=["<end>"], known_words=["low"], normalizer="NFD"
+    ),
+    "special tokens alone": functools.partial(BPE.for_text, 300, pretokenizer=None, special_tokens=["<end>"]),
+    "normalizer alone": functools.partial(BPE, 60, normalizer="Lowercase"),
+    "characters": functools.partial(BPE, 60, pretokenizer="gpt2"),
+    "break tokens": functools.partial(BPE, 60, break_tokens=" ", special_tokens=["<end>"]),
+    "break and stop tokens": functools.partial(BPE, 60, break_tokens=" ", stop_tokens="w", pretokenizer="gpt2"),
+    "stop tokens alone": functools.partial(BPE, 60, stop_tokens=" "),
+    "the articles' rules": functools.partial(UBPEClassic, 60, pretokenizer="gpt2", rules=FitRules(ties="first_seen")),
+    "probabilities": functools.partial(UBPE, 60, pretokenizer="gpt2"),
+    "documents": functools.partial(BPE, 60),
+    "bytes": functools.partial(BPE, 300, encoding="utf-8", alphabet=bytes(range(256))),
+}
+
+
+@pytest.mark.parametrize("make", TEXT_FITS.values(), ids=TEXT_FITS)
+def test_a_fit_on_counts_of_text(client: Any, make: Any) -> None:
+    want = make().fit(TEXTS, progress=False)
+    for tables in (1, 3):
+        counts = count(divided(TEXTS, 5), make(), client=client, tables=tables, split_every=3, progress=False)
+        got = make().fit(counts, progress=False)
+        assert got.fingerprint == want.fingerprint
+        assert got.alphabet_.symbols.tolist() == want.alphabet_.symbols.tolist()
+        assert got.vocabulary.n_documents == want.vocabulary.n_documents
+        assert got.vocabulary.n_symbols == want.vocabulary.n_symbols
+        assert got.history_.counts.tolist() == want.history_.counts.tolist()
+    again = make().fit(count([counts, counts], make(), client=client, progress=False), progress=False)
+    assert again.vocabulary.n_symbols == 2 * want.vocabulary.n_symbols
+    assert again.vocabulary.n_documents == 2 * want.vocabulary.n_documents
+
+
+def test_text_files_and_parquet(client: Any, tmp_path: Path) -> None:
+    lines = [text.replace("\r\n", " ") for text in TEXTS]
+    half = 31
+    (tmp_path / "a.txt").write_text("\r\n".join(lines[:half]) + "\n", encoding="utf-8", newline="")
+    (tmp_path / "b.txt").write_text("\n".join(lines[half:]), encoding="utf-8", newline="")
+    pq.write_table(pa.table({"text": lines, "n": range(len(lines))}), tmp_path / "c.parquet", row_group_size=9)
+    tok = BPE.for_text(300)
+    want = BPE.for_text(300).fit(lines, progress=False)
+    for source, column in ((tmp_path / "*.txt", None), (tmp_path / "c.parquet", "text")):
+        counts = count(source, tok, column=column, client=client, blocksize=100, progress=False)
+        assert tok.fit(counts, progress=False).fingerprint == want.fingerprint
+    assert count(tmp_path / "c.parquet", column="text", client=client, progress=False) == count_documents(lines)
+
+
+def test_collections_of_dask(client: Any) -> None:
+    rows = RNG.integers(0, 2, (40, 3))
+    assert count(da.from_array(rows, chunks=(7, 2)), client=client, progress=False) == count_documents(rows)
+    bag = db.from_sequence(TEXTS, npartitions=7)
+    assert count(bag, client=client, progress=False) == count_documents(TEXTS)
+    parts = [count_documents(part) for part in divided(TEXTS, 4)]
+    assert count(parts, client=client, progress=False) == Counts.merge(*parts)
+    futures = client.map(count_documents, divided(TEXTS, 4), pure=False)
+    assert count(futures, tables=2, progress=False) == count_documents(TEXTS)  # with the client of the futures
+    assert count([], client=client) == count_documents([])
+    assert count([[], []], client=client, progress=False) == count_documents([])
+
+
+def test_the_alphabet_of_integers_depends_on_how_many_there_are(client: Any) -> None:
+    docs = [[70_000, 1]] * 20_000
+    found = counted(partitions_of([docs[:100], docs[100:]]), BPE(80_000), client, progress=False)
+    assert found.n_symbols == 40_000
+    assert found.alphabet().size == 70_001
+    assert found.counts == count_documents(docs)
+
+
+def test_errors_name_the_partition(client: Any) -> None:
+    count_ = functools.partial(count, client=client, progress=False, split_every=2)
+    with pytest.raises(TypeError, match=r"^partition 2: docs: document 1: expected one of .*, got 3"):
+        count_([["a"], ["b"], ["c", 3], ["d"], ["e"]])
+    with pytest.raises(UnknownSymbolError, match=r"^partition 1: document 1, position 2: symbol 'x' is not in the alphabet"):
+        count_([["a"], ["b", "bcx"], ["c"]], BPE(10, alphabet="abc"))
+    with pytest.raises(TypeError, match=r"^partition [01]: alphabet: expected characters, got bytes"):
+        count_([["a"], ["b"]], BPE(300, alphabet=b"ab"))
+    with pytest.raises(
+        TypeError, match=r"^parts: expected documents of one kind, got str \(partition [12]\) and bytes \(partition 3\)"
+    ):
+        count_([[], ["a"], ["b"], [b"c"]])
+    with pytest.raises(ZeroDivisionError, match=r"^partition 1: integer division or modulo by zero"):
+        count_([dask.delayed(["a"]), dask.delayed(lambda: 1 // 0)()])
+
+
+def test_a_killed_worker(mortal: Any, tmp_path: Path) -> None:
+    """A partition whose first reader dies is read again, and the counts that the worker held are made again."""
+    flag = tmp_path / "killed"
+
+    @dask.delayed
+    def part(i: int) -> list[str]:
+        if i == 9 and not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return TEXTS[i::12]
+
+    docs = [text for i in range(12) for text in TEXTS[i::12]]
+    tok = BPE.for_text(300)
+    counts = count([part(i) for i in range(12)], tok, client=mortal, tables=2, split_every=2, progress=False)
+    assert flag.exists()
+    assert tok.fit(counts, progress=False).fingerprint == BPE.for_text(300).fit(docs, progress=False).fingerprint
+
+
+# ---------------------------------------------------------------------------------------------------- in this process
+
+
+@given(
+    st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=4), max_size=12), st.integers(1, 5), st.sampled_from([1, 4096])
+)
+def test_tables_are_divided_by_hash(docs: list[list[int]], tables: int, gathered: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_GATHERED", gathered)
+        whole = count_documents(docs)
+        parts = counting._split(Counted(whole, np.arange(len(whole)), 3, "all"), tables)
+        assert [part.counts.to_lists() for part in parts] == tables_by_hash.split(whole.to_lists(), tables)
+        assert [part.n_symbols for part in parts] == [3] + [0] * (tables - 1)
+        assert counting._together(parts).counts == whole
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint32, np.int64])
+def test_the_hash_does_not_depend_on_the_dtype(dtype: Any) -> None:
+    docs = [[1, 2], [200], [], [3, 3, 3]]
+    counts = count_documents([np.array(doc, dtype) for doc in docs])
+    parts = counting._split(Counted(counts, np.arange(4), 0, ""), 3)
+    assert [part.counts.to_lists() for part in parts] == tables_by_hash.split(docs, 3)
+
+
+def test_counts_that_hold_a_document_twice() -> None:
+    """Only who makes `Counts` without `count_documents` can do that."""
+    twice = Counts(count_documents([[1], [2]]).flat._replace(values=np.array([1, 1])), np.array([2, 3]))
+    for tables in (1, 2):
+        made = counting._count_part(twice, pickle.dumps(None), 0, "", tables)
+        assert counting._together(made if tables > 1 else [made]).counts == count_documents([[1]] * 5)
+    parts = counting._split(Counted(twice, np.arange(2), 0, ""), 2)
+    assert counting._together(parts).counts == count_documents([[1]] * 5)
+
+
+def test_lines_are_what_a_fit_takes() -> None:
+    assert lines_of(None) == lines_of(BPE(10)) == lines_of(BPE(10, alphabet="abc")) == "str"
+    assert lines_of(BPE.for_text()) == lines_of(BPE(300, alphabet=256)) == lines_of(BPE(300, alphabet=b"abc")) == "bytes"
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"tables": 0}, ValueError, "tables: expected at least 1, got 0"),
+        ({"tables": 1.5}, TypeError, "tables: expected an int, got 1.5"),
+        ({"min_count": 0}, ValueError, "min_count: expected at least 1"),
+        ({"split_every": 1}, ValueError, "split_every: expected at least 2, got 1"),
+        ({"progress": "yes"}, ValueError, "progress: expected 'auto', True or False"),
+        ({"client": 3}, TypeError, "client: expected a distributed.Client"),
+        ({"tokenizer": "gpt2"}, TypeError, "tokenizer: expected a BPE, UBPE or UBPEClassic, or None, got str"),
+        ({"tokenizer": WordPiece(["a", "[UNK]"])}, TypeError, "tokenizer: expected a BPE"),
+        ({"tokenizer": BPE(0)}, ValueError, "n_tokens: expected at least 1"),
+    ],
+)
+def test_arguments(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        count([["a"]], **options)
+
+
+def test_one_document_is_not_counted() -> None:
+    with pytest.raises(ValueError, match=r"parts: a 1-D dask\.array is one document"):
+        count(da.zeros(10, chunks=3, dtype=np.int64))
