@@ -69,8 +69,8 @@ def decode(
     target
         As for `encode`. None: the documents are brought here.
     ids
-        The column of ids where `source` is tables: ``"ids"`` unless given, or the only one. Where `Delayed` give tables, it has to
-        be given.
+        The column of ids where `source` is tables: ``"ids"`` unless given, or the only one. It is needed where `Delayed` give
+        tables.
     column
         The column that documents are written to: lists of integers, strings, or binary, by the kind of the model.
     drop
