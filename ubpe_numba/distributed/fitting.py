@@ -23,6 +23,7 @@ from ubpe_numba.fitting.host import Part, Span
 from ubpe_numba.fitting.learn import learned
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.fitting.remote_loop import check_rules, fit_remotely
+from ubpe_numba.fitting.remote_shards import ask_at_first
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
@@ -212,8 +213,8 @@ def _fit_there(
     hosts = [make(partitions.delayed[a:b], marks.of(a, b), how, partitions.names[a:b], partitions.joined) for a, b in ranges]
     engine = DaskEngine(client, hosts)
     try:
-        parts: list[Part] = engine.ask("part")
-        spans: list[Span] = engine.ask("span")
+        parts: list[Part] = ask_at_first(engine, "part")
+        spans: list[Span] = ask_at_first(engine, "span")
         alphabet = _alphabet(tok, engine, spans)
         goes_on = [marks.goes_on(a) for a, _ in ranges]
         n_documents = sum(part.n_documents for part in parts)
@@ -250,7 +251,7 @@ def _alphabet(tok: Tokenizer, engine: DaskEngine, spans: Sequence[Span]) -> Alph
     values = np.array(ends, np.int64)
     if kind == "bytes" or (kind == "int" and Alphabet.learn(_one(values, kind), n_symbols).is_identity):
         return Alphabet.learn(_one(values, kind), n_symbols)
-    found = np.unique(np.concatenate(engine.ask("distinct")))
+    found = np.unique(np.concatenate(ask_at_first(engine, "distinct")))
     return Alphabet.learn(_one(found, kind), n_symbols)
 
 
