@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.distributed.cluster import with_name
-from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.distributed.partitions import no_documents
+from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.host import Host, Loaded, Origin, Part, Setup
@@ -84,9 +85,13 @@ def make_host(parts: list[Any], how: bytes) -> Host:
     if joined:
         sizes, called = [len(part) for part in parts], [name_of_range(names)]
         parts = [np.concatenate(parts)]
-    for documents, (weights, boundaries), name in zip(parts, marks, called, strict=True):
+    for i, ((weights, boundaries), name) in enumerate(zip(marks, called, strict=True)):
+        documents, parts[i] = parts[i], None  # one after the other may be given back
         try:
-            corpora.append(tokenizer._corpus(documents, None, weights, boundaries))
+            if no_documents(documents):  # they are of any kind
+                corpora.append(as_corpus([], None, weights, boundaries))
+            else:
+                corpora.append(tokenizer._corpus(documents, None, weights, boundaries))
         except (TypeError, ValueError) as error:
             raise with_name(error, name) from None
     if not joined:
