@@ -1,6 +1,4 @@
-"""Arrays of Arrow without an object for each document: slices, offsets that do not begin at 0, empty arrays."""
-
-from typing import Any
+"""Lists of Arrow made of ids: slices, offsets that do not begin at 0, empty arrays."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,18 +6,7 @@ import pytest
 
 from ubpe_numba import Ragged
 from ubpe_numba.distributed import arrow_values
-from ubpe_numba.distributed.arrow_values import flat_bytes, list_array
-
-TEXTS = ["é", "", "ab", "\U0001f600", ""]
-
-
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()], ids=str)
-def test_bytes_of_any_slice(kind: Any) -> None:
-    docs = [text.encode() for text in TEXTS]
-    for first in range(6):
-        for last in range(first, 6):
-            data, offsets = flat_bytes(pa.array(docs, kind)[first:last])
-            assert [bytes(data[a:b]) for a, b in zip(offsets, offsets[1:], strict=False)] == docs[first:last]
+from ubpe_numba.distributed.arrow_values import list_array
 
 
 def test_lists_share_their_values_and_are_divided_where_offsets_end(monkeypatch: pytest.MonkeyPatch) -> None:

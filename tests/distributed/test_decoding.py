@@ -45,11 +45,13 @@ def test_from_parquet_to_parquet_and_back(client: Any, tmp_path: Path, name: str
     tok, docs, kind = _models()[name]
     source = _write(tmp_path / "in.parquet", docs)
     files = encode(tok, source, str(tmp_path / "ids"), column="doc", drop=True, blocksize=1, client=client)
-    back = decode(tok, str(tmp_path / "ids"), str(tmp_path / "back"), ids="ids", column="doc", drop=True, client=client)
+    back = decode(tok, str(tmp_path / "ids"), str(tmp_path / "back"), column="doc", drop=True, client=client)
     assert len(back) == len(files) == -(-len(docs) // 10)
     assert _column(back, "doc").to_pylist() == docs and _column(back, "n").to_pylist() == list(range(len(docs)))
     assert str(pq.read_schema(back[0]).field("doc").type) == kind
-    here = decode(tok, str(tmp_path / "ids"), ids="ids", client=client)
+    here = decode(tok, str(tmp_path / "ids"), client=client)
+    with pytest.raises(ValueError, match="^ids: expected one column 'x' in "):
+        decode(tok, str(tmp_path / "ids"), ids="x", client=client)
     batch = tok.decode_batch(tok.encode_batch(docs))
     assert type(here) is type(batch)
     assert here == batch if isinstance(here, Ragged) else [list(doc) for doc in here] == [list(doc) for doc in batch]

@@ -69,7 +69,8 @@ def decode(
     target
         As for `encode`. None: the documents are brought here.
     ids
-        The column of ids where `source` is tables: ``"ids"`` unless given, or the only one.
+        The column of ids where `source` is tables: ``"ids"`` unless given, or the only one. It is needed where `Delayed` give
+        tables.
     column
         The column that documents are written to: lists of integers, strings, or binary, by the kind of the model.
     drop
@@ -111,7 +112,7 @@ def decode(
     for name, value in (("column", column), ("errors", errors)):
         if not isinstance(value, str):
             raise TypeError(f"{name}: expected a str, got {describe(value)}")
-    found = source_of(source, ids, "ids", "bytes", blocksize)
+    found = source_of(source, ids, "ids", "bytes", blocksize, default="ids")
     new = NewColumn(found.column or column, column, drop or found.column is None)
     for where, names in found.tables.items():
         new.check(names, "column", where)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ubpe_numba.coding.streams import check_options
-from ubpe_numba.distributed.arrow_values import flat_bytes, list_array
+from ubpe_numba.distributed.arrow_values import list_array
 from ubpe_numba.distributed.recoding import check_compression, check_tokenizer, recoded, source_of
 from ubpe_numba.distributed.table_files import NewColumn
 from ubpe_numba.documents.ragged import Ragged
@@ -27,16 +27,8 @@ class Encoding(NamedTuple):
     options: dict[str, Any]
 
     def __call__(self, tokenizer: Tokenizer, docs: Any) -> Ragged:
-        """The ids of documents. Strings of Arrow are read as the UTF-8 that they are, where the tokenizer reads UTF-8."""
-        offsets = None
-        if type(docs).__module__.partition(".")[0] == "pyarrow":
-            kind = str(docs.type).removeprefix("large_")
-            model = tokenizer.model_
-            if (kind == "string" and model.segmenter.encoding is not None) or (
-                kind == "binary" and model.alphabet.kind == "bytes"
-            ):
-                docs, offsets = flat_bytes(docs)
-        found: Ragged = tokenizer.encode_batch(docs, offsets, **self.options)
+        """The ids of documents."""
+        found: Ragged = tokenizer.encode_batch(docs, **self.options)
         return found
 
     def column(self, tokenizer: Tokenizer, found: Ragged) -> Any:
@@ -132,6 +124,7 @@ def encode(
         if name in options:
             raise ValueError(f"{name}: draws depend on the number of a document in the whole, which a partition does not know")
     check_options(options)
+    tokenizer.encode_batch([], **options)  # raises for a value that is not valid, before anything is written
     check_compression(compression)
     if not isinstance(ids, str):
         raise TypeError(f"ids: expected a name, got {describe(ids)}")

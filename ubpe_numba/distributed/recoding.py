@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ubpe_numba.distributed.cluster import check_stopped, reaching, results, token_of_call, using
+from ubpe_numba.distributed.cluster import check_client, check_stopped, reaching, results, token_of_call, using
 from ubpe_numba.distributed.partitions import blocksize_of, partitions_of
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import RowGroups, open_parquet, row_groups_of
@@ -20,6 +20,7 @@ from ubpe_numba.distributed.table_files import NewColumn, batches_of, slices_of,
 from ubpe_numba.distributed.target_folder import TargetFolder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
@@ -122,8 +123,10 @@ def joined(found: list[Any]) -> Any:
     return Ragged._trusted(values, offsets_of(np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)])))
 
 
-def source_of(source: Any, column: str | None, argument: str, lines: str, blocksize: int | str | None) -> Source:
-    """The partitions of what a user gives; `argument` is what the column of documents is called.
+def source_of(
+    source: Any, column: str | None, argument: str, lines: str, blocksize: int | str | None, default: str | None = None
+) -> Source:
+    """The partitions of what a user gives; `argument` is what the column of documents is called, `default` the one without it.
 
     Errors as `partitions_of` raises them; ValueError for an array that is one document.
     """
@@ -132,10 +135,10 @@ def source_of(source: Any, column: str | None, argument: str, lines: str, blocks
     if is_path(source) or (isinstance(source, (list, tuple)) and source and all(map(is_path, source))):
         files = files_of(source, "source")
         if files.suffix == PARQUET:
-            return _of_parquet(files.paths, column, blocksize_of(blocksize))
+            return _of_parquet(files.paths, column, argument, blocksize_of(blocksize), default)
     elif hasattr(source, "to_delayed") and hasattr(source, "columns") and source.ndim == 2:  # a dataframe of Dask
         names = [str(name) for name in source.columns]
-        chosen = names[0] if column is None and len(names) == 1 else column
+        chosen = _chosen(names, column, default)
         if chosen is None or names.count(chosen) != 1:
             raise ValueError(f"{argument}: expected the name of one of the columns {', '.join(map(repr, names))}, got {column!r}")
         return _of_tables(source.to_delayed(), chosen, {"source": names})
@@ -156,20 +159,27 @@ def _gives_tables(source: Any, column: str | None) -> bool:
     return column is not None and isinstance(source, (list, tuple)) and all(hasattr(part, "key") for part in source)
 
 
+def _chosen(names: list[str], column: str | None, default: str | None) -> str | None:
+    """The column that is asked for, or the only one, or the default if it is there."""
+    if column is not None or not names:
+        return column
+    return names[0] if len(names) == 1 else default if default in names else None
+
+
 def _of_tables(parts: Any, column: str, tables: dict[str, list[str]], client: Any = None) -> Source:
     """A source of tasks that give tables."""
     names = [f"partition {i}" for i in range(len(parts))]
     return Source(column, list(parts), names, names, tables, client)
 
 
-def _of_parquet(paths: list[str], column: str | None, blocksize: int) -> Source:
+def _of_parquet(paths: list[str], column: str | None, argument: str, blocksize: int, default: str | None) -> Source:
     """A source of Parquet files; the manifest knows a file by what its footer says, wherever it is."""
-    parts = row_groups_of(paths, column, blocksize, "source")
     tables, marks = {}, {}
     for path in paths:
         with open_parquet(path) as file:
             tables[path] = list(file.schema_arrow.names)
         marks[path] = _mark_of(path)
+    parts = row_groups_of(paths, _chosen(tables[paths[0]], column, default), blocksize, "source", argument)
     return Source(
         parts[0].column, list(parts), [p.name for p in parts], [f"{marks[p.path]}, rows {p.rows}" for p in parts], tables
     )
@@ -201,6 +211,8 @@ def recoded(
 
     `what` is the name of the public function, and `settings` what the manifest says beside model and partitions.
     """
+    Progress(progress)  # raises for another value
+    check_client(client)
     n = len(source.parts)
     folder = None if target is None else TargetFolder(_path_of(target), n)
     todo = list(range(n))

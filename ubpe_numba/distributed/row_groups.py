@@ -46,10 +46,13 @@ def open_parquet(path: str) -> Any:
         raise ValueError(f"{path}: not a Parquet file that can be read: {error}") from error
 
 
-def row_groups_of(paths: list[str], column: str | None, blocksize: int, name: str = "parts") -> list[RowGroups]:
+def row_groups_of(
+    paths: list[str], column: str | None, blocksize: int, name: str = "parts", argument: str = "column"
+) -> list[RowGroups]:
     """The parts of files, in order: as many row groups as have `blocksize` bytes of the column together, at least one.
 
     Only the footers of the files are read. A file without rows is one part. Without `column` the files have one column.
+    `name` and `argument` are what messages call the files and the column.
     ValueError for a column that is not there; TypeError for one without documents, or of another kind than in the first file.
     """
     parts: list[RowGroups] = []
@@ -57,7 +60,7 @@ def row_groups_of(paths: list[str], column: str | None, blocksize: int, name: st
     for path in paths:
         with open_parquet(path) as file:
             schema, metadata = file.schema_arrow, file.metadata
-        chosen = _column(schema.names, column, path)
+        chosen = _column(schema.names, column, path, argument)
         kinds.setdefault(kind_of(schema.field(chosen).type, f"{path}: column {chosen!r}"), path)
         parts += _parts(path, chosen, metadata, blocksize)
     if len(kinds) > 1:
@@ -66,15 +69,15 @@ def row_groups_of(paths: list[str], column: str | None, blocksize: int, name: st
     return parts
 
 
-def _column(names: list[str], column: str | None, path: str) -> str:
+def _column(names: list[str], column: str | None, path: str, argument: str) -> str:
     """The column to read: the one that was asked for, or the only one."""
     shown = ", ".join(map(repr, names))
     if column is None:
         if len(names) != 1:
-            raise ValueError(f"column: expected the name of one of the columns of {path}: {shown}")
+            raise ValueError(f"{argument}: expected the name of one of the columns of {path}: {shown}")
         return names[0]
     if names.count(column) != 1:
-        raise ValueError(f"column: expected one column {column!r} in {path}, there are {shown or 'none'}")
+        raise ValueError(f"{argument}: expected one column {column!r} in {path}, there are {shown or 'none'}")
     return column
 
 
