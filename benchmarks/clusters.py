@@ -179,7 +179,7 @@ def _tables(folder: str, quick: bool) -> Iterator[tuple[str, Any, int, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    for name, n_symbols in (("dna", 20_000_000), ("wav", 20_000_000), ("python", 150_000_000)):
+    for name, n_symbols in (("dna", 60_000_000), ("wav", 60_000_000), ("python", 200_000_000)):
         work = corpus_of(name, n_symbols // 10 if quick else n_symbols)
         if name == "python":
             texts = [
