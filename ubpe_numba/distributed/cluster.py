@@ -84,19 +84,12 @@ def using(client: Client | None) -> Iterator[Client]:
             made.run(_leave_ctrl_c)
             yield made
         return
-    check_client(client)
+    if not isinstance(client, Client):
+        raise TypeError(f"client: expected a distributed.Client or None, got {describe(client)}")
+    if client.asynchronous:
+        raise TypeError("client: expected a synchronous Client, got an asynchronous one")
     _check_workers(client)
     yield client
-
-
-def check_client(client: Any) -> None:
-    """TypeError unless it is a synchronous client, or None."""
-    from distributed import Client
-
-    if client is not None and not isinstance(client, Client):
-        raise TypeError(f"client: expected a distributed.Client or None, got {describe(client)}")
-    if client is not None and client.asynchronous:
-        raise TypeError("client: expected a synchronous Client, got an asynchronous one")
 
 
 def _in_a_task() -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ubpe_numba.distributed.cluster import check_client, check_stopped, reaching, results, token_of_call, using
+from ubpe_numba.distributed.cluster import check_stopped, reaching, results, token_of_call, using
 from ubpe_numba.distributed.partitions import blocksize_of, partitions_of
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import RowGroups, open_parquet, row_groups_of
@@ -212,7 +212,6 @@ def recoded(
     `what` is the name of the public function, and `settings` what the manifest says beside model and partitions.
     """
     Progress(progress)  # raises for another value
-    check_client(client)
     n = len(source.parts)
     folder = None if target is None else TargetFolder(_path_of(target), n)
     todo = list(range(n))
