@@ -16,7 +16,8 @@ pytest.importorskip("distributed")
 import dask
 
 from ubpe_numba.distributed import actors
-from ubpe_numba.distributed.actors import DaskEngine, pack
+from ubpe_numba.distributed.actors import DaskEngine
+from ubpe_numba.distributed.packed import Packed, pack
 from ubpe_numba.fitting.engine import Engine, LostHostsError
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -310,7 +311,7 @@ def test_a_message_is_pickled_once_and_arrays_go_beside() -> None:
     shifted[:] = values.tobytes()
     raw = bytearray(values.nbytes + 1)
     raw[1:] = shifted
-    found = actors._Packed(packed.head, [memoryview(raw)[1:]]).open()[0]
+    found = Packed(packed.head, [memoryview(raw)[1:]]).open()[0]
     np.testing.assert_array_equal(found, values)
     assert found.ctypes.data % 16 == 0
     assert found.flags.writeable

@@ -19,7 +19,7 @@ from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.percent import Percent
 from ubpe_numba.documents.normalise import Documents, as_document
 from ubpe_numba.fitting.history import History
-from ubpe_numba.fitting.host import Part, Span
+from ubpe_numba.fitting.host import Part, Span, together
 from ubpe_numba.fitting.learn import learned
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.fitting.remote_loop import check_rules, fit_remotely
@@ -200,7 +200,7 @@ def _fit_there(
     from dask import delayed
 
     n = len(partitions.delayed)
-    n_hosts = max(1, min(n, len(client.scheduler_info(n_workers=-1)["workers"])))
+    n_hosts = max(1, min(n, _n_workers(client)))
     cuts = [n * h // n_hosts for h in range(n_hosts + 1)]
     lean = copy.copy(tok)
     for name in ("model_", "history_", "_made_coder"):
@@ -208,7 +208,7 @@ def _fit_there(
     how, make = pickle.dumps(lean), delayed(make_host, pure=False)
     ranges = list(pairwise(cuts))
     hosts = [make(partitions.delayed[a:b], marks.of(a, b), how, partitions.names[a:b], partitions.joined) for a, b in ranges]
-    engine = DaskEngine(client, hosts)
+    engine = DaskEngine(client, hosts, together)
     try:
         parts: list[Part] = engine.ask("part")
         spans: list[Span] = engine.ask("span")
@@ -230,6 +230,11 @@ def _fit_there(
         return tok._learned(alphabet, settings, learn, lambda vocabulary: vocabulary)
     finally:
         engine.close()
+
+
+def _n_workers(client: Client) -> int:
+    """How many workers there are: Dask shows some of them only, unless it is asked for all."""
+    return len(client.scheduler_info(n_workers=-1)["workers"])
 
 
 def _alphabet(tok: Tokenizer, engine: DaskEngine, spans: Sequence[Span]) -> Alphabet:
