@@ -96,7 +96,8 @@ class DaskEngine:
         Raises
         ------
         LostHostsError
-            If hosts are gone, when all others have answered but those of a group that waits for a silent one.
+            If hosts are gone, when all others have answered; of a group whose first host is gone, or of which one does not say
+            a word, others may be at work still, and take the next message after that.
         Exception
             What the first host that raised did raise, when all have answered.
         """
@@ -149,13 +150,12 @@ class DaskEngine:
             for call in calls:
                 call.cancel()  # of those that are done nothing changes
             await asyncio.wait(calls, timeout=_REACH)  # a dead connection may be slow to close
-        found: list[Packed | None] = []
-        lost: list[int] = []
-        for call, group in of.items():
-            answered = call.done() and not call.cancelled() and call.exception() is None
-            found.append(call.result() if answered else None)
-            if not answered:
-                lost += silent[call] if call in silent else await self._gone(group)
+        answered = [call.done() and not call.cancelled() and call.exception() is None for call in calls]
+        found = [call.result() if fine else None for call, fine in zip(calls, answered, strict=True)]
+        broken = [call for call, fine in zip(calls, answered, strict=True) if not fine]
+        went = await asyncio.gather(*[self._gone(of[call]) for call in broken if call not in silent])
+        went += [silent[call] for call in broken if call in silent]
+        lost = [k for hosts in went for k in hosts]
         if lost:
             await self._there([])  # if the scheduler is gone, so are the workers soon
         return found, lost
@@ -173,7 +173,7 @@ class DaskEngine:
 
     async def _gone(self, group: range) -> list[int]:
         """Hosts of a group that are lost, when its first desk has not answered: that, and those that went with it."""
-        others = [k for k in await self._there(group[1:]) if k in group]
+        others = list(await self._there(group[1:])) if len(group) > 1 else []
         answers = await asyncio.gather(*[self._is_here(k) for k in others])
         alive = {k for k, fine in zip(others, answers, strict=True) if fine}
         return [k for k in group if k not in alive]

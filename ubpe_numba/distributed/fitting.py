@@ -222,7 +222,7 @@ def _fit_there(
                 merges, shards = fit_remotely(engine, parts, alphabet, settings, shown, goes_on)
             to, back = (sum(way) // engine.n for way in (engine.sent, engine.received))
             log.info(
-                "fit: %d hosts, %d synchronisations, %d bytes to and %d from each on average, %d hosts lost",
+                "fit: %d hosts, %d synchronisations, %d bytes sent and %d received here for each on average, %d hosts lost",
                 *(engine.n, shards.n_synchronisations, to, back, shards.n_losses),
             )
             return learned(merges, n_documents, sum(part.by_weight for part in parts))
