@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -124,7 +125,7 @@ def settings_of(n_tokens: int, n_candidates: int = 1, n_threads: int = 1, n_shar
 
 
 class Losing(InProcess):
-    """Hosts in this process that are lost when it is asked for.
+    """Hosts in this process that share no memory with their driver, and are lost when it is asked for.
 
     Parameters
     ----------
@@ -135,6 +136,8 @@ class Losing(InProcess):
         message, "after": when it has done what it says. None: it answers.
     n_threads
         Of each host.
+    together
+        Of so many hosts the answers are added up, where they can be.
 
     Attributes
     ----------
@@ -144,8 +147,10 @@ class Losing(InProcess):
         Method and host of every message, those to lost hosts too.
     """
 
-    def __init__(self, parts: Sequence[Corpus], fate: Callable[[int, str, int], str | None], n_threads: int = 1) -> None:
-        self.parts, self.fate, self.n_threads = list(parts), fate, n_threads
+    def __init__(
+        self, parts: Sequence[Corpus], fate: Callable[[int, str, int], str | None], n_threads: int = 1, together: int = 1
+    ) -> None:
+        self.parts, self.fate, self.n_threads, self.together = list(parts), fate, n_threads, together
         self.n_messages = self.n_renewed = 0
         self.sent: list[tuple[str, int]] = []
         super().__init__([Host(part, n_threads) for part in self.parts])
@@ -160,7 +165,8 @@ class Losing(InProcess):
                 lost.append(k)
         if lost:
             raise LostHostsError(lost)
-        return found
+        begins = range(0, self.n, self.together)  # as hosts of one worker, or machine, answer together
+        return [_sent(answer) for a in begins for answer in hosts.together(method, found[a : a + self.together])]
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
         """See `Engine`."""
@@ -170,7 +176,7 @@ class Losing(InProcess):
         if self.hosts[k] is None or fate == "before":
             self.hosts[k] = None
             raise LostHostsError([k])
-        answer = super().tell(k, method, *args)
+        answer = _sent(super().tell(k, method, *_sent(args)))
         if fate == "after":
             self.hosts[k] = None
             raise LostHostsError([k])
@@ -183,11 +189,25 @@ class Losing(InProcess):
             self.n_renewed += 1
 
 
-def chaos(rng: np.random.Generator, rate: float) -> Callable[[int, str, int], str | None]:
-    """A fate by chance: this part of all messages loses its host, half of them before they are carried out."""
-    return lambda number, method, host: (None, "before", "after")[int(rng.random() < rate) * int(rng.integers(1, 3))]
+def _sent(value: Any) -> Any:
+    """What arrives elsewhere: nothing is shared with what was sent."""
+    return pickle.loads(pickle.dumps(value, protocol=5))
+
+
+def chaos(rng: np.random.Generator, rate: float, n_hosts: int, most: int = 30) -> Callable[[int, str, int], str | None]:
+    """A fate by chance: this part of all messages, but the first, and no more than `most` of them, lose their hosts."""
+    left = most
+
+    def fate(number: int, method: str, host: int) -> str | None:
+        nonlocal left
+        if number < n_hosts or left == 0 or rng.random() >= rate:
+            return None
+        left -= 1
+        return ("before", "after")[int(rng.integers(2))]
+
+    return fate
 
 
 def endless(patch: pytest.MonkeyPatch) -> None:
     """Let fits go on whatever they lose."""
-    patch.setattr(remote_shards, "_MOST_LOSSES", 10_000)
+    patch.setattr(remote_shards, "_MOST_LOSSES", 1000)

@@ -9,6 +9,7 @@ import pytest
 from numpydoc.docscrape import NumpyDocString
 
 import ubpe_numba
+import ubpe_numba.distributed
 
 _FIELDS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
 _MOST_WORDS = 9  # of the name and the type of a field
@@ -31,6 +32,7 @@ def _members(name: str) -> dict[str, Any]:
 
 
 _PUBLIC = {key: value for name in ubpe_numba.__all__ for key, value in _members(name).items()}
+_PUBLIC |= {f"distributed.{name}": getattr(ubpe_numba.distributed, name) for name in ubpe_numba.distributed.__all__}
 
 
 def _signature(value: Any) -> set[str]:

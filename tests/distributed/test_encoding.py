@@ -416,5 +416,5 @@ def _n_executing(dask_worker: Any) -> int:
 def test_the_manifest_says_what_was_done(client: Any, of_text: BPE, tmp_path: Path) -> None:
     encode(of_text, _write(tmp_path / "in", _table(_texts())), str(tmp_path / "out"), column="doc", client=client)
     manifest = json.loads((tmp_path / "out" / "_ubpe.json").read_text())
-    assert manifest["made by"] == "encode" and manifest["model"] == of_text.fingerprint
+    assert manifest["function"] == "encode" and manifest["model"] == of_text.fingerprint
     assert len(manifest["parts"]) == 3 and manifest["parts"][0].startswith("source-0.parquet, ")

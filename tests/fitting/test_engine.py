@@ -16,6 +16,7 @@ class Adder:
         self.sum = 0
 
     def add(self, *numbers: int) -> int:
+        """The sum of everything so far."""
         self.sum += sum(numbers)
         return self.sum
 

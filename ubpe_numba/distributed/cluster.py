@@ -60,6 +60,7 @@ def using(client: Client | None) -> Iterator[Client]:
     RuntimeError
         If a worker has another version of this library or another byte order, or cannot import it.
     """
+    import dask
     from distributed import Client, LocalCluster
     from distributed.client import default_client
 
@@ -71,7 +72,11 @@ def using(client: Client | None) -> Iterator[Client]:
             "dashboard_address": ":0",
             "scheduler_kwargs": {"dashboard": False},
         }  # any: with None it would be 8787, or a warning
-        with LocalCluster(processes=True, threads_per_worker=1, **port) as cluster, Client(cluster, set_as_default=False) as made:
+        with dask.config.set(
+            {"distributed.comm.timeouts.connect": "5s"}
+        ):  # a worker that asks one that died for data waits so long
+            cluster = LocalCluster(processes=True, threads_per_worker=1, **port)
+        with cluster, Client(cluster, set_as_default=False) as made:
             _check_workers(made)
             made.run(_leave_ctrl_c)
             yield made

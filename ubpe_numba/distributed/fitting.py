@@ -23,6 +23,7 @@ from ubpe_numba.fitting.host import Part, Span, together
 from ubpe_numba.fitting.learn import learned
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.fitting.remote_loop import check_rules, fit_remotely
+from ubpe_numba.fitting.remote_shards import ask_at_first
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
@@ -126,8 +127,10 @@ def fit(
             name = "boundaries" if sample_weight is None else "sample_weight"
             raise ValueError(f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here")
         with using(given) as used:
-            tok.fit(counted(partitions, tok, used, progress=progress).counts, progress=progress)
-        return tok
+            found = counted(partitions, tok, used, progress=progress)
+        corpus = tok._corpus(found.counts, None, None, None)
+        alphabet = found.alphabet() if tok.alphabet is None else tok._alphabet_of(corpus.given)
+        return tok._fit_corpus(corpus, alphabet, settings, bar)
     _check(tok, settings, partitions)
     with using(given) as used:
         return _fit_there(tok, settings, partitions, _Marks(partitions, parts, sample_weight, boundaries), used, bar)
@@ -210,8 +213,8 @@ def _fit_there(
     hosts = [make(partitions.delayed[a:b], marks.of(a, b), how, partitions.names[a:b], partitions.joined) for a, b in ranges]
     engine = DaskEngine(client, hosts, together)
     try:
-        parts: list[Part] = engine.ask("part")
-        spans: list[Span] = engine.ask("span")
+        parts: list[Part] = ask_at_first(engine, "part")
+        spans: list[Span] = ask_at_first(engine, "span")
         alphabet = _alphabet(tok, engine, spans)
         goes_on = [marks.goes_on(a) for a, _ in ranges]
         n_documents = sum(part.n_documents for part in parts)
@@ -253,7 +256,7 @@ def _alphabet(tok: Tokenizer, engine: DaskEngine, spans: Sequence[Span]) -> Alph
     values = np.array(ends, np.int64)
     if kind == "bytes" or (kind == "int" and Alphabet.learn(_one(values, kind), n_symbols).is_identity):
         return Alphabet.learn(_one(values, kind), n_symbols)
-    found = np.unique(np.concatenate(engine.ask("distinct")))
+    found = np.unique(np.concatenate(ask_at_first(engine, "distinct")))
     return Alphabet.learn(_one(found, kind), n_symbols)
 
 

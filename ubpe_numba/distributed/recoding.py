@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ubpe_numba.distributed.cluster import check_stopped, results, token_of_call, using
+from ubpe_numba.distributed.cluster import check_stopped, reaching, results, token_of_call, using
 from ubpe_numba.distributed.partitions import blocksize_of, partitions_of
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import RowGroups, open_parquet, row_groups_of
+from ubpe_numba.distributed.shared_value import shared, value_of
 from ubpe_numba.distributed.shipped_model import ShippedModel
 from ubpe_numba.distributed.table_files import NewColumn, batches_of, slices_of, through, write_tables
 from ubpe_numba.distributed.target_folder import TargetFolder
@@ -204,34 +205,35 @@ def recoded(
     folder = None if target is None else TargetFolder(_path_of(target), n)
     todo = list(range(n))
     if folder is not None:
-        todo = folder.begin({"made by": what, "model": tokenizer.fingerprint, "settings": settings, "parts": source.marks})
+        todo = folder.begin({"function": what, "model": tokenizer.fingerprint, "settings": settings, "parts": source.marks})
     found: list[Any] = [None] * n
     if todo:
         token = token_of_call()
         work = Work(ShippedModel.of(tokenizer), recode, new, source.column is not None, compression, token)
         with using(client or source.client) as running:
-            tasks = _tasks(what, work, source.parts, todo, folder)
-            for k, result in results(running, tasks, [source.names[i] for i in todo], progress, what, token):
-                found[todo[k]] = result
+            tasks = _tasks(what, token, source.parts, todo, folder)
+            with reaching(running), shared(running, f"ubpe-{token}", work):
+                for k, result in results(running, tasks, [source.names[i] for i in todo], progress, what, token):
+                    found[todo[k]] = result
     return joined(found) if folder is None else folder.finish()
 
 
-def _tasks(what: str, work: Work, parts: list[Any], todo: list[int], folder: TargetFolder | None) -> list[Any]:
-    """The tasks of partitions. What they have in common is a task of its own, so that it travels once to a worker."""
+def _tasks(what: str, token: str, parts: list[Any], todo: list[int], folder: TargetFolder | None) -> list[Any]:
+    """The tasks of partitions; what they have in common the workers have."""
     from dask import delayed
 
-    common = delayed(pickle.loads, pure=False, traverse=False)(pickle.dumps(work), dask_key_name=f"ubpe-model-{work.token}")
     run = delayed(_run, pure=False, traverse=False)
     tasks = []
     for i in todo:
         part = pickle.dumps(parts[i]) if isinstance(parts[i], RowGroups) else parts[i]  # else Dask would take it apart
         path = None if folder is None else folder.file(i)
-        tasks.append(run(common, part, path, dask_key_name=f"ubpe-{what}-{work.token}-{i}"))
+        tasks.append(run(f"ubpe-{token}", part, path, dask_key_name=f"ubpe-{what}-{token}-{i}"))
     return tasks
 
 
-def _run(work: Work, part: Any, path: str | None) -> Any:
+def _run(name: str, part: Any, path: str | None) -> Any:
     """The task of a partition."""
+    work: Work = value_of(name)
     if isinstance(part, bytes):
         part = pickle.loads(part)
     return work.run(part, path)

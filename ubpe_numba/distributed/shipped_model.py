@@ -1,7 +1,4 @@
-"""A tokenizer in a worker process: it travels as bytes, which a task of the graph holds, and each process reads them once.
-
-Since the bytes are in the graph, the scheduler makes them anew where the only worker that had them died.
-"""
+"""A tokenizer in a worker process: it travels as bytes, and each process reads them once."""
 
 from __future__ import annotations
 

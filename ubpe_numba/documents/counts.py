@@ -14,7 +14,7 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import describe, offsets_of, plain, writable
 from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
 
-_MOST = 2**62  # symbols in all, weights counted: far enough below 2**63 that sums do not overflow
+MOST = 2**62  # symbols in all, weights counted: far enough below 2**63 that sums do not overflow
 _KINDS = ("int", "str", "bytes")
 _FORMAT = b"ubpe-numba counts 1"
 _SEGMENTS = " segments"  # behind the kind, in a file
@@ -271,7 +271,7 @@ def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndar
     table = np.full(1 << max(4, (2 * n).bit_length()), -1, np.int32)
     hashes, first_of = np.empty(n, np.uint64), np.empty(n, np.int64)
     find_distinct(words, 2 * given.offsets, table, hashes, first_of)
-    if float(weights.astype(np.float64).sum()) >= _MOST:  # in float64, which does not overflow
+    if float(weights.astype(np.float64).sum()) >= MOST:  # in float64, which does not overflow
         raise OverflowError("counts: weights reach 2**62")
     total = np.zeros(n, np.int64)
     np.add.at(total, first_of, weights)
@@ -302,7 +302,7 @@ def weights_of(sample_weight: Any, offsets: np.ndarray) -> np.ndarray:
     weights = given.values.astype(np.int64)
     if (bad := np.flatnonzero(weights < 0)).size:
         raise ValueError(f"sample_weight: document {bad[0]}: expected 0 or more, got {weights[bad[0]]}")
-    if _size(weights, np.diff(offsets)) >= _MOST:
+    if _size(weights, np.diff(offsets)) >= MOST:
         raise ValueError("sample_weight: expected less than 2**62 symbols and documents in all, by weight")
     return weights
 
@@ -326,7 +326,7 @@ def _from_arrays(arrays: dict[str, np.ndarray]) -> Counts:
         raise ModelFormatError("expected as many weights as lengths, int64")
     if (lengths < 0).any() or (weights <= 0).any() or float(lengths.astype(np.float64).sum()) != values.size:
         raise ModelFormatError("lengths: expected 0 or more, as many in all as values; weights: more than 0")
-    if _size(weights, lengths) >= _MOST:
+    if _size(weights, lengths) >= MOST:
         raise ModelFormatError("weights: expected less than 2**62 symbols in all")
     if kind == "str" and values.size and int(values.max()) > 0x10FFFF:
         raise ModelFormatError("values: expected code points")

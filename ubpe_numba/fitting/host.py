@@ -26,6 +26,8 @@ from ubpe_numba.fitting.kernels import index, rounds
 from ubpe_numba.fitting.kernels import pair_counts as d
 from ubpe_numba.fitting.kernels.add_neighbours import MOST, add_neighbours
 from ubpe_numba.fitting.kernels.borders import give_first, take_over
+from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT
+from ubpe_numba.fitting.kernels.text_cells import MERGED, SHARD_STATE
 from ubpe_numba.fitting.loop import plan
 from ubpe_numba.fitting.shards import Cut, cut
 from ubpe_numba.fitting.working_text import ROOM, PairLists, WorkingText
@@ -108,12 +110,16 @@ class Stepped(NamedTuple):
     def together(found: Sequence[Stepped]) -> Stepped:
         """What it did to several hosts: their neighbours are added up, and stand with the first shard."""
         ends, delta = np.concatenate([part.delta_end for part in found]), np.concatenate([part.delta for part in found])
-        state, merged = np.concatenate([part.state for part in found]), np.concatenate([part.merged for part in found])
+        # with its dtype: NumPy compares those of records field by field otherwise, in Python
+        state = np.concatenate([part.state for part in found], dtype=SHARD_STATE)
+        merged = np.concatenate([part.merged for part in found], dtype=MERGED)
         begins = offsets_of(ends[:, -1])
+        by_weight = [array for part in found if (array := part.delta_by_weight) is not None]
         room, weights, added_weights, merged_by_weight = int(begins[-1]), None, None, None
-        if found[0].delta_by_weight is not None:
-            weights, added_weights = np.concatenate([part.delta_by_weight for part in found]), np.empty(room, np.int64)
-            merged_by_weight = np.concatenate([part.merged_by_weight for part in found])
+        if by_weight:
+            weights, added_weights = np.concatenate(by_weight), np.empty(room, np.int64)
+            rows = [array for part in found if (array := part.merged_by_weight) is not None]
+            merged_by_weight = np.concatenate(rows, dtype=MERGED_BY_WEIGHT)
         else:
             room += int(delta[1::2].sum(dtype=np.int64) // MOST)
         size = int(delta[::2].max(initial=0)) + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from ubpe_numba.documents.counts import MOST
 from ubpe_numba.fitting.all_shards import AllShards
 from ubpe_numba.fitting.engine import Engine
 from ubpe_numba.fitting.host import Part, Setup
@@ -50,7 +51,7 @@ def fit_remotely(
     Raises
     ------
     ValueError
-        For rules that only a fit in one process has, before any work.
+        For rules that only a fit in one process has, and for 2**62 symbols or more, before any work.
     RuntimeError
         If hosts are lost again and again, or the part of a lost one is not the same any more.
 
@@ -59,6 +60,8 @@ def fit_remotely(
     One synchronisation a batch of merges, and up to seven an epoch.
     """
     check_rules(settings)
+    if max(sum(part.by_weight for part in parts), sum(part.n_documents for part in parts)) >= MOST:
+        raise ValueError("sample_weight: expected less than 2**62 symbols and documents in all, by weight")
     size = CorpusSize(
         sum(part.n_symbols for part in parts),
         sum(part.by_weight for part in parts),

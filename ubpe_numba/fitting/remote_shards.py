@@ -26,7 +26,7 @@ from ubpe_numba.fitting.host import Batch, Fills, Loaded, Origin, Part, Setup, S
 from ubpe_numba.fitting.kernels.borders import OUTERMOST, Borders, left_neighbours
 from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT, Weighted
 from ubpe_numba.fitting.kernels.pair_counts import Driver, Task
-from ubpe_numba.fitting.kernels.text_cells import BASE, MERGED, Shards
+from ubpe_numba.fitting.kernels.text_cells import BASE, MERGED, SHARD_STATE, Shards
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.pairs import EMPTY
 
@@ -81,8 +81,10 @@ class RemoteShards:
         base = np.zeros(k + 1, BASE)
         base["separators"][1:] = np.cumsum(np.concatenate([found.segments for found in self.loaded]) + 1)
         none = np.zeros(1, i32)
+        state = np.zeros(k, SHARD_STATE)  # of `np.concatenate` the records would be shorter, and kernels compiled for these
+        state[:] = np.concatenate([found.state for found in self.loaded])
         self.shards = Shards(
-            base=base, state=np.concatenate([found.state for found in self.loaded]), cells=none, separators=none,
+            base=base, state=state, cells=none, separators=none,
             segment_of_block=none, arena=none, neighbours=none, delta=none, slices=np.zeros((k, 2), i32),
             counters=np.zeros((k, 3, 1), i32), cursors=np.zeros((k, 2, 1), i32), delta_end=np.zeros((k, 2 * merges + 1), i64),
             merged=np.zeros((k, merges), MERGED),
@@ -242,7 +244,7 @@ class RemoteShards:
     def compact(self, more_room: bool) -> None:
         """One cell a token again, everywhere; arenas twice as long if asked."""
         found = self.until_done(lambda: self.ask("compact", more_room))
-        self.shards.state[:] = np.concatenate([state for state, _ in found])
+        np.concatenate([state for state, _ in found], out=self.shards.state)
         self._see_arenas([arenas for _, arenas in found])
 
     # ---------------------------------------------------------------------------------------------- rounds
@@ -308,6 +310,20 @@ class RemoteShards:
         self.starts[j + 1 : k + 1] = self.starts[k] + int(self.driver.lengths[token])
         for host in range(int(self.host_of[j]) + 1, int(self.host_of[k]) + 1):
             self.passed[host].append(token)
+
+
+def ask_at_first(engine: Engine, method: str) -> list[Any]:
+    """What hosts answer that have not loaded their parts. Lost ones are made anew; RuntimeError if that happens too often."""
+    for _ in range(_MOST_LOSSES):
+        try:
+            return engine.ask(method)
+        except LostHostsError as error:
+            lost = error
+        try:
+            engine.renew(lost.hosts)
+        except LostHostsError as error:
+            lost = error
+    raise RuntimeError(f"fit: hosts were lost {_MOST_LOSSES} times before it began: {lost}; do their parts fit into memory?")
 
 
 def _fills(task: Task) -> Fills | None:

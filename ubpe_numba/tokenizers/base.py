@@ -433,17 +433,22 @@ class Tokenizer(ABC):
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         if hasattr(docs, "__next__") and corpus.given.offsets.size == 1:
             raise ValueError("docs: the iterator gave no document; was it used up before?")
+        return self._fit_corpus(corpus, self._alphabet_of(corpus.given), settings, bar)
+
+    def _alphabet_of(self, given: Documents) -> Alphabet:
+        """The alphabet of a fit: the argument, or what is learned from the documents."""
         if self.alphabet is None:
-            alphabet = Alphabet.learn(corpus.given)
-        else:  # documents without any symbol are of any kind
-            offsets = corpus.given.offsets
-            alphabet = Alphabet.from_user(self.alphabet, corpus.given.kind if offsets[-1] > offsets[0] else None)
-        return self._learned(
-            alphabet,
-            settings,
-            lambda: learn(corpus, alphabet, settings, bar),
-            lambda made: self._weighed(corpus, alphabet, made, bar),
-        )
+            return Alphabet.learn(given)
+        # documents without any symbol are of any kind
+        return Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
+
+    def _fit_corpus(self, corpus: Corpus, alphabet: Alphabet, settings: Settings, bar: Progress) -> Self:
+        """Learn from a corpus that has been read."""
+
+        def learned() -> tuple[Vocabulary, History]:
+            return learn(corpus, alphabet, settings, bar)
+
+        return self._learned(alphabet, settings, learned, lambda made: self._weighed(corpus, alphabet, made, bar))
 
     def _learned(
         self,

@@ -150,7 +150,7 @@ class UBPE(Tokenizer):
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
                 "(objective='shortest'); fit on several different documents for tf-idf",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return self
 
