@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from dask.delayed import Delayed
     from distributed import Client
 
+#: What Dask is told where graphs hold models or partitions: a large one is no reason for a warning.
+LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1GB"}
+
 #: The tokens of calls that ended early; of each worker process its own.
 _stopped: set[str] = set()
 
@@ -244,10 +247,10 @@ def results(
 
 
 def _submitted(client: Client, tasks: list[Delayed]) -> list[Any]:
-    """The futures of tasks; a large graph, which holds a model, is no reason for a warning."""
+    """The futures of tasks."""
     import dask
 
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+    with dask.config.set(LARGE_GRAPHS):
         return list(client.compute(tasks))
 
 
