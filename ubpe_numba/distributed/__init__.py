@@ -1,6 +1,7 @@
 """The same fit, counts and encoding on many machines, by Dask (``pip install 'ubpe-numba[dask]'``).
 
-Without a `client` the functions start a cluster of processes on this machine and close it again.
+Without a `client` the functions start a cluster of processes on this machine and close it again. A script that relies on that has
+to stand under ``if __name__ == "__main__":``, since the processes import it.
 """
 
 from ubpe_numba.distributed.cluster import require_dask

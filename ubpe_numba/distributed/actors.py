@@ -16,13 +16,13 @@ import pickle
 import time
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ubpe_numba.distributed.cluster import address_of
+from ubpe_numba.distributed.cluster import address_of, failure
 from ubpe_numba.fitting.engine import LostHostsError
 
 if TYPE_CHECKING:
@@ -119,6 +119,11 @@ class _Desk:
         return True
 
 
+def _number_of(k: int, key: Any) -> str | None:
+    """The name of a host whose parts have none."""
+    return f"host {k}" if key is None else None
+
+
 def _packed_error(error: Exception) -> _Packed:
     """An exception that travels, with a note where it came from; a RuntimeError with its text if it cannot."""
     error.add_note("On a worker:\n" + "".join(traceback.format_exception(error)))
@@ -139,6 +144,9 @@ class DaskEngine:
         A synchronous one.
     make : list of Delayed
         Each gives a host, on the worker where it is to live. It is computed again if the host is lost.
+    name_of : callable
+        What messages call that of which host k is made: of the key of a task the part that the task belongs to, or None if there
+        is no such part; of None all of it.
 
     Attributes
     ----------
@@ -155,8 +163,10 @@ class DaskEngine:
         Here and in every method: if the scheduler does not answer, with its address.
     """
 
-    def __init__(self, client: Client, make: Sequence[Delayed]) -> None:
-        self.client, self.make, self.n = client, list(make), len(make)
+    def __init__(
+        self, client: Client, make: Sequence[Delayed], name_of: Callable[[int, Any], str | None] = _number_of
+    ) -> None:  # fmt: skip
+        self.client, self.make, self.n, self.name_of = client, list(make), len(make), name_of
         self._address = address_of(client)  # of the scheduler; a client forgets it
         self.rounds, self.sent, self.received = 0, [0] * self.n, [0] * self.n
         self._actors: list[Future | None] = [None] * self.n
@@ -164,6 +174,13 @@ class DaskEngine:
         self._direct: set[str] = set()  # those that answer the client itself
         try:
             self.renew(range(self.n))
+        except LostHostsError as error:
+            self.close()
+            names = ", ".join(str(self.name_of(k, None)) for k in error.hosts[:3])
+            raise RuntimeError(
+                f"{names}: {_TRIES} times workers died while they read it: the memory of one may be too small for it (see the "
+                "workers' logs)"
+            ) from None
         except BaseException:
             self.close()
             raise
@@ -256,9 +273,11 @@ class DaskEngine:
         """
         lost = list(lost)
         for _ in range(_TRIES):
-            for k, where in zip(lost, self._places(lost), strict=True):
+            self._let_go(lost)
+            places = dict(zip(lost, self._places(lost), strict=True))
+            for k, where in places.items():
                 self._start(k, where)
-            self._wait(lost)
+            self._wait(places)
             self._sync(self._find, lost)
             lost = [k for k in lost if not self._where[k]]
             if not lost:
@@ -271,6 +290,18 @@ class DaskEngine:
             if actor is not None:
                 actor.release()
         self._actors = [None] * self.n
+
+    def _let_go(self, hosts: Sequence[int]) -> None:
+        """Drop hosts, until the scheduler has forgotten them: what they are made of would wait for the workers of before."""
+        old = [actor for k in hosts if (actor := self._actors[k]) is not None]
+        for actor in old:
+            actor.release()
+        for k in hosts:
+            self._actors[k] = None
+        end = time.monotonic() + _ANSWER
+        keys = [actor.key for actor in old]
+        while old and any(self._sync(self._answer_of, "get_task_status", keys=keys).values()) and time.monotonic() < end:
+            time.sleep(0.01)
 
     def _places(self, lost: Sequence[int]) -> list[str]:
         """A worker for each of the lost hosts: where there are the fewest others, on machines with the fewest."""
@@ -302,27 +333,35 @@ class DaskEngine:
         """Have host k made on a worker; if that ends meanwhile, on another one."""
         import dask
 
-        if (old := self._actors[k]) is not None:
-            old.release()
         self._where[k] = ""
         desk = dask.delayed(_Desk, pure=False)(self.make[k], dask_key_name=f"ubpe-shard-{k}-{time.time_ns():x}")
-        self._actors[k] = self.client.compute(desk, workers=[where], allow_other_workers=True, actors=True)
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+            self._actors[k] = self.client.compute(desk, workers=[where], allow_other_workers=True, actors=True)
 
-    def _wait(self, made: Sequence[int]) -> None:
-        """Until hosts are made, or lost again; what making the first that could not be made raised."""
-        actors = [actor for k in made if (actor := self._actors[k]) is not None]
+    def _wait(self, places: Mapping[int, str]) -> None:
+        """Until hosts are made, or the workers ended where they were to be made; what making one of them raised.
+
+        Dask leaves a task that was meant for a worker that ended waiting for ever, if there was no other worker at that time.
+        """
+        actors = {k: actor for k in places if (actor := self._actors[k]) is not None}
+        waiting = set(actors)
         look = began = time.monotonic()
-        while not all(actor.done() for actor in actors):
+        while waiting := {k for k in waiting if not actors[k].done()}:
             time.sleep(0.005)
             if (now := time.monotonic()) > look + _LOOK:
                 look = now
-                if self._sync(self._answer_of, "identity", n_workers=1)["n_workers"]:
+                if there := self._sync(self._answer_of, "identity", n_workers=-1)["workers"]:
                     began = now
+                    waiting = {k for k in waiting if places[k] in there}
                 elif now > began + _PATIENCE:
                     raise RuntimeError(_NO_WORKER.format(self._address, _PATIENCE))
-        for actor in actors:
+        for k, actor in actors.items():
+            if actor.status == "cancelled":
+                raise RuntimeError(f"{self.name_of(k, None)}: cancelled, or data of a future was lost with its worker")
             if actor.status == "error" and str(error := actor.exception()) != _ACTOR_LOST:
-                raise error
+                cause = self._sync(self._answer_of, "get_error_cause", keys=[actor.key])
+                name = self.name_of(k, tuple(cause) if isinstance(cause, list) else cause)
+                raise error if name is None or name in str(error) else failure(error, name)
 
     async def _find(self, made: Sequence[int]) -> None:
         """Where hosts are, and whether they can be reached directly; of those that are lost again, nowhere."""

@@ -52,6 +52,8 @@ def using(client: Client | None) -> Iterator[Client]:
     ------
     TypeError
         If `client` is something else, or asynchronous.
+    ValueError
+        If there is none in a task of Dask.
     ConnectionError
         If the scheduler does not answer, with its address.
     RuntimeError
@@ -64,6 +66,10 @@ def using(client: Client | None) -> Iterator[Client]:
     if client is None:
         with suppress(ValueError):  # there is none
             client = default_client()
+    if client is None and _in_a_task():
+        raise ValueError(
+            "client: in a task of Dask give one, as distributed.get_client(), and let the task call distributed.secede()"
+        )
     if client is None:
         port = {
             "dashboard_address": ":0",
@@ -84,6 +90,15 @@ def using(client: Client | None) -> Iterator[Client]:
         raise TypeError("client: expected a synchronous Client, got an asynchronous one")
     _check_workers(client)
     yield client
+
+
+def _in_a_task() -> bool:
+    """Whether a worker of Dask runs this."""
+    from distributed import get_worker
+
+    with suppress(ValueError):
+        return get_worker() is not None
+    return False
 
 
 @contextmanager
@@ -256,10 +271,7 @@ def _result(future: Any, name: str) -> Any:
     try:
         return future.result()
     except KilledWorker as error:
-        raise RuntimeError(
-            f"{name}: {error.allowed_failures + 1} workers died while they ran it, the last at {error.last_worker.address}: "
-            "the memory of one may be too small for it (see the workers' logs)"
-        ) from None
+        raise failure(error, name) from None
     except FutureCancelledError as error:
         if error.reason == "scheduler-connection-lost":
             raise
@@ -267,6 +279,18 @@ def _result(future: Any, name: str) -> Any:
     except Exception as error:
         named = with_name(error, name)
         raise named from (None if named is error else error)
+
+
+def failure(error: Exception, name: str) -> Exception:
+    """What a task raised, or Dask about it, with the name before the message."""
+    from distributed import KilledWorker
+
+    if isinstance(error, KilledWorker):
+        return RuntimeError(
+            f"{name}: {error.allowed_failures + 1} workers died while they ran it, the last at {error.last_worker.address}: "
+            "the memory of one may be too small for it (see the workers' logs)"
+        )
+    return with_name(error, name)
 
 
 def with_name(error: Exception, name: str) -> Exception:

@@ -24,10 +24,10 @@ from uuid import uuid4
 import numpy as np
 
 from ubpe_numba.distributed.cluster import results, using, with_name
-from ubpe_numba.distributed.partitions import Partitions, partitions_of
+from ubpe_numba.distributed.partitions import Partitions, no_documents, partitions_of
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.counts import Counts, count_documents, distinct, side_by_side
-from ubpe_numba.documents.normalise import Documents, as_documents
+from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
@@ -36,7 +36,7 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["Counted", "count", "counted", "lines_of"]
+__all__ = ["Counted", "count", "counted", "lines_of", "steady"]
 
 _CHANGES = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which segments are not documents
 _GATHERED = 1 << 17  # symbols that are put in order at a time
@@ -146,6 +146,7 @@ def count(
     (['ab', 'b'], [2, 1])
     >>> client.close()
     """
+    tokenizer = steady(tokenizer) if isinstance(tokenizer, Tokenizer) else tokenizer
     partitions = partitions_of(parts, column, lines=lines_of(tokenizer), blocksize=blocksize)
     options: dict[str, Any] = {"tables": tables, "min_count": min_count, "split_every": split_every, "progress": progress}
     return counted(partitions, tokenizer, client, **options).counts
@@ -185,6 +186,15 @@ def counted(
             if i >= n_watched:
                 found[i - n_watched] = result
     return _together([found[t] for t in range(n_tables)])
+
+
+def steady(tokenizer: Tokenizer) -> Tokenizer:
+    """The tokenizer, or a copy, whose alphabet can be read again and again: it may be an iterator."""
+    if not hasattr(tokenizer.alphabet, "__next__"):
+        return tokenizer
+    other = copy.copy(tokenizer)
+    other.alphabet = list(tokenizer.alphabet)
+    return other
 
 
 def lines_of(tokenizer: Tokenizer | None) -> str:
@@ -259,7 +269,7 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
     if tokenizer is None:
         counts = Counts.merge(docs) if isinstance(docs, Counts) else count_documents(docs)
         return counts, 0 if isinstance(docs, Counts) else int(counts.weights @ np.diff(counts.flat.offsets))
-    if _no_documents(docs):  # they are of any kind, which only a tokenizer that is given all of them knows
+    if no_documents(docs):  # they are of any kind, which only a tokenizer that is given all of them knows
         return count_documents([]), 0
     corpus = tokenizer._corpus(docs, None, None, None)
     given = corpus.given
@@ -271,13 +281,6 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
         if (alphabet.lookup(counts.flat.values) < 0).any():
             alphabet.to_ids(given)  # raises, naming document, position and symbol
     return counts, 0 if isinstance(docs, Counts) else int(given.offsets[-1] - given.offsets[0])
-
-
-def _no_documents(docs: Any) -> bool:
-    """Whether there is no document; an array or a text without symbols is one."""
-    if not hasattr(type(docs), "__len__") or len(docs):
-        return False
-    return isinstance(docs, Counts) or as_documents(docs).offsets.size == 1
 
 
 def _of_corpus(corpus: Corpus, are_segments: bool) -> Counts:

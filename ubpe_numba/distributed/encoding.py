@@ -125,6 +125,7 @@ def encode(
         if name in options:
             raise ValueError(f"{name}: draws depend on the number of a document in the whole, which a partition does not know")
     check_options(options)
+    tokenizer.encode_batch([], **options)  # raises for a value that is not valid, before anything is written
     check_compression(compression)
     if not isinstance(ids, str):
         raise TypeError(f"ids: expected a name, got {describe(ids)}")

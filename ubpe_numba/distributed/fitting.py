@@ -13,11 +13,12 @@ import numpy as np
 
 from ubpe_numba.distributed.actors import DaskEngine
 from ubpe_numba.distributed.cluster import using
-from ubpe_numba.distributed.counting import counted, lines_of
-from ubpe_numba.distributed.host_part import make_host
+from ubpe_numba.distributed.counting import counted, lines_of, steady
+from ubpe_numba.distributed.host_part import make_host, name_of_range
+from ubpe_numba.distributed.marks import Marks
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.percent import Percent
-from ubpe_numba.documents.normalise import Documents, as_document
+from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.host import Part, Span
 from ubpe_numba.fitting.learn import learned
@@ -89,8 +90,8 @@ def fit(
     ------
     TypeError, ValueError, OSError
         For arguments, partitions and documents that are not valid, naming the partition and the document in it; and for what only
-        a fit in one place has: ties that go to the first or to the rarest pair, an `objective` of probabilities, break and stop
-        tokens in a document that is cut.
+        a fit in one place has: ties that go to the first or to the rarest pair, an `objective` of probabilities; in a document
+        that is cut between partitions break and stop tokens, and whatever cuts it into segments.
     UnknownSymbolError
         For a symbol outside the given alphabet, with the document of the partition.
     ConnectionError
@@ -103,7 +104,8 @@ def fit(
     Ctrl-C stops the fit, leaves the tokenizer as it was, and lets the workers forget the documents. A worker that is lost is
     replaced: its partitions are read again, and encoded with the merges so far.
 
-    Memory of a worker: while it loads, its partitions as they are given; then about 12 bytes a symbol.
+    Memory of a worker: while it loads, its partitions as they are given, and up to twice as much beside; then about 12 bytes a
+    symbol.
 
     Synchronisations and bytes are logged at the end (logger ``ubpe_numba``, INFO).
 
@@ -119,21 +121,27 @@ def fit(
     """
     if not isinstance(tok, Tokenizer):
         raise TypeError(f"tok: expected a BPE, UBPE or UBPEClassic, got {describe(tok)}")
-    settings, bar = tok._settings(), Progress(progress)
-    partitions = partitions_of(parts, column, lines=lines_of(tok), blocksize=blocksize)
+    settings, bar, read = tok._settings(), Progress(progress), steady(tok)
+    partitions = partitions_of(parts, column, lines=lines_of(read), blocksize=blocksize)
     given = client if client is not None else partitions.client
-    if any(getattr(tok, name) is not None for name in _CUT):
+    if not partitions.delayed:
+        raise ValueError("parts: expected one partition at least")
+    if cut_by := [name for name in _CUT if getattr(tok, name) is not None]:
+        if partitions.joined:
+            raise ValueError(
+                f"{cut_by[0]}: documents that are cut are counted, and a 1-D dask.array is one document; give several"
+            )
         if sample_weight is not None or boundaries is not None:
             name = "boundaries" if sample_weight is None else "sample_weight"
             raise ValueError(f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here")
         with using(given) as used:
-            found = counted(partitions, tok, used, progress=progress)
-        corpus = tok._corpus(found.counts, None, None, None)
-        alphabet = found.alphabet() if tok.alphabet is None else tok._alphabet_of(corpus.given)
+            found = counted(partitions, read, used, progress=progress)
+        corpus = read._corpus(found.counts, None, None, None)
+        alphabet = found.alphabet() if tok.alphabet is None and len(found.counts) else read._alphabet_of(corpus.given)
         return tok._fit_corpus(corpus, alphabet, settings, bar)
     _check(tok, settings, partitions)
     with using(given) as used:
-        return _fit_there(tok, settings, partitions, _Marks(partitions, parts, sample_weight, boundaries), used, bar)
+        return _fit_there(tok, read, settings, partitions, Marks(partitions, parts, sample_weight, boundaries), used, bar)
 
 
 def _check(tok: Tokenizer, settings: Settings, partitions: Partitions) -> None:
@@ -146,58 +154,10 @@ def _check(tok: Tokenizer, settings: Settings, partitions: Partitions) -> None:
         )
     if partitions.joined and (tok.break_tokens is not None or tok.stop_tokens is not None):
         raise ValueError("break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries")
-    if not partitions.delayed:
-        raise ValueError("parts: expected one partition at least")
-
-
-class _Marks:
-    """The weights and boundaries of partitions: of each, or, where they are one document, of the whole."""
-
-    def __init__(self, partitions: Partitions, parts: Any, sample_weight: Any, boundaries: Any) -> None:
-        n, self.joined = len(partitions.delayed), partitions.joined
-        if self.joined:
-            self.weight = None
-            if sample_weight is not None:
-                self.weight = as_document(
-                    sample_weight if np.ndim(sample_weight) else [sample_weight], name="sample_weight"
-                ).values
-                if self.weight.size != 1:
-                    raise ValueError(f"sample_weight: expected one weight, of one document, got {describe(sample_weight)}")
-            self.positions: np.ndarray | None = None
-            sizes = np.array(parts.chunks[0], np.float64)
-            if boundaries is not None:
-                self.positions = np.unique(as_document(boundaries, name="boundaries").values)
-                if np.isnan(sizes).any():
-                    raise ValueError("boundaries: the sizes of the array's chunks are not known; call its compute_chunk_sizes()")
-                self.ends = np.cumsum(sizes.astype(np.int64))
-                if self.positions.size and not 0 <= self.positions[0] <= self.positions[-1] <= self.ends[-1]:
-                    raise ValueError(f"boundaries: expected positions in 0..{self.ends[-1]}")
-            return
-        self.each = []
-        for name, value in (("sample_weight", sample_weight), ("boundaries", boundaries)):
-            if value is not None and (not isinstance(value, (list, tuple)) or len(value) != n):
-                raise ValueError(f"{name}: expected a list of {n} entries, one for each partition, got {describe(value)}")
-            self.each.append([None] * n if value is None else list(value))
-
-    def of(self, begin: int, end: int) -> list[tuple[Any, Any]]:
-        """Those of the partitions `begin` to `end`, as `make_host` takes them."""
-        if not self.joined:
-            return list(zip(self.each[0][begin:end], self.each[1][begin:end], strict=True))
-        if self.positions is None:
-            return [(self.weight, None)]
-        first, last = (0 if begin == 0 else int(self.ends[begin - 1])), int(self.ends[end - 1])
-        inside = self.positions[(self.positions > first) & (self.positions < last)]
-        return [(self.weight, inside - first)]
-
-    def goes_on(self, begin: int) -> tuple[bool, bool]:
-        """Whether the document before partition `begin` goes on in it, and whether tokens may."""
-        if not self.joined or begin == 0:
-            return False, False
-        return True, self.positions is None or int(self.ends[begin - 1]) not in self.positions
 
 
 def _fit_there(
-    tok: AnyTokenizer, settings: Settings, partitions: Partitions, marks: _Marks, client: Client, bar: Progress
+    tok: AnyTokenizer, read: Tokenizer, settings: Settings, partitions: Partitions, marks: Marks, client: Client, bar: Progress
 ) -> AnyTokenizer:
     """A fit whose hosts are workers, each with consecutive partitions."""
     from dask import delayed
@@ -205,17 +165,17 @@ def _fit_there(
     n = len(partitions.delayed)
     n_hosts = max(1, min(n, len(client.scheduler_info(n_workers=-1)["workers"])))
     cuts = [n * h // n_hosts for h in range(n_hosts + 1)]
-    lean = copy.copy(tok)
+    lean = copy.copy(read)
     for name in ("model_", "history_", "_made_coder"):
         lean.__dict__.pop(name, None)
-    how, make = pickle.dumps(lean), delayed(make_host, pure=False)
-    ranges = list(pairwise(cuts))
-    hosts = [make(partitions.delayed[a:b], marks.of(a, b), how, partitions.names[a:b], partitions.joined) for a, b in ranges]
-    engine = DaskEngine(client, hosts)
+    make, ranges = delayed(make_host, pure=False), list(pairwise(cuts))
+    how = [pickle.dumps((lean, marks.of(a, b), partitions.names[a:b], partitions.joined), 5) for a, b in ranges]
+    hosts = [make(partitions.delayed[a:b], blob) for (a, b), blob in zip(ranges, how, strict=True)]
+    engine = DaskEngine(client, hosts, lambda k, key: _name_of(partitions, ranges[k], key))
     try:
         parts: list[Part] = ask_at_first(engine, "part")
         spans: list[Span] = ask_at_first(engine, "span")
-        alphabet = _alphabet(tok, engine, spans)
+        alphabet = _alphabet(read, engine, spans)
         goes_on = [marks.goes_on(a) for a, _ in ranges]
         n_documents = sum(part.n_documents for part in parts)
         n_documents -= sum(part.first_weight for part, (on, _) in zip(parts, goes_on, strict=True) if on)
@@ -233,6 +193,20 @@ def _fit_there(
         return tok._learned(alphabet, settings, learn, lambda vocabulary: vocabulary)
     finally:
         engine.close()
+
+
+def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | None:
+    """What messages call the one of these partitions that a task belongs to, None if there is none; without a key all of them."""
+    from dask.optimization import cull
+    from dask.utils import ensure_dict
+
+    begin, end = which
+    if key is None:
+        return name_of_range(partitions.names[begin:end])
+    for part, name in zip(partitions.delayed[begin:end], partitions.names[begin:end], strict=True):
+        if key == part.key or key in cull(ensure_dict(part.__dask_graph__()), [part.key])[0]:
+            return name
+    return None
 
 
 def _alphabet(tok: Tokenizer, engine: DaskEngine, spans: Sequence[Span]) -> Alphabet:

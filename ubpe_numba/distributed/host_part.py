@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.distributed.cluster import with_name
-from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.distributed.partitions import no_documents
+from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.normalise import Documents
-from ubpe_numba.errors import LocatedError
-from ubpe_numba.fitting.host import Host, Loaded, Origin, Setup
+from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.fitting.host import Host, Loaded, Origin, Part, Setup
 from ubpe_numba.runtime.arrays import offsets_of
 
 
 class PartitionsHost(Host):
-    """A host whose errors name the partition, and count documents from its beginning.
+    """A host whose errors name the partition, and count documents from its beginning, or symbols if all are one document.
 
     Parameters
     ----------
@@ -25,38 +26,52 @@ class PartitionsHost(Host):
         As for `Host`.
     names
         Of its partitions.
-    n_documents
-        int64[p], of each.
+    sizes
+        int64[p]: the documents of each, or the symbols.
+    joined
+        Whether they are one document together.
     """
 
-    def __init__(self, corpus: Corpus, n_threads: int, names: Sequence[str], n_documents: np.ndarray) -> None:
+    def __init__(self, corpus: Corpus, n_threads: int, names: Sequence[str], sizes: np.ndarray, joined: bool) -> None:
         super().__init__(corpus, n_threads)
-        self.names, self.first = list(names), offsets_of(n_documents)
+        self.names, self.first, self.joined = list(names), offsets_of(sizes), joined
+
+    def part(self) -> Part:
+        """See `Host`."""
+        return super().part()._replace(name=name_of_range(self.names))
 
     def load(self, setup: Setup, origin: Origin | None = None) -> Loaded:
         """See `Host`."""
         try:
             return super().load(setup, origin)
-        except LocatedError as error:
-            i = int(np.searchsorted(self.first, error.document, side="right")) - 1
-            raise with_name(error.at(error.document - int(self.first[i])), self.names[i]) from None
+        except UnknownSymbolError as error:
+            at = error.position if self.joined else error.document
+            i = int(np.searchsorted(self.first, at, side="right")) - 1
+            at -= int(self.first[i])
+            document, position = (0, at) if self.joined else (at, error.position)
+            raise with_name(UnknownSymbolError(document, position, error.symbol, error.hint), self.names[i]) from None
 
 
-def make_host(parts: list[Any], marks: list[tuple[Any, Any]], how: bytes, names: Sequence[str], joined: bool) -> Host:
+def name_of_range(names: Sequence[str]) -> str:
+    """What messages call consecutive partitions.
+
+    >>> name_of_range(["partition 3", "partition 4"]), name_of_range(["a.parquet"])
+    ('partition 3 to partition 4', 'a.parquet')
+    """
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+
+
+def make_host(parts: list[Any], how: bytes) -> Host:
     """A host of partitions, on the worker where it is called.
 
     Parameters
     ----------
     parts
         Documents as `Tokenizer.fit` takes them.
-    marks
-        The weights and the boundaries of each, as `fit` takes them, or None; of one document those of all.
     how
-        The tokenizer, pickled.
-    names
-        What messages call each partition.
-    joined
-        Whether they are one document together.
+        A pickle, as Dask would look into lists, of the tokenizer; of the weights and the boundaries of each partition, as `fit`
+        takes them, or None, and of one document those of all; of what messages call each partition; and of whether they are one
+        document together.
 
     Raises
     ------
@@ -65,16 +80,23 @@ def make_host(parts: list[Any], marks: list[tuple[Any, Any]], how: bytes, names:
     """
     from distributed import get_worker
 
-    tokenizer, corpora = pickle.loads(how), []
+    tokenizer, marks, names, joined = pickle.loads(how)
+    corpora, sizes, called = [], [], names
     if joined:
-        parts, names = [np.concatenate(parts)], [names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"]
-    for documents, (weights, boundaries), name in zip(parts, marks, names, strict=True):
+        sizes, called = [len(part) for part in parts], [name_of_range(names)]
+        parts = [np.concatenate(parts)]
+    for i, ((weights, boundaries), name) in enumerate(zip(marks, called, strict=True)):
+        documents, parts[i] = parts[i], None  # one after the other may be given back
         try:
-            corpora.append(tokenizer._corpus(documents, None, weights, boundaries))
+            if no_documents(documents):  # they are of any kind
+                corpora.append(as_corpus([], None, weights, boundaries))
+            else:
+                corpora.append(tokenizer._corpus(documents, None, weights, boundaries))
         except (TypeError, ValueError) as error:
             raise with_name(error, name) from None
-    n_documents = np.array([corpus.given.offsets.size - 1 for corpus in corpora], np.int64)
-    return PartitionsHost(_side_by_side(corpora, names), get_worker().state.nthreads, names, n_documents)
+    if not joined:
+        sizes = [corpus.given.offsets.size - 1 for corpus in corpora]
+    return PartitionsHost(_side_by_side(corpora, called), get_worker().state.nthreads, names, np.array(sizes, np.int64), joined)
 
 
 def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:

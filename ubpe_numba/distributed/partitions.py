@@ -15,9 +15,11 @@ from ubpe_numba.distributed.cluster import with_name
 from ubpe_numba.distributed.columns import arrow_documents, series_documents, table_documents
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import row_groups_of
+from ubpe_numba.documents.counts import Counts
+from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.runtime.arrays import describe, positive
 
-__all__ = ["BLOCKSIZE", "Partitions", "blocksize_of", "partitions_of"]
+__all__ = ["BLOCKSIZE", "Partitions", "blocksize_of", "no_documents", "partitions_of"]
 
 BLOCKSIZE = 64 << 20  # bytes of a column or of a text file that are a partition
 _ACCEPTED = (
@@ -238,3 +240,10 @@ def _of_array(array: Any, name: str) -> Partitions:
     if array.ndim == 2 and array.numblocks[1] != 1:
         array = array.rechunk({1: -1})
     return _numbered(array.to_delayed().ravel().tolist(), joined=array.ndim == 1)
+
+
+def no_documents(docs: Any) -> bool:
+    """Whether there is no document; an array or a text without symbols is one."""
+    if not hasattr(type(docs), "__len__") or len(docs):
+        return False
+    return isinstance(docs, Counts) or as_documents(docs).offsets.size == 1

@@ -21,6 +21,7 @@ from ubpe_numba.distributed.table_files import NewColumn, batches_of, slices_of,
 from ubpe_numba.distributed.target_folder import TargetFolder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
@@ -214,6 +215,7 @@ def recoded(
 
     `what` is the name of the public function, and `settings` what the manifest says beside model and partitions.
     """
+    Progress(progress)  # raises for another value
     n = len(source.parts)
     folder = None if target is None else TargetFolder(_path_of(target), n)
     todo = list(range(n))

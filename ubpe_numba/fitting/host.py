@@ -53,6 +53,7 @@ class Part(NamedTuple):
     first_weight: int  # of the first and of the last document; 0 if there is none
     last_weight: int
     check: int  # of its symbols, segments and weights: the same part again has the same
+    name: str = ""  # for messages
 
 
 class Span(NamedTuple):

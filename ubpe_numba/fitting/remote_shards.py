@@ -172,9 +172,10 @@ class RemoteShards:
     def _restore(self, h: int, listed: bool) -> None:
         part: Part = self.engine.tell(h, "part")
         if part != self.parts[h]:
+            before = self.parts[h]
             raise RuntimeError(
-                f"parts: those of host {h} are not the same when they are read again ({part.n_symbols} symbols, before "
-                f"{self.parts[h].n_symbols}), so the fit cannot go on without them"
+                f"parts: {before.name or f'the part of host {h}'}: not the same when it was read again, as a worker was lost "
+                f"({part.n_symbols} symbols, before {before.n_symbols})"
             )
         if self.driver is None:
             return
