@@ -353,7 +353,7 @@ class DaskEngine:
         """What the scheduler answers."""
         try:
             return await asyncio.wait_for(getattr(self.client.scheduler, question)(**about), _ANSWER)
-        except Exception as error:
+        except (OSError, TimeoutError) as error:
             raise ConnectionError(_UNREACHED.format(self._address)) from error
 
     def _sync(self, function: Any, *args: Any, **about: Any) -> Any:
