@@ -1,7 +1,6 @@
 """Messages to hosts on workers: answers, exceptions, workers that are killed, a scheduler that is gone, Ctrl-C."""
 
 import os
-import pickle
 import signal
 import threading
 import time
@@ -16,7 +15,7 @@ pytest.importorskip("distributed")
 import dask
 
 from ubpe_numba.distributed import actors
-from ubpe_numba.distributed.actors import DaskEngine, pack
+from ubpe_numba.distributed.actors import DaskEngine
 from ubpe_numba.fitting.engine import Engine, LostHostsError
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -296,21 +295,3 @@ def test_ctrl_c_comes_through_at_once(client: Any) -> None:
     assert time.monotonic() - began < 6
     engine.close()
     assert eventually(lambda: not left_on_workers(client))
-
-
-def test_a_message_is_pickled_once_and_arrays_go_beside() -> None:
-    values = np.arange(100_000)
-    packed = pack((values, np.arange(5), None))
-    assert len(packed.buffers) == 1
-    assert np.shares_memory(np.frombuffer(packed.buffers[0], np.int64), values)
-    assert packed.nbytes == len(packed.head) + values.nbytes
-    again = pickle.loads(pickle.dumps(packed, protocol=5)).open()
-    np.testing.assert_array_equal(again[0], values)
-    shifted = bytearray(8 + values.nbytes)[3 : 3 + values.nbytes]
-    shifted[:] = values.tobytes()
-    raw = bytearray(values.nbytes + 1)
-    raw[1:] = shifted
-    found = actors._Packed(packed.head, [memoryview(raw)[1:]]).open()[0]
-    np.testing.assert_array_equal(found, values)
-    assert found.ctypes.data % 16 == 0
-    assert found.flags.writeable

@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -418,3 +419,26 @@ def test_the_manifest_says_what_was_done(client: Any, of_text: BPE, tmp_path: Pa
     manifest = json.loads((tmp_path / "out" / "_ubpe.json").read_text())
     assert manifest["function"] == "encode" and manifest["model"] == of_text.fingerprint
     assert len(manifest["parts"]) == 3 and manifest["parts"][0].startswith("source-0.parquet, ")
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["here", "delayed"])
+def test_a_list_of_tables_keeps_their_columns_and_is_checked(client: Any, tmp_path: Path, later: bool) -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    tables = [pa.table({"doc": ["ab", "b"], "n": [1, 2]}), pa.table({"doc": ["a"], "n": [3]}).to_pandas()]
+
+    def given(tables: list[Any]) -> list[Any]:
+        return [delayed(table) for table in tables] if later else tables
+
+    files = encode(tok, given(tables), str(tmp_path / "out"), column="doc", client=client)
+    assert [pq.read_table(file).to_pydict() for file in files] == [
+        {"doc": ["ab", "b"], "n": [1, 2], "ids": [[2], [1]]},
+        {"doc": ["a"], "n": [3], "ids": [[0]]},
+    ]
+    for bad, column, error, message in [
+        (tables, "x", ValueError, "^partition 0: column 'x': expected one column of this name, there are 'doc', 'n'"),
+        ([["ab"]], "doc", TypeError, "^partition 0: column 'doc': expected a partition that is a table"),
+        ([pa.table({"doc": ["ab"], "ids": [1]})], "doc", ValueError, "^partition 0: ids: the table has a column 'ids' already"),
+    ]:
+        with pytest.raises(error, match=message):
+            encode(tok, given(bad[:1]), str(tmp_path / "bad"), column=column, client=client)
+        shutil.rmtree(tmp_path / "bad")

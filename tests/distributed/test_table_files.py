@@ -65,12 +65,12 @@ def test_errors_count_rows_from_the_first(tmp_path: Path) -> None:
 def test_where_a_new_column_stands() -> None:
     batch = pa.RecordBatch.from_pydict({"doc": ["a"], "n": [1]})
     values = pa.array([[0]])
-    assert NewColumn("doc", "ids", False).beside(batch, values).to_pydict() == {"doc": ["a"], "n": [1], "ids": [[0]]}
-    assert NewColumn("doc", "ids", True).beside(batch, values).column_names == ["ids", "n"]
-    NewColumn("doc", "doc", True).check(["doc", "n"], "ids", "t")
+    assert NewColumn("doc", "ids", False, "ids").beside(batch, values).to_pydict() == {"doc": ["a"], "n": [1], "ids": [[0]]}
+    assert NewColumn("doc", "ids", True, "ids").beside(batch, values).column_names == ["ids", "n"]
+    NewColumn("doc", "doc", True, "ids").check(["doc", "n"], "t")
     for name, drop in (("doc", False), ("n", True), ("n", False)):
         with pytest.raises(ValueError, match=f"^ids: t has a column '{name}' already"):
-            NewColumn("doc", name, drop).check(["doc", "n"], "ids", "t")
+            NewColumn("doc", name, drop, "ids").check(["doc", "n"], "t")
 
 
 @pytest.mark.parametrize("compression", ["none", "snappy", "lz4", "zstd"])

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from dask.delayed import Delayed
     from distributed import Client
 
+#: What Dask is told where graphs hold models or partitions: a large one is no reason for a warning.
+LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1GB"}
+
 #: The tokens of calls that ended early; of each worker process its own.
 _stopped: set[str] = set()
 
@@ -84,19 +87,12 @@ def using(client: Client | None) -> Iterator[Client]:
             made.run(_leave_ctrl_c)
             yield made
         return
-    check_client(client)
+    if not isinstance(client, Client):
+        raise TypeError(f"client: expected a distributed.Client or None, got {describe(client)}")
+    if client.asynchronous:
+        raise TypeError("client: expected a synchronous Client, got an asynchronous one")
     _check_workers(client)
     yield client
-
-
-def check_client(client: Any) -> None:
-    """TypeError unless it is a synchronous client, or None."""
-    from distributed import Client
-
-    if client is not None and not isinstance(client, Client):
-        raise TypeError(f"client: expected a distributed.Client or None, got {describe(client)}")
-    if client is not None and client.asynchronous:
-        raise TypeError("client: expected a synchronous Client, got an asynchronous one")
 
 
 def _in_a_task() -> bool:
@@ -251,10 +247,10 @@ def results(
 
 
 def _submitted(client: Client, tasks: list[Delayed]) -> list[Any]:
-    """The futures of tasks; a large graph, which holds a model, is no reason for a warning."""
+    """The futures of tasks."""
     import dask
 
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+    with dask.config.set(LARGE_GRAPHS):
         return list(client.compute(tasks))
 
 

@@ -113,9 +113,9 @@ def decode(
         if not isinstance(value, str):
             raise TypeError(f"{name}: expected a str, got {describe(value)}")
     found = source_of(source, ids, "ids", "bytes", blocksize, default="ids")
-    new = NewColumn(found.column or column, column, drop or found.column is None)
+    new = NewColumn(found.column or column, column, drop or found.column is None, "column")
     for where, names in found.tables.items():
-        new.check(names, "column", where)
+        new.check(names, where)
     settings = {"ids": found.column, "column": column, "drop": drop, "compression": compression, "errors": errors}
     return recoded(  # type: ignore[no-any-return]
         "decode", tokenizer, Decoding(errors), found, new, target, settings, compression, client, progress

@@ -63,7 +63,8 @@ def encode(
         A folder that all machines see: one Parquet file for each partition, ``part-00000.parquet`` and so on in their order, and
         a manifest, ``_ubpe.json``. None: the ids are brought here.
     column
-        The column of documents where `source` is tables: Parquet files, a dataframe, or a list of `Delayed` that give tables. Not
+        The column of documents where `source` is tables: Parquet files, a dataframe, or a list of tables or of
+        `Delayed` that give them. Not
         needed if there is one column.
     ids
         The column that ids are written to, ``list<int32>``.
@@ -130,9 +131,9 @@ def encode(
         raise TypeError(f"ids: expected a name, got {describe(ids)}")
     lines = "bytes" if tokenizer.model_.alphabet.kind == "bytes" else "str"
     found = source_of(source, column, "column", lines, blocksize)
-    new = NewColumn(found.column or ids, ids, drop or found.column is None)
+    new = NewColumn(found.column or ids, ids, drop or found.column is None, "ids")
     for where, names in found.tables.items():
-        new.check(names, "ids", where)
+        new.check(names, where)
     settings = {"column": found.column, "ids": ids, "drop": drop, "compression": compression, "options": _shown(options)}
     return recoded(  # type: ignore[no-any-return]
         "encode", tokenizer, Encoding(options), found, new, target, settings, compression, client, progress

@@ -20,7 +20,7 @@ from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.percent import Percent
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.fitting.history import History
-from ubpe_numba.fitting.host import Part, Span
+from ubpe_numba.fitting.host import Part, Span, together
 from ubpe_numba.fitting.learn import learned
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.fitting.remote_loop import check_rules, fit_remotely
@@ -163,7 +163,7 @@ def _fit_there(
     from dask import delayed
 
     n = len(partitions.delayed)
-    n_hosts = max(1, min(n, len(client.scheduler_info(n_workers=-1)["workers"])))
+    n_hosts = max(1, min(n, _n_workers(client)))
     cuts = [n * h // n_hosts for h in range(n_hosts + 1)]
     lean = copy.copy(read)
     for name in ("model_", "history_", "_made_coder"):
@@ -171,7 +171,7 @@ def _fit_there(
     make, ranges = delayed(make_host, pure=False), list(pairwise(cuts))
     how = [pickle.dumps((lean, marks.of(a, b), partitions.names[a:b], partitions.joined), 5) for a, b in ranges]
     hosts = [make(partitions.delayed[a:b], blob) for (a, b), blob in zip(ranges, how, strict=True)]
-    engine = DaskEngine(client, hosts, lambda k, key: _name_of(partitions, ranges[k], key))
+    engine = DaskEngine(client, hosts, together, lambda k, key: _name_of(partitions, ranges[k], key))
     try:
         parts: list[Part] = ask_at_first(engine, "part")
         spans: list[Span] = ask_at_first(engine, "span")
@@ -185,7 +185,7 @@ def _fit_there(
                 merges, shards = fit_remotely(engine, parts, alphabet, settings, shown, goes_on)
             to, back = (sum(way) // engine.n for way in (engine.sent, engine.received))
             log.info(
-                "fit: %d hosts, %d synchronisations, %d bytes to and %d from each on average, %d hosts lost",
+                "fit: %d hosts, %d synchronisations, %d bytes sent and %d received here for each on average, %d hosts lost",
                 *(engine.n, shards.n_synchronisations, to, back, shards.n_losses),
             )
             return learned(merges, n_documents, sum(part.by_weight for part in parts))
@@ -193,6 +193,11 @@ def _fit_there(
         return tok._learned(alphabet, settings, learn, lambda vocabulary: vocabulary)
     finally:
         engine.close()
+
+
+def _n_workers(client: Client) -> int:
+    """How many workers there are: Dask shows some of them only, unless it is asked for all."""
+    return len(client.scheduler_info(n_workers=-1)["workers"])
 
 
 def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | None:

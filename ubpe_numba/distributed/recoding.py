@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ubpe_numba.distributed.cluster import check_client, check_stopped, reaching, results, token_of_call, using
+from ubpe_numba.distributed.cluster import check_stopped, reaching, results, token_of_call, using
+from ubpe_numba.distributed.columns import table_documents
 from ubpe_numba.distributed.partitions import blocksize_of, partitions_of
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import RowGroups, open_parquet, row_groups_of
@@ -92,7 +93,10 @@ class Work(NamedTuple):
         elif isinstance(part, (pa.Array, pa.ChunkedArray)):
             batches = slices_of(pa.table({self.new.source: part}), self.new.source)
         elif self.is_table:
-            batches = slices_of(part if isinstance(part, pa.Table) else pa.Table.from_pandas(part), self.new.source)
+            table_documents(part[:0] if hasattr(part, "shape") else part, self.new.source)  # raises for what is no such table
+            table = part if isinstance(part, pa.Table) else pa.Table.from_pandas(part)
+            self.new.check(table.column_names, "the table")
+            batches = slices_of(table, self.new.source)
         else:
             yield None, self.recode(tokenizer, part)
             return
@@ -155,8 +159,8 @@ def source_of(
 
 
 def _gives_tables(source: Any, column: str | None) -> bool:
-    """Whether a list holds tasks, which give tables of this column."""
-    return column is not None and isinstance(source, (list, tuple)) and all(hasattr(part, "key") for part in source)
+    """Whether a source is a list of tables with this column, or of tasks that give them."""
+    return column is not None and isinstance(source, (list, tuple)) and not any(map(is_path, source))
 
 
 def _chosen(names: list[str], column: str | None, default: str | None) -> str | None:
@@ -212,7 +216,6 @@ def recoded(
     `what` is the name of the public function, and `settings` what the manifest says beside model and partitions.
     """
     Progress(progress)  # raises for another value
-    check_client(client)
     n = len(source.parts)
     folder = None if target is None else TargetFolder(_path_of(target), n)
     todo = list(range(n))

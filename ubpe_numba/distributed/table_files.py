@@ -22,16 +22,20 @@ Convert = Callable[[Any], Any]
 
 
 class NewColumn(NamedTuple):
-    """The column `name` is made of the column `source`, and stands behind the others; with `drop` in the place of `source`."""
+    """The column `name` is made of the column `source`, and stands behind the others; with `drop` in the place of `source`.
+
+    `argument` is what messages call the argument that gives the name.
+    """
 
     source: str
     name: str
     drop: bool
+    argument: str
 
-    def check(self, names: list[str], argument: str, where: str) -> None:
-        """ValueError, with the `argument` that gave the name, if the table, called `where`, has a column of this name already."""
+    def check(self, names: list[str], where: str) -> None:
+        """ValueError if the table, called `where`, has a column of this name already."""
         if self.name in names and not (self.drop and self.name == self.source):
-            raise ValueError(f"{argument}: {where} has a column {self.name!r} already; give another name")
+            raise ValueError(f"{self.argument}: {where} has a column {self.name!r} already; give another name")
 
     def beside(self, batch: Any, values: Any) -> Any:
         """The rows of a batch with the new column, a table."""

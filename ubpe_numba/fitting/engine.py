@@ -42,7 +42,8 @@ class Engine(Protocol):
     def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
         """What every host answers, in order of hosts; all get the same arguments, or with `each` host k gets `each[k]`.
 
-        Raises `LostHostsError` when all others have answered, and what a host raises.
+        Answers of consecutive hosts that can be added up may come as one (`host.together`). Raises `LostHostsError`, when all
+        others have answered or will have before they take another message, and what a host raises.
         """
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
