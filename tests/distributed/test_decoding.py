@@ -97,7 +97,7 @@ def test_arguments_are_checked() -> None:
         ({"column": 3}, TypeError, "^column: expected a str, got 3"),
         ({"errors": None}, TypeError, "^errors: expected a str, got None"),
         ({"ids": 3}, TypeError, "^ids: expected a name, got 3"),
-        ({"compression": 9}, ValueError, "^compression: expected 'snappy'"),
+        ({"compression": 9}, ValueError, "^compression: expected None, 'snappy'"),
     ]:
         with pytest.raises(error, match=message):
             decode(tok, [[[0]]], client=none, **options)

@@ -262,7 +262,7 @@ def test_arguments_are_checked_before_anything_is_done(of_text: BPE, tmp_path: P
         ({"column": "doc", "ids": "n"}, ValueError, "^ids: .*source-0.parquet has a column 'n' already; give another name"),
         ({"column": "doc", "ids": 1}, TypeError, "^ids: expected a name, got 1 .int."),
         ({"column": "n"}, TypeError, "column 'n': expected lists of integers, strings or binary, got int64"),
-        ({"column": "doc", "compression": "rar"}, ValueError, "^compression: expected 'snappy', .* got 'rar'"),
+        ({"column": "doc", "compression": "rar"}, ValueError, "^compression: expected None, 'snappy', .* got 'rar'"),
         ({"column": "doc", "dropout": 0.1}, ValueError, "^dropout: draws depend on the number of a document in the whole"),
         ({"column": "doc", "sample": True}, ValueError, "^sample: draws depend"),
         ({"column": "doc", "return_offsets": True}, TypeError, "^unexpected argument 'return_offsets'"),

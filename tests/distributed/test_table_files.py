@@ -73,8 +73,8 @@ def test_where_a_new_column_stands() -> None:
             NewColumn("doc", name, drop, "ids").check(["doc", "n"], "t")
 
 
-@pytest.mark.parametrize("compression", ["none", "snappy", "lz4", "zstd"])
-def test_a_file_has_all_tables(tmp_path: Path, compression: str) -> None:
+@pytest.mark.parametrize("compression", [None, "none", "snappy", "lz4", "zstd"])
+def test_a_file_has_all_tables(tmp_path: Path, compression: str | None) -> None:
     path, table = str(tmp_path / "a.parquet"), _table().append_column("name", pa.array(["x", "y"] * 500))
     write_tables(path, iter([table, table.slice(0, 0), table]), "doc", compression)
     assert pq.read_table(path).to_pylist() == 2 * table.to_pylist()

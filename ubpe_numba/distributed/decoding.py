@@ -54,7 +54,7 @@ def decode(
     drop: bool = False,
     errors: str = "replace",
     blocksize: int | str | None = None,
-    compression: str = "snappy",
+    compression: str | None = None,
     client: Client | None = None,
     progress: bool | str = "auto",
 ) -> Ragged | list[Any]:

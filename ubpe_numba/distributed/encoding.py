@@ -45,7 +45,7 @@ def encode(
     ids: str = "ids",
     drop: bool = False,
     blocksize: int | str | None = None,
-    compression: str = "snappy",
+    compression: str | None = None,
     client: Client | None = None,
     progress: bool | str = "auto",
     **options: Any,
@@ -73,7 +73,8 @@ def encode(
     blocksize
         Of files: bytes of documents in a partition, as for `count`.
     compression
-        Of the files: ``"snappy"``, ``"lz4"``, ``"zstd"`` (a third smaller, and slower) or ``"none"``.
+        Of the files: ``"snappy"``, ``"lz4"``, ``"zstd"`` (the smallest, and slowest) or ``"none"``. None: ids are packed as
+        differences (``DELTA_BINARY_PACKED``), which takes half the bytes and little time, other columns by snappy.
     client
         A `distributed.Client`. None: Dask's current one, or if there is none processes on this machine.
     progress

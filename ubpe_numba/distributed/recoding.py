@@ -72,7 +72,7 @@ class Work(NamedTuple):
     recode: Recode
     new: NewColumn
     is_table: bool
-    compression: str
+    compression: str | None
     token: str
 
     def run(self, part: Any, path: str | None) -> Any:
@@ -207,7 +207,7 @@ def recoded(
     new: NewColumn,
     target: Any,
     settings: dict[str, Any],
-    compression: str,
+    compression: str | None,
     client: Client | None,
     progress: bool | str,
 ) -> Any:
@@ -263,8 +263,8 @@ def check_tokenizer(tokenizer: Any) -> None:
 
 def check_compression(compression: Any) -> None:
     """ValueError for a compression of files that is not one of those."""
-    if compression not in ("zstd", "lz4", "snappy", "none"):
-        raise ValueError(f"compression: expected 'snappy', 'lz4', 'zstd' or 'none', got {compression!r}")
+    if compression not in (None, "zstd", "lz4", "snappy", "none"):
+        raise ValueError(f"compression: expected None, 'snappy', 'lz4', 'zstd' or 'none', got {compression!r}")
 
 
 def _path_of(target: Any) -> str:
