@@ -165,7 +165,7 @@ def test_a_part_that_is_another_one_when_it_is_read_again(name: str) -> None:
     other = as_corpus(docs, sample_weight=weights, boundaries=boundaries)
     for number in (2, 4, 8):  # before texts are loaded, and after that
         engine = Changing([as_corpus([[0, 1]]), first], other, fate_at([number + 1], "before"))
-        with pytest.raises(RuntimeError, match="parts: those of host 1 are not the same when they are read again"):
+        with pytest.raises(RuntimeError, match="the part of host 1: not the same when it was read again"):
             remotely(engine, None, 3, settings_of(9, min_count=1))
 
 
