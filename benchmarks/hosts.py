@@ -21,9 +21,10 @@ from suite import common
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.fitting.host import Host, Part, together
+from ubpe_numba.fitting.host import Host
 from ubpe_numba.fitting.learn import fit
 from ubpe_numba.fitting.loop import Merges, Settings
+from ubpe_numba.fitting.messages import Part, together
 from ubpe_numba.fitting.remote_loop import fit_remotely
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet

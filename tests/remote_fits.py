@@ -12,7 +12,7 @@ import pytest
 from ubpe_numba import FitRules
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.fitting import host as hosts
-from ubpe_numba.fitting import learn, loop, remote_shards, working_text
+from ubpe_numba.fitting import learn, loop, messages, remote_shards, working_text
 from ubpe_numba.fitting.engine import Engine, InProcess, LostHostsError
 from ubpe_numba.fitting.host import Host
 from ubpe_numba.fitting.kernels import index
@@ -166,7 +166,7 @@ class Losing(InProcess):
         if lost:
             raise LostHostsError(lost)
         begins = range(0, self.n, self.together)  # as hosts of one worker, or machine, answer together
-        return [_sent(answer) for a in begins for answer in hosts.together(method, found[a : a + self.together])]
+        return [_sent(answer) for a in begins for answer in messages.together(method, found[a : a + self.together])]
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
         """See `Engine`."""

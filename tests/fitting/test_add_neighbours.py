@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba.fitting.host import Stepped
 from ubpe_numba.fitting.kernels.add_neighbours import MOST
 from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT
 from ubpe_numba.fitting.kernels.text_cells import MERGED, SHARD_STATE
+from ubpe_numba.fitting.messages import Stepped
 
 Lists = list[list[dict[int, int]]]  # of each shard, of each side of each merge: neighbours and how often they stand there
 

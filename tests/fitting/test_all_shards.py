@@ -13,8 +13,9 @@ from remote_fits import Place, cut
 
 from ubpe_numba.fitting.all_shards import AllShards
 from ubpe_numba.fitting.engine import InProcess
-from ubpe_numba.fitting.host import Host, Setup
+from ubpe_numba.fitting.host import Host
 from ubpe_numba.fitting.kernels import index
+from ubpe_numba.fitting.messages import Setup
 from ubpe_numba.fitting.remote_shards import RemoteShards
 from ubpe_numba.vocabulary.alphabet import Alphabet
 

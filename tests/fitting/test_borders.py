@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from reference import fit as reference
 
 from ubpe_numba.documents.corpus import as_corpus
-from ubpe_numba.fitting.host import Batch, Fills, Host, Setup
+from ubpe_numba.fitting.host import Host
 from ubpe_numba.fitting.kernels import rounds, text_cells
 from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, give_first, left_neighbours, take_over
 from ubpe_numba.fitting.kernels.pair_counts import Task, allocate_task
 from ubpe_numba.fitting.kernels.text_cells import Shards
+from ubpe_numba.fitting.messages import Batch, Fills, Setup
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 

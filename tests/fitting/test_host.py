@@ -15,7 +15,8 @@ from remote_fits import Place, cut
 from ubpe_numba import UnknownSymbolError
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.fitting import host as hosts
-from ubpe_numba.fitting.host import Batch, Fills, Host, Origin, Part, Setup, Span
+from ubpe_numba.fitting.host import Host
+from ubpe_numba.fitting.messages import Batch, Fills, Origin, Part, Setup, Span
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 SETUP = Setup(Alphabet.dense(4), False, 4, 1)

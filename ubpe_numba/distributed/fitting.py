@@ -20,9 +20,9 @@ from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.percent import Percent
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.fitting.history import History
-from ubpe_numba.fitting.host import Part, Span, together
 from ubpe_numba.fitting.learn import learned
 from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.fitting.messages import Part, Span, together
 from ubpe_numba.fitting.remote_loop import check_rules, fit_remotely
 from ubpe_numba.fitting.remote_shards import ask_at_first
 from ubpe_numba.runtime.arrays import describe

@@ -13,7 +13,8 @@ from ubpe_numba.distributed.partitions import no_documents
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.errors import UnknownSymbolError
-from ubpe_numba.fitting.host import Host, Loaded, Origin, Part, Setup
+from ubpe_numba.fitting.host import Host
+from ubpe_numba.fitting.messages import Loaded, Origin, Part, Setup
 from ubpe_numba.runtime.arrays import offsets_of
 
 

@@ -14,8 +14,8 @@ driver.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,131 +24,18 @@ from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.kernels import index, rounds
 from ubpe_numba.fitting.kernels import pair_counts as d
-from ubpe_numba.fitting.kernels.add_neighbours import MOST, add_neighbours
 from ubpe_numba.fitting.kernels.borders import give_first, take_over
-from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT
-from ubpe_numba.fitting.kernels.text_cells import MERGED, SHARD_STATE
 from ubpe_numba.fitting.loop import plan
+from ubpe_numba.fitting.messages import Batch, Fills, Loaded, Origin, Part, Setup, Span, Stepped, least_bytes
 from ubpe_numba.fitting.shards import Cut, cut
 from ubpe_numba.fitting.working_text import ROOM, PairLists, WorkingText
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.vocabulary.alphabet import Alphabet, distinct_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
 _SLOTS = 1 << 12  # room for pairs at first
-
-
-class Part(NamedTuple):
-    """What the driver is told of the part of a host."""
-
-    n_symbols: int  # as they are laid out
-    by_weight: int  # with weights counted
-    n_documents: int  # by weight
-    n_segments: int
-    weighted: bool  # occurrences have weights, or segments are not documents
-    has_weights: bool
-    first_weight: int  # of the first and of the last document; 0 if there is none
-    last_weight: int
-    check: int  # of its symbols, segments and weights: the same part again has the same
-    name: str = ""  # for messages
-
-
-class Span(NamedTuple):
-    """The symbols of the documents of a host, those of weight 0 included."""
-
-    kind: str
-    n_symbols: int
-    low: int  # the least and the largest; 0 and -1 if there is none
-    high: int
-
-
-class Setup(NamedTuple):
-    """How the text of a host is laid out."""
-
-    alphabet: Alphabet
-    weighted: bool  # any host's occurrences have weights
-    merges: int  # most in a round
-    n_shards: int | None  # None: by the size of the part and the number of threads
-    near: int | None = None  # as for `shards.cut`
-
-
-class Origin(NamedTuple):
-    """From where the text of a host is made again."""
-
-    pairs: np.ndarray  # int32[m, 2]: the merges so far
-    starts: np.ndarray  # int64[K + 1]: where its shards begin and the last one ends, in symbols from the beginning of its part
-    tail: np.ndarray  # int32: alphabet ids that follow on its part, of tokens that it has taken over
-
-
-class Loaded(NamedTuple):
-    """The text of a host of K shards, as the driver sees it."""
-
-    state: np.ndarray  # SHARD_STATE[K]
-    arenas: np.ndarray  # int64[K]: positions in the arena of each
-    at: np.ndarray  # int64[K + 1]: where shards begin, in symbols from the beginning of the part
-    segments: np.ndarray  # int64[K]
-    inside: np.ndarray  # bool[K + 1]: whether the shard begins inside a segment
-    documents: np.ndarray  # int64[K, 2]: the first and the last document of each shard, -1 if it has none
-    weights: np.ndarray  # int64[K, 2]: of the two
-    symbol_counts: np.ndarray  # int64[alphabet], by weight
-    n_shards: int  # that were asked for; the same part is cut in the same places with as many
-
-
-class Stepped(NamedTuple):
-    """What a batch of n merges did to a host of K shards."""
-
-    state: np.ndarray  # SHARD_STATE[K]
-    delta_end: np.ndarray  # int64[K, 2n + 1]
-    delta: np.ndarray  # int32: those of the shards, one after the other
-    merged: np.ndarray  # MERGED[K, n]
-    delta_by_weight: np.ndarray | None  # int64, as many as there are in `delta`
-    merged_by_weight: np.ndarray | None  # MERGED_BY_WEIGHT[K, n]
-
-    @staticmethod
-    def together(found: Sequence[Stepped]) -> Stepped:
-        """What it did to several hosts: their neighbours are added up, and stand with the first shard."""
-        ends, delta = np.concatenate([part.delta_end for part in found]), np.concatenate([part.delta for part in found])
-        # with its dtype: NumPy compares those of records field by field otherwise, in Python
-        state = np.concatenate([part.state for part in found], dtype=SHARD_STATE)
-        merged = np.concatenate([part.merged for part in found], dtype=MERGED)
-        begins = offsets_of(ends[:, -1])
-        by_weight = [array for part in found if (array := part.delta_by_weight) is not None]
-        room, weights, added_weights, merged_by_weight = int(begins[-1]), None, None, None
-        if by_weight:
-            weights, added_weights = np.concatenate(by_weight), np.empty(room, np.int64)
-            rows = [array for part in found if (array := part.merged_by_weight) is not None]
-            merged_by_weight = np.concatenate(rows, dtype=MERGED_BY_WEIGHT)
-        else:
-            room += int(delta[1::2].sum(dtype=np.int64) // MOST)
-        size = int(delta[::2].max(initial=0)) + 1
-        added, added_end = np.empty(2 * room, np.int32), np.zeros_like(ends)
-        scratch = np.zeros(size, np.int64), np.empty(size, np.int32)
-        n = add_neighbours(delta, weights, ends, begins, *scratch, added, added_weights, added_end[0])
-        added_weights = None if added_weights is None else added_weights[:n]
-        return Stepped(state, added_end, added[: 2 * n], merged, added_weights, merged_by_weight)
-
-
-class Fills(NamedTuple):
-    """Which pairs the batch before created that are frequent: what a `Task` of one part says of it."""
-
-    first_id: int
-    left: np.ndarray  # int32[n]: left parts of its merges
-    token: np.ndarray  # int32
-    slot: np.ndarray  # int32
-    end: np.ndarray  # int64[2n + 1]
-    twin_slot: np.ndarray  # int64[n]
-
-
-class Batch(NamedTuple):
-    """The merges of a batch."""
-
-    first_id: int
-    left: np.ndarray  # int32[n]
-    right: np.ndarray  # int32[n]
-    slot: np.ndarray  # int64[n]
 
 
 class Host:
@@ -280,7 +167,7 @@ class Host:
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
         """See `WorkingText`; in as few bytes as will do."""
-        return _least_bytes(self.text.count_dense(n_tokens))
+        return least_bytes(self.text.count_dense(n_tokens))
 
     def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
         """See `WorkingText`."""
@@ -424,27 +311,3 @@ class Host:
             return 1, self.text.shards.state.copy()
 
         return self._once(number, give)
-
-
-def together(method: str, answers: list[Any]) -> list[Any]:
-    """What consecutive hosts answered to a message, as one answer where they can be added up.
-
-    >>> together("sort_pairs", [3, 4]), together("part", ["a", "b"])
-    ([7], ['a', 'b'])
-    """
-    if len(answers) < 2 or answers[0] is None or method not in _SUMS:
-        return answers
-    return [_SUMS[method](answers)]
-
-
-def _least_bytes(counts: np.ndarray) -> np.ndarray:
-    """The same counts in as few bytes as will do."""
-    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
-
-
-_SUMS: dict[str, Callable[[list[Any]], Any]] = {
-    "count_dense": lambda counts: _least_bytes(np.asarray(np.sum(counts, axis=0, dtype=np.int64))),
-    "sort_pairs": sum,
-    "list_sorted": lambda counts: np.sum(counts, axis=0),
-    "step": Stepped.together,
-}

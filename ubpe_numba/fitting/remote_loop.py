@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from ubpe_numba.documents.counts import MOST
 from ubpe_numba.fitting.all_shards import AllShards
 from ubpe_numba.fitting.engine import Engine
-from ubpe_numba.fitting.host import Part, Setup
 from ubpe_numba.fitting.kernels import rounds
 from ubpe_numba.fitting.loop import BUDGET, CorpusSize, Loop, Merges, Room, Settings
+from ubpe_numba.fitting.messages import Part, Setup
 from ubpe_numba.fitting.remote_shards import RemoteShards
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.progress import Progress

@@ -22,11 +22,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ubpe_numba.fitting.engine import Engine, LostHostsError
-from ubpe_numba.fitting.host import Batch, Fills, Loaded, Origin, Part, Setup, Stepped
 from ubpe_numba.fitting.kernels.borders import OUTERMOST, Borders, left_neighbours
 from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT, Weighted
 from ubpe_numba.fitting.kernels.pair_counts import Driver, Task
 from ubpe_numba.fitting.kernels.text_cells import BASE, MERGED, SHARD_STATE, Shards
+from ubpe_numba.fitting.messages import Batch, Fills, Loaded, Origin, Part, Setup, Stepped
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.pairs import EMPTY
 
