@@ -13,7 +13,7 @@ from reference import encode_pairs
 
 from ubpe_numba import BPE, FitRules, Ragged, Vocabulary
 from ubpe_numba.coding.kernels import by_pairs as pair_encode
-from ubpe_numba.coding.kernels import by_rank
+from ubpe_numba.coding.kernels import by_rank, long_runs
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.runtime import thread_pool
 
@@ -80,7 +80,7 @@ def test_runs_are_noted_as_far_as_there_is_room() -> None:
     wanted = lists.encode(documents, 1)
     for room in (1, 2, 63, 64, 500, text.size):
         out, out_offsets = np.empty(documents.values.size, np.int32), np.empty(3, np.int64)
-        dead, run = np.empty((text.size >> 3) + 1, np.uint8), np.empty(by_rank.RUN_HEAD + room, np.int64)
+        dead, run = np.empty((text.size >> 3) + 1, np.uint8), np.empty(long_runs.RUN_HEAD + room, np.int64)
         tables = tuple(encoder.tables)
         n = by_rank.encode_rank(documents.values, documents.offsets, tables, dead, run, out, out_offsets)
         np.testing.assert_array_equal(out[:n], wanted.values)

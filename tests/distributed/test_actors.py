@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from polling import eventually
 
 pytest.importorskip("distributed")
 
@@ -97,15 +98,6 @@ def left_on_workers(client: Any) -> list[Any]:
         return [*dask_worker.state.actors, *dask_worker.data]
 
     return [key for keys in client.run(found).values() for key in keys]
-
-
-def eventually(condition: Any, seconds: float = 30) -> bool:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 @pytest.fixture

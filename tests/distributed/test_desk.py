@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from polling import eventually
 
 pytest.importorskip("distributed")
 
@@ -86,15 +87,6 @@ def add_up(method: str, answers: list[Any]) -> list[Any]:
 
 def engine_of(client: Any, n: int = N) -> DaskEngine:
     return DaskEngine(client, [dask.delayed(Echo)(k) for k in range(n)], add_up)
-
-
-def eventually(condition: Any, seconds: float = 30) -> bool:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def hosts_beside(engine: DaskEngine, k: int) -> list[int]:

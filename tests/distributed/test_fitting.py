@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from polling import eventually
 
 pytest.importorskip("distributed")
 
@@ -85,15 +86,6 @@ def left_on(client: Any) -> list[Any]:
         return [*dask_worker.state.actors, *dask_worker.data, *dask_worker.state.tasks]
 
     return [key for keys in client.run(found, on_error="ignore").values() for key in keys]
-
-
-def eventually(condition: Callable[[], Any], seconds: float = 60) -> bool:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def clean(client: Any) -> bool:

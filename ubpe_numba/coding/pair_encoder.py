@@ -10,7 +10,7 @@ import numpy as np
 
 from ubpe_numba.coding import giant_document
 from ubpe_numba.coding.chunks import Kernel, longest_of, over_chunks, over_documents
-from ubpe_numba.coding.kernels import by_pairs, by_rank, final_prefix, one_by_one
+from ubpe_numba.coding.kernels import by_pairs, by_rank, final_prefix, long_runs, one_by_one
 from ubpe_numba.coding.kernels import dropout as dropout_kernel
 from ubpe_numba.coding.kernels.by_pairs import PairTables
 from ubpe_numba.coding.kernels.by_rank import RankTables
@@ -132,7 +132,7 @@ class PairEncoder:
     def bound(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
         """The kernel and its arguments; a `chunks.Bound`."""
         if self.linear:
-            run = np.empty(by_rank.RUN_HEAD + max(1, min(longest, by_rank.MOST_OF_RUN)), np.int64)
+            run = np.empty(long_runs.RUN_HEAD + max(1, min(longest, long_runs.MOST_OF_RUN)), np.int64)
             return by_rank.encode_rank, (tuple(self.tables), np.empty((longest >> 3) + 1, np.uint8), run, out, out_offsets)
         if self.one_by_one:
             links, heap = np.empty((3, longest), np.int32), np.empty(3 * longest, np.int64)

@@ -16,7 +16,6 @@ The order, and so the result, is that of counting in one process, for any number
 from __future__ import annotations
 
 import copy
-import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -24,6 +23,7 @@ from uuid import uuid4
 import numpy as np
 
 from ubpe_numba.distributed.cluster import results, using
+from ubpe_numba.distributed.opaque import opaque, unfitted
 from ubpe_numba.distributed.partial_counts import Counted, add, count_part, done, table, together
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.documents.counts import Counts, count_documents
@@ -186,7 +186,7 @@ def _tasks(
     from dask import delayed
 
     call = uuid4().hex
-    blob = pickle.dumps(None if tokenizer is None else _bare(tokenizer))
+    blob = opaque(None if tokenizer is None else _bare(tokenizer))
     how = delayed(blob, name=f"ubpe-tokenizer-{call}", traverse=False)
     leaves = [
         _task("count", call, count_part, part, how, i, name, tables)
@@ -211,9 +211,7 @@ def _task(what: str, call: str, function: Callable[..., Any], *arguments: Any) -
 
 def _bare(tokenizer: Tokenizer) -> Tokenizer:
     """A copy without a model, and without what leaves documents whole, which is done when all are counted; on one thread."""
-    other = copy.copy(tokenizer)
-    for name in ("model_", "history_", "_made_coder"):
-        other.__dict__.pop(name, None)
+    other = unfitted(tokenizer)
     other.n_threads = 1
     if other.pretokenizer is None:
         other.break_tokens = other.stop_tokens = None

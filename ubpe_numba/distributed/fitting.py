@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import logging
-import pickle
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +14,7 @@ from ubpe_numba.distributed.cluster import using
 from ubpe_numba.distributed.counting import counted, lines_of, steady
 from ubpe_numba.distributed.host_part import make_host, name_of_range
 from ubpe_numba.distributed.marks import Marks
+from ubpe_numba.distributed.opaque import opaque, unfitted
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.percent import Percent
 from ubpe_numba.documents.normalise import Documents
@@ -165,11 +164,9 @@ def _fit_there(
     n = len(partitions.delayed)
     n_hosts = max(1, min(n, _n_workers(client)))
     cuts = [n * h // n_hosts for h in range(n_hosts + 1)]
-    lean = copy.copy(read)
-    for name in ("model_", "history_", "_made_coder"):
-        lean.__dict__.pop(name, None)
+    lean = unfitted(read)
     make, ranges = delayed(make_host, pure=False), list(pairwise(cuts))
-    how = [pickle.dumps((lean, marks.of(a, b), partitions.names[a:b], partitions.joined), 5) for a, b in ranges]
+    how = [opaque((lean, marks.of(a, b), partitions.names[a:b], partitions.joined)) for a, b in ranges]
     hosts = [make(partitions.delayed[a:b], blob) for (a, b), blob in zip(ranges, how, strict=True)]
     engine = DaskEngine(client, hosts, together, lambda k, key: _name_of(partitions, ranges[k], key))
     try:

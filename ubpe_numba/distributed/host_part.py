@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ubpe_numba.distributed.cluster import with_name
+from ubpe_numba.distributed.opaque import opened
 from ubpe_numba.distributed.partitions import no_documents
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.normalise import Documents
@@ -70,7 +70,7 @@ def make_host(parts: list[Any], how: bytes) -> Host:
     parts
         Documents as `Tokenizer.fit` takes them.
     how
-        A pickle, as Dask would look into lists, of the tokenizer; of the weights and the boundaries of each partition, as `fit`
+        Opaque: the tokenizer; of the weights and the boundaries of each partition, as `fit`
         takes them, or None, and of one document those of all; of what messages call each partition; and of whether they are one
         document together.
 
@@ -81,7 +81,7 @@ def make_host(parts: list[Any], how: bytes) -> Host:
     """
     from distributed import get_worker
 
-    tokenizer, marks, names, joined = pickle.loads(how)
+    tokenizer, marks, names, joined = opened(how)
     corpora, sizes, called = [], [], names
     if joined:
         sizes, called = [len(part) for part in parts], [name_of_range(names)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ubpe_numba.distributed.cluster import with_name
+from ubpe_numba.distributed.opaque import opened
 from ubpe_numba.distributed.partitions import no_documents
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.counts import Counts, count_documents, distinct, side_by_side
@@ -49,7 +49,7 @@ class Counted(NamedTuple):
 def count_part(docs: Any, how: bytes, number: int, name: str, tables: int) -> Any:
     """The counts of one partition: `Counted`, or with several tables a list of one for each."""
     try:
-        tokenizer: Tokenizer | None = pickle.loads(how)
+        tokenizer: Tokenizer | None = opened(how)
         counts, n_symbols = _counts(docs, tokenizer)
         made = Counted(counts, (number << 32) + np.arange(len(counts)), n_symbols, name)
         return made if tables == 1 else split(made, tables)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 from collections.abc import Callable, Mapping, Set
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ import numpy as np
 from ubpe_numba.distributed.byte_ranges import byte_ranges_of
 from ubpe_numba.distributed.cluster import with_name
 from ubpe_numba.distributed.columns import arrow_documents, series_documents, table_documents
+from ubpe_numba.distributed.opaque import opaque, opened
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import row_groups_of
 from ubpe_numba.documents.counts import Counts
@@ -180,13 +180,13 @@ def _of_files(given: Any, column: str | None, lines: str, blocksize: int, name: 
         pieces = list(byte_ranges_of(paths, blocksize, lines))
     names = [piece.name for piece in pieces]
     call = delay(_read, pure=False, traverse=False)
-    blobs = map(pickle.dumps, pieces)  # a named tuple would be looked into for tasks
+    blobs = map(opaque, pieces)  # a named tuple would be looked into for tasks
     return Partitions([call(blob, dask_key_name=f"ubpe-read-{uuid4().hex}") for blob in blobs], names)
 
 
 def _read(blob: bytes) -> Any:
     """The documents of a part of a file."""
-    piece = pickle.loads(blob)
+    piece = opened(blob)
     return _named(piece.name, piece.documents)
 
 
@@ -205,8 +205,8 @@ def _of_list(parts: Any, column: str | None, name: str) -> Partitions:
         client = parts[0].client if kinds[0] == "Future" else None
         delayed = [delay(part) for part in parts] if client else list(parts)
         return _numbered(_each(delayed, table_documents, column) if column is not None else delayed, client=client)
-    call = delay(pickle.loads, pure=False, traverse=False)
-    blobs = [pickle.dumps(_here(part, f"{name}: partition {i}", column), 5) for i, part in enumerate(parts)]
+    call = delay(opened, pure=False, traverse=False)
+    blobs = [opaque(_here(part, f"{name}: partition {i}", column)) for i, part in enumerate(parts)]
     return _numbered([call(blob, dask_key_name=f"ubpe-partition-{uuid4().hex}") for blob in blobs])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pickle
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from ubpe_numba.distributed.cluster import check_stopped, reaching, results, token_of_call, using
 from ubpe_numba.distributed.columns import table_documents
+from ubpe_numba.distributed.opaque import opaque, opened
 from ubpe_numba.distributed.partitions import blocksize_of, partitions_of
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import RowGroups, open_parquet, row_groups_of
@@ -240,7 +240,7 @@ def _tasks(what: str, token: str, parts: list[Any], todo: list[int], folder: Tar
     run = delayed(_run, pure=False, traverse=False)
     tasks = []
     for i in todo:
-        part = pickle.dumps(parts[i]) if isinstance(parts[i], RowGroups) else parts[i]  # else Dask would take it apart
+        part = opaque(parts[i]) if isinstance(parts[i], RowGroups) else parts[i]  # else Dask would take it apart
         path = None if folder is None else folder.file(i)
         tasks.append(run(f"ubpe-{token}", part, path, dask_key_name=f"ubpe-{what}-{token}-{i}"))
     return tasks
@@ -250,7 +250,7 @@ def _run(name: str, part: Any, path: str | None) -> Any:
     """The task of a partition."""
     work: Work = value_of(name)
     if isinstance(part, bytes):
-        part = pickle.loads(part)
+        part = opened(part)
     return work.run(part, path)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
-import pickle
 import threading
 from collections import OrderedDict
 from typing import NamedTuple
 
+from ubpe_numba.distributed.opaque import opaque, opened, without
 from ubpe_numba.tokenizers.base import Tokenizer
 
 _MOST = 4  # models that a process keeps, the ones used last
@@ -25,10 +24,9 @@ class ShippedModel(NamedTuple):
     @classmethod
     def of(cls, tokenizer: Tokenizer) -> ShippedModel:
         """The tokenizer for tasks, each of which uses one thread; without the history of its fit."""
-        lean = copy.copy(tokenizer)
+        lean = without(tokenizer, "history_")
         lean.n_threads = 1
-        lean.__dict__.pop("history_", None)
-        data = pickle.dumps(lean, protocol=5)
+        data = opaque(lean)
         return cls(hashlib.sha256(data).hexdigest(), data)
 
     def tokenizer(self) -> Tokenizer:
@@ -42,7 +40,7 @@ class ShippedModel(NamedTuple):
         with _lock:
             made = _models.get(self.key)
             if made is None:
-                made = _models[self.key] = pickle.loads(self.data)
+                made = _models[self.key] = opened(self.data)
                 if len(_models) > _MOST:
                     _models.popitem(last=False)
             _models.move_to_end(self.key)

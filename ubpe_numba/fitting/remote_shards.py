@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ubpe_numba.fitting.engine import Engine, LostHostsError
-from ubpe_numba.fitting.kernels.borders import OUTERMOST, Borders, left_neighbours
+from ubpe_numba.fitting.kernels.borders import Borders, borders_of, left_neighbours
 from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT, Weighted
 from ubpe_numba.fitting.kernels.pair_counts import Driver, Task
 from ubpe_numba.fitting.kernels.text_cells import BASE, MERGED, SHARD_STATE, Shards
@@ -120,18 +120,7 @@ class RemoteShards:
             continued[first], joined[first] = between
         weight = np.ones(k + 1, np.int64)
         weight[1:k] = weights[:-1, 1]
-        return Borders(
-            continued=continued,
-            joined=joined,
-            whole=documents[:, 0] == documents[:, 1],
-            weight=weight,
-            before=np.zeros(k, OUTERMOST),
-            end=np.zeros(2 * merges + 1, np.int64),
-            token=np.empty(merges * k, np.int32),
-            gain=np.empty(merges * k, np.int64),
-            twins=np.zeros(merges, np.int64),
-            repeated=np.zeros(merges, np.int64),
-        )
+        return borders_of(continued, joined, documents[:, 0] == documents[:, 1], weight, merges)
 
     # ---------------------------------------------------------------------------------------------- messages
 

@@ -59,10 +59,16 @@ def allocate_borders(
         if weights is not None:
             weight[i] = weights[before]
     first, last = segment[:-1], segment[1:] + inside[1:] - 1
+    return borders_of(continued, inside.copy(), document_of[first] == document_of[last], weight, merges)
+
+
+def borders_of(continued: np.ndarray, joined: np.ndarray, whole: np.ndarray, weight: np.ndarray, merges: int) -> Borders:
+    """The borders of which these arrays are known, with room for what `merges` do to them."""
+    k = whole.size
     return Borders(
         continued=continued,
-        joined=inside.copy(),
-        whole=document_of[first] == document_of[last],
+        joined=joined,
+        whole=whole,
         weight=weight,
         before=np.zeros(k, OUTERMOST),
         end=np.zeros(2 * merges + 1, np.int64),
