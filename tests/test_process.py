@@ -29,7 +29,7 @@ PRELUDE = """
 import hashlib, os, pathlib, pickle, signal, sys, threading, time, warnings
 import numpy as np
 from ubpe_numba import BPE, UBPE, UBPEClassic, ModelFormatError, UnknownSymbolError, UnknownTokenError
-from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime import thread_pool, worker_threads
 
 def corpus(n=12_000, documents=30, top=40, seed=0):
     x = np.minimum(np.random.default_rng(seed).zipf(1.4, n), top).astype(np.int64)
@@ -171,7 +171,7 @@ def test_the_number_of_threads_changes_nothing(warm: Warm) -> None:
                 os.environ["UBPE_NUM_THREADS"] = str(n)
                 found.add(digest(three()[i].fit(docs), docs))
             assert len(found) == 1, found
-        print(sorted(size for _, size in thread_pool._pools))
+        print(sorted(size for _, size in worker_threads._groups))
         """,
         warm.cache,
     )
@@ -254,11 +254,11 @@ if POSIX:
             docs = corpus(300_000, 40)
             tokenizer = BPE(200, n_threads=2).fit(docs)
             expected = tokenizer.encode_batch(docs)
-            assert thread_pool._pools
+            assert worker_threads._groups
             def work():
                 ids = tokenizer.encode_batch(docs)
                 assert np.array_equal(ids.values, expected.values) and np.array_equal(ids.offsets, expected.offsets)
-                assert list(thread_pool._pools) == [(os.getpid(), 2)]
+                assert list(worker_threads._groups) == [(os.getpid(), 2)]
             def grandchild():
                 work()
                 assert wait(child(work)) == 0
@@ -356,8 +356,8 @@ def threads():
 
 def work(tokenizer, docs):
     ids = tokenizer.encode_batch(docs)
-    from ubpe_numba.runtime import thread_pool
-    sizes = [size for pid, size in thread_pool._pools if pid == os.getpid()]
+    from ubpe_numba.runtime import worker_threads
+    sizes = [size for pid, size in worker_threads._groups if pid == os.getpid()]
     return ids.values.tobytes(), ids.offsets.tobytes(), tokenizer.fingerprint, sizes
 
 if __name__ == "__main__":

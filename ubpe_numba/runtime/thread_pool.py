@@ -1,20 +1,20 @@
-"""Threads over documents: how many, how documents are divided into chunks, and the pool that runs them.
+"""Threads over documents: how many, how documents are divided into chunks, and running those.
 
-Kernels release the GIL, so Python threads use every core. There is one pool per process and size, created when first needed and
-again after a fork (threads do not survive a fork). A pool's own threads never submit to it: they run nested work themselves.
+Kernels release the GIL, so Python threads use every core. A worker thread never submits tasks: it runs nested work itself.
 """
 
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 import numpy as np
 
 from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.worker_threads import Task, is_worker, submit
 
 T = TypeVar("T")
 
@@ -22,11 +22,6 @@ SERIAL_BELOW = 200_000  # symbols: below this, threads cost more than they save 
 LONG = 4_000_000  # symbols: kernels from here on run 0.1 s or more, during which the calling thread cannot handle Ctrl-C
 _CHUNKS_PER_THREAD = 4  # balances chunks of unequal speed
 _POLL_SECONDS = 0.1  # between two checks for Ctrl-C
-_MOST_POOLS = 4  # pools kept, one for each number of threads requested recently
-
-_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
-_lock = threading.Lock()
-_worker = threading.local()
 
 
 def resolve(n_threads: int | None) -> int:
@@ -92,87 +87,51 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
     in the background. To make that possible a single chunk runs in a thread too if it has `size` >= LONG symbols. If no thread
     can be started (interpreter shutdown, limits of the system), the chunks run in the calling thread.
     """
-    if (len(chunks) == 1 and size < LONG) or getattr(_worker, "busy", False):
+    if (len(chunks) == 1 and size < LONG) or is_worker():
         return [function(*chunk) for chunk in chunks]
-    futures: list[Future[T]] = []
-    pool = _pool(min(resolve(n_threads), len(chunks)))
+    done: SimpleQueue[object] = SimpleQueue()
+    tasks = [Task(partial(function, *chunk), done) for chunk in chunks]
     try:
-        try:
-            for chunk in chunks:
-                futures.append(pool.submit(_marked, function, chunk))
-        except RuntimeError:
-            _drop(pool)
-        here = [function(*chunk) for chunk in chunks[len(futures) :]]
-        while wait(futures, _POLL_SECONDS).not_done:
-            pass  # with a timeout: a signal that arrives just before the wait begins does not end it
-        return [future.result() for future in futures] + here
-    except BaseException as error:
-        for future in futures:
-            future.cancel()
-        if not isinstance(error, KeyboardInterrupt):
-            wait(futures)
+        if not submit(tasks, min(resolve(n_threads), len(chunks))):
+            return [function(*chunk) for chunk in chunks]
+        for _ in tasks:
+            _wait(done)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
         raise
+    return [task.result() for task in tasks]
 
 
 def together(here: Callable[[], T], helper: Callable[[int], object], stop: Callable[[], None], n_threads: int) -> T:
     """The result of `here()`, run in this thread, while up to n_threads - 1 others run `helper(1)`, `helper(2)`, ...
 
-    Helpers may start late or not at all, so `here` must not wait for them. `stop()` is called when `here` has returned or raised;
-    helpers must end after it. Their exceptions are raised once all have ended.
+    Helpers may start late or not at all, so `here` must not wait for them. They must end after `stop()`, which is called when
+    `here` has raised, and after `here` has returned: a Ctrl-C may come before `stop` is called then. Their exceptions are raised
+    once all have ended.
     """
-    if n_threads == 1 or getattr(_worker, "busy", False):
+    if n_threads == 1 or is_worker():
         return here()
-    futures: list[Future[object]] = []
-    pool = _pool(n_threads - 1)
+    done: SimpleQueue[object] = SimpleQueue()
+    tasks = [Task(partial(helper, i), done) for i in range(1, n_threads)]
+    begun: list[Task[object]] = []
     try:
-        try:
-            for i in range(1, n_threads):
-                futures.append(pool.submit(_marked, lambda i, _: helper(i), (i, i)))
-        except RuntimeError:
-            _drop(pool)
+        submit(tasks, n_threads - 1)
         return here()
     finally:
         stop()
-        for future in futures:
-            future.cancel()
-        wait(futures)
-        for future in futures:
-            if not future.cancelled():
-                future.result()
+        begun = [task for task in tasks if not task.cancel()]
+        for _ in begun:
+            _wait(done)
+        for task in begun:
+            task.result()
 
 
-def _marked(function: Callable[[int, int], T], chunk: tuple[int, int]) -> T:
-    _worker.busy = True
-    try:
-        return function(*chunk)
-    finally:
-        _worker.busy = False
-
-
-def _pool(size: int) -> ThreadPoolExecutor:
-    key = (os.getpid(), size)
-    with _lock:
-        for other in [k for k in _pools if k[0] != key[0]]:
-            del _pools[other]  # inherited by fork: its threads exist only in the parent
-        if key not in _pools:
-            if len(_pools) == _MOST_POOLS:
-                _pools.pop(next(iter(_pools))).shutdown(wait=False)
-            _pools[key] = ThreadPoolExecutor(size, thread_name_prefix="ubpe")
-        return _pools[key]
-
-
-def _drop(pool: ThreadPoolExecutor) -> None:
-    """Forget a pool that could not start a thread; work that it has accepted is still done."""
-    with _lock:
-        for key in [k for k, v in _pools.items() if v is pool]:
-            del _pools[key]
-    pool.shutdown(wait=False)
-
-
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+def _wait(done: SimpleQueue[object]) -> None:
+    """Wait for one more task."""
+    while True:
+        try:
+            done.get(timeout=_POLL_SECONDS)  # without, a signal that arrives just before the wait begins would not end it
+            return
+        except Empty:
+            pass

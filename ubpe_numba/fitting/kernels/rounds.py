@@ -122,25 +122,9 @@ def work(driver, task, shards, weighted, borders, control, me):
                 atomics.add(control, FINISHED, 1)
 
 
-@kernel
-def run(driver, task, shards, weighted, borders, ties, control, threads, budget):
-    """Rounds until there is a reason to stop; returns it. O(occurrences).
-
-    DONE: the vocabulary is full, or no pair reaches the least count. THIN: the threshold must fall. FULL: an arena is, or a text
-    must be compacted. GROW: tables, heaps, slots or tokens need room for `state.need` more. PAUSE: `budget` occurrences were
-    visited. BATCH: shards elsewhere have to merge the batch, in stage MERGED the fit goes on; CROSSING: the same, but first a
-    token has to be handed over. Every reason but DONE is dealt with by the caller, who calls again with the same arrays or longer
-    ones. Of shards elsewhere, `shards` holds no text, but what they answered (`remote_shards.py`).
-
-    driver, task, shards: `Driver`, `Task`, `Shards`, allocated by the caller. weighted: None or `Weighted`; borders: None or
-    `Borders`; ties: None or a rule. control int64[CLAIMS + LINE * shards]. `threads` counts this one; the others run `work`, and
-    stop when `control` says so.
-
-    Text 1 2 3 1 2, the table holding (1, 2) twice and a threshold of 2: CHOOSE takes (1, 2), MERGE makes 4 3 4 of the text,
-    ACCOUNT finds (2, 3) and (3, 1) once less and (4, 3) and (3, 4) too rare, CHOOSE finds no pair: DONE.
-
-    Ninety lines, as the stages share all of the state.
-    """
+@helper
+def _until(driver, task, shards, weighted, borders, ties, control, threads, budget):
+    """Rounds until there is a reason to stop; returns it. Arguments and cost are those of `run`. Ninety lines, as stages share all."""
     state, batch = driver.state[0], task.batch[0]
     stop = state.visited + budget
     n_shards, n_parts = shards.state.shape[0], driver.part.shape[0]
@@ -223,3 +207,25 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
                 if borders is not None:
                     collect(task, shards, borders)
                 state.stage = ACCOUNT
+
+
+@kernel
+def run(driver, task, shards, weighted, borders, ties, control, threads, budget):
+    """Rounds until there is a reason to stop; returns it. O(occurrences).
+
+    DONE: the vocabulary is full, or no pair reaches the least count. THIN: the threshold must fall. FULL: an arena is, or a text
+    must be compacted. GROW: tables, heaps, slots or tokens need room for `state.need` more. PAUSE: `budget` occurrences were
+    visited. BATCH: shards elsewhere have to merge the batch, in stage MERGED the fit goes on; CROSSING: the same, but first a
+    token has to be handed over. Every reason but DONE is dealt with by the caller, who calls again with the same arrays or longer
+    ones. Of shards elsewhere, `shards` holds no text, but what they answered (`remote_shards.py`).
+
+    driver, task, shards: `Driver`, `Task`, `Shards`, allocated by the caller. weighted: None or `Weighted`; borders: None or
+    `Borders`; ties: None or a rule. control int64[CLAIMS + LINE * shards]. `threads` counts this one; the others run `work`, and
+    are told here to stop: after a Ctrl-C nobody else might.
+
+    Text 1 2 3 1 2, the table holding (1, 2) twice and a threshold of 2: CHOOSE takes (1, 2), MERGE makes 4 3 4 of the text,
+    ACCOUNT finds (2, 3) and (3, 1) once less and (4, 3) and (3, 4) too rare, CHOOSE finds no pair: DONE.
+    """
+    reason = _until(driver, task, shards, weighted, borders, ties, control, threads, budget)
+    atomics.store(control, JOB, control[JOB] | STOP)
+    return reason
