@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import numba
 from numba import njit, typeof
 
 from ubpe_numba.runtime.kernel_cache import attach
+from ubpe_numba.runtime.thread_pool import apart
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,6 +66,9 @@ def _compiled(function: F, **options: Any) -> F:
     dispatcher = njit(**_KERNEL, **options)(function)
     # extensions of numba that other packages have registered are not imported (0.4 s of one): kernels take arrays and numbers
     dispatcher._compilation_chain_init_hook = lambda: None
+    compile_ = dispatcher.compile
+    # numba and LLVM do not bear an interruption: a Ctrl-C while a kernel was compiled or loaded could end in a crash much later
+    dispatcher.compile = lambda signature: apart(partial(compile_, signature))
     return attach(dispatcher)  # type: ignore[no-any-return]
 
 

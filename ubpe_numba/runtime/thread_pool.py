@@ -6,6 +6,7 @@ Kernels release the GIL, so Python threads use every core. A worker thread never
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -125,6 +126,25 @@ def together(here: Callable[[], T], helper: Callable[[int], object], stop: Calla
             _wait(done)
         for task in begun:
             task.result()
+
+
+def apart(call: Callable[[], T]) -> T:
+    """What `call` returns. In the main thread it is made by another, where no Ctrl-C can interrupt it: that is raised at once, while
+    the call ends in the background. For calls of libraries that an interruption leaves in disorder.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    done: SimpleQueue[object] = SimpleQueue()
+    task = Task(call, done)
+    try:
+        threading.Thread(target=task.work, name="ubpe_apart").start()
+    except RuntimeError:  # no thread can be started
+        if not task.cancel():  # but this one was, before the error
+            _wait(done)
+            return task.result()
+        return call()
+    _wait(done)
+    return task.result()
 
 
 def _wait(done: SimpleQueue[object]) -> None:
