@@ -349,6 +349,58 @@ def test_workers_killed_while_they_write(mortal: Any, of_text: BPE, tmp_path: Pa
     assert sorted(os.listdir(out)) == ["_ubpe.json", *(os.path.basename(path) for path in done[0])]
 
 
+def test_two_runs_at_once_on_one_folder(client: Any, of_text: BPE, tmp_path: Path) -> None:
+    from distributed import Client
+
+    docs = _texts(3000)
+    paths = _write(tmp_path / "in", _table(docs), 3, rows=25)
+    found: list[Any] = []
+
+    def run() -> None:
+        with Client(client.scheduler.address, set_as_default=False) as mine:
+            found.append(encode(of_text, paths, tmp_path / "out", column="doc", blocksize=1, client=mine, progress=False))
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert len(found) == 3 and found[0] == found[1] == found[2] and len(found[0]) == 120
+    assert _read(found[0])["ids"].to_pylist() == of_text.encode_batch(docs).to_lists()
+    assert sorted(os.listdir(tmp_path / "out")) == ["_ubpe.json", *map(os.path.basename, found[0])]
+
+
+def test_what_a_killed_process_left_is_cleaned_up(client: Any, tmp_path: Path) -> None:
+    """A process of its own, with the workers in it, ends without a word while files are half written."""
+    docs = _signals(300)
+    _write(tmp_path / "in", pa.table({"doc": docs}), 3, rows=100)
+    script = f"""
+        import os, signal
+        from distributed import Client
+        from ubpe_numba import BPE
+        from ubpe_numba.distributed import encode, table_files
+
+        beside, made = table_files.NewColumn.beside, []
+
+        def kill(*arguments):
+            made.append(1)
+            if len(made) == 150:  # the second file is half written
+                os.kill(os.getpid(), signal.SIGKILL)
+            return beside(*arguments)
+
+        table_files.NewColumn.beside, table_files.BATCH_BYTES = kill, 200
+        with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
+            encode(BPE.from_merges([[0, 1]], alphabet=4), {str(tmp_path / "in")!r}, {str(tmp_path / "out")!r}, client=client)
+    """
+    assert subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False).returncode == -signal.SIGKILL
+    out = tmp_path / "out"
+    assert len(list(out.glob(".part-*.tmp"))) == 1 and len(list(out.glob("part-*"))) < 3
+    tok = BPE.from_merges([[0, 1]], alphabet=4)
+    files = encode(tok, str(tmp_path / "in"), out, client=client)
+    assert _read(files)["ids"].to_pylist() == tok.encode_batch(docs).to_lists()
+    assert sorted(os.listdir(out)) == ["_ubpe.json", *map(os.path.basename, files)]
+
+
 def _limit_files(n: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (n, resource.RLIM_INFINITY))
 

@@ -103,8 +103,9 @@ def encode(
     Notes
     -----
     A file appears under its name when all of it is on the disk, so a run that was killed, or stopped by an error, is continued by
-    the same call: what is there is not written again. Parquet files of a source are recognised by their footers; of other sources
-    only the names and the number of partitions are compared.
+    the same call: what is there is not written again. It may also be made several times at once, on one machine or several.
+    Parquet files of a source are recognised by their footers; of other sources only the names and the number of partitions are
+    compared.
 
     A worker holds the compressed row group that it reads, 16 MB of its documents and their ids, and the rows that belong to them.
     Partitions that are no files are in its memory as Dask made them.

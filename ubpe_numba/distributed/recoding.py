@@ -18,7 +18,7 @@ from ubpe_numba.distributed.row_groups import RowGroups, open_parquet, row_group
 from ubpe_numba.distributed.shared_value import shared, value_of
 from ubpe_numba.distributed.shipped_model import ShippedModel
 from ubpe_numba.distributed.table_files import NewColumn, batches_of, slices_of, through, write_tables
-from ubpe_numba.distributed.target_folder import TargetFolder
+from ubpe_numba.distributed.target_folder import TargetFolder, write_part
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.runtime.progress import Progress
@@ -77,12 +77,15 @@ class Work(NamedTuple):
 
     def run(self, part: Any, path: str | None) -> Any:
         """In a worker: a partition through the model, to the file of this path or to a result."""
+        if path is not None:
+            return write_part(path, lambda path: self._write(part, path))
+        return joined([found for _, found in self._pieces(self.model.tokenizer(), part)])
+
+    def _write(self, part: Any, path: str) -> None:
+        """A partition through the model, to a file."""
         tokenizer = self.model.tokenizer()
-        pieces = self._pieces(tokenizer, part)
-        if path is None:
-            return joined([found for _, found in pieces])
-        write_tables(path, (self._table(tokenizer, batch, found) for batch, found in pieces), self.new.name, self.compression)
-        return None
+        tables = (self._table(tokenizer, batch, found) for batch, found in self._pieces(tokenizer, part))
+        write_tables(path, tables, self.new.name, self.compression)
 
     def _pieces(self, tokenizer: Tokenizer, part: Any) -> Iterator[tuple[Any, Any]]:
         """What becomes of the documents, batch by batch, at least one; and the rows that they stood in, None without a table."""
