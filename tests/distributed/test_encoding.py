@@ -21,6 +21,7 @@ from dask import delayed
 
 from ubpe_numba import BPE, UBPE, NotFittedError, Ragged, UnknownSymbolError
 from ubpe_numba.distributed import encode
+from ubpe_numba.distributed.hive import NULL
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -156,6 +157,46 @@ def test_the_other_columns_stay_as_they_are(client: Any, of_text: BPE, tmp_path:
     assert found.to_pylist() == wanted.to_pylist()
     assert found.schema.field("ids").type == pa.list_(pa.field("element", pa.int32()))
     assert found.schema.field("name").type == table.schema.field("name").type
+
+
+def test_columns_that_folders_name_are_kept(client: Any, of_text: BPE, tmp_path: Path) -> None:
+    import pyarrow.dataset
+
+    folder, docs = tmp_path / "run=3" / "in", iter(_texts(12))
+    for part in ("lang=de/year=2023", "lang=de/year=2024", "lang=fr/year=2023", f"lang=fr/year={NULL}"):
+        (folder / part).mkdir(parents=True)
+        table = pa.table({"doc": [next(docs) for _ in range(3)], "n": range(3)})
+        pq.write_table(table, folder / part / "a.parquet", row_group_size=2)
+    pq.write_table(table.slice(0, 0), folder / "lang=de" / "empty.parquet")
+    order = [("doc", "ascending"), ("lang", "ascending"), ("n", "ascending")]
+    wanted = pyarrow.dataset.dataset(folder, partitioning="hive").to_table().sort_by(order)
+    assert wanted.schema.names == ["doc", "n", "lang", "year"]
+
+    def kept(source: Any, target: str, **options: Any) -> pa.Table:
+        files = encode(of_text, source, tmp_path / target, column="doc", blocksize=1, client=client, **options)
+        return pa.concat_tables([pq.ParquetFile(path).read() for path in files])  # raises unless all are of one schema
+
+    found = kept(folder, "out")
+    assert found.drop_columns("ids").sort_by(order).equals(wanted)
+    assert found["ids"].to_pylist() == of_text.encode_batch(found["doc"].to_pylist()).to_lists()
+    assert kept(folder, "dropped", drop=True).schema.names == ["ids", "n", "lang", "year"]
+    found = kept(sorted(map(str, folder.rglob("a.parquet"))), "files")  # of files that are given all of the path counts
+    assert found.schema.names == ["doc", "n", "run", "lang", "year", "ids"] and set(found["run"].to_pylist()) == {3}
+    with pytest.raises(ValueError, match=r"^ids: .*\.parquet has a column 'year' already"):
+        kept(folder, "year", ids="year")
+    shutil.move(str(folder / "lang=fr"), str(folder / "lang=it"))
+    with pytest.raises(ValueError, match=r"was made with another partition 5: .*, lang='fr', year=.*, now .*, lang='it', "):
+        kept(folder, "out")
+
+
+def test_a_column_of_the_file_goes_before_one_that_a_folder_names(client: Any, of_text: BPE, tmp_path: Path) -> None:
+    for year in (2023, 2024):
+        (tmp_path / "in" / f"year={year}").mkdir(parents=True)
+        table = pa.table({"year": [year + 0.5], "doc": ["low"]})
+        pq.write_table(table, tmp_path / "in" / f"year={year}" / "a.parquet")
+    files = encode(of_text, tmp_path / "in", tmp_path / "out", column="doc", client=client)
+    found = _read(files).drop_columns("ids")
+    assert found.to_pydict() == {"year": [2023.5, 2024.5], "doc": ["low", "low"]}
 
 
 def test_a_frame_keeps_its_columns_and_its_index(client: Any, of_text: BPE, tmp_path: Path) -> None:

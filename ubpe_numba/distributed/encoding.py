@@ -58,7 +58,8 @@ def encode(
         A fitted tokenizer. It travels once to every worker.
     source
         As `parts` of `count`: paths of Parquet or text files, a dataframe, a column, a bag or a 2-D array of Dask, or a list of
-        partitions.
+        partitions. All other columns of tables are kept; so are those that folders of Parquet files name (``year=2024/``),
+        behind the file's own, unless the file has a column of this name itself.
     target
         A folder that all machines see: one Parquet file for each partition, ``part-00000.parquet`` and so on in their order, and
         a manifest, ``_ubpe.json``. None: the ids are brought here.

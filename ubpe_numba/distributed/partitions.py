@@ -170,7 +170,7 @@ def _of_files(given: Any, column: str | None, lines: str, blocksize: int, name: 
 
     if lines not in ("str", "bytes"):
         raise ValueError(f"lines: expected 'str' or 'bytes', got {lines!r}")
-    suffix, paths = files_of(given, name)
+    suffix, paths, _ = files_of(given, name)
     pieces: list[Any]
     if suffix == PARQUET:
         pieces = list(row_groups_of(paths, column, blocksize, name))

@@ -15,13 +15,17 @@ from ubpe_numba.distributed.columns import arrow_documents, kind_of
 
 
 class RowGroups(NamedTuple):
-    """The row groups `first` to `last` - 1 of a file, and which rows of the file they are."""
+    """The row groups `first` to `last` - 1 of a file, and which rows of the file they are.
+
+    `more` are columns that the names of folders give: to each name an array of one element, which all rows have.
+    """
 
     path: str
     column: str
     first: int
     last: int
     rows: tuple[int, int]
+    more: dict[str, Any]
 
     @property
     def name(self) -> str:
@@ -90,7 +94,7 @@ def _parts(path: str, column: str, metadata: Any, blocksize: int) -> list[RowGro
         chunks = map(group.column, range(group.num_columns))
         more = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] == column.split(".")[0])
         if i > first and size + more > blocksize:
-            parts.append(RowGroups(path, column, first, i, (row, row + n)))
+            parts.append(RowGroups(path, column, first, i, (row, row + n), {}))
             first, row, size, n = i, row + n, 0, 0
         size, n = size + more, n + group.num_rows
-    return [*parts, RowGroups(path, column, first, metadata.num_row_groups, (row, row + n))]
+    return [*parts, RowGroups(path, column, first, metadata.num_row_groups, (row, row + n), {})]
