@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,11 @@ def test_names_and_types_are_those_of_pyarrow(tmp_path: Path, folders: list[str]
         column = pa.concat_arrays([columns[name] for columns in found])
         assert column.type == read.schema.field(name).type
         assert column.to_pylist() == read[name].to_pylist()
+
+
+def test_a_file_takes_its_own_values_along_only() -> None:
+    few, many = (columns_of_folders([f"y={i}/z=a{i}" for i in range(n)]) for n in (2, 2000))
+    assert len(pickle.dumps(many[1])) == len(pickle.dumps(few[1]))
 
 
 def test_a_column_of_nulls_only_has_no_type() -> None:

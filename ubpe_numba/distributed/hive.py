@@ -29,7 +29,7 @@ def columns_of_folders(folders: list[str]) -> list[dict[str, Any]]:
     columns = {
         name: _typed([values.get(name) for values in each]) for name in dict.fromkeys(n for values in each for n in values)
     }
-    return [{name: column.slice(i, 1) for name, column in columns.items()} for i in range(len(folders))]
+    return [{name: column.take([i]) for name, column in columns.items()} for i in range(len(folders))]  # a slice travels whole
 
 
 def _values(folder: str) -> dict[str, str | None]:
