@@ -246,7 +246,7 @@ def _here(part: Any, where: str, column: str | None) -> Any:
 
 
 def _size_of(docs: Any) -> int | None:
-    """How many symbols the documents of a partition have, None where that is seen when they are read only.
+    """How many symbols the documents of a partition have; None for what are no documents, of which an error says so later.
 
     >>> _size_of([[1, 2], [3]]), _size_of(np.zeros((2, 3), int)), _size_of([1.5])
     (3, 6, None)
@@ -257,7 +257,7 @@ def _size_of(docs: Any) -> int | None:
         return int(docs.lengths.sum())
     if isinstance(docs, np.ndarray) and docs.dtype != object:
         return docs.size
-    if type(docs).__module__.partition(".")[0] == "pyarrow":
+    if type(docs).__module__.partition(".")[0] == "pyarrow" and hasattr(docs, "type"):
         import pyarrow.compute as pc
 
         lengths = pc.list_value_length(docs) if kind_of(docs.type, "docs") == "int" else pc.binary_length(docs)
