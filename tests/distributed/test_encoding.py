@@ -21,6 +21,7 @@ from dask import delayed
 
 from ubpe_numba import BPE, UBPE, NotFittedError, Ragged, UnknownSymbolError
 from ubpe_numba.distributed import encode
+from ubpe_numba.distributed.hive import NULL
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -156,6 +157,46 @@ def test_the_other_columns_stay_as_they_are(client: Any, of_text: BPE, tmp_path:
     assert found.to_pylist() == wanted.to_pylist()
     assert found.schema.field("ids").type == pa.list_(pa.field("element", pa.int32()))
     assert found.schema.field("name").type == table.schema.field("name").type
+
+
+def test_columns_that_folders_name_are_kept(client: Any, of_text: BPE, tmp_path: Path) -> None:
+    import pyarrow.dataset
+
+    folder, docs = tmp_path / "run=3" / "in", iter(_texts(12))
+    for part in ("lang=de/year=2023", "lang=de/year=2024", "lang=fr/year=2023", f"lang=fr/year={NULL}"):
+        (folder / part).mkdir(parents=True)
+        table = pa.table({"doc": [next(docs) for _ in range(3)], "n": range(3)})
+        pq.write_table(table, folder / part / "a.parquet", row_group_size=2)
+    pq.write_table(table.slice(0, 0), folder / "lang=de" / "empty.parquet")
+    order = [("doc", "ascending"), ("lang", "ascending"), ("n", "ascending")]
+    wanted = pyarrow.dataset.dataset(folder, partitioning="hive").to_table().sort_by(order)
+    assert wanted.schema.names == ["doc", "n", "lang", "year"]
+
+    def kept(source: Any, target: str, **options: Any) -> pa.Table:
+        files = encode(of_text, source, tmp_path / target, column="doc", blocksize=1, client=client, **options)
+        return pa.concat_tables([pq.ParquetFile(path).read() for path in files])  # raises unless all are of one schema
+
+    found = kept(folder, "out")
+    assert found.drop_columns("ids").sort_by(order).equals(wanted)
+    assert found["ids"].to_pylist() == of_text.encode_batch(found["doc"].to_pylist()).to_lists()
+    assert kept(folder, "dropped", drop=True).schema.names == ["ids", "n", "lang", "year"]
+    found = kept(sorted(map(str, folder.rglob("a.parquet"))), "files")  # of files that are given all of the path counts
+    assert found.schema.names == ["doc", "n", "run", "lang", "year", "ids"] and set(found["run"].to_pylist()) == {3}
+    with pytest.raises(ValueError, match=r"^ids: .*\.parquet has a column 'year' already"):
+        kept(folder, "year", ids="year")
+    shutil.move(str(folder / "lang=fr"), str(folder / "lang=it"))
+    with pytest.raises(ValueError, match=r"was made with another partition 5: .*, lang='fr', year=.*, now .*, lang='it', "):
+        kept(folder, "out")
+
+
+def test_a_column_of_the_file_goes_before_one_that_a_folder_names(client: Any, of_text: BPE, tmp_path: Path) -> None:
+    for year in (2023, 2024):
+        (tmp_path / "in" / f"year={year}").mkdir(parents=True)
+        table = pa.table({"year": [year + 0.5], "doc": ["low"]})
+        pq.write_table(table, tmp_path / "in" / f"year={year}" / "a.parquet")
+    files = encode(of_text, tmp_path / "in", tmp_path / "out", column="doc", client=client)
+    found = _read(files).drop_columns("ids")
+    assert found.to_pydict() == {"year": [2023.5, 2024.5], "doc": ["low", "low"]}
 
 
 def test_a_frame_keeps_its_columns_and_its_index(client: Any, of_text: BPE, tmp_path: Path) -> None:
@@ -347,6 +388,58 @@ def test_workers_killed_while_they_write(mortal: Any, of_text: BPE, tmp_path: Pa
     assert len(done) == 1 and len(done[0]) == 60
     assert _read(done[0])["ids"].to_pylist() == of_text.encode_batch(docs).to_lists()
     assert sorted(os.listdir(out)) == ["_ubpe.json", *(os.path.basename(path) for path in done[0])]
+
+
+def test_two_runs_at_once_on_one_folder(client: Any, of_text: BPE, tmp_path: Path) -> None:
+    from distributed import Client
+
+    docs = _texts(3000)
+    paths = _write(tmp_path / "in", _table(docs), 3, rows=25)
+    found: list[Any] = []
+
+    def run() -> None:
+        with Client(client.scheduler.address, set_as_default=False) as mine:
+            found.append(encode(of_text, paths, tmp_path / "out", column="doc", blocksize=1, client=mine, progress=False))
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert len(found) == 3 and found[0] == found[1] == found[2] and len(found[0]) == 120
+    assert _read(found[0])["ids"].to_pylist() == of_text.encode_batch(docs).to_lists()
+    assert sorted(os.listdir(tmp_path / "out")) == ["_ubpe.json", *map(os.path.basename, found[0])]
+
+
+def test_what_a_killed_process_left_is_cleaned_up(client: Any, tmp_path: Path) -> None:
+    """A process of its own, with the workers in it, ends without a word while files are half written."""
+    docs = _signals(300)
+    _write(tmp_path / "in", pa.table({"doc": docs}), 3, rows=100)
+    script = f"""
+        import os, signal
+        from distributed import Client
+        from ubpe_numba import BPE
+        from ubpe_numba.distributed import encode, table_files
+
+        beside, made = table_files.NewColumn.beside, []
+
+        def kill(*arguments):
+            made.append(1)
+            if len(made) == 150:  # the second file is half written
+                os.kill(os.getpid(), signal.SIGKILL)
+            return beside(*arguments)
+
+        table_files.NewColumn.beside, table_files.BATCH_BYTES = kill, 200
+        with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
+            encode(BPE.from_merges([[0, 1]], alphabet=4), {str(tmp_path / "in")!r}, {str(tmp_path / "out")!r}, client=client)
+    """
+    assert subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False).returncode == -signal.SIGKILL
+    out = tmp_path / "out"
+    assert len(list(out.glob(".part-*.tmp"))) == 1 and len(list(out.glob("part-*"))) < 3
+    tok = BPE.from_merges([[0, 1]], alphabet=4)
+    files = encode(tok, str(tmp_path / "in"), out, client=client)
+    assert _read(files)["ids"].to_pylist() == tok.encode_batch(docs).to_lists()
+    assert sorted(os.listdir(out)) == ["_ubpe.json", *map(os.path.basename, files)]
 
 
 def _limit_files(n: int) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ import dask.bag as db
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, count_documents
 from ubpe_numba.cli.demo import load_ecg
 from ubpe_numba.distributed import actors, fit
-from ubpe_numba.fitting.remote_shards import RemoteShards
+from ubpe_numba.fitting.remote_shards import RemoteShards, ask_at_first
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -151,6 +152,37 @@ def test_every_form_of_partitions(client: Any, tmp_path: Path, form: str) -> Non
     same(tok, here(BPE(290), DOCS))
     del parts
     assert clean(client)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+@pytest.mark.parametrize("joined", [True, False], ids=["joined", "documents"])
+def test_hosts_have_about_as_much_where_sizes_are_known(
+    client: Any, monkeypatch: pytest.MonkeyPatch, joined: bool, known: bool
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def ask(engine: Any, method: str) -> Any:
+        asked[method] = ask_at_first(engine, method)
+        return asked[method]
+
+    ends = [0, 20, 40, 60, 80, 12_000]
+    sizes = np.diff(ends)
+    values = array(ECG[:12_000], tuple(sizes))
+    docs = [[ECG[a:b]] for a, b in pairwise(ends)]
+    monkeypatch.setattr("ubpe_numba.distributed.fitting.ask_at_first", ask)
+    if joined:
+        if not known:
+            values = values[array(np.ones(12_000, bool), tuple(sizes))]
+        parts: Any = values
+    else:
+        parts = docs if known else [dask.delayed(part) for part in docs]
+    tok = BPE(int(ECG.max()) + 60)
+    expected = here(tok, ECG[:12_000] if joined else [doc for part in docs for doc in part])
+    same(there(tok, parts, client), expected)
+    names = (
+        ["partition 0 to partition 3", "partition 4"] if known else ["partition 0 to partition 1", "partition 2 to partition 4"]
+    )
+    assert [part.name for part in asked["part"]] == names
 
 
 def test_rows_of_an_array(client: Any) -> None:

@@ -61,8 +61,38 @@ def test_lists_of_partitions(parts: list[Any], form: Any) -> None:
     assert whole(form(parts)) == count_documents(DOCS)
 
 
+def test_sizes_that_are_known_beforehand(tmp_path: Path) -> None:
+    lengths = [2, 1, 2, 0, 3]
+    parts = [DOCS[:2], [], DOCS[2:]]
+    for form, want in PARTS.items():
+        assert sum(partitions_of(want).sizes or []) == sum(lengths[:2] + lengths[3:] if form == "counts" else lengths), form
+    more = [
+        np.array([4, 5, 6]),
+        np.zeros((3, 4), np.int32),
+        ["né", ""],
+        [b"abc"],
+        pa.array(["né"]),
+        pa.array(DOCS),
+        Ragged.from_lists(DOCS)[1:],
+    ]
+    assert partitions_of(more).sizes == [3, 12, 2, 3, 3, 8, 6]
+    assert partitions_of([dask.delayed(part) for part in parts]).sizes is None
+    assert partitions_of([[[1]], [[1], 2.5]]).sizes is None
+    assert partitions_of(db.from_sequence(DOCS, npartitions=2)).sizes is None
+    assert partitions_of(da.zeros(10, dtype=int, chunks=((7, 0, 3),))).sizes == [7, 0, 3]
+    assert partitions_of(da.zeros((10, 4), dtype=int, chunks=((7, 3), (1, 3)))).sizes == [28, 12]
+    values = da.arange(10, chunks=5)
+    assert partitions_of(values[values > 3]).sizes is None
+    for i, docs in enumerate([[[7] * 1000, [7] * 5], DOCS]):
+        pq.write_table(pa.table({"ids": pa.array(docs, pa.list_(pa.int32()))}), tmp_path / f"{i}.parquet", row_group_size=1)
+    assert partitions_of(tmp_path, blocksize=1).sizes == [1000, 5, 2, 1, 2, 1, 3]  # no elements are one value in the file
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "a.txt").write_text("ab\nc\n")
+    assert partitions_of(tmp_path / "text", blocksize=3).sizes == [3, 2]
+
+
 def test_no_partitions() -> None:
-    assert partitions_of([]) == ([], [], False, None)
+    assert partitions_of([]) == ([], [], False, None, [])
 
 
 def test_futures(client: Any) -> None:

@@ -20,7 +20,7 @@ def touch(folder: Path, *names: str) -> list[str]:
 def test_a_folder_and_its_folders(tmp_path: Path) -> None:
     want = touch(tmp_path, "part-2.parquet", "part-10.parquet", "x=1/part-0.PARQUET")
     touch(tmp_path, "_metadata", "_SUCCESS", ".part-0.parquet.crc", "_tmp/a.parquet", "part-3.parquet.part", "notes.txt", "a.csv")
-    assert files_of(tmp_path) == (".parquet", want)
+    assert files_of(tmp_path) == (".parquet", want, [".", ".", "x=1"])
     assert files_of([str(tmp_path), tmp_path]).paths == want * 2
     touch(tmp_path, "_only/b.txt")
     assert files_of(tmp_path / "_only").suffix == ".txt"
@@ -32,8 +32,10 @@ def test_globs(tmp_path: Path) -> None:
     assert files_of(str(tmp_path / "*.txt")).paths == want
     assert files_of(str(tmp_path / "[a]1*")).paths == [want[0], want[2]]
     inner = touch(tmp_path, "lang=en/b.txt", "lang=ru/c.txt")
-    assert files_of(str(tmp_path / "lang=*")).paths == inner
+    found = files_of(str(tmp_path / "lang=*"))
+    assert found.paths == inner and found.folders == [str(tmp_path / "lang=en"), str(tmp_path / "lang=ru")]
     assert files_of(str(tmp_path / "**" / "[bc].txt")).paths == inner
+    assert files_of([tmp_path / "lang=en", inner[1]]).folders == [".", str(tmp_path / "lang=ru")]
     odd = touch(tmp_path, "odd[1].txt")
     assert files_of(odd[0]).paths == odd
 

@@ -1,10 +1,15 @@
 """A folder of partitions, which is continued or refused."""
 
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
-from ubpe_numba.distributed.target_folder import MANIFEST, TargetFolder
+from ubpe_numba.distributed.target_folder import MANIFEST, TargetFolder, write_part
+from ubpe_numba.runtime.files import atomically
 
 _SAYS = {"function": "encode", "model": "m", "settings": {"drop": False}, "parts": ["a", "b", "c"]}
 
@@ -37,6 +42,66 @@ def test_another_run_is_refused(tmp_path: Path, change: dict[str, object], messa
     folder.begin(_SAYS)
     with pytest.raises(ValueError, match=message):
         folder.begin({**_SAYS, **change})
+
+
+def test_of_runs_that_begin_at_once_one_makes_the_manifest(tmp_path: Path) -> None:
+    begun, models = Barrier(4), ["m", "m", "n", "n"]
+
+    def begin(folder: TargetFolder, model: str) -> bool:
+        begun.wait(30)
+        try:
+            return folder.begin({**_SAYS, "model": model}) == [0, 1, 2]
+        except ValueError:  # was made with another model
+            return False
+
+    with ThreadPoolExecutor(4) as pool:
+        for i in range(50):
+            folder = TargetFolder(str(tmp_path / str(i)), 3)
+            fine = list(pool.map(begin, [folder] * 4, models))
+            said = json.loads((tmp_path / str(i) / MANIFEST).read_text())["model"]
+            assert fine == [model == said for model in models]
+            assert os.listdir(folder.path) == [MANIFEST]
+
+
+def test_runs_at_once_leave_each_other_alone(tmp_path: Path) -> None:
+    folder = TargetFolder(str(tmp_path), 3)
+    folder.begin(_SAYS)
+
+    def slowly(path: str) -> None:
+        with atomically(path) as file:
+            file.write(b"who")
+            file.flush()
+            assert folder.begin(_SAYS) == [1, 2]  # another run begins, and has to wait for nothing
+            assert len(list(tmp_path.glob(".part-00001*.tmp"))) == 1
+            for i in (1, 2):
+                write_part(folder.file(i), quickly)
+            folder.finish()
+            assert not list(tmp_path.glob(".part*"))
+            file.write(b"le")
+
+    def quickly(path: str) -> None:
+        with atomically(path) as file:
+            file.write(b"whole")
+
+    def never(path: str) -> None:
+        raise AssertionError(f"{path} is written again")
+
+    write_part(folder.file(0), quickly)
+    write_part(folder.file(1), slowly)
+    for i in range(3):
+        write_part(folder.file(i), never)
+    assert {Path(file).read_bytes() for file in folder.finish()} == {b"whole"}
+
+
+def test_a_part_that_nobody_could_write_is_an_error(tmp_path: Path) -> None:
+    def removed(path: str) -> None:
+        with atomically(path):
+            for one in tmp_path.iterdir():
+                one.unlink()
+
+    with pytest.raises(FileNotFoundError, match="part-0"):
+        write_part(str(tmp_path / "part-0"), removed)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_many_partitions_have_names_of_one_length() -> None:

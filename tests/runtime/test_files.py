@@ -11,6 +11,7 @@ import pytest
 from saved_models import fitted
 
 from ubpe_numba import BPE, ModelFormatError
+from ubpe_numba.runtime.files import atomically
 
 
 @pytest.mark.parametrize("error", [OSError("no space"), KeyboardInterrupt()], ids=repr)
@@ -60,3 +61,17 @@ if os.name == "posix":
         fitted(BPE).save(tmp_path / f"good{suffix}")
         (tmp_path / f"link{suffix}").symlink_to(f"good{suffix}")
         assert BPE.load(tmp_path / f"link{suffix}").fingerprint == fitted(BPE).fingerprint
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
+def test_a_new_file_replaces_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+    def fail(*names: object) -> None:
+        raise PermissionError("no links on this file system")
+
+    if not links:
+        monkeypatch.setattr(os, "link", fail)
+    with atomically(tmp_path / "a", new=True) as file:
+        file.write(b"first")
+    with pytest.raises(FileExistsError), atomically(tmp_path / "a", new=True) as file:
+        file.write(b"second")
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"first"]

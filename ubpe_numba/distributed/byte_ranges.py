@@ -37,6 +37,11 @@ class ByteRange(NamedTuple):
         """What errors call the part."""
         return f"{self.path}, bytes {self.begin}..{self.end - 1}" if self.end else f"{self.path}, no bytes"
 
+    @property
+    def size(self) -> int:
+        """How large the documents are, but for where lines end."""
+        return self.end - self.begin
+
     def documents(self) -> Any:
         """The lines, an array of Arrow of strings or binary; ValueError for a string that is not UTF-8, with its place."""
         import pyarrow as pa

@@ -58,7 +58,8 @@ def encode(
         A fitted tokenizer. It travels once to every worker.
     source
         As `parts` of `count`: paths of Parquet or text files, a dataframe, a column, a bag or a 2-D array of Dask, or a list of
-        partitions.
+        partitions. All other columns of tables are kept; so are those that folders of Parquet files name (``year=2024/``),
+        behind the file's own, unless the file has a column of this name itself.
     target
         A folder that all machines see: one Parquet file for each partition, ``part-00000.parquet`` and so on in their order, and
         a manifest, ``_ubpe.json``. None: the ids are brought here.
@@ -103,8 +104,9 @@ def encode(
     Notes
     -----
     A file appears under its name when all of it is on the disk, so a run that was killed, or stopped by an error, is continued by
-    the same call: what is there is not written again. Parquet files of a source are recognised by their footers; of other sources
-    only the names and the number of partitions are compared.
+    the same call: what is there is not written again. It may also be made several times at once, on one machine or several.
+    Parquet files of a source are recognised by their footers; of other sources only the names and the number of partitions are
+    compared.
 
     A worker holds the compressed row group that it reads, 16 MB of its documents and their ids, and the rows that belong to them.
     Partitions that are no files are in its memory as Dask made them.

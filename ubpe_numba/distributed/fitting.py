@@ -12,6 +12,7 @@ import numpy as np
 from ubpe_numba.distributed.actors import DaskEngine
 from ubpe_numba.distributed.cluster import using
 from ubpe_numba.distributed.counting import counted, lines_of, steady
+from ubpe_numba.distributed.cuts import even_cuts
 from ubpe_numba.distributed.host_part import make_host, name_of_range
 from ubpe_numba.distributed.marks import Marks
 from ubpe_numba.distributed.opaque import opaque, unfitted
@@ -56,7 +57,8 @@ def fit(
 
     Text that is cut into segments (a pre-tokenizer, special tokens, known words, a normalizer) is counted on the workers, see
     `count`, and the fit on the counts runs here. Other documents are loaded once by the workers, which keep them; the fit runs
-    here and there, a synchronisation for each batch of merges.
+    here and there, a synchronisation for each batch of merges. A worker gets consecutive partitions, of about one size together
+    where sizes are known beforehand (files, arrays, partitions in memory), else as many as the others.
 
     Parameters
     ----------
@@ -158,12 +160,13 @@ def _check(tok: Tokenizer, settings: Settings, partitions: Partitions) -> None:
 def _fit_there(
     tok: AnyTokenizer, read: Tokenizer, settings: Settings, partitions: Partitions, marks: Marks, client: Client, bar: Progress
 ) -> AnyTokenizer:
-    """A fit whose hosts are workers, each with consecutive partitions."""
+    """A fit whose hosts are workers, each with consecutive partitions: as much as the others, as far as sizes are known."""
     from dask import delayed
 
     n = len(partitions.delayed)
     n_hosts = max(1, min(n, _n_workers(client)))
-    cuts = [n * h // n_hosts for h in range(n_hosts + 1)]
+    sizes = partitions.sizes
+    cuts = [n * h // n_hosts for h in range(n_hosts + 1)] if sizes is None else even_cuts(sizes, n_hosts)
     lean = unfitted(read)
     make, ranges = delayed(make_host, pure=False), list(pairwise(cuts))
     how = [opaque((lean, marks.of(a, b), partitions.names[a:b], partitions.joined)) for a, b in ranges]

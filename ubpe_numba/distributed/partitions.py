@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -11,12 +12,13 @@ import numpy as np
 
 from ubpe_numba.distributed.byte_ranges import byte_ranges_of
 from ubpe_numba.distributed.cluster import with_name
-from ubpe_numba.distributed.columns import arrow_documents, series_documents, table_documents
+from ubpe_numba.distributed.columns import arrow_documents, kind_of, series_documents, table_documents
 from ubpe_numba.distributed.opaque import opaque, opened
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import row_groups_of
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import describe, positive
 
 __all__ = ["BLOCKSIZE", "Partitions", "blocksize_of", "no_documents", "partitions_of"]
@@ -41,12 +43,15 @@ class Partitions(NamedTuple):
         Whether the partitions one after the other are a single document.
     client : Client or None
         That of the futures among the partitions, which no other one can use.
+    sizes : list of int or None
+        How large each is, in one unit for all, where that is known without reading them.
     """
 
     delayed: list[Any]
     names: list[str]
     joined: bool = False
     client: Any = None
+    sizes: list[int] | None = None
 
 
 def partitions_of(
@@ -141,8 +146,13 @@ def _is_a(value: Any, module: str, name: str) -> bool:
     return isinstance(cls, type) and isinstance(value, cls)
 
 
-def _numbered(delayed: list[Any], joined: bool = False, client: Any = None) -> Partitions:
-    return Partitions(delayed, [f"partition {i}" for i in range(len(delayed))], joined, client)
+def _numbered(
+    delayed: list[Any], joined: bool = False, client: Any = None, sizes: Sequence[int | float | None] = (None,)
+) -> Partitions:
+    """Partitions that are called by their numbers; sizes that are not known are None or NaN."""
+    known = [int(size) for size in sizes if size is not None and not math.isnan(size)]
+    names = [f"partition {i}" for i in range(len(delayed))]
+    return Partitions(delayed, names, joined, client, known if len(known) == len(delayed) else None)
 
 
 def _each(delayed: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -170,7 +180,7 @@ def _of_files(given: Any, column: str | None, lines: str, blocksize: int, name: 
 
     if lines not in ("str", "bytes"):
         raise ValueError(f"lines: expected 'str' or 'bytes', got {lines!r}")
-    suffix, paths = files_of(given, name)
+    suffix, paths, _ = files_of(given, name)
     pieces: list[Any]
     if suffix == PARQUET:
         pieces = list(row_groups_of(paths, column, blocksize, name))
@@ -181,7 +191,9 @@ def _of_files(given: Any, column: str | None, lines: str, blocksize: int, name: 
     names = [piece.name for piece in pieces]
     call = delay(_read, pure=False, traverse=False)
     blobs = map(opaque, pieces)  # a named tuple would be looked into for tasks
-    return Partitions([call(blob, dask_key_name=f"ubpe-read-{uuid4().hex}") for blob in blobs], names)
+    return Partitions(
+        [call(blob, dask_key_name=f"ubpe-read-{uuid4().hex}") for blob in blobs], names, sizes=[piece.size for piece in pieces]
+    )
 
 
 def _read(blob: bytes) -> Any:
@@ -206,8 +218,10 @@ def _of_list(parts: Any, column: str | None, name: str) -> Partitions:
         delayed = [delay(part) for part in parts] if client else list(parts)
         return _numbered(_each(delayed, table_documents, column) if column is not None else delayed, client=client)
     call = delay(opened, pure=False, traverse=False)
-    blobs = [opaque(_here(part, f"{name}: partition {i}", column)) for i, part in enumerate(parts)]
-    return _numbered([call(blob, dask_key_name=f"ubpe-partition-{uuid4().hex}") for blob in blobs])
+    found = [_here(part, f"{name}: partition {i}", column) for i, part in enumerate(parts)]
+    blobs = map(opaque, found)
+    delayed = [call(blob, dask_key_name=f"ubpe-partition-{uuid4().hex}") for blob in blobs]
+    return _numbered(delayed, sizes=list(map(_size_of, found)))
 
 
 _ELSEWHERE = (("dask.delayed", "Delayed"), ("distributed", "Future"))
@@ -231,6 +245,29 @@ def _here(part: Any, where: str, column: str | None) -> Any:
     return part
 
 
+def _size_of(docs: Any) -> int | None:
+    """How many symbols the documents of a partition have; None for what are no documents, of which an error says so later.
+
+    >>> _size_of([[1, 2], [3]]), _size_of(np.zeros((2, 3), int)), _size_of([1.5])
+    (3, 6, None)
+    """
+    if isinstance(docs, Counts):
+        return int(docs.flat.offsets[-1])
+    if isinstance(docs, Ragged):
+        return int(docs.lengths.sum())
+    if isinstance(docs, np.ndarray) and docs.dtype != object:
+        return docs.size
+    if type(docs).__module__.partition(".")[0] == "pyarrow" and hasattr(docs, "type"):
+        import pyarrow.compute as pc
+
+        lengths = pc.list_value_length(docs) if kind_of(docs.type, "docs") == "int" else pc.binary_length(docs)
+        return pc.sum(lengths).as_py() or 0
+    try:
+        return sum(map(len, docs))
+    except TypeError:
+        return None
+
+
 def _of_array(array: Any, name: str) -> Partitions:
     """The blocks of an array: stretches of one document, or rows that are documents."""
     if array.dtype.kind not in "iu":
@@ -239,7 +276,8 @@ def _of_array(array: Any, name: str) -> Partitions:
         raise ValueError(f"{name}: expected a 1-D dask.array (one document) or 2-D (a document a row), got {array.ndim}-D")
     if array.ndim == 2 and array.numblocks[1] != 1:
         array = array.rechunk({1: -1})
-    return _numbered(array.to_delayed().ravel().tolist(), joined=array.ndim == 1)
+    sizes = [n * math.prod(array.shape[1:]) for n in array.chunks[0]]
+    return _numbered(array.to_delayed().ravel().tolist(), joined=array.ndim == 1, sizes=sizes)
 
 
 def no_documents(docs: Any) -> bool:

@@ -24,11 +24,13 @@ _ADVICE = {
 class Files(NamedTuple):
     """Files of one format, absolute paths: those of a folder or a glob in natural order (2 before 10), others as they were given.
 
-    `suffix` is ``".parquet"`` or ``".txt"``.
+    `suffix` is ``".parquet"`` or ``".txt"``. `folders` are those that each file is in: below the folder that was given, or, of a
+    file that was given itself or matches a glob, all of them.
     """
 
     suffix: str
     paths: list[str]
+    folders: list[str]
 
 
 def is_path(value: object) -> bool:
@@ -44,7 +46,13 @@ def files_of(given: Any, name: str = "parts") -> Files:
     ValueError for two formats, for a file that is neither, and where nothing is found; FileNotFoundError for a path without a
     file; TypeError for paths that are not `str`. All name the path.
     """
-    found = [path for one in ([given] if is_path(given) else given) for path in _expanded(one, name)]
+    found: list[str] = []
+    folders: list[str] = []
+    for one in [given] if is_path(given) else given:
+        paths = _expanded(one, name)
+        found += paths
+        inside = map(os.path.dirname, paths)
+        folders += [os.path.relpath(folder, one) for folder in inside] if os.path.isdir(one) else inside
     suffixes = {os.path.splitext(path)[1].lower(): path for path in reversed(found)}
     for suffix, path in suffixes.items():
         if suffix not in _SUFFIXES:
@@ -53,7 +61,7 @@ def files_of(given: Any, name: str = "parts") -> Files:
             )
     if len(suffixes) > 1:
         raise ValueError(f"{name}: expected files of one format, got {suffixes[PARQUET]} and {suffixes[TEXT]}")
-    return Files(next(iter(suffixes)), found)
+    return Files(next(iter(suffixes)), found, folders)
 
 
 def _expanded(given: Any, name: str) -> list[str]:

@@ -11,14 +11,15 @@ import numpy as np
 
 from ubpe_numba.distributed.cluster import check_stopped, reaching, results, token_of_call, using
 from ubpe_numba.distributed.columns import table_documents
+from ubpe_numba.distributed.hive import columns_of_folders
 from ubpe_numba.distributed.opaque import opaque, opened
 from ubpe_numba.distributed.partitions import blocksize_of, partitions_of
-from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
+from ubpe_numba.distributed.paths import PARQUET, Files, files_of, is_path
 from ubpe_numba.distributed.row_groups import RowGroups, open_parquet, row_groups_of
 from ubpe_numba.distributed.shared_value import shared, value_of
 from ubpe_numba.distributed.shipped_model import ShippedModel
 from ubpe_numba.distributed.table_files import NewColumn, batches_of, slices_of, through, write_tables
-from ubpe_numba.distributed.target_folder import TargetFolder
+from ubpe_numba.distributed.target_folder import TargetFolder, write_part
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.runtime.progress import Progress
@@ -77,12 +78,15 @@ class Work(NamedTuple):
 
     def run(self, part: Any, path: str | None) -> Any:
         """In a worker: a partition through the model, to the file of this path or to a result."""
+        if path is not None:
+            return write_part(path, lambda path: self._write(part, path))
+        return joined([found for _, found in self._pieces(self.model.tokenizer(), part)])
+
+    def _write(self, part: Any, path: str) -> None:
+        """A partition through the model, to a file."""
         tokenizer = self.model.tokenizer()
-        pieces = self._pieces(tokenizer, part)
-        if path is None:
-            return joined([found for _, found in pieces])
-        write_tables(path, (self._table(tokenizer, batch, found) for batch, found in pieces), self.new.name, self.compression)
-        return None
+        tables = (self._table(tokenizer, batch, found) for batch, found in self._pieces(tokenizer, part))
+        write_tables(path, tables, self.new.name, self.compression)
 
     def _pieces(self, tokenizer: Tokenizer, part: Any) -> Iterator[tuple[Any, Any]]:
         """What becomes of the documents, batch by batch, at least one; and the rows that they stood in, None without a table."""
@@ -139,7 +143,7 @@ def source_of(
     if is_path(source) or (isinstance(source, (list, tuple)) and source and all(map(is_path, source))):
         files = files_of(source, "source")
         if files.suffix == PARQUET:
-            return _of_parquet(files.paths, column, argument, blocksize_of(blocksize), default)
+            return _of_parquet(files, column, argument, blocksize_of(blocksize), default)
     elif hasattr(source, "to_delayed") and hasattr(source, "columns") and source.ndim == 2:  # a dataframe of Dask
         names = [str(name) for name in source.columns]
         chosen = _chosen(names, column, default)
@@ -176,14 +180,21 @@ def _of_tables(parts: Any, column: str, tables: dict[str, list[str]], client: An
     return Source(column, list(parts), names, names, tables, client)
 
 
-def _of_parquet(paths: list[str], column: str | None, argument: str, blocksize: int, default: str | None) -> Source:
-    """A source of Parquet files; the manifest knows a file by what its footer says, wherever it is."""
-    tables, marks = {}, {}
-    for path in paths:
+def _of_parquet(files: Files, column: str | None, argument: str, blocksize: int, default: str | None) -> Source:
+    """A source of Parquet files, with the columns that folders name and a file has not itself.
+
+    The manifest knows a file by what its footer says, wherever it is, and by these columns.
+    """
+    tables, marks, more = {}, {}, {}
+    for path, named in zip(files.paths, columns_of_folders(files.folders), strict=True):
         with open_parquet(path) as file:
             tables[path] = list(file.schema_arrow.names)
-        marks[path] = _mark_of(path)
-    parts = row_groups_of(paths, _chosen(tables[paths[0]], column, default), blocksize, "source", argument)
+        more[path] = {name: value for name, value in named.items() if name not in tables[path]}
+        marks[path] = ", ".join([_mark_of(path), *(f"{name}={value[0].as_py()!r}" for name, value in more[path].items())])
+    chosen = _chosen(tables[files.paths[0]], column, default)
+    parts = [part._replace(more=more[part.path]) for part in row_groups_of(files.paths, chosen, blocksize, "source", argument)]
+    for path, named in more.items():
+        tables[path] += named
     return Source(
         parts[0].column, list(parts), [p.name for p in parts], [f"{marks[p.path]}, rows {p.rows}" for p in parts], tables
     )

@@ -9,19 +9,28 @@ A file of five row groups, whose column has these sizes in MB, in parts of 64 MB
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ubpe_numba.distributed.columns import arrow_documents, kind_of
 
 
 class RowGroups(NamedTuple):
-    """The row groups `first` to `last` - 1 of a file, and which rows of the file they are."""
+    """The row groups `first` to `last` - 1 of a file, and which rows of the file they are.
+
+    `size` is how large the documents are by the footer: elements of lists, or bytes. `more` are columns that the names of folders
+    give: to each name an array of one element, which all rows have.
+    """
 
     path: str
     column: str
     first: int
     last: int
     rows: tuple[int, int]
+    size: int
+    more: dict[str, Any]
 
     @property
     def name(self) -> str:
@@ -61,8 +70,9 @@ def row_groups_of(
         with open_parquet(path) as file:
             schema, metadata = file.schema_arrow, file.metadata
         chosen = _column(schema.names, column, path, argument)
-        kinds.setdefault(kind_of(schema.field(chosen).type, f"{path}: column {chosen!r}"), path)
-        parts += _parts(path, chosen, metadata, blocksize)
+        kind = kind_of(schema.field(chosen).type, f"{path}: column {chosen!r}")
+        kinds.setdefault(kind, path)
+        parts += _parts(path, chosen, kind, metadata, blocksize)
     if len(kinds) > 1:
         (one, a), (other, b) = list(kinds.items())[:2]
         raise TypeError(f"{name}: expected documents of one kind in all files, got {one} ({a}) and {other} ({b})")
@@ -81,16 +91,25 @@ def _column(names: list[str], column: str | None, path: str, argument: str) -> s
     return column
 
 
-def _parts(path: str, column: str, metadata: Any, blocksize: int) -> list[RowGroups]:
+def _parts(path: str, column: str, kind: str, metadata: Any, blocksize: int) -> list[RowGroups]:
     """The parts of one file, by its footer."""
+    groups = [_measured(metadata.row_group(i), column) for i in range(metadata.num_row_groups)]
+    cuts, size = [0], 0
+    for i, (_, more, _) in enumerate(groups):
+        if i > cuts[-1] and size + more > blocksize:
+            cuts.append(i)
+            size = 0
+        size += more
     parts: list[RowGroups] = []
-    first = row = size = n = 0
-    for i in range(metadata.num_row_groups):
-        group = metadata.row_group(i)
-        chunks = map(group.column, range(group.num_columns))
-        more = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] == column.split(".")[0])
-        if i > first and size + more > blocksize:
-            parts.append(RowGroups(path, column, first, i, (row, row + n)))
-            first, row, size, n = i, row + n, 0, 0
-        size, n = size + more, n + group.num_rows
-    return [*parts, RowGroups(path, column, first, metadata.num_row_groups, (row, row + n))]
+    row = 0
+    for first, last in pairwise([*cuts, len(groups)]):
+        n, n_bytes, n_values = np.array(groups[first:last], np.int64).reshape(-1, 3).sum(0).tolist()
+        parts.append(RowGroups(path, column, first, last, (row, row + n), n_values if kind == "int" else n_bytes, {}))
+        row += n
+    return parts
+
+
+def _measured(group: Any, column: str) -> tuple[int, int, int]:
+    """The rows of a row group, the bytes of a column, not compressed, and its values."""
+    chunks = [c for c in map(group.column, range(group.num_columns)) if c.path_in_schema.split(".")[0] == column.split(".")[0]]
+    return group.num_rows, sum(c.total_uncompressed_size for c in chunks), sum(c.num_values for c in chunks)

@@ -48,7 +48,9 @@ class NewColumn(NamedTuple):
 
 
 def batches_of(part: RowGroups) -> Iterator[tuple[int, Any]]:
-    """The rows of row groups in batches with all columns, at least one batch, each with the number of its first row in the file.
+    """The rows of row groups in batches with all columns, those that folders name behind those of the file.
+
+    At least one batch, each with the number of its first row in the file.
 
     A batch has about `BATCH_BYTES` of documents where rows are of average size. In memory are a batch and, compressed as they are
     in the file, the columns of a row group. ValueError for data that cannot be read.
@@ -57,12 +59,15 @@ def batches_of(part: RowGroups) -> Iterator[tuple[int, Any]]:
 
     with open_parquet(part.path) as file:
         row, schema = part.rows[0], file.schema_arrow
+        for name, value in part.more.items():
+            schema = schema.append(pa.field(name, value.type))
         if part.rows[0] == part.rows[1]:
             yield row, pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
         for i in range(part.first, part.last):
             batches = file.iter_batches(_rows_of(file.metadata.row_group(i), part.column), row_groups=[i], use_threads=False)
             while (batch := _next_of(batches, row)) is not None:
-                yield row, batch.replace_schema_metadata(schema.metadata)
+                more = [pa.repeat(value[0], batch.num_rows) for value in part.more.values()]
+                yield row, pa.RecordBatch.from_arrays([*batch.columns, *more], schema=schema)
                 row += batch.num_rows
 
 

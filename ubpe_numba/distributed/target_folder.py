@@ -5,15 +5,24 @@
     .part-00001.parquet.4f00c2a9d1b7e655.tmp     one that is being written, or was when its process was killed
 
 A run that finds files does the rest only. It is refused where the manifest says anything else than it would write itself.
+
+Several runs may write to one folder at once: by the manifest they write the same, each under temporary names of its own, and a
+partition that one of them has finished the others leave out. Nothing is locked, and no clock is asked, as neither can be relied
+on where file systems are shared by a network. A temporary file is removed by the first run that sees all partitions there whole,
+whether its process was killed or is at work still: nobody needs it any more, and a task whose temporary file is gone finds the
+partition there and has nothing left to do (`write_part`).
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ubpe_numba.runtime.files import write_atomically
+from ubpe_numba.runtime.files import atomically
 
 MANIFEST = "_ubpe.json"
 _FORMAT = 1
@@ -48,33 +57,41 @@ class TargetFolder(NamedTuple):
         os.makedirs(self.path, exist_ok=True)
         where = os.path.join(self.path, MANIFEST)
         manifest = {"format": _FORMAT, **manifest}
-        if os.path.exists(where):
-            _check_same(_read(where), manifest, self.path)
-        else:
-            if others := [name for name in sorted(os.listdir(self.path)) if not _is_temporary(name)]:
+        others = [name for name in sorted(os.listdir(self.path)) if not _is_temporary(name)]
+        if not os.path.exists(where):  # asked after the folder was listed: another run may begin at the same time
+            if others:
                 raise FileExistsError(
                     f"target: {self.path}: expected a new or an empty folder, or one with {MANIFEST}, got {others[0]} in it"
                 )
-            self.remove_temporary()
-            write_atomically(where, json.dumps(manifest, indent=1).encode())
+            with suppress(FileExistsError, FileNotFoundError), atomically(where, new=True) as file:
+                file.write(json.dumps(manifest, indent=1).encode())
+        _check_same(_read(where), manifest, self.path)
         return [i for i in range(self.n_parts) if not os.path.exists(self.file(i))]
 
-    def remove_temporary(self) -> None:
-        """Remove what killed processes left."""
-        for name in os.listdir(self.path):
-            if _is_temporary(name):
-                os.unlink(os.path.join(self.path, name))
-
     def finish(self) -> list[str]:
-        """The files in the order of the partitions; FileNotFoundError if the workers wrote them elsewhere."""
-        self.remove_temporary()
+        """The files in the order of the partitions, without the temporary ones; FileNotFoundError if they are elsewhere."""
         files = [self.file(i) for i in range(self.n_parts)]
         for file in files:
             if not os.path.exists(file):
                 raise FileNotFoundError(
                     f"target: a worker wrote {file}, but it is not here: all machines have to share the folder"
                 )
+        for name in os.listdir(self.path):
+            if _is_temporary(name):
+                with suppress(FileNotFoundError, PermissionError):  # another run was first; on Windows a file is open there
+                    os.unlink(os.path.join(self.path, name))
         return files
+
+
+def write_part(path: str, write: Callable[[str], None]) -> None:
+    """In a worker: let the file of a partition be written by a function that writes `atomically`, unless it is there whole."""
+    if os.path.exists(path):
+        return
+    try:
+        write(path)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ESTALE) or not os.path.exists(path):
+            raise
 
 
 def _is_temporary(name: str) -> bool:

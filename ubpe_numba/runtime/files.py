@@ -65,8 +65,11 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """`write_atomically` for data written in pieces: the target is replaced when the block ends without an exception."""
+def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[BinaryIO]:
+    """`write_atomically` for data written in pieces: the target is replaced when the block ends without an exception.
+
+    With `new` it is not replaced, also not one that another process wrote meanwhile: FileExistsError.
+    """
     target = pathlib.Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -75,9 +78,10 @@ def atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield f
             f.flush()
             os.fsync(f.fileno())
-        os.replace(temporary, target)
+        (_link if new else os.replace)(temporary, target)
     except BaseException:
-        os.unlink(temporary)
+        with contextlib.suppress(FileNotFoundError):  # as it is when that was the error
+            os.unlink(temporary)
         raise
     if os.name == "posix":
         directory = os.open(target.parent, os.O_RDONLY)
@@ -85,6 +89,20 @@ def atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(directory)  # so that the rename itself is on the disk
         finally:
             os.close(directory)
+
+
+def _link(temporary: pathlib.Path, target: pathlib.Path) -> None:
+    """Give a file its name if there is no file of this name: FileExistsError. One step, on file systems of networks too."""
+    try:
+        os.link(temporary, target)
+    except (FileExistsError, FileNotFoundError):
+        raise
+    except OSError:  # a file system without links; two steps
+        if target.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        os.replace(temporary, target)
+    else:
+        os.unlink(temporary)
 
 
 def npz_of(arrays: dict[str, np.ndarray]) -> bytes:
