@@ -821,6 +821,31 @@ if POSIX:
         )
         assert out.split("\n") == ["stopped"] * 4
 
+    def test_control_c_while_kernels_are_compiled(tmp_path: pathlib.Path) -> None:
+        """Numba and LLVM do not bear an interruption: it ended in a crash, or in an error at some later call."""
+        out = run(
+            """
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            stopped = 0
+            for delay in (0.02, 0.1, 0.1, 0.3, 0.3, 0.3, 0.7, 0.7, 1.5):
+                timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+                end = time.monotonic() + delay + 1
+                timer.start()
+                try:
+                    while time.monotonic() < end:
+                        small_digest()
+                except KeyboardInterrupt:
+                    stopped += 1
+                timer.join()
+            assert stopped > 4, stopped
+            print(small_digest())
+            """,
+            tmp_path / "cold",
+        )
+        before = intact(tmp_path / "cold")
+        assert run("print(small_digest())", tmp_path / "cold") == out
+        assert intact(tmp_path / "cold") == before
+
     @pytest.mark.parametrize("suffix", [".json", ".npz"])
     def test_a_killed_save_leaves_a_whole_file(warm: Warm, tmp_path: pathlib.Path, suffix: str) -> None:
         out = run(

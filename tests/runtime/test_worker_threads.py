@@ -172,7 +172,11 @@ def test_groups_retire_with_their_tasks_done(monkeypatch: pytest.MonkeyPatch) ->
     groups: dict[tuple[int, int], worker_threads.Group] = {}
     monkeypatch.setattr(worker_threads, "_groups", groups)
     hold, ended = threading.Event(), []
-    waiting = threading.Thread(target=lambda: ended.append(thread_pool.run(lambda a, b: hold.wait(PATIENCE), [(0, 1), (1, 2)], 2)))
+
+    def wait() -> None:
+        ended.append(thread_pool.run(lambda a, b: hold.wait(PATIENCE), [(0, 1), (1, 2)], 2))
+
+    waiting = threading.Thread(target=wait)
     waiting.start()
     while not groups:
         pass

@@ -129,8 +129,9 @@ def together(here: Callable[[], T], helper: Callable[[int], object], stop: Calla
 
 
 def apart(call: Callable[[], T]) -> T:
-    """What `call` returns. In the main thread it is made by another, where no Ctrl-C can interrupt it: that is raised at once, while
-    the call ends in the background. For calls of libraries that an interruption leaves in disorder.
+    """What `call()` returns, made where no Ctrl-C can interrupt it: for libraries that an interruption leaves in disorder.
+
+    In the main thread the call is left to another thread. A Ctrl-C is raised at once, while the call ends in the background.
     """
     if threading.current_thread() is not threading.main_thread():
         return call()

@@ -1,8 +1,8 @@
 """Threads that wait for tasks, made so that Ctrl-C can come at any time.
 
-Python raises KeyboardInterrupt in the main thread between any two of its instructions. With the pool of `concurrent.futures` one
-that comes while a future's lock is taken in Python leaves it locked; the thread that works for the future then waits for ever, and
-so does the interpreter when it ends. Here all that passes between threads goes through `SimpleQueue` and locks, whose methods are
+Python raises KeyboardInterrupt in the main thread between any two of its instructions. In the pools of `concurrent.futures`, one
+that comes while Python takes a future's lock leaves it locked: the thread that works for the future then waits for ever, and so
+does the interpreter when it ends. Here all that passes between threads goes through `SimpleQueue` and locks, whose methods are
 single operations: they happen, or they do not.
 
     caller   put task 0, put task 1, ...                get, get: all have ended
@@ -111,7 +111,7 @@ def is_worker() -> bool:
 
 
 def submit(tasks: Sequence[Task[object]], size: int) -> bool:
-    """Give tasks to the group of `size` threads; False if there can be none (limits of the system, the end of the interpreter)."""
+    """Give tasks to the group of `size` threads; False if there can be none: limits of the system, the interpreter's end."""
     process = os.getpid()
     with _lock:
         for key in [key for key in _groups if key[0] != process]:

@@ -124,7 +124,7 @@ def work(driver, task, shards, weighted, borders, control, me):
 
 @helper
 def _until(driver, task, shards, weighted, borders, ties, control, threads, budget):
-    """Rounds until there is a reason to stop; returns it. Arguments and cost are those of `run`. Ninety lines, as stages share all."""
+    """What `run` does but for the end. Ninety lines, as the stages share all of the state. O(occurrences)."""
     state, batch = driver.state[0], task.batch[0]
     stop = state.visited + budget
     n_shards, n_parts = shards.state.shape[0], driver.part.shape[0]
