@@ -18,7 +18,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -73,7 +73,7 @@ class Group:
     """Threads that take their tasks from one queue. Raises RuntimeError if not all can be started."""
 
     def __init__(self, size: int) -> None:
-        self._tasks: SimpleQueue[Task[object] | None] = SimpleQueue()
+        self._tasks: SimpleQueue[Task[Any] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         try:
             for i in range(size):
@@ -85,7 +85,7 @@ class Group:
             self.end()
             raise
 
-    def put(self, tasks: Sequence[Task[object]]) -> None:
+    def put(self, tasks: Sequence[Task[Any]]) -> None:
         """Have tasks done, in this order as threads become free."""
         for task in tasks:
             self._tasks.put(task)
@@ -110,7 +110,7 @@ def is_worker() -> bool:
     return getattr(_this_thread, "works", False)
 
 
-def submit(tasks: Sequence[Task[object]], size: int) -> bool:
+def submit(tasks: Sequence[Task[Any]], size: int) -> bool:
     """Give tasks to the group of `size` threads; False if there can be none: limits of the system, the interpreter's end."""
     process = os.getpid()
     with _lock:
@@ -136,7 +136,7 @@ def _retire(group: Group) -> None:
     _retired[:] = [other for other in _retired if other.is_alive()] + [group]
 
 
-def _work(tasks: SimpleQueue[Task[object] | None]) -> None:
+def _work(tasks: SimpleQueue[Task[Any] | None]) -> None:
     _this_thread.works = True
     while True:
         task = tasks.get()
