@@ -62,9 +62,18 @@ def together() -> object:
     return thread_pool.together(here, helper, lambda: stopped.append(True), 3)
 
 
-@pytest.mark.parametrize(("call", "expected"), [(run, [1, 2, 3]), (together, 7)])
-def test_a_ctrl_c_anywhere_leaves_the_threads_at_work(call: Callable[[], object], expected: object) -> None:
+def apart() -> object:
+    return worker_threads.apart(lambda: 5)
+
+
+# one that comes in the callback of a weak reference, such as the threads of `threading` have, Python reports and drops
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(("call", "expected"), [(run, [1, 2, 3]), (together, 7), (apart, 5)])
+def test_a_ctrl_c_anywhere_leaves_the_threads_at_work(
+    call: Callable[[], object], expected: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In a thread of its own, so that one that hangs is an error and not the end of all tests."""
+    monkeypatch.setattr(threading, "main_thread", threading.current_thread)  # it stands for the main thread
     steps, errors = 0, []
 
     def every_step() -> None:

@@ -25,7 +25,7 @@ import numba
 from numba import njit, typeof
 
 from ubpe_numba.runtime.kernel_cache import attach
-from ubpe_numba.runtime.thread_pool import apart
+from ubpe_numba.runtime.worker_threads import apart
 
 F = TypeVar("F", bound=Callable[..., Any])
 

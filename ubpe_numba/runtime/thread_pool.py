@@ -6,23 +6,21 @@ Kernels release the GIL, so Python threads use every core. A worker thread never
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from functools import partial
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import TypeVar
 
 import numpy as np
 
 from ubpe_numba.runtime.arrays import positive
-from ubpe_numba.runtime.worker_threads import Task, is_worker, submit
+from ubpe_numba.runtime.worker_threads import Task, is_worker, submit, wait
 
 T = TypeVar("T")
 
 SERIAL_BELOW = 200_000  # symbols: below this, threads cost more than they save (submitting a chunk: ~16 µs, ~300 symbols)
 LONG = 4_000_000  # symbols: kernels from here on run 0.1 s or more, during which the calling thread cannot handle Ctrl-C
 _CHUNKS_PER_THREAD = 4  # balances chunks of unequal speed
-_POLL_SECONDS = 0.1  # between two checks for Ctrl-C
 
 
 def resolve(n_threads: int | None) -> int:
@@ -96,7 +94,7 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
         if not submit(tasks, min(resolve(n_threads), len(chunks))):
             return [function(*chunk) for chunk in chunks]
         for _ in tasks:
-            _wait(done)
+            wait(done)
     except BaseException:
         for task in tasks:
             task.cancel()
@@ -123,36 +121,6 @@ def together(here: Callable[[], T], helper: Callable[[int], object], stop: Calla
         stop()
         begun = [task for task in tasks if not task.cancel()]
         for _ in begun:
-            _wait(done)
+            wait(done)
         for task in begun:
             task.result()
-
-
-def apart(call: Callable[[], T]) -> T:
-    """What `call()` returns, made where no Ctrl-C can interrupt it: for libraries that an interruption leaves in disorder.
-
-    In the main thread the call is left to another thread. A Ctrl-C is raised at once, while the call ends in the background.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return call()
-    done: SimpleQueue[object] = SimpleQueue()
-    task = Task(call, done)
-    try:
-        threading.Thread(target=task.work, name="ubpe_apart").start()
-    except RuntimeError:  # no thread can be started
-        if not task.cancel():  # but this one was, before the error
-            _wait(done)
-            return task.result()
-        return call()
-    _wait(done)
-    return task.result()
-
-
-def _wait(done: SimpleQueue[object]) -> None:
-    """Wait for one more task."""
-    while True:
-        try:
-            done.get(timeout=_POLL_SECONDS)  # without, a signal that arrives just before the wait begins would not end it
-            return
-        except Empty:
-            pass

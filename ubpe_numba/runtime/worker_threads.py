@@ -17,11 +17,12 @@ import atexit
 import os
 import threading
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
+_POLL_SECONDS = 0.1  # between two checks for Ctrl-C
 _MOST_GROUPS = 4  # kept, one for each number of threads requested recently
 
 _groups: dict[tuple[int, int], Group] = {}
@@ -118,17 +119,50 @@ def submit(tasks: Sequence[Task[Any]], size: int) -> bool:
             del _groups[key]  # inherited by fork: its threads exist only in the parent
         group = _groups.get((process, size))
         if group is None:
-            if _ended:
-                return False
-            try:
-                group = Group(size)
-            except RuntimeError:
+            group = _new(size)
+            if group is None:
                 return False
             if len(_groups) == _MOST_GROUPS:
                 _retire(_groups.pop(next(iter(_groups))))
             _groups[process, size] = group
         group.put(tasks)
         return True
+
+
+def wait(done: SimpleQueue[object]) -> None:
+    """Wait for one more task."""
+    while True:
+        try:
+            done.get(timeout=_POLL_SECONDS)  # without, a signal that arrives just before the wait begins would not end it
+            return
+        except Empty:
+            pass
+
+
+def apart(call: Callable[[], T]) -> T:
+    """What `call()` returns, made where no Ctrl-C can interrupt it: for libraries that an interruption leaves in disorder.
+
+    In the main thread the call is left to another thread. A Ctrl-C is raised at once, while the call ends in the background.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    done: SimpleQueue[object] = SimpleQueue()
+    task = Task(call, done)
+    with _lock:
+        group = _new(1)
+        if group is None:
+            return call()
+        group.put([task])
+        _retire(group)
+    wait(done)
+    return task.result()
+
+
+def _new(size: int) -> Group | None:
+    try:
+        return None if _ended else Group(size)
+    except RuntimeError:
+        return None
 
 
 def _retire(group: Group) -> None:
