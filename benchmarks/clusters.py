@@ -53,7 +53,7 @@ class Clocked(DaskEngine):
         if method == "step":
             self.batch = getattr(self, "batch", 0) + 1
             if self.batch == Clocked.kill_at and not self.killed:
-                pid = self.client.run(os.getpid, workers=[self._where[0]])[self._where[0]]
+                pid = self.hosts.client.run(os.getpid, workers=[self.hosts.where[0]])[self.hosts.where[0]]
                 self.killed = time.perf_counter()
                 os.kill(pid, signal.SIGKILL)
         found = super().ask(method, *args, each=each)

@@ -15,7 +15,7 @@ pytest.importorskip("distributed")
 
 import dask
 
-from ubpe_numba.distributed import actors
+from ubpe_numba.distributed import hosts
 from ubpe_numba.distributed.actors import DaskEngine
 from ubpe_numba.fitting.engine import Engine, LostHostsError
 
@@ -85,7 +85,7 @@ class Echo:
         return self.number
 
 
-def hosts(n: int) -> list[Any]:
+def made_of(n: int) -> list[Any]:
     return [dask.delayed(Echo)(k) for k in range(n)]
 
 
@@ -102,7 +102,7 @@ def left_on_workers(client: Any) -> list[Any]:
 
 @pytest.fixture
 def engine(client: Any) -> Iterator[DaskEngine]:
-    made = DaskEngine(client, hosts(3))  # more than workers
+    made = DaskEngine(client, made_of(3))  # more than workers
     yield made
     made.close()
 
@@ -121,7 +121,7 @@ def test_answers_come_in_order_of_hosts(engine: Engine) -> None:
 @pytest.mark.parametrize("size", [0, 1, 7, 1_000, 3_001, 50_001, 600_000])
 def test_arrays_arrive_aligned_and_writable(engine: DaskEngine, size: int, through_scheduler: bool) -> None:
     if through_scheduler:
-        engine._direct.clear()
+        engine.hosts.direct.clear()
     values = np.arange(size)
     for found in engine.ask("add_one", values):
         np.testing.assert_array_equal(found, values + 1)
@@ -181,7 +181,7 @@ def test_a_host_that_cannot_be_made(client: Any) -> None:
 
 def test_close_leaves_nothing_on_the_workers(client: Any) -> None:
     assert eventually(lambda: not left_on_workers(client))
-    made = DaskEngine(client, hosts(2))
+    made = DaskEngine(client, made_of(2))
     assert made.ask("fail") == [0, 1]
     assert len(left_on_workers(client)) == 2
     made.close()
@@ -192,7 +192,7 @@ def test_close_leaves_nothing_on_the_workers(client: Any) -> None:
 
 
 def test_a_worker_killed_between_calls(mortal: Any) -> None:
-    engine = DaskEngine(mortal, hosts(2))
+    engine = DaskEngine(mortal, made_of(2))
     for which in (1, 0):
         kill(engine, which)
         began = time.monotonic()
@@ -211,9 +211,9 @@ def test_a_worker_killed_between_calls(mortal: Any) -> None:
 
 @pytest.mark.parametrize("through_scheduler", [False, True])
 def test_a_worker_killed_during_a_call(mortal: Any, through_scheduler: bool) -> None:
-    engine = DaskEngine(mortal, hosts(2))
+    engine = DaskEngine(mortal, made_of(2))
     if through_scheduler:
-        engine._direct.clear()
+        engine.hosts.direct.clear()
     with pytest.raises(LostHostsError) as caught:
         engine.ask("die", 0)
     assert caught.value.hosts == [0]
@@ -229,9 +229,9 @@ def test_a_worker_killed_during_a_call(mortal: Any, through_scheduler: bool) -> 
 
 def test_a_connection_that_says_nothing_any_more(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine is gone without a word: the scheduler knows, the connection of the client stays open."""
-    monkeypatch.setattr(actors, "_LOOK", 0.1)
-    engine = DaskEngine(mortal, hosts(2))
-    addresses = list(engine._where)
+    monkeypatch.setattr(hosts, "LOOK", 0.1)
+    engine = DaskEngine(mortal, made_of(2))
+    addresses = list(engine.hosts.where)
     waiting = threading.Event()
     found: list[Any] = []
 
@@ -255,9 +255,9 @@ def test_a_connection_that_says_nothing_any_more(mortal: Any, monkeypatch: pytes
 
 
 def test_no_worker_at_all(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actors, "_PATIENCE", 0.5)
-    monkeypatch.setattr(actors, "_RETURN", 0.1)
-    engine = DaskEngine(mortal, hosts(2))
+    monkeypatch.setattr(hosts, "_PATIENCE", 0.5)
+    monkeypatch.setattr(hosts, "_RETURN", 0.1)
+    engine = DaskEngine(mortal, made_of(2))
     mortal.cluster.scale(0)
     assert eventually(lambda: not mortal.scheduler_info(n_workers=-1)["workers"])
     with pytest.raises(LostHostsError) as caught:
@@ -267,7 +267,7 @@ def test_no_worker_at_all(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_scheduler_that_is_gone(mortal: Any) -> None:
-    engine = DaskEngine(mortal, hosts(2))
+    engine = DaskEngine(mortal, made_of(2))
     address = mortal.scheduler.address
     mortal.cluster.close()
     with pytest.raises(ConnectionError, match=address):
@@ -278,7 +278,7 @@ def test_a_scheduler_that_is_gone(mortal: Any) -> None:
 
 
 def test_ctrl_c_comes_through_at_once(client: Any) -> None:
-    engine = DaskEngine(client, hosts(2))
+    engine = DaskEngine(client, made_of(2))
     timer = threading.Timer(0.5, lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT))
     began = time.monotonic()
     timer.start()

@@ -18,7 +18,7 @@ import dask
 import dask.array
 
 from ubpe_numba import BPE
-from ubpe_numba.distributed import actors, fit, fitting
+from ubpe_numba.distributed import fit, fitting, hosts
 from ubpe_numba.distributed.actors import DaskEngine
 from ubpe_numba.distributed.desk import Desk
 from ubpe_numba.distributed.packed import pack
@@ -115,7 +115,7 @@ def test_groups_are_consecutive_and_even(client: Any, engine: DaskEngine) -> Non
 def test_answers_come_in_order_of_hosts(client: Any, through_scheduler: bool) -> None:
     engine = engine_of(client)
     if through_scheduler:
-        engine._direct.clear()
+        engine.hosts.direct.clear()
     sent, received = list(engine.sent), list(engine.received)
     large = np.arange(10_000)
     for k, (number, args) in enumerate(engine.ask("hear", 1, large)):
@@ -162,9 +162,9 @@ def test_the_first_exception_is_raised(engine: DaskEngine, which: tuple[int, ...
 @pytest.mark.parametrize("which", [5, 7, 21])
 def test_one_host_is_gone(client: Any, monkeypatch: pytest.MonkeyPatch, which: int) -> None:
     """Its worker is still there, and so are all others, the first of a group among them."""
-    monkeypatch.setattr(actors, "_RETURN", 0.1)
+    monkeypatch.setattr(hosts, "_RETURN", 0.1)
     engine = engine_of(client)
-    actor = engine._actors[which]
+    actor = engine.hosts._actors[which]
     assert actor is not None
     actor.release()
     key = actor.key
@@ -213,10 +213,10 @@ def test_a_worker_killed_between_calls(mortal: Any) -> None:
 
 def test_a_machine_that_says_nothing_any_more(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scheduler knows, the connections stay open: those of the driver, and those of the first of a group."""
-    monkeypatch.setattr(actors, "_LOOK", 0.1)
-    monkeypatch.setattr(actors, "_RETURN", 0.1)
+    monkeypatch.setattr(hosts, "LOOK", 0.1)
+    monkeypatch.setattr(hosts, "_RETURN", 0.1)
     engine = engine_of(mortal)
-    lost, address = hosts_beside(engine, 7), engine._where[7]
+    lost, address = hosts_beside(engine, 7), engine.hosts.where[7]
     waiting = threading.Event()
     found: list[Any] = []
 

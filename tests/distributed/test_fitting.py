@@ -25,7 +25,7 @@ import dask.bag as db
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, count_documents
 from ubpe_numba.cli.demo import load_ecg
-from ubpe_numba.distributed import actors, fit
+from ubpe_numba.distributed import fit, hosts
 from ubpe_numba.fitting.remote_shards import RemoteShards, ask_at_first
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -547,7 +547,7 @@ def test_a_partition_that_kills_every_worker(mortal: Any, monkeypatch: pytest.Mo
         os.kill(os.getpid(), signal.SIGKILL)
         return part
 
-    monkeypatch.setattr(actors, "_TRIES", 1)
+    monkeypatch.setattr(hosts, "TRIES", 1)
     with pytest.raises(RuntimeError, match="partition 1: 1 times workers died while they read it"):
         fit(BPE(290), [dask.delayed(DOCS[:5]), dask.delayed(deadly)(DOCS[5:])], mortal, progress=False)
     mortal.wait_for_workers(2, timeout=60)

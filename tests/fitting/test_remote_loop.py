@@ -16,7 +16,7 @@ from remote_fits import Cut, Losing, Place, Sizes, chaos, cut, endless, here, re
 
 from ubpe_numba import UnknownSymbolError
 from ubpe_numba.documents.corpus import as_corpus
-from ubpe_numba.fitting import loop, remote_loop
+from ubpe_numba.fitting import loop, remote_loop, run_rounds
 from ubpe_numba.fitting.engine import InProcess
 from ubpe_numba.fitting.host import Host
 from ubpe_numba.fitting.remote_loop import fit_remotely
@@ -222,7 +222,7 @@ def test_pauses_for_progress_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     parts, goes_on = cut([doc], [Place(0, True, 60)])
     plan = settings_of(30, 5)
     monkeypatch.setattr(remote_loop, "_PAUSE", -1.0)
-    monkeypatch.setattr(remote_loop, "BUDGET", 1)
+    monkeypatch.setattr(run_rounds, "BUDGET", 1)
     seen: list[int] = []
 
     class Seen(Progress):

@@ -16,38 +16,20 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
-from ubpe_numba.distributed.cluster import LARGE_GRAPHS, address_of, failure
-from ubpe_numba.distributed.desk import Desk, Together
-from ubpe_numba.distributed.packed import Packed, pack, received
+from ubpe_numba.distributed import hosts
+from ubpe_numba.distributed.desk import Together
+from ubpe_numba.distributed.packed import Packed, pack
 from ubpe_numba.fitting.engine import LostHostsError
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed
-    from distributed import Client, Future
+    from distributed import Client
 
 _DIRECT = 16  # hosts that the driver asks itself, one by one
-_LOOK = 1.0  # seconds between two questions whether hosts are there that have not answered
-_ANSWER = 10.0  # seconds in which the scheduler must answer
-_REACH = 5.0  # seconds to reach a worker directly
-_RETURN = 10.0  # seconds in which a nanny may start a worker again, before hosts have to share those that are left
-_PATIENCE = 60.0  # seconds without any worker
-_TRIES = 3  # to make hosts whose workers die meanwhile
-_ACTOR_LOST = "Worker holding Actor was lost"  # what Dask says of an actor that is not there any more
-_UNREACHED = "client: the scheduler at {} cannot be reached: it has ended, or the connection is lost"
-_NO_WORKER = "client: the cluster of the scheduler at {} has had no worker for {:.0f} s"
-
-
-def _number_of(k: int, key: Any) -> str | None:
-    """The name of a host whose parts have none."""
-    return f"host {k}" if key is None else None
 
 
 class DaskEngine:
@@ -86,25 +68,21 @@ class DaskEngine:
         client: Client,
         make: Sequence[Delayed],
         together: Together | None = None,
-        name_of: Callable[[int, Any], str | None] = _number_of,
+        name_of: Callable[[int, Any], str | None] = hosts.number_of,
     ) -> None:
-        self.client, self.make, self.n, self.together, self.name_of = client, list(make), len(make), together, name_of
+        self.hosts, self.n = hosts.Hosts(client, make, together, name_of), len(make)
         n_groups = self.n if self.n <= _DIRECT else math.isqrt(self.n)
         cuts = [self.n * g // n_groups for g in range(n_groups + 1)]
         self._groups = [range(begin, end) for begin, end in pairwise(cuts)]
-        self._address = address_of(client)  # of the scheduler; a client forgets it
         self.rounds, self.sent, self.received = 0, [0] * self.n, [0] * self.n
-        self._actors: list[Future | None] = [None] * self.n
-        self._where = [""] * self.n  # addresses of workers
-        self._direct: set[str] = set()  # those that answer the client itself
         try:
             self.renew(range(self.n))
         except LostHostsError as error:
             self.close()
-            names = ", ".join(str(self.name_of(k, None)) for k in error.hosts[:3])
+            names = ", ".join(str(name_of(k, None)) for k in error.hosts[:3])
             raise RuntimeError(
-                f"{names}: {_TRIES} times workers died while they read it: the memory of one may be too small for it (see the "
-                "workers' logs)"
+                f"{names}: {hosts.TRIES} times workers died while they read it: the memory of one may be too small for it (see "
+                "the workers' logs)"
             ) from None
         except BaseException:
             self.close()
@@ -138,7 +116,7 @@ class DaskEngine:
         frames = {id(m): m.frames() for several in messages for m in several}
         for group, several in zip(groups, messages, strict=True):
             self.sent[group.start] += sum(m.nbytes for m in several)
-        found, lost = self._sync(self._gather, groups, [[frames[id(m)] for m in several] for several in messages])
+        found, lost = self.hosts.sync(self._gather, groups, [[frames[id(m)] for m in several] for several in messages])
         answers: list[Packed] = []
         for group, packed in zip(groups, found, strict=True):
             if packed is None:
@@ -163,15 +141,15 @@ class DaskEngine:
         silent: dict[Any, list[int]] = {}  # of calls that wait for them
         try:
             while waiting:
-                _, waiting = await asyncio.wait(waiting, timeout=_LOOK)
+                _, waiting = await asyncio.wait(waiting, timeout=hosts.LOOK)
                 if waiting:
-                    there = await self._there([k for call in waiting for k in of[call]])
+                    there = await self.hosts.there([k for call in waiting for k in of[call]])
                     silent |= {call: gone for call in waiting if (gone := [k for k in of[call] if k not in there])}
                     waiting -= silent.keys()
         finally:
             for call in calls:
                 call.cancel()  # of those that are done nothing changes
-            await asyncio.wait(calls, timeout=_REACH)  # a dead connection may be slow to close
+            await asyncio.wait(calls, timeout=hosts.REACH)  # a dead connection may be slow to close
         answered = [call.done() and not call.cancelled() and call.exception() is None for call in calls]
         found = [call.result() if fine else None for call, fine in zip(calls, answered, strict=True)]
         broken = [call for call, fine in zip(calls, answered, strict=True) if not fine]
@@ -179,185 +157,33 @@ class DaskEngine:
         went += [silent[call] for call in broken if call in silent]
         lost = [k for hosts in went for k in hosts]
         if lost:
-            await self._there([])  # if the scheduler is gone, so are the workers soon
+            await self.hosts.there([])  # if the scheduler is gone, so are the workers soon
         return found, lost
 
     async def _call_group(self, group: range, frames: list[Any]) -> Packed:
         """What the hosts of a group answer. Any exception: its first desk is not there, or did not answer."""
         answer: Packed
         if len(group) == 1:
-            answer = await self._call(group.start, "call", self.rounds, *frames)
+            answer = await self.hosts.call(group.start, "call", self.rounds, *frames)
         else:
-            keys = ["" if (actor := self._actors[k]) is None else actor.key for k in group]
-            members = [(self._where[k] if key else "", key) for k, key in zip(group, keys, strict=True)]
-            answer = await self._call(group.start, "call_group", self.rounds, members, *frames)
+            where, keys = self.hosts.where, self.hosts.keys
+            members = [(where[k] if keys[k] else "", keys[k]) for k in group]
+            answer = await self.hosts.call(group.start, "call_group", self.rounds, members, *frames)
         return answer
 
     async def _gone(self, group: range) -> list[int]:
         """Hosts of a group that are lost, when its first desk has not answered: that, and those that went with it."""
-        others = list(await self._there(group[1:])) if len(group) > 1 else []
-        answers = await asyncio.gather(*[self._is_here(k) for k in others])
+        others = list(await self.hosts.there(group[1:])) if len(group) > 1 else []
+        answers = await asyncio.gather(*[self.hosts.is_here(k) for k in others])
         alive = {k for k, fine in zip(others, answers, strict=True) if fine}
         return [k for k in group if k not in alive]
 
-    async def _is_here(self, k: int) -> bool:
-        """Whether the desk of host k answers."""
-        with suppress(Exception):
-            return await asyncio.wait_for(self._call(k, "here"), _REACH) is True
-        return False
-
-    async def _call(self, k: int, method: str, *args: Any) -> Any:
-        """What the desk of host k answers. Any exception: it did not get the message, or is not there."""
-        where, actor = self._where[k], self._actors[k]
-        if actor is None or not where:
-            raise OSError("not there")
-        message = {"function": method, "actor": actor.key, "args": args, "kwargs": {}}
-        if where in self._direct:
-            answer = await self.client.rpc(where).actor_execute(**message)
-        else:
-            answer = await self.client.scheduler.proxy(worker=where, msg={"op": "actor_execute", **message})
-        if answer["status"] != "OK":
-            raise answer["exception"]
-        return received(answer["result"])
-
-    # -------------------------------------------------------------------------------------------- life of hosts
+    # -------------------------------------------------------------------------------------------- hosts
 
     def renew(self, lost: Sequence[int]) -> None:
-        """Make hosts anew that are lost, on the workers that are left or on those that nannies have started again.
-
-        Raises
-        ------
-        RuntimeError
-            If there is no worker for a minute.
-        LostHostsError
-            If the new hosts are lost as well, and those after them.
-        Exception
-            What making a host raised.
-        """
-        lost = list(lost)
-        for _ in range(_TRIES):
-            self._let_go(lost)
-            places = dict(zip(lost, self._places(lost), strict=True))
-            for k, where in places.items():
-                self._start(k, where)
-            self._wait(places)
-            self._sync(self._find, lost)
-            lost = [k for k in lost if not self._where[k]]
-            if not lost:
-                return
-        raise LostHostsError(lost, f"their workers ended {_TRIES} times while they were made")
+        """Make hosts anew that are lost. Raises as `hosts.Hosts.renew`."""
+        self.hosts.renew(lost)
 
     def close(self) -> None:
         """Let go of all hosts; their workers drop them."""
-        for actor in self._actors:
-            if actor is not None:
-                actor.release()
-        self._actors = [None] * self.n
-
-    def _let_go(self, hosts: Sequence[int]) -> None:
-        """Drop hosts, until the scheduler has forgotten them: what they are made of would wait for the workers of before."""
-        old = [actor for k in hosts if (actor := self._actors[k]) is not None]
-        for actor in old:
-            actor.release()
-        for k in hosts:
-            self._actors[k] = None
-        end = time.monotonic() + _ANSWER
-        keys = [actor.key for actor in old]
-        while old and any(self._sync(self._answer_of, "get_task_status", keys=keys).values()) and time.monotonic() < end:
-            time.sleep(0.01)
-
-    def _places(self, lost: Sequence[int]) -> list[str]:
-        """A worker for each of the lost hosts: where there are the fewest others, on machines with the fewest."""
-        left_alone = {self._where[k] for k in lost}
-        began = time.monotonic()
-        while True:
-            info = self._sync(self._answer_of, "identity", n_workers=-1)["workers"]
-            fit = {a: w["host"] for a, w in info.items() if w["status"] == "running"}
-            kept = Counter(self._where[k] for k in range(self.n) if k not in lost and self._where[k])
-            waited = time.monotonic() - began
-            new = [a for a in fit if a not in left_alone]
-            if not any(left_alone) or waited > _RETURN or sum(a not in kept for a in new) >= min(len(lost), len(left_alone)):
-                fit = {a: fit[a] for a in new} or fit
-                if fit:
-                    break
-            if waited > _PATIENCE:
-                raise RuntimeError(_NO_WORKER.format(self._address, _PATIENCE))
-            time.sleep(0.1)
-        machines = Counter(fit[a] for a in kept.elements() if a in fit)
-        places = []
-        for _ in lost:
-            where = min(fit, key=lambda a: (kept[a], machines[fit[a]], a))
-            kept[where] += 1
-            machines[fit[where]] += 1
-            places.append(where)
-        return places
-
-    def _start(self, k: int, where: str) -> None:
-        """Have host k made on a worker; if that ends meanwhile, on another one."""
-        import dask
-
-        self._where[k] = ""
-        desk = dask.delayed(Desk, pure=False)(self.make[k], self.together, dask_key_name=f"ubpe-shard-{k}-{uuid4().hex}")
-        with dask.config.set(LARGE_GRAPHS):
-            self._actors[k] = self.client.compute(desk, workers=[where], allow_other_workers=True, actors=True)
-
-    def _wait(self, places: Mapping[int, str]) -> None:
-        """Until hosts are made, or the workers ended where they were to be made; what making one of them raised.
-
-        Dask leaves a task that was meant for a worker that ended waiting for ever, if there was no other worker at that time.
-        """
-        actors = {k: actor for k in places if (actor := self._actors[k]) is not None}
-        waiting = set(actors)
-        look = began = time.monotonic()
-        while waiting := {k for k in waiting if not actors[k].done()}:
-            time.sleep(0.005)
-            if (now := time.monotonic()) > look + _LOOK:
-                look = now
-                if there := self._sync(self._answer_of, "identity", n_workers=-1)["workers"]:
-                    began = now
-                    waiting = {k for k in waiting if places[k] in there}
-                elif now > began + _PATIENCE:
-                    raise RuntimeError(_NO_WORKER.format(self._address, _PATIENCE))
-        for k, actor in actors.items():
-            if actor.status == "cancelled":
-                raise RuntimeError(f"{self.name_of(k, None)}: cancelled, or data of a future was lost with its worker")
-            if actor.status == "error" and str(error := actor.exception()) != _ACTOR_LOST:
-                cause = self._sync(self._answer_of, "get_error_cause", keys=[actor.key])
-                name = self.name_of(k, tuple(cause) if isinstance(cause, list) else cause)
-                raise error if name is None or name in str(error) else failure(error, name)
-
-    async def _find(self, made: Sequence[int]) -> None:
-        """Where hosts are, and whether they can be reached directly; of those that are lost again, nowhere."""
-        keys = {k: actor.key for k in made if (actor := self._actors[k]) is not None}
-        found = await self._answer_of("who_has", keys=list(keys.values()))
-        for k, key in keys.items():
-            self._where[k] = next(iter(found.get(key, ())), "")
-        await asyncio.gather(*[self._reach(k) for k in made if self._where[k]])
-
-    async def _reach(self, k: int) -> None:
-        """Whether host k answers the client itself; otherwise the scheduler has to pass messages on."""
-        where = self._where[k]
-        for direct in (True, False):
-            (self._direct.add if direct else self._direct.discard)(where)
-            if await self._is_here(k):
-                return
-        self._where[k] = ""
-
-    async def _there(self, hosts: Sequence[int]) -> set[int]:
-        """Which of these hosts the scheduler still knows to be where they were."""
-        keys = {k: actor.key for k in hosts if (actor := self._actors[k]) is not None}
-        found = await self._answer_of("who_has", keys=list(keys.values()))
-        return {k for k, key in keys.items() if self._where[k] in found.get(key, ())}
-
-    async def _answer_of(self, question: str, **about: Any) -> Any:
-        """What the scheduler answers."""
-        try:
-            return await asyncio.wait_for(getattr(self.client.scheduler, question)(**about), _ANSWER)
-        except (OSError, TimeoutError) as error:
-            raise ConnectionError(_UNREACHED.format(self._address)) from error
-
-    def _sync(self, function: Any, *args: Any, **about: Any) -> Any:
-        """Run a coroutine on the loop of the client. Ctrl-C ends the wait at once, and the coroutine."""
-        if self.client.status != "running":
-            raise ConnectionError(_UNREACHED.format(self._address))
-        return self.client.sync(function, *args, **about)
+        self.hosts.close()

@@ -8,14 +8,13 @@ from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.fitting.all_shards import AllShards
 from ubpe_numba.fitting.engine import InProcess
 from ubpe_numba.fitting.history import History
-from ubpe_numba.fitting.kernels import rounds
 from ubpe_numba.fitting.kernels.borders import allocate_borders
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
-from ubpe_numba.fitting.loop import BUDGET, ENDLESS, CorpusSize, Loop, Merges, Room, Settings, plan
+from ubpe_numba.fitting.loop import ENDLESS, CorpusSize, Loop, Merges, Room, Settings, plan
 from ubpe_numba.fitting.memory_limit import Memory
+from ubpe_numba.fitting.run_rounds import run_rounds
 from ubpe_numba.fitting.shards import cut
 from ubpe_numba.fitting.working_text import ROOM, WorkingText
-from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
@@ -95,22 +94,8 @@ class _FitHere(Loop):
         text.width = self.task.width
 
     def _rounds(self) -> int:
-        """Rounds in this thread, with the help of others."""
-        control, threads = self.control, self.threads
-        control[:] = 0
         shared = self.driver, self.task, self.text.shards, self.text.weighted, self.shards.borders
-        if threads == 1:
-            return int(rounds.run(*shared, self.ties, control, 1, BUDGET))
-
-        def stop() -> None:
-            control[rounds.JOB] |= rounds.STOP
-
-        return thread_pool.together(
-            lambda: int(rounds.run(*shared, self.ties, control, threads, BUDGET)),
-            lambda me: rounds.work(*shared, control, me),
-            stop,
-            threads,
-        )
+        return run_rounds(shared, self.ties, self.control, self.threads)
 
     def _compact(self, more_room: bool) -> None:
         self.text.compact(shrink=self.memory is None)

@@ -30,7 +30,6 @@ from ubpe_numba.runtime.tables.pairs import EMPTY
 from ubpe_numba.vocabulary.rules import FitRules
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
-BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
 _ROUND = 1024  # most merges of a round where one is asked for
 _BATCH_PART = 32  # of the symbols are merged at once: what a batch replaces is noted down (12 bytes each)
 _SMALL = 1 << 16  # but not less than so many

@@ -9,10 +9,10 @@ from ubpe_numba.documents.counts import MOST
 from ubpe_numba.fitting.all_shards import AllShards
 from ubpe_numba.fitting.engine import Engine
 from ubpe_numba.fitting.kernels import rounds
-from ubpe_numba.fitting.loop import BUDGET, CorpusSize, Loop, Merges, Room, Settings
+from ubpe_numba.fitting.loop import CorpusSize, Loop, Merges, Room, Settings
 from ubpe_numba.fitting.messages import Part, Setup
 from ubpe_numba.fitting.remote_shards import RemoteShards
-from ubpe_numba.runtime import thread_pool
+from ubpe_numba.fitting.run_rounds import run_rounds
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -110,21 +110,8 @@ class _RemoteLoop(Loop):
 
     def _driver_alone(self) -> int:
         """What the driver does before or after a batch; returns why it stopped."""
-        control, threads, remote = self.control, self.threads, self.remote
-        control[:] = 0
-        shared = self.driver, self.task, remote.shards, remote.weighted, remote.borders
-        if threads == 1:
-            return int(rounds.run(*shared, None, control, 1, BUDGET))
-
-        def stop() -> None:
-            control[rounds.JOB] |= rounds.STOP
-
-        return thread_pool.together(
-            lambda: int(rounds.run(*shared, None, control, threads, BUDGET)),
-            lambda me: rounds.work(*shared, control, me),
-            stop,
-            threads,
-        )
+        shared = self.driver, self.task, self.remote.shards, self.remote.weighted, self.remote.borders
+        return run_rounds(shared, None, self.control, self.threads)
 
     def _begin_epoch(self) -> None:
         self.remote.until_done(super()._begin_epoch)

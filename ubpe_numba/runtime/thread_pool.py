@@ -113,7 +113,6 @@ def together(here: Callable[[], T], helper: Callable[[int], object], stop: Calla
         return here()
     done: SimpleQueue[object] = SimpleQueue()
     tasks = [Task(partial(helper, i), done) for i in range(1, n_threads)]
-    begun: list[Task[object]] = []
     try:
         submit(tasks, n_threads - 1)
         return here()

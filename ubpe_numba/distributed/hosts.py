@@ -1,0 +1,243 @@
+"""The hosts of a fit on Dask's workers: made, found, asked whether they are there, and made anew when their workers end.
+
+    worker 1        worker 2        worker 3 ends                     worker 1        worker 2
+    Desk of host 0  Desk of host 1  Desk of host 2     renew([2])     Desks 0 and 2   Desk of host 1
+
+A host is an actor of Dask, a `Desk`. Where each is, the scheduler says; whether it answers, the host itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from ubpe_numba.distributed.cluster import LARGE_GRAPHS, address_of, failure
+from ubpe_numba.distributed.desk import Desk, Together
+from ubpe_numba.distributed.packed import received
+from ubpe_numba.fitting.engine import LostHostsError
+
+if TYPE_CHECKING:
+    from dask.delayed import Delayed
+    from distributed import Client, Future
+
+LOOK = 1.0  # seconds between two questions whether hosts are there that have not answered
+REACH = 5.0  # seconds to reach a worker directly
+_ANSWER = 10.0  # seconds in which the scheduler must answer
+_RETURN = 10.0  # seconds in which a nanny may start a worker again, before hosts have to share those that are left
+_PATIENCE = 60.0  # seconds without any worker
+TRIES = 3  # to make hosts whose workers die meanwhile
+_ACTOR_LOST = "Worker holding Actor was lost"  # what Dask says of an actor that is not there any more
+_UNREACHED = "client: the scheduler at {} cannot be reached: it has ended, or the connection is lost"
+_NO_WORKER = "client: the cluster of the scheduler at {} has had no worker for {:.0f} s"
+
+
+def number_of(k: int, key: Any) -> str | None:
+    """The name of a host whose parts have none."""
+    return f"host {k}" if key is None else None
+
+
+class Hosts:
+    """Hosts on the workers of a cluster, as evenly over workers and machines as can be. None is made before `renew`.
+
+    Parameters
+    ----------
+    client, make, together, name_of
+        As `DaskEngine` has them.
+
+    Attributes
+    ----------
+    n : int
+        How many hosts.
+    where : list of str
+        The addresses of their workers; empty while a host is nowhere.
+    keys : list of str
+        What Dask calls each; empty of one that is not made.
+    direct : set of str
+        Addresses of workers that answer the client itself.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        make: Sequence[Delayed],
+        together: Together | None = None,
+        name_of: Callable[[int, Any], str | None] = number_of,
+    ) -> None:
+        self.client, self.make, self.n, self.together, self.name_of = client, list(make), len(make), together, name_of
+        self.where, self.direct = [""] * self.n, set[str]()
+        self._address = address_of(client)  # of the scheduler; a client forgets it
+        self._actors: list[Future | None] = [None] * self.n
+
+    @property
+    def keys(self) -> list[str]:
+        """What Dask calls each; empty of one that is not made."""
+        return ["" if actor is None else actor.key for actor in self._actors]
+
+    # -------------------------------------------------------------------------------------------- asked
+
+    async def call(self, k: int, method: str, *args: Any) -> Any:
+        """What the desk of host k answers. Any exception: it did not get the message, or is not there."""
+        where, actor = self.where[k], self._actors[k]
+        if actor is None or not where:
+            raise OSError("not there")
+        message = {"function": method, "actor": actor.key, "args": args, "kwargs": {}}
+        if where in self.direct:
+            answer = await self.client.rpc(where).actor_execute(**message)
+        else:
+            answer = await self.client.scheduler.proxy(worker=where, msg={"op": "actor_execute", **message})
+        if answer["status"] != "OK":
+            raise answer["exception"]
+        return received(answer["result"])
+
+    async def is_here(self, k: int) -> bool:
+        """Whether the desk of host k answers."""
+        with suppress(Exception):
+            return await asyncio.wait_for(self.call(k, "here"), REACH) is True
+        return False
+
+    async def there(self, hosts: Sequence[int]) -> set[int]:
+        """Which of these hosts the scheduler still knows to be where they were."""
+        keys = {k: actor.key for k in hosts if (actor := self._actors[k]) is not None}
+        found = await self._answer_of("who_has", keys=list(keys.values()))
+        return {k for k, key in keys.items() if self.where[k] in found.get(key, ())}
+
+    async def _answer_of(self, question: str, **about: Any) -> Any:
+        """What the scheduler answers."""
+        try:
+            return await asyncio.wait_for(getattr(self.client.scheduler, question)(**about), _ANSWER)
+        except (OSError, TimeoutError) as error:
+            raise ConnectionError(_UNREACHED.format(self._address)) from error
+
+    def sync(self, function: Any, *args: Any, **about: Any) -> Any:
+        """Run a coroutine on the loop of the client. Ctrl-C ends the wait at once, and the coroutine."""
+        if self.client.status != "running":
+            raise ConnectionError(_UNREACHED.format(self._address))
+        return self.client.sync(function, *args, **about)
+
+    # -------------------------------------------------------------------------------------------- made
+
+    def renew(self, lost: Sequence[int]) -> None:
+        """Make hosts anew that are lost, on the workers that are left or on those that nannies have started again.
+
+        Raises
+        ------
+        RuntimeError
+            If there is no worker for a minute.
+        LostHostsError
+            If the new hosts are lost as well, and those after them.
+        Exception
+            What making a host raised.
+        """
+        lost = list(lost)
+        for _ in range(TRIES):
+            self._let_go(lost)
+            places = dict(zip(lost, self._places(lost), strict=True))
+            for k, where in places.items():
+                self._start(k, where)
+            self._wait(places)
+            self.sync(self._find, lost)
+            lost = [k for k in lost if not self.where[k]]
+            if not lost:
+                return
+        raise LostHostsError(lost, f"their workers ended {TRIES} times while they were made")
+
+    def close(self) -> None:
+        """Let go of all hosts; their workers drop them."""
+        for actor in self._actors:
+            if actor is not None:
+                actor.release()
+        self._actors = [None] * self.n
+
+    def _let_go(self, hosts: Sequence[int]) -> None:
+        """Drop hosts, until the scheduler has forgotten them: what they are made of would wait for the workers of before."""
+        old = [actor for k in hosts if (actor := self._actors[k]) is not None]
+        for actor in old:
+            actor.release()
+        for k in hosts:
+            self._actors[k] = None
+        end = time.monotonic() + _ANSWER
+        keys = [actor.key for actor in old]
+        while old and any(self.sync(self._answer_of, "get_task_status", keys=keys).values()) and time.monotonic() < end:
+            time.sleep(0.01)
+
+    def _places(self, lost: Sequence[int]) -> list[str]:
+        """A worker for each of the lost hosts: where there are the fewest others, on machines with the fewest."""
+        left_alone = {self.where[k] for k in lost}
+        began = time.monotonic()
+        while True:
+            info = self.sync(self._answer_of, "identity", n_workers=-1)["workers"]
+            fit = {a: w["host"] for a, w in info.items() if w["status"] == "running"}
+            kept = Counter(self.where[k] for k in range(self.n) if k not in lost and self.where[k])
+            waited = time.monotonic() - began
+            new = [a for a in fit if a not in left_alone]
+            if not any(left_alone) or waited > _RETURN or sum(a not in kept for a in new) >= min(len(lost), len(left_alone)):
+                fit = {a: fit[a] for a in new} or fit
+                if fit:
+                    break
+            if waited > _PATIENCE:
+                raise RuntimeError(_NO_WORKER.format(self._address, _PATIENCE))
+            time.sleep(0.1)
+        machines = Counter(fit[a] for a in kept.elements() if a in fit)
+        places = []
+        for _ in lost:
+            where = min(fit, key=lambda a: (kept[a], machines[fit[a]], a))
+            kept[where] += 1
+            machines[fit[where]] += 1
+            places.append(where)
+        return places
+
+    def _start(self, k: int, where: str) -> None:
+        """Have host k made on a worker; if that ends meanwhile, on another one."""
+        import dask
+
+        self.where[k] = ""
+        desk = dask.delayed(Desk, pure=False)(self.make[k], self.together, dask_key_name=f"ubpe-shard-{k}-{uuid4().hex}")
+        with dask.config.set(LARGE_GRAPHS):
+            self._actors[k] = self.client.compute(desk, workers=[where], allow_other_workers=True, actors=True)
+
+    def _wait(self, places: Mapping[int, str]) -> None:
+        """Until hosts are made, or the workers ended where they were to be made; what making one of them raised.
+
+        Dask leaves a task that was meant for a worker that ended waiting for ever, if there was no other worker at that time.
+        """
+        actors = {k: actor for k in places if (actor := self._actors[k]) is not None}
+        waiting = set(actors)
+        look = began = time.monotonic()
+        while waiting := {k for k in waiting if not actors[k].done()}:
+            time.sleep(0.005)
+            if (now := time.monotonic()) > look + LOOK:
+                look = now
+                if there := self.sync(self._answer_of, "identity", n_workers=-1)["workers"]:
+                    began = now
+                    waiting = {k for k in waiting if places[k] in there}
+                elif now > began + _PATIENCE:
+                    raise RuntimeError(_NO_WORKER.format(self._address, _PATIENCE))
+        for k, actor in actors.items():
+            if actor.status == "cancelled":
+                raise RuntimeError(f"{self.name_of(k, None)}: cancelled, or data of a future was lost with its worker")
+            if actor.status == "error" and str(error := actor.exception()) != _ACTOR_LOST:
+                cause = self.sync(self._answer_of, "get_error_cause", keys=[actor.key])
+                name = self.name_of(k, tuple(cause) if isinstance(cause, list) else cause)
+                raise error if name is None or name in str(error) else failure(error, name)
+
+    async def _find(self, made: Sequence[int]) -> None:
+        """Where hosts are, and whether they can be reached directly; of those that are lost again, nowhere."""
+        keys = {k: actor.key for k in made if (actor := self._actors[k]) is not None}
+        found = await self._answer_of("who_has", keys=list(keys.values()))
+        for k, key in keys.items():
+            self.where[k] = next(iter(found.get(key, ())), "")
+        await asyncio.gather(*[self._reach(k) for k in made if self.where[k]])
+
+    async def _reach(self, k: int) -> None:
+        """Whether host k answers the client itself; otherwise the scheduler has to pass messages on."""
+        where = self.where[k]
+        for direct in (True, False):
+            (self.direct.add if direct else self.direct.discard)(where)
+            if await self.is_here(k):
+                return
+        self.where[k] = ""
