@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.nbest import NBest
+    from ubpe_numba.coding.occurrences import Occurrences, TokenIndex
+    from ubpe_numba.coding.spans import Spans
     from ubpe_numba.coding.usage import Usage
     from ubpe_numba.documents.counts import Counts, count_documents
     from ubpe_numba.documents.mixing import language_weights
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from ubpe_numba.tokenizers.warmup import warmup
     from ubpe_numba.tokenizers.wordpiece import WordPiece
     from ubpe_numba.vocabulary.alphabet import Alphabet
+    from ubpe_numba.vocabulary.merge_tree import MergeTree
     from ubpe_numba.vocabulary.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
     from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -39,14 +42,18 @@ _HOMES = {
     "Alphabet": "vocabulary.alphabet",
     "Counts": "documents.counts",
     "FitRules": "vocabulary.rules",
+    "MergeTree": "vocabulary.merge_tree",
     "ModelFormatError": "errors",
     "NBest": "coding.nbest",
     "Normalizer": "text.normalizer",
     "NotFittedError": "errors",
+    "Occurrences": "coding.occurrences",
     "Pretokenizer": "text.pretokenizer",
     "Ragged": "documents.ragged",
+    "Spans": "coding.spans",
     "SpecialTokenError": "errors",
     "Splitter": "text.splitter",
+    "TokenIndex": "coding.occurrences",
     "Tokenizer": "tokenizers.base",
     "UBPEClassic": "tokenizers.bpe",
     "UnknownSymbolError": "errors",
@@ -69,14 +76,18 @@ __all__ = [
     "Alphabet",
     "Counts",
     "FitRules",
+    "MergeTree",
     "ModelFormatError",
     "NBest",
     "Normalizer",
     "NotFittedError",
+    "Occurrences",
     "Pretokenizer",
     "Ragged",
+    "Spans",
     "SpecialTokenError",
     "Splitter",
+    "TokenIndex",
     "Tokenizer",
     "UBPEClassic",
     "UnknownSymbolError",

@@ -276,7 +276,7 @@ class Coder:
                 return encoded, starts
         if not options.return_offsets:
             return encoded, None
-        lengths = self.decoder.sizes // self.decoder.dtype.itemsize
+        lengths = self.decoder.lengths
         return encoded, starts_of(encoded, given, lengths, model.alphabet if skipped else None)
 
     def _encode_cut(

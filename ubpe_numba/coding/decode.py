@@ -86,7 +86,7 @@ class Decoder:
         """
         values, offsets = writable(ids.values), writable(ids.offsets)
         if self.gaps is not None:
-            self._check(values, offsets, int(offsets[0]))
+            self.check(values, offsets, int(offsets[0]))
         ends = np.zeros(len(ids) + 1, np.int64)
         chunks = thread_pool.chunks_of(offsets, n_threads)
 
@@ -107,6 +107,11 @@ class Decoder:
 
             thread_pool.run(join, chunks, n_threads)
         return out.view(self.dtype), ends // self.dtype.itemsize
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """How many symbols each id stands for, int64[V]."""
+        return self.sizes.astype(np.int64) // self.dtype.itemsize
 
     def text(self, symbols: np.ndarray) -> np.ndarray:
         """The symbols of one document without what a tokenizer from elsewhere leaves out at the beginning of a text."""
@@ -132,7 +137,7 @@ class Decoder:
         if not out.flags.writeable:
             raise ValueError("out: expected an array that can be written to, got a read-only one")
         values, offsets = writable(ids.values), writable(ids.offsets)
-        self._check(values, offsets, int(offsets[0]))  # before anything is written to `out`
+        self.check(values, offsets, int(offsets[0]))  # before anything is written to `out`
         chunks = thread_pool.chunks_of(offsets, n_threads)
         ends = np.zeros(len(ids) + 1, np.int64)
         room = np.asarray(out).view(np.uint8)
@@ -191,7 +196,7 @@ class Decoder:
             return self._size(values, first, last)
         return int(size / sampled * (last - first) * _MARGIN)
 
-    def _check(self, values: np.ndarray, offsets: np.ndarray, first: int) -> None:
+    def check(self, values: np.ndarray, offsets: np.ndarray, first: int) -> None:
         """UnknownTokenError for an id outside the vocabulary, the `first` or later, naming document and position."""
         given = values[first : offsets[-1]]
         bad = int(decode.find_outside(given, self.sizes.size))
@@ -209,7 +214,7 @@ class Decoder:
         out = np.empty(self._estimate(values, first, last) + SPARE, np.uint8)
         done, size = decode.decode(values, offsets, first, *self.tables, out, 0, ends)
         if done < last:
-            self._check(values, all_offsets, done)
+            self.check(values, all_offsets, done)
             larger = np.empty(size + self._size(values, done, last) + SPARE, np.uint8)
             larger[:size] = out[:size]
             out = larger

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.runtime.arrays import check_fields, integers_of
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 class History(NamedTuple):
@@ -39,3 +43,73 @@ class History(NamedTuple):
         """
         sizes = n_alphabet + np.arange(self.lengths.size + 1)
         return sizes, np.concatenate([[1.0], self.n_symbols / np.maximum(self.lengths, 1)])
+
+    def first(self, m: int) -> History:
+        """The history of the first m merges, as a shorter fit would have left it, but for where its last round began.
+
+        Rounds before the last one are not known: if that began later, the last round of the result has no merge.
+
+        Examples
+        --------
+        >>> h = History(np.array([3, 2]), np.array([1, 1]), np.array([4, 2]), np.array([7, 7]), 1)
+        >>> h.first(1).lengths.tolist(), h.first(1).last_round
+        ([4], 1)
+        """
+        arrays = self.counts, self.document_frequencies, self.lengths, self.n_symbols
+        counts, documents, lengths, n_symbols = (array[:m] for array in arrays)
+        return History(counts, documents, lengths, n_symbols, min(self.last_round, m))
+
+    def state(self, vocabulary: Vocabulary) -> dict[str, Any]:
+        """What a model file holds beside the vocabulary: plain data and arrays.
+
+        ``lengths`` int64[m]; ``corpora`` pairs of a number of merges and the symbols of the corpus that they were learned on, in
+        order; ``last_round``; ``counts`` and ``document_frequencies`` unless they are those of the vocabulary.
+
+        Examples
+        --------
+        >>> v = Vocabulary.from_merges(1, [[0, 0], [1, 1]], counts=[5, 2], document_frequencies=[1, 1])
+        >>> History(np.array([5, 2]), np.array([1, 1]), np.array([5, 3]), np.array([9, 9]), 0).state(v)
+        {'last_round': 0, 'corpora': [[2, 9]], 'lengths': array([5, 3])}
+        """
+        changes = np.flatnonzero(np.diff(self.n_symbols, prepend=-1))
+        sizes = np.diff(changes, append=self.n_symbols.size)
+        corpora = [list(pair) for pair in zip(sizes.tolist(), self.n_symbols[changes].tolist(), strict=True)]
+        state: dict[str, Any] = {"last_round": int(self.last_round), "corpora": corpora, "lengths": self.lengths}
+        known = vocabulary.counts[vocabulary.n_alphabet :], vocabulary.document_frequencies[vocabulary.n_alphabet :]
+        if not all(map(np.array_equal, self[:2], known)):
+            state |= {"counts": self.counts, "document_frequencies": self.document_frequencies}
+        return state
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], vocabulary: Vocabulary) -> History:
+        """Make it again from `state`, whose arrays may have become lists; ModelFormatError for anything that is not valid."""
+        named = ("counts", "document_frequencies")
+        own = any(name in state for name in named)
+        check_fields(state, ("last_round", "corpora", "lengths", *(named if own else ())), "history")
+        arrays = {name: _counts(state[name], f"history: {name}") for name in ("lengths", *(named if own else ()))}
+        m = arrays["lengths"].size
+        if not own:
+            arrays |= {name: getattr(vocabulary, name)[vocabulary.n_alphabet :] for name in named}
+        for name in named:
+            if arrays[name].size != m:
+                raise ModelFormatError(f"history: lengths: expected {arrays[name].size} values, as many as {name}, got {m}")
+        corpora = _counts(state["corpora"], "history: corpora", 2)
+        if (corpora[:, 0] > m).any() or int(corpora[:, 0].sum()) != m:
+            raise ModelFormatError(f"history: corpora: expected {m} merges in all")
+        last = state["last_round"]
+        if type(last) is not int or not 0 <= last <= m:
+            raise ModelFormatError(f"history: last_round: expected an integer in 0..{m}, got {last!r}")
+        n_symbols = np.repeat(corpora[:, 1], corpora[:, 0])
+        return cls(arrays["counts"], arrays["document_frequencies"], arrays["lengths"], n_symbols, last)
+
+
+def _counts(values: Any, name: str, width: int | None = None) -> np.ndarray:
+    """An array of integers of at least 0, int64[n], or int64[n, width]; ModelFormatError for anything else."""
+    array = integers_of(values, name)
+    if width is not None and array.size == 0:
+        array = array.reshape(0, width)
+    if array.ndim != (1 if width is None else 2) or (width is not None and array.shape[1] != width):
+        raise ModelFormatError(f"{name}: expected {'a list' if width is None else f'rows of {width}'}, got shape {array.shape}")
+    if (array < 0).any():
+        raise ModelFormatError(f"{name}: expected integers of at least 0, got {array[array < 0][0]}")
+    return array.astype(np.int64)

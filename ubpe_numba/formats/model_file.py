@@ -1,15 +1,15 @@
 """A model as plain data, and its two file formats: readable JSON, and npz of flat arrays.
 
 A model is a dict: ``tokenizer`` (class name), ``params`` (constructor arguments), ``alphabet`` and ``vocabulary`` (what their
-`state()` returns), and ``text`` (`state()` of the segmenter) unless that is empty. Both formats hold the same. Reading a file
-never runs code from it, and raises `ModelFormatError` if it is not valid.
+`state()` returns), ``text`` (`state()` of the segmenter) unless that is empty, and ``history`` (its `state()`) after a fit.
+Both formats hold the same. Reading a file never runs code from it, and raises `ModelFormatError` if it is not valid.
 
 JSON holds the dict with arrays as lists; npz holds each array as a member named ``part.field``, and the rest as JSON in the
 member ``head``. For example ``{"vocabulary": {"n_alphabet": 2, "merges": [[0, 1]]}}`` becomes the member ``vocabulary.merges``
 and the head ``{"vocabulary": {"n_alphabet": 2}}``.
 
 A file says version 1 unless its vocabulary has occurrences or probabilities (2), or text is treated in a way that releases that
-know version 2 would refuse (3).
+know version 2 would refuse (3), or it holds the history of a fit (4).
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
 from ubpe_numba.vocabulary.vocabulary import OPTIONAL
 
-FORMAT, VERSION = "ubpe-numba", 3
+FORMAT, VERSION = "ubpe-numba", 4
 _SUFFIXES = (".json", ".npz")
-_PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text")
+_PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text", "history")
+_OPTIONAL_PARTS = ("text", "history")
 _TEXT_OF_VERSION_1 = frozenset(["pretokenizer", "special_tokens", "encoding", "token_ids"])
 _ARRAYS = {  # the members of an npz file beside the head, and the kinds of their dtypes
     "alphabet.symbols": "iu", "vocabulary.merges": "iu", "vocabulary.symbols": "iu", "vocabulary.lengths": "iu",
     "vocabulary.weights": "f", "vocabulary.counts": "iu", "vocabulary.document_frequencies": "iu", "text.token_ids": "iu",
-    "vocabulary.occurrences": "iu", "vocabulary.log_probabilities": "f",
+    "vocabulary.occurrences": "iu", "vocabulary.log_probabilities": "f", "history.lengths": "iu", "history.counts": "iu",
+    "history.document_frequencies": "iu",
 }  # fmt: skip
 
 
@@ -77,6 +79,8 @@ def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]
     version = 2 if any(name in model["vocabulary"] for name in OPTIONAL) else 1
     if not _TEXT_OF_VERSION_1.issuperset(model.get("text") or ()):
         version = 3
+    if "history" in model:
+        version = 4
     head: dict[str, Any] = {"format": FORMAT, "version": version}
     arrays: dict[str, np.ndarray] = {}
     for part in _PARTS:
@@ -99,7 +103,7 @@ def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     model: dict[str, Any] = {}
     for part in _PARTS:
         if part not in head:
-            if part == "text":
+            if part in _OPTIONAL_PARTS:
                 continue
             raise ModelFormatError(f"the field {part!r} is missing")
         model[part] = head[part]

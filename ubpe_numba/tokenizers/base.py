@@ -42,7 +42,9 @@ from ubpe_numba.vocabulary.stretches import SpecialChoice
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from ubpe_numba.coding.occurrences import Occurrences, TokenIndex
     from ubpe_numba.coding.short_document import ShortDecoder, ShortEncode
+    from ubpe_numba.coding.spans import Spans
     from ubpe_numba.coding.usage import Usage
     from ubpe_numba.coding.word_encoder import WordEncoder
 
@@ -75,7 +77,8 @@ class Tokenizer(ABC):
     segmenter_
         How documents are changed and cut, and their special tokens found.
     history_
-        What each merge of the fit did, a `History` of arrays. Not there without a fit, as after `load`.
+        What each merge of the fit did, a `History` of arrays, kept in model files. Not there without a fit, as after
+        `from_merges`.
     """
 
     #: Whether encoding needs the pairs that tokens are made of.
@@ -488,8 +491,8 @@ class Tokenizer(ABC):
         """Go on from the present vocabulary until it has `n_tokens` ids; ids that exist keep their meaning and their weight.
 
         On the corpus of the fit this gives what one longer fit would have given. On another one new merges are learned on that,
-        encoded with the present vocabulary. `n_tokens` of the tokenizer becomes the new size. A tokenizer from a file goes on
-        with a new round even if its last one was cut short. The probabilities of `UBPE` are estimated anew, on `docs`.
+        encoded with the present vocabulary. `n_tokens` of the tokenizer becomes the new size. A tokenizer without `history_`
+        goes on with a new round even if its last one was cut short. The probabilities of `UBPE` are estimated anew, on `docs`.
 
         Parameters
         ----------
@@ -586,7 +589,7 @@ class Tokenizer(ABC):
         Raises
         ------
         NotFittedError
-            If there is no record of a fit: for a tokenizer that was loaded, made from merges, or truncated.
+            If there is no record of a fit: for a tokenizer that was made from merges, refined, or comes from another library.
 
         Examples
         --------
@@ -597,7 +600,7 @@ class Tokenizer(ABC):
         """
         vocabulary = self._fitted().vocabulary
         if not hasattr(self, "history_"):
-            raise NotFittedError(f"this {type(self).__name__} was not fitted here and has no history_ of its corpus")
+            raise NotFittedError(f"this {type(self).__name__} was not learned by fit and has no history_ of its corpus")
         return self.history_.compression(vocabulary.n_alphabet)
 
     def truncate(self, n_tokens: int, by: str = "creation") -> Self:
@@ -615,7 +618,7 @@ class Tokenizer(ABC):
         Returns
         -------
         Self
-            The new tokenizer; this one stays as it is.
+            The new tokenizer, by creation with the beginning of `history_`; this one stays as it is.
 
         Raises
         ------
@@ -657,6 +660,57 @@ class Tokenizer(ABC):
         if ids is not None:
             made = segmenter._replace(token_ids=ids[: len(shorter)])
         other._adopt(Model(alphabet, shorter, made))
+        history: History | None = getattr(self, "history_", None)
+        if by == "creation" and history is not None and history.counts.size == vocabulary.n_learned:
+            other.history_ = history.first(shorter.n_learned)
+        return other
+
+    def with_objective(self, objective: str, *, token_weights: Any = None) -> Tokenizer:
+        """Make a tokenizer of the same vocabulary that cuts documents another way.
+
+        Parameters
+        ----------
+        objective
+            ``"rank"`` merges by rank, as `BPE` does; any other is an objective of `UBPE`, such as ``"shortest"``.
+        token_weights
+            As for `UBPE`, of the objective ``"additive"``.
+
+        Returns
+        -------
+        tokenizer
+            A `UBPE`, or by rank a tokenizer of this class (`UBPEClassic` for a `UBPE`); it shares all arrays with this one, which
+            stays as it is.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        ValueError
+            For an unknown objective; by rank, if the vocabulary knows flat sequences only; or if the objective needs statistics
+            that the vocabulary does not have.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1], [1, 1], [0, 3]], alphabet="ab")  # ab, bb, abb
+        >>> tok.encode("abb").tolist(), tok.with_objective("shortest").encode("abb").tolist()
+        ([2, 1], [4])
+        """
+        from ubpe_numba.tokenizers import bpe, ubpe  # here only: both derive from this class
+
+        model = self._fitted()
+        by_rank = objective == "rank"
+        cls: Any = ubpe.UBPE if not by_rank else type(self) if self._needs_pairs else bpe.UBPEClassic
+        taken = inspect.signature(cls.__init__).parameters
+        params = {name: value for name, value in self.get_params().items() if name in taken}
+        if by_rank:
+            params["rules"] = None if self.rules is None else dataclasses.replace(self.rules, encode="rank")
+        else:
+            params |= {"objective": objective, "token_weights": token_weights}
+        other: Tokenizer = cls(**params)
+        other._adopt(model)
+        if hasattr(self, "history_"):
+            other.history_ = self.history_
         return other
 
     def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
@@ -940,13 +994,125 @@ class Tokenizer(ABC):
         """
         return self.encode_batch(docs)
 
-    def usage(self, docs: Any, offsets: Any = None, *, sample_weight: Any = None, **options: Any) -> Usage:
+    # ---------------------------------------------------------------------------------------------- where tokens stand
+
+    def spans(self, docs: Any, offsets: Any = None, **options: Any) -> Spans:
+        """Encode documents, and say of every token where it stands: flat arrays, a row a token.
+
+        Parameters
+        ----------
+        docs, offsets
+            As for `encode_batch`.
+        **options
+            Further arguments of `encode_batch`, but for `return_offsets`.
+
+        Returns
+        -------
+        spans
+            A `Spans`: `ids`, `starts` and `lengths` in symbols, and `documents`. A token covers the symbols that it stands for;
+            where text is changed or symbols are skipped, all up to the next token or the end of the document.
+
+        Raises
+        ------
+        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError, ValueError
+            As `encode_batch`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> spans = BPE.from_merges([[0, 1]], alphabet="ab").spans(["aab", "", "b"])
+        >>> spans.ids.tolist(), spans.starts.tolist(), spans.lengths.tolist(), spans.documents.tolist()
+        ([0, 2, 1], [0, 1, 0], [1, 2, 1], [0, 0, 2])
+        """
+        from ubpe_numba.coding.spans import spans_of  # here only: encoding need not wait for it
+
+        if "return_offsets" in options:
+            raise TypeError("unexpected argument 'return_offsets'")
+        docs = list(docs) if hasattr(docs, "__next__") else docs
+        encode: Any = self.encode_batch  # the options differ
+        ids, starts = encode(docs, offsets, return_offsets=True, **options)
+        covers = self.is_lossless and options.get("unknown", "raise") == "raise"
+        ends = None if covers else np.diff(self._read(docs, offsets).offsets)
+        return spans_of(ids, starts, self._coder.decoder.lengths, ends)
+
+    def find(self, token: int, ids: Any, offsets: Any = None) -> Occurrences:
+        """Where one token occurs in encoded documents.
+
+        Parameters
+        ----------
+        token
+            An id.
+        ids, offsets
+            Encoded documents, given as to `decode_batch`; a 1-D array is one document.
+
+        Returns
+        -------
+        occurrences
+            An `Occurrences`: `documents`, `places` among the ids, and `starts` in symbols of the decoded document, in order.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        IndexError
+            If there is no such token.
+        UnknownTokenError, TypeError
+            As `decode_batch`, for `ids`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> tok.find(2, tok.encode_batch(["aab", "abab"])).starts.tolist()
+        [1, 0, 2]
+        """
+        from ubpe_numba.coding.occurrences import find  # here only, as in `spans`
+
+        return find(token, self._known(ids, offsets), self._coder.decoder.lengths)
+
+    def index(self, ids: Any, offsets: Any = None) -> TokenIndex:
+        """All occurrences of all tokens in encoded documents, to be looked up at once.
+
+        Parameters
+        ----------
+        ids, offsets
+            Encoded documents, given as to `decode_batch`; a 1-D array is one document.
+
+        Returns
+        -------
+        index
+            A `TokenIndex`: ``index[token]`` is what `find` returns; `index.counts` and `index.document_frequencies`.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        UnknownTokenError, TypeError
+            As `decode_batch`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> index = tok.index(tok.encode_batch(["aab", "abab"]))
+        >>> index.counts.tolist(), index[2].documents.tolist()
+        ([1, 0, 3], [0, 1, 1])
+        """
+        from ubpe_numba.coding.occurrences import TokenIndex  # here only, as in `spans`
+
+        return TokenIndex(self._known(ids, offsets), self._coder.decoder.lengths, self.n_threads)
+
+    def usage(
+        self, docs: Any = None, offsets: Any = None, *, ids: Any = None, sample_weight: Any = None, **options: Any
+    ) -> Usage:
         """How often this tokenizer uses each of its ids on documents, and which it never uses.
 
         Parameters
         ----------
         docs, offsets, sample_weight
             As for `fit`.
+        ids
+            Documents that are encoded already, given as to `decode_batch`, in the place of `docs`.
         **options
             Further arguments of `encode_batch`, but for `return_offsets`.
 
@@ -959,7 +1125,9 @@ class Tokenizer(ABC):
         Raises
         ------
         NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError, ValueError
-            As `encode_batch` and `fit`.
+            As `encode_batch` and `fit`; TypeError unless one of `docs` and `ids` is given.
+        UnknownTokenError
+            As `decode_batch`, for `ids`.
 
         Notes
         -----
@@ -975,19 +1143,34 @@ class Tokenizer(ABC):
         >>> found = tok.usage(["abab", "b"])
         >>> found.counts.tolist(), found.document_frequencies.tolist(), found.unused.tolist()
         ([0, 1, 0, 1], [0, 1, 0, 1], [0, 2])
+        >>> tok.usage(ids=[[3], [1]]).counts.tolist()
+        [0, 1, 0, 1]
         """
-        from ubpe_numba.coding.usage import usage_of  # here only: encoding need not wait for it
+        from ubpe_numba.coding.usage import usage_of  # here only, as in `spans`
 
         if "return_offsets" in options:
             raise TypeError("unexpected argument 'return_offsets'")
+        if (docs is None) == (ids is None):
+            raise TypeError("docs: expected either documents or ids=, what they were encoded to")
         if isinstance(docs, Counts):
             if sample_weight is not None or offsets is not None:
                 raise TypeError("docs: Counts have offsets and weights of their own")
             docs, sample_weight = docs.to_lists(), docs.weights
-        encoded = self.encode_batch(docs, offsets, **options)
+        if ids is None:
+            encoded = self.encode_batch(docs, offsets, **options)
+        elif options:
+            raise TypeError(f"ids: they are encoded already; unexpected argument {next(iter(options))!r}")
+        else:
+            encoded = self._known(ids, offsets)
         copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
         decoder = self._coder.decoder
         return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)
+
+    def _known(self, ids: Any, offsets: Any) -> Ragged:
+        """Encoded documents of the user, every id of which stands for a token; raises as `decode_batch`."""
+        checked = self._ids(as_documents(ids, offsets, name="ids"))
+        self._coder.decoder.check(checked.values, checked.offsets, int(checked.offsets[0]))
+        return checked
 
     # ---------------------------------------------------------------------------------------------- decoding
 
@@ -1387,7 +1570,10 @@ class Tokenizer(ABC):
             params["n_candidates"] = settings.n_candidates
         if isinstance(params.get("token_weights"), np.ndarray):
             params["token_weights"] = params["token_weights"].tolist()
-        n_bytes = model_file.save(path, {"tokenizer": type(self).__name__, "params": params, **model.state()})
+        state = {"tokenizer": type(self).__name__, "params": params, **model.state()}
+        if hasattr(self, "history_"):
+            state["history"] = self.history_.state(model.vocabulary)
+        n_bytes = model_file.save(path, state)
         if (most := max(model.alphabet.size, model.vocabulary.arena.size)) > model_file.claimable(n_bytes):
             warnings.warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}", UserWarning, stacklevel=2)
 
@@ -1408,7 +1594,7 @@ class Tokenizer(ABC):
         Returns
         -------
         Self
-            The tokenizer that was saved, but for `n_threads`.
+            The tokenizer that was saved, with its `history_`, but for `n_threads`.
 
         Raises
         ------
@@ -1450,6 +1636,8 @@ class Tokenizer(ABC):
             tokenizer._settings()
             model = Model.from_state(state, at_most)
             tokenizer._take(model)
+            if "history" in state:
+                tokenizer.history_ = History.from_state(state["history"], model.vocabulary)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{where}: {error}") from error
         if isinstance(cutter := model.segmenter.pretokenizer, Pretokenizer):

@@ -19,6 +19,7 @@ import numpy as np
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import check_fields, integers_of, numbers_of
 from ubpe_numba.vocabulary.kernels import arena as arena_kernels
+from ubpe_numba.vocabulary.merge_tree import MergeTree, merge_tree
 
 __all__ = ["Vocabulary"]
 
@@ -360,9 +361,83 @@ class Vocabulary:
         IndexError
             If there is no such token.
         """
+        self._check_token(token)
+        return self.arena[self.offsets[token] : self.offsets[token + 1]]
+
+    def parents(self, token: int) -> tuple[int, int] | None:
+        """The two tokens that a token was merged of.
+
+        Parameters
+        ----------
+        token : int
+            An id, 0..V-1.
+
+        Returns
+        -------
+        tuple of int, or None
+            The left and the right one; None for a symbol of the alphabet.
+
+        Raises
+        ------
+        IndexError
+            If there is no such token.
+        ValueError
+            If only flat sequences are known, and the token is not a symbol.
+
+        Examples
+        --------
+        >>> v = Vocabulary.from_merges(3, [[0, 1], [3, 2]])
+        >>> v.parents(4), v.parents(0)
+        ((3, 2), None)
+        """
+        self._check_token(token)
+        if token < self.n_alphabet:
+            return None
+        left, right = self._pairs()[token - self.n_alphabet].tolist()
+        return left, right
+
+    def tree(self, token: int, depth: int | None = None) -> MergeTree:
+        """How a token was built, down to the symbols.
+
+        Parameters
+        ----------
+        token : int
+            An id, 0..V-1.
+        depth : int, optional
+            How many merges below the token to follow; by default all, up to twice as many nodes as the token has symbols.
+
+        Returns
+        -------
+        MergeTree
+            Its nodes, each before its parts, as flat arrays.
+
+        Raises
+        ------
+        IndexError
+            If there is no such token.
+        ValueError
+            If only flat sequences are known, and the token is not a symbol; for a negative `depth`.
+
+        Examples
+        --------
+        >>> Vocabulary.from_merges(3, [[0, 1], [3, 2]]).tree(4).tokens.tolist()
+        [4, 3, 0, 1, 2]
+        """
+        self._check_token(token)
+        if depth is not None and depth < 0:
+            raise ValueError(f"depth: expected at least 0, got {depth}")
+        pairs = np.zeros((0, 2), np.int32) if token < self.n_alphabet else self._pairs()
+        return merge_tree(pairs, self.n_alphabet, self.offsets, int(token), depth)
+
+    def _check_token(self, token: int) -> None:
         if not 0 <= token < len(self):
             raise IndexError(f"token {token}: expected 0..{len(self) - 1}")
-        return self.arena[self.offsets[token] : self.offsets[token + 1]]
+
+    def _pairs(self) -> np.ndarray:
+        """The pairs; ValueError if they are not known."""
+        if self.merges is None:
+            raise ValueError("token: this vocabulary knows flat sequences only, not the pairs that they were merged of")
+        return self.merges
 
     def select(self, stay: np.ndarray, merges: np.ndarray | None) -> Vocabulary:
         """The vocabulary of some of the learned tokens, in another order if need be.

@@ -1,0 +1,78 @@
+"""Occurrences of one token and the index of all against the definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference.occurrences import occurrences
+
+from ubpe_numba import BPE, NotFittedError, Ragged, UnknownTokenError
+from ubpe_numba.coding.occurrences import Occurrences, TokenIndex, find
+
+
+def rows(found: Occurrences) -> list[tuple[int, int, int]]:
+    assert all(array.dtype == np.int64 for array in found)
+    return list(zip(*(array.tolist() for array in found), strict=True))
+
+
+@given(st.lists(st.lists(st.integers(0, 5), max_size=9), max_size=9), st.lists(st.integers(1, 2**40), min_size=6, max_size=6))
+def test_equal_to_the_definition(docs: list[list[int]], sizes: list[int]) -> None:
+    ids = Ragged.from_lists([[5, 0], *docs, [1]])[1:-1]  # values before and behind belong to no document
+    index = TokenIndex(ids, np.array(sizes))
+    assert len(index) == 6
+    for token in range(6):
+        expected = occurrences(docs, token, sizes)
+        assert rows(index[token]) == rows(find(token, ids, np.array(sizes))) == expected
+        assert index.counts[token] == len(expected)
+        assert index.document_frequencies[token] == len({document for document, _, _ in expected})
+    assert [rows(found) for found in index] == [occurrences(docs, token, sizes) for token in range(6)]
+
+
+def test_threads_change_nothing() -> None:
+    ids = Ragged.from_lists(list(np.random.default_rng(0).integers(0, 50, (700, 400))))
+    one, three = (TokenIndex(ids, np.ones(50, np.int64), n_threads) for n_threads in (1, 3))
+    assert np.array_equal(one.counts, three.counts)
+    assert all(rows(one[token]) == rows(three[token]) for token in (0, 17, 49))
+
+
+def test_of_a_tokenizer() -> None:
+    """Starts are those that `encode` gives, special tokens and text of several bytes a character included."""
+    docs = ["the low lower<e>", "", "löwe the<e>low"]
+    tok = BPE.for_text(262, pretokenizer="gpt2", special_tokens=["<e>"]).fit(docs, progress=False)
+    ids, starts = tok.encode_batch(docs, return_offsets=True, allowed_special="all")
+    index = tok.index(ids)
+    for token in np.unique(ids.values).tolist():
+        expected = [(d, i, int(starts[d][i])) for d in range(len(ids)) for i in np.flatnonzero(ids[d] == token).tolist()]
+        assert rows(tok.find(token, ids)) == rows(index[token]) == expected
+    found = tok.find(tok.special_ids["<e>"], ids)  # positions are those of bytes
+    assert (found.documents.tolist(), found.starts.tolist()) == ([0, 2], [13, 9])
+
+
+@pytest.mark.parametrize("given", [[[2, 0], [2]], np.array([[2], [2]]), Ragged.from_lists([[2], [], [2]])])
+def test_forms_of_ids(given: Any) -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    assert tok.find(2, given).documents.size == tok.index(given).counts[2] == tok.usage(ids=given).counts[2] == 2
+    assert rows(tok.find(2, np.array([0, 2, 2]))) == [(0, 1, 1), (0, 2, 3)]
+    assert rows(tok.find(2, np.array([0, 2, 2]), offsets=[0, 2, 3])) == [(0, 1, 1), (1, 0, 0)]
+
+
+def test_refused() -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    with pytest.raises(IndexError, match=r"token 3: expected 0\.\.2"):
+        tok.find(3, [[2]])
+    with pytest.raises(IndexError, match=r"token -1: expected 0\.\.2"):
+        tok.index([[2]])[-1]
+    for token in ("a", 1.0, True, None):
+        with pytest.raises(TypeError, match="token: expected an integer"):
+            tok.find(token, [[2]])  # type: ignore[arg-type]
+    for call in (lambda ids: tok.find(2, ids), tok.index, lambda ids: tok.usage(ids=ids)):
+        with pytest.raises(UnknownTokenError, match="document 1, position 0"):
+            call([[0], [3]])
+        with pytest.raises(TypeError, match="ids: expected documents, got a flat list"):
+            call([0, 1])
+    with pytest.raises(NotFittedError):
+        BPE().find(0, [[0]])

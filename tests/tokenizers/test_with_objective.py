@@ -1,0 +1,62 @@
+"""The same vocabulary, cut another way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, NotFittedError, UBPEClassic
+
+DOCS = [[0, 1, 2, 0, 1, 1, 1], [2, 0, 1, 1, 2], [1, 1, 0, 2], [0, 1, 0, 1, 2, 2]]
+
+
+@pytest.mark.parametrize("objective", ["tfidf", "shortest", "additive", "likelihood", "sentencepiece"])
+@pytest.mark.parametrize("cls", [BPE, UBPE, UBPEClassic])
+def test_ids_are_those_of_a_tokenizer_with_that_objective(cls: Any, objective: str) -> None:
+    """The vocabulary of pairs, taken over by way of a file, encodes the same."""
+    tok = cls(9, alphabet=3).fit(DOCS, progress=False)
+    other = tok.with_objective(objective)
+    assert type(other) is UBPE and other.objective == objective and other.vocabulary is tok.vocabulary
+    expected = UBPE(9, alphabet=3, objective=objective)
+    expected._adopt(tok.model_)
+    assert other.encode_batch(DOCS) == expected.encode_batch(DOCS)
+    assert other.fingerprint == expected.fingerprint
+    assert other.history_ is tok.history_ and np.array_equal(other.compression_curve()[1], tok.compression_curve()[1])
+
+
+@pytest.mark.parametrize("cls, made", [(BPE, BPE), (UBPEClassic, UBPEClassic), (UBPE, UBPEClassic)])
+def test_by_rank(cls: Any, made: type) -> None:
+    tok = cls(9, alphabet=3, rules=FitRules(encode="batch"), max_token_length=5).fit(DOCS, progress=False)
+    other: Any = tok.with_objective("rank")
+    assert type(other) is made and other.rules == FitRules(encode="rank") and other.max_token_length == 5
+    expected = UBPEClassic.from_merges(tok.vocabulary.merges, alphabet=3)
+    assert other.encode_batch(DOCS) == expected.encode_batch(DOCS)
+    assert tok.rules == FitRules(encode="batch")  # this one stays as it is
+
+
+def test_text_is_cut_as_before() -> None:
+    tok = BPE.for_text(264, pretokenizer="gpt2", special_tokens=["<e>"], normalizer="Lowercase").fit(["low lower lowest"])
+    other = tok.with_objective("shortest")
+    assert other.special_ids == tok.special_ids and other.segmenter_ is tok.segmenter_
+    assert other.decode(other.encode("LOWER<e>", allowed_special="all")) == "lower<e>"
+
+
+def test_weights_of_the_user_come_along() -> None:
+    tok = UBPE(9, alphabet=3).fit(DOCS, progress=False)
+    weights = np.arange(len(tok.vocabulary), dtype=float)
+    other: Any = tok.with_objective("additive", token_weights=weights)
+    assert other.token_weights is weights
+    assert tok.with_objective("shortest").get_params()["token_weights"] is None
+
+
+def test_refused() -> None:
+    tok = UBPE(9, alphabet=3, rules=ARTICLE).fit(DOCS, progress=False)
+    with pytest.raises(ValueError, match="objective: expected one of"):
+        tok.with_objective("longest")
+    flat = tok.refine(DOCS, progress=False)
+    with pytest.raises(ValueError, match="flat sequences only"):
+        flat.with_objective("rank")
+    with pytest.raises(NotFittedError):
+        BPE().with_objective("rank")
