@@ -4,6 +4,7 @@ Layout of the index, for the documents of ids [2, 0], [2, 1] and three tokens:
 
     ids        2   0 | 2   1        flat, documents side by side
     places     1   3   0   2        indices of ids, grouped by token: token 0 at 1, token 1 at 3, token 2 at 0 and 2
+    starts     3   3   0   0        where each starts in its document, if token 2 stands for three symbols
     bounds     0   1   2        4   the group of token t is places[bounds[t] : bounds[t + 1]]
 """
 
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.kernels.list_places import list_places
+from ubpe_numba.coding.kernels.list_places import find_places, list_places
 from ubpe_numba.coding.usage import usage_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable
@@ -87,10 +88,10 @@ class TokenIndex:
         whole = ids.compact()
         used = usage_of(whole, sizes.size, n_threads=n_threads)
         self.counts, self.document_frequencies = used.counts, used.document_frequencies
-        self._offsets, self._starts = whole.offsets, _starts(whole, sizes)
-        self._bounds = offsets_of(self.counts)
-        self._places = np.empty(whole.values.size, np.int64)
-        list_places(writable(whole.values), self._bounds[:-1].copy(), self._places)
+        self._offsets, self._bounds = whole.offsets, offsets_of(self.counts)
+        self._places, self._starts = np.empty((2, whole.values.size), np.int64)
+        begins = self._bounds[:-1].copy()
+        list_places(writable(whole.values), writable(whole.offsets), writable(sizes), begins, self._places, self._starts)
 
     def __len__(self) -> int:
         """The number V of tokens."""
@@ -99,7 +100,8 @@ class TokenIndex:
     def __getitem__(self, token: int) -> Occurrences:
         """The occurrences of one token; IndexError if there is no such token, TypeError if it is no integer."""
         t = checked_token(token, len(self))
-        return _located(self._places[self._bounds[t] : self._bounds[t + 1]], self._offsets, self._starts)
+        group = slice(self._bounds[t], self._bounds[t + 1])
+        return _located(self._places[group], self._starts[group], self._offsets)
 
     def __iter__(self) -> Iterator[Occurrences]:
         return (self[token] for token in range(len(self)))
@@ -116,7 +118,9 @@ def find(token: Any, ids: Ragged, sizes: NDArray[np.int64]) -> Occurrences:
     """
     t = checked_token(token, sizes.size)
     whole = ids.compact()
-    return _located(np.flatnonzero(whole.values == t), whole.offsets, _starts(whole, sizes))
+    places, starts = np.empty((2, np.count_nonzero(whole.values == t)), np.int64)
+    find_places(writable(whole.values), writable(whole.offsets), writable(sizes), t, places, starts)
+    return _located(places, starts, whole.offsets)
 
 
 def checked_token(token: Any, size: int) -> int:
@@ -132,15 +136,7 @@ def checked_token(token: Any, size: int) -> int:
     return t
 
 
-def _starts(ids: Ragged, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The position of every token of compact documents, counted from the beginning of the first document, and the end."""
-    starts = np.zeros(ids.values.size + 1, np.int64)
-    np.cumsum(sizes[ids.values], out=starts[1:])
-    return starts
-
-
-def _located(at: NDArray[np.int64], offsets: NDArray[np.int64], starts: NDArray[np.int64]) -> Occurrences:
-    """Documents, places and starts of these indices of ids."""
+def _located(at: NDArray[np.int64], starts: NDArray[np.int64], offsets: NDArray[np.int64]) -> Occurrences:
+    """The occurrences at these indices of the ids of all documents; what it returns may be written to."""
     documents = np.searchsorted(offsets, at, side="right") - 1
-    begins = offsets[documents]
-    return Occurrences(documents, at - begins, starts[at] - starts[begins])
+    return Occurrences(documents, at - offsets[documents], starts.copy())

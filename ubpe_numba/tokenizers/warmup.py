@@ -66,6 +66,7 @@ def warmup() -> None:
         likely.boundary_probabilities(docs[0])
         likely.usage(docs)
         likely.index(likely.encode_batch(docs))
+        likely.find(0, likely.encode_batch(docs))
         likely.set_params(objective="sentencepiece").encode(docs[0])
         universal.set_params(objective="additive").encode_nbest(docs[0][:20], 2)
         heavy = np.full(len(universal.vocabulary), 1e6)  # weights that do not fit the packed costs of a long document
