@@ -9,9 +9,9 @@ from ubpe_numba.runtime.jit import kernel
 def list_places(ids, offsets, sizes, ends, places, starts):
     """Write every index of ids to places, those of one id together and ascending, and where it starts in its document to starts.
 
-    ids int32[n], 0..V-1; offsets int64[d + 1] of the documents, from 0 to n; sizes int64[V], symbols of each id; ends int64[V]: at
-    the start, where the indices of each id begin in places, afterwards, where they end; places and starts int64[n]. The caller has
-    counted the ids, and allocates all. A counting sort, O(n + d).
+    ids int32[n], 0..V-1; offsets int64[d + 1] of the documents, from 0 to n; sizes int64[V], symbols of each id; ends int64[V]:
+    at the start, where the indices of each id begin in places, afterwards, where they end; places and starts int64[n]. The
+    caller has counted the ids, and allocates all. A counting sort, O(n + d).
 
     Documents [2, 0] and [2, 1], sizes [1, 1, 3], ends [0, 1, 2]: index 0 goes to places[2], 1 to places[0], 2 to places[3], 3 to
     places[1]: places [1, 3, 0, 2], starts [3, 3, 0, 0], and ends becomes [1, 2, 4].
