@@ -1,0 +1,177 @@
+"""Colours of tokens: eight hues for the colour-blind too, the rule by which tokens of a document take them, a light and a dark theme.
+
+The explorer's page holds the same values and the same rule; the tests compare them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["DARK", "GREY", "HUES", "LIGHT", "N_HUES", "THEMES", "Theme", "colours_of", "hue_of", "hues_of", "theme_of"]
+
+#: Found by a search: the least distance of two of them, as people of normal and of each kind of colour-blind sight see them, is
+#: as large as eight hues allow that have a contrast of 3:1 with both papers. One that the rule shifts to is far from the one before.
+HUES = ("#089ae4", "#e00947", "#6361ff", "#646a0c", "#ec4dbc", "#9d2fbe", "#be8a02", "#256e80")
+N_HUES = len(HUES)
+#: What `hues_of` gives to symbols of the alphabet, which are drawn grey.
+GREY = -1
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours of a picture, each as ``"#rrggbb"``.
+
+    Attributes
+    ----------
+    name : str
+        ``"light"`` or ``"dark"``.
+    paper, ink : str
+        The ground, and text on it.
+    dim : str
+        Text that says less: numbers at axes, notes.
+    grid : str
+        Lines of a grid and of trees.
+    highlight : str
+        The ground of a place that is pointed at.
+    grey : str
+        Symbols of the alphabet, and lines in the background.
+    hues : tuple of str
+        The hues of tokens, `N_HUES` of them, the same in both themes.
+    """
+
+    name: str
+    paper: str
+    ink: str
+    dim: str
+    grid: str
+    highlight: str
+    grey: str
+    hues: tuple[str, ...] = HUES
+
+
+LIGHT = Theme("light", "#ffffff", "#1b1f26", "#59616d", "#dfe3e8", "#fdf0c4", "#80858d")
+DARK = Theme("dark", "#14171c", "#e9ecf1", "#a3abb8", "#333a45", "#3d3720", "#80858d")
+THEMES = {"light": LIGHT, "dark": DARK}
+
+
+def theme_of(theme: str | Theme) -> Theme:
+    """The theme of a name.
+
+    Parameters
+    ----------
+    theme : str or Theme
+        ``"light"``, ``"dark"``, or a theme, which is returned as it is.
+
+    Returns
+    -------
+    Theme
+        The theme.
+
+    Raises
+    ------
+    ValueError
+        For another name.
+
+    Examples
+    --------
+    >>> theme_of("dark").paper
+    '#14171c'
+    """
+    if isinstance(theme, Theme):
+        return theme
+    if theme not in THEMES:
+        raise ValueError(f"theme: expected 'light' or 'dark', got {theme!r}")
+    return THEMES[theme]
+
+
+def hue_of(token: int, n_alphabet: int) -> int:
+    """The hue of a token that stands alone: 5 times its id modulo `N_HUES`; `GREY` for a symbol of the alphabet.
+
+    Parameters
+    ----------
+    token : int
+        The id of the token.
+    n_alphabet : int
+        The size of the alphabet, whose symbols have the ids below it.
+
+    Returns
+    -------
+    int
+        An index of `HUES`, or `GREY`.
+
+    Examples
+    --------
+    >>> [hue_of(token, 2) for token in range(6)]
+    [-1, -1, 2, 7, 4, 1]
+    """
+    return GREY if token < n_alphabet else token * 5 % N_HUES
+
+
+def hues_of(ids: Any, n_alphabet: int) -> NDArray[np.int8]:
+    """The hues of the tokens of one document, in which no hue follows itself.
+
+    From the left: a symbol of the alphabet is grey. Any other token takes its own hue (`hue_of`), or the next one (plus 1, modulo
+    `N_HUES`) if the token before it was given that hue. What the token before was *given* counts, not what its own hue is; also
+    where both are the same token. Grey may follow grey. In JavaScript::
+
+        let before = -1;
+        for (let i = 0; i < ids.length; i++) {
+          let hue = ids[i] < nAlphabet ? -1 : (ids[i] * 5) % 8;
+          if (hue >= 0 && hue === before) hue = (hue + 1) % 8;
+          hues[i] = before = hue;
+        }
+
+    Parameters
+    ----------
+    ids : int[n]
+        The tokens of a document, from its beginning: the hues of a part of it may differ.
+    n_alphabet : int
+        The size of the alphabet.
+
+    Returns
+    -------
+    int8[n]
+        For each token an index of `HUES`, or `GREY`.
+
+    Examples
+    --------
+    >>> hues_of([3, 3, 3, 11, 0, 3], n_alphabet=2).tolist()
+    [7, 0, 7, 0, -1, 7]
+    """
+    tokens = np.asarray(ids, np.int64)
+    own = np.where(tokens < n_alphabet, GREY, tokens * 5 % N_HUES).astype(np.int8)
+    again = (own[1:] == own[:-1]) & (own[1:] != GREY)
+    for i in (np.flatnonzero(again) + 1).tolist():  # where a hue follows itself; one that is shifted may meet the next
+        while i < own.size and own[i] != GREY and own[i] == own[i - 1]:
+            own[i] = (own[i] + 1) % N_HUES
+            i += 1
+    return own
+
+
+def colours_of(ids: Any, n_alphabet: int, theme: str | Theme = LIGHT) -> list[str]:
+    """The colours of the tokens of one document: `hues_of` in the colours of a theme.
+
+    Parameters
+    ----------
+    ids, n_alphabet
+        As for `hues_of`.
+    theme : str or Theme
+        As for `theme_of`.
+
+    Returns
+    -------
+    list of str
+        A colour for each token, ``"#rrggbb"``.
+
+    Examples
+    --------
+    >>> colours_of([3, 3, 0], n_alphabet=2)
+    ['#256e80', '#089ae4', '#80858d']
+    """
+    chosen = theme_of(theme)
+    palette = [*chosen.hues, chosen.grey]  # the last is that of GREY, -1
+    return [palette[hue] for hue in hues_of(ids, n_alphabet).tolist()]

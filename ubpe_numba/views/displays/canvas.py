@@ -1,0 +1,82 @@
+"""Where displays draw: axes that are given or made, in the colours of a theme."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.views.colours import Theme
+
+
+def axes_for(ax: Any, size: tuple[float, float], theme: Theme) -> Any:
+    """The axes that are given, or those of a new figure of pyplot, styled; ImportError if matplotlib is missing.
+
+    `size` is that of a new figure in inches.
+    """
+    require_matplotlib()
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        figure, ax = plt.subplots(figsize=size, layout="constrained", facecolor=theme.paper)
+    style(ax, theme)
+    return ax
+
+
+def grid_for(ax: Any, n: int, columns: int, size: tuple[float, float], theme: Theme, share_y: bool) -> np.ndarray:
+    """At least `n` axes: of a new figure of pyplot, inside the place of one that is given, or an array of axes that is given.
+
+    A new figure has rows of `columns` axes of `size` inches each. Raises as `axes_for`, and ValueError for fewer axes than `n`, or
+    a single one that stands in no grid.
+    """
+    require_matplotlib()
+    columns = min(columns, max(n, 1))
+    rows = -(-max(n, 1) // columns)
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        whole = (size[0] * columns, size[1] * rows)
+        axes = plt.figure(figsize=whole, layout="constrained", facecolor=theme.paper).subplots(
+            rows, columns, squeeze=False, sharey=share_y
+        )
+    elif hasattr(ax, "get_subplotspec"):
+        place = ax.get_subplotspec()
+        if place is None:
+            raise ValueError("ax: expected axes of a grid (`subplots`), which can be divided, or an array of axes")
+        ax.set_axis_off()
+        axes = place.subgridspec(rows, columns).subplots(squeeze=False, sharey=share_y)
+    else:
+        axes = np.asarray(ax, object)
+        if axes.size < n:
+            raise ValueError(f"ax: expected at least {n} axes, one for each motif, got {axes.size}")
+    for one in axes.flat:
+        style(one, theme)
+    return axes
+
+
+def style(ax: Any, theme: Theme) -> None:
+    """Give axes the colours of a theme, and no line above and on the right."""
+    ax.set_facecolor(theme.paper)
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(theme.dim)
+    ax.tick_params(which="both", colors=theme.dim, labelcolor=theme.dim)
+    for text in (ax.xaxis.label, ax.yaxis.label):
+        text.set_color(theme.dim)
+    for title in (ax.title, ax._left_title, ax._right_title):
+        title.set_color(theme.ink)
+
+
+def require_matplotlib() -> None:
+    """An ImportError that says what to install, if matplotlib is missing."""
+    try:
+        import matplotlib.backends.backend_agg  # noqa: F401  # the part that draws
+    except ImportError as error:
+        raise ImportError("drawing needs matplotlib: pip install 'ubpe-numba[plot]'") from error
+
+
+def require_signal(tok: Any, what: str) -> None:
+    """A ValueError if the documents of a tokenizer are no signals: text and bytes are not drawn as levels."""
+    kind = tok.alphabet_.kind
+    if kind != "int":
+        raise ValueError(f"tok: {what} draws signals of integers, and the documents of this tokenizer are {kind}")
