@@ -1,0 +1,175 @@
+"""A signal coloured by token, above a lane of its tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.views.colours import Theme, colours_of, theme_of
+from ubpe_numba.views.displays.canvas import axes_for, require_signal
+
+if TYPE_CHECKING:
+    from ubpe_numba.tokenizers.base import Tokenizer
+
+__all__ = ["TokensDisplay"]
+
+
+class TokensDisplay:
+    """A signal coloured by token: the same token has the same hue, and no hue follows itself.
+
+    Parameters
+    ----------
+    samples : array[n_samples]
+        The signal.
+    ids : int[n]
+        Its tokens, in order.
+    starts, lengths : int[n]
+        The first sample of each token, and how many it covers.
+    n_alphabet : int
+        The size of the alphabet, whose symbols are grey.
+
+    Attributes
+    ----------
+    samples, ids, starts, lengths, n_alphabet
+        As they were given.
+    ax_, figure_
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from ubpe_numba import BPE
+    >>> doc = [0, 1, 2, 1, 0, 0, 1, 2, 1, 0]
+    >>> tok = BPE(6).fit([doc])
+    >>> display = TokensDisplay.from_document(tok, doc, ax=Figure().subplots())
+    >>> display.ids.tolist(), display.starts.tolist()
+    ([5, 0, 5, 0], [0, 4, 5, 9])
+    """
+
+    def __init__(self, samples: Any, ids: Any, starts: Any, lengths: Any, n_alphabet: int) -> None:
+        self.samples: NDArray[Any] = np.asarray(samples)
+        self.ids, self.starts, self.lengths = (np.asarray(each, np.int64) for each in (ids, starts, lengths))
+        self.n_alphabet = n_alphabet
+
+    @classmethod
+    def from_document(
+        cls,
+        tok: Tokenizer,
+        doc: Any,
+        *,
+        rate: float | None = None,
+        token: int | None = None,
+        lane: bool = True,
+        ax: Any = None,
+        theme: str | Theme = "light",
+    ) -> Self:
+        """Encode a document and draw it.
+
+        Parameters
+        ----------
+        tok : Tokenizer
+            A tokenizer of integers.
+        doc : int[n_samples]
+            The signal.
+        rate, token, lane, ax, theme
+            As for `plot`.
+
+        Returns
+        -------
+        TokensDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If the tokenizer is one of text or bytes, and as `plot` raises it.
+        """
+        require_signal(tok, cls.__name__)
+        samples = np.asarray(doc)
+        spans = tok.spans(samples)
+        made = cls(samples, spans.ids, spans.starts, spans.lengths, tok.vocabulary.n_alphabet)
+        return made.plot(ax, rate=rate, token=token, lane=lane, theme=theme)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        rate: float | None = None,
+        token: int | None = None,
+        lane: bool = True,
+        theme: str | Theme = "light",
+    ) -> Self:
+        """Draw again.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default a new figure of pyplot.
+        rate : float, optional
+            Samples a second, for an axis in seconds; by default the axis counts samples.
+        token : int, optional
+            One token to show: only its occurrences are coloured, and their grounds are.
+        lane : bool
+            Whether the tokens are drawn as blocks below the signal, too.
+        theme : str or Theme
+            ``"light"`` or ``"dark"``.
+
+        Returns
+        -------
+        TokensDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If `rate` is not above 0, or for an unknown theme.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> display = TokensDisplay([0, 1, 2, 2], [3, 2], starts=[0, 3], lengths=[3, 1], n_alphabet=3)
+        >>> display.plot(Figure().subplots(), rate=2).ax_.get_xlim()
+        (0.0, 2.0)
+        """
+        if rate is not None and not rate > 0:
+            raise ValueError(f"rate: expected samples a second, more than 0, got {rate!r}")
+        chosen = theme_of(theme)
+        ax = axes_for(ax, (11.0, 3.0), chosen)
+        from matplotlib.collections import LineCollection
+
+        scale = 1 / (rate or 1)
+        shown = self.ids >= self.n_alphabet if token is None else self.ids == token
+        colours = colours_of(self.ids, self.n_alphabet, chosen)
+        colours = [colour if on else chosen.grey for colour, on in zip(colours, shown.tolist(), strict=True)]
+        # each token is drawn up to the first sample of the next, so that the line has no gaps
+        points = np.column_stack([np.arange(self.samples.size) * scale, self.samples])
+        ends = self.starts + self.lengths
+        lines = [points[a : b + 1] for a, b in zip(self.starts.tolist(), ends.tolist(), strict=True)]
+        widths = np.where(shown, 2.4, 1.2)
+        ax.add_collection(LineCollection(lines, colors=colours, linewidths=widths, capstyle="round", zorder=3), autolim=False)
+        low, high = (float(self.samples.min()), float(self.samples.max())) if self.samples.size else (0.0, 1.0)
+        room = 0.06 * max(high - low, 1.0)
+        bottom = low - room
+        if lane:
+            bottom -= 2 * room
+            self._draw_lane(ax, colours, (bottom, 1.6 * room), scale, chosen)
+        if token is not None:
+            for a, b in zip(self.starts[shown].tolist(), ends[shown].tolist(), strict=True):
+                ax.axvspan(a * scale, b * scale, color=chosen.highlight, zorder=0, lw=0)
+        ax.set(xlim=(0, max(self.samples.size, 1) * scale), ylim=(bottom, high + room))
+        ax.set_xlabel("sample" if rate is None else "seconds")
+        named = f"{self.samples.size:,} samples, {self.ids.size:,} tokens"
+        ax.set_title(named if token is None else f"{named}: token {token}, {int(shown.sum()):,} times", loc="left")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_lane(self, ax: Any, colours: list[str], band: tuple[float, float], scale: float, theme: Theme) -> None:
+        """Blocks of the tokens between `band[0]` and `band[0] + band[1]`, with gaps of the paper's colour."""
+        bars = np.column_stack([self.starts * scale, self.lengths * scale])
+        ax.broken_barh(bars, band, facecolors=colours, edgecolors=theme.paper, linewidth=0.8, zorder=2)
