@@ -1,0 +1,163 @@
+"""Compression at every size of a vocabulary, curves of one or several tokenizers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.views.colours import N_HUES, Theme, theme_of
+from ubpe_numba.views.displays.canvas import axes_for
+
+if TYPE_CHECKING:
+    from ubpe_numba.tokenizers.base import Tokenizer
+
+__all__ = ["CompressionDisplay"]
+
+
+class CompressionDisplay:
+    """Symbols a token at every size of the vocabulary: a curve for each tokenizer, with its name and last value at its end.
+
+    Parameters
+    ----------
+    curves : dict of str to (int[m], float[m])
+        Sizes and symbols a token of each, under its name, which may be empty.
+
+    Attributes
+    ----------
+    curves
+        As they were given.
+    ax_, figure_
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from ubpe_numba import BPE, UBPE
+    >>> docs = [[0, 1, 0, 1, 1], [0, 1, 1]]
+    >>> tokenizers = {"BPE": BPE(4).fit(docs), "UBPE": UBPE(4).fit(docs)}
+    >>> display = CompressionDisplay.from_tokenizers(tokenizers, ax=Figure().subplots())
+    >>> sizes, ratios = display.curves["BPE"]
+    >>> sizes.tolist(), ratios.round(2).tolist()
+    ([2, 3, 4], [1.0, 1.6, 2.67])
+    """
+
+    def __init__(self, curves: Mapping[str, tuple[Any, Any]]) -> None:
+        self.curves: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {
+            name: (np.asarray(sizes), np.asarray(ratios, np.float64)) for name, (sizes, ratios) in curves.items()
+        }
+
+    @classmethod
+    def from_tokenizers(
+        cls, tokenizers: Tokenizer | Mapping[str, Tokenizer], *, ax: Any = None, theme: str | Theme = "light"
+    ) -> Self:
+        """Draw the curves of tokenizers (`Tokenizer.compression_curve`).
+
+        Parameters
+        ----------
+        tokenizers : Tokenizer or dict of str to Tokenizer
+            One, or several with their names.
+        ax, theme
+            As for `plot`.
+
+        Returns
+        -------
+        CompressionDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        NotFittedError
+            If one knows nothing of its fit.
+        ValueError
+            As `plot` raises it.
+        """
+        named = tokenizers if isinstance(tokenizers, Mapping) else {type(tokenizers).__name__: tokenizers}
+        return cls({name: tok.compression_curve() for name, tok in named.items()}).plot(ax, theme=theme)
+
+    def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:
+        """Draw again.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default a new figure of pyplot.
+        theme : str or Theme
+            ``"light"`` or ``"dark"``.
+
+        Returns
+        -------
+        CompressionDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If there is no curve, one is empty or has arrays of different lengths, or for an unknown theme.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> display = CompressionDisplay({"BPE": ([256, 257], [1.0, 1.25])}).plot(Figure().subplots())
+        >>> [text.get_text() for text in display.ax_.texts]
+        ['BPE 1.25']
+        """
+        if not self.curves:
+            raise ValueError("curves: expected at least one curve")
+        for name, (sizes, ratios) in self.curves.items():
+            if not sizes.size or sizes.shape != ratios.shape:
+                raise ValueError(f"curves: {name!r}: expected as many ratios as sizes, got {ratios.shape} and {sizes.shape}")
+        chosen = theme_of(theme)
+        ax = axes_for(ax, (7.0, 4.0), chosen)
+        top = max(float(ratios.max()) for _, ratios in self.curves.values()) * 1.06
+        at = _apart([float(ratios[-1]) for _, ratios in self.curves.values()], 0.065 * top)
+        for i, (name, (sizes, ratios)) in enumerate(self.curves.items()):
+            colour = chosen.hues[i % N_HUES]
+            ax.plot(sizes, ratios, color=colour, lw=2.2)
+            ax.plot(sizes[-1:], ratios[-1:], color=colour, marker="o", ms=5)
+            ax.annotate(
+                f"{name} {ratios[-1]:.2f}".strip(),
+                (sizes[-1], at[i]),
+                xytext=(8, 0),
+                textcoords="offset points",
+                va="center",
+                color=colour,
+                fontweight="bold",
+                annotation_clip=False,
+            )
+        ax.set(xscale="log", ylim=(0, top))
+        ax.set_xlabel("tokens in the vocabulary")
+        ax.set_ylabel("symbols a token")
+        ax.grid(color=chosen.grid, lw=0.8)
+        ax.set_axisbelow(True)
+        _name_sizes(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _apart(heights: list[float], gap: float) -> list[float]:
+    """Heights of labels at least `gap` from one another, in the same order, near those that are wanted.
+
+    >>> _apart([1.0, 1.1, 5.0], 0.5)
+    [1.0, 1.5, 5.0]
+    """
+    found = list(heights)
+    below = -np.inf
+    for i in sorted(range(len(heights)), key=heights.__getitem__):
+        below = found[i] = max(heights[i], below + gap)
+    return found
+
+
+def _name_sizes(ax: Any) -> None:
+    """Ticks of a logarithmic axis of sizes as whole numbers, 1, 2 and 5 of each decade."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:,.0f}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,175 @@
+"""How often tokens occur: by rank, or by length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.views.colours import Theme, theme_of
+from ubpe_numba.views.displays.canvas import axes_for
+
+if TYPE_CHECKING:
+    from ubpe_numba.tokenizers.base import Tokenizer
+
+__all__ = ["CountsDisplay"]
+
+_BY = ("rank", "length")
+
+
+class CountsDisplay:
+    """How often tokens occur in an encoding: the n-th most frequent on logarithmic axes, or those of each length.
+
+    Parameters
+    ----------
+    counts : int[V]
+        Occurrences of every token.
+    lengths : int[V]
+        The symbols that each stands for.
+
+    Attributes
+    ----------
+    counts, lengths
+        As they were given.
+    ax_, figure_
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from ubpe_numba import BPE
+    >>> tok = BPE(4).fit([[0, 1, 0, 1, 1]])
+    >>> display = CountsDisplay.from_docs(tok, [[0, 1, 1]], by="length", ax=Figure().subplots())
+    >>> display.counts.tolist(), display.lengths.tolist()
+    ([0, 1, 1, 0], [1, 1, 2, 4])
+    """
+
+    def __init__(self, counts: Any, lengths: Any) -> None:
+        self.counts: NDArray[np.int64] = np.asarray(counts, np.int64)
+        self.lengths: NDArray[np.int64] = np.asarray(lengths, np.int64)
+
+    @classmethod
+    def from_docs(cls, tok: Tokenizer, docs: Any, *, by: str = "rank", ax: Any = None, theme: str | Theme = "light") -> Self:
+        """Encode documents, count their tokens (`Tokenizer.usage`) and draw the counts.
+
+        Parameters
+        ----------
+        tok : Tokenizer
+            A tokenizer.
+        docs
+            Documents, as `Tokenizer.usage` takes them.
+        by, ax, theme
+            As for `plot`.
+
+        Returns
+        -------
+        CountsDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            As `plot` raises it.
+        """
+        return cls._of_usage(tok, tok.usage(docs)).plot(ax, by=by, theme=theme)
+
+    @classmethod
+    def from_ids(cls, tok: Tokenizer, ids: Any, *, by: str = "rank", ax: Any = None, theme: str | Theme = "light") -> Self:
+        """Count the tokens of encoded documents and draw the counts.
+
+        Parameters
+        ----------
+        tok : Tokenizer
+            The tokenizer that encoded them.
+        ids
+            Documents of ids, as `Tokenizer.usage` takes them.
+        by, ax, theme
+            As for `plot`.
+
+        Returns
+        -------
+        CountsDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            As `plot` raises it.
+        """
+        return cls._of_usage(tok, tok.usage(ids=ids)).plot(ax, by=by, theme=theme)
+
+    @classmethod
+    def _of_usage(cls, tok: Tokenizer, usage: Any) -> Self:
+        """The display of counted tokens; special tokens, which stand for no symbols, are left out."""
+        lengths = np.diff(tok.vocabulary.offsets)
+        return cls(usage.counts[: lengths.size], lengths)
+
+    def plot(self, ax: Any = None, *, by: str = "rank", theme: str | Theme = "light") -> Self:
+        """Draw again.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default a new figure of pyplot.
+        by : str
+            ``"rank"``: occurrences of the n-th most frequent token, as Zipf drew words. ``"length"``: occurrences of all tokens of
+            each length.
+        theme : str or Theme
+            ``"light"`` or ``"dark"``.
+
+        Returns
+        -------
+        CountsDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If `by` is something else, no token occurs, or for an unknown theme.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> CountsDisplay([4, 0, 2], [1, 1, 2]).plot(Figure().subplots()).ax_.get_title(loc="left")
+        '2 of 3 tokens occur'
+        """
+        if by not in _BY:
+            raise ValueError(f"by: expected 'rank' or 'length', got {by!r}")
+        if not self.counts.any():
+            raise ValueError("counts: expected a token that occurs, got none")
+        chosen = theme_of(theme)
+        ax = axes_for(ax, (6.0, 3.6), chosen)
+        (self._draw_ranks if by == "rank" else self._draw_lengths)(ax, chosen)
+        ax.set_ylabel("occurrences")
+        ax.grid(color=chosen.grid, lw=0.8)
+        ax.set_axisbelow(True)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_ranks(self, ax: Any, theme: Theme) -> None:
+        from matplotlib.ticker import FuncFormatter
+
+        used = np.sort(self.counts[self.counts > 0])[::-1]
+        ranks = np.arange(1, used.size + 1)
+        ax.plot(ranks, used, color=theme.hues[0], lw=2.2, marker="o" if used.size < 40 else None, ms=4)
+        ax.set(xscale="log", yscale="log")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        ax.set_xlabel("rank of the token")
+        ax.set_title(f"{used.size:,} of {self.counts.size:,} tokens occur", loc="left")
+
+    def _draw_lengths(self, ax: Any, theme: Theme) -> None:
+        found = np.bincount(self.lengths, self.counts)
+        mean = float(self.lengths @ self.counts / self.counts.sum())
+        ax.bar(np.arange(found.size), found, width=0.86, color=theme.hues[0])
+        ax.axvline(mean, color=theme.ink, lw=1.2, ls=(0, (4, 3)))
+        ax.set_xlim(0.4, max(1, int(np.flatnonzero(found)[-1])) + 0.6)
+        ax.set_xlabel("symbols of the token")
+        ax.set_title(f"{mean:.2f} symbols a token on average", loc="left")

@@ -1,0 +1,181 @@
+"""The merges that a token was built by, as a tree of its parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.views.colours import Theme, hue_of, theme_of
+from ubpe_numba.views.displays.canvas import axes_for
+
+if TYPE_CHECKING:
+    from ubpe_numba.tokenizers.base import Tokenizer
+    from ubpe_numba.vocabulary.merge_tree import MergeTree
+
+__all__ = ["TreeDisplay"]
+
+_HALF = 0.36  # of the width of a shape; leaves stand 1 apart
+_TALL = 0.44  # the height of a shape; levels stand 1 apart
+_LONGEST = 18  # characters of a string that are shown
+
+
+class TreeDisplay:
+    """The merge tree of a token: every part with its id and its shape, or its string where documents are text.
+
+    Parameters
+    ----------
+    tree : MergeTree
+        The nodes in preorder.
+    labels : list of (float[length] or str)
+        What each node stands for: values to draw, or a string to write.
+    n_alphabet : int
+        The size of the alphabet, whose symbols are grey.
+
+    Attributes
+    ----------
+    tree, labels, n_alphabet
+        As they were given.
+    ax_, figure_
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from ubpe_numba import BPE
+    >>> tok = BPE.from_merges([[0, 1], [2, 0]], alphabet="ab")
+    >>> display = TreeDisplay.from_token(tok, 3, ax=Figure().subplots())
+    >>> display.labels
+    ['aba', 'ab', 'a', 'b', 'a']
+    """
+
+    def __init__(self, tree: MergeTree, labels: list[Any], n_alphabet: int) -> None:
+        self.tree, self.labels, self.n_alphabet = tree, labels, n_alphabet
+
+    @classmethod
+    def from_token(
+        cls, tok: Tokenizer, token: int, *, depth: int | None = 4, ax: Any = None, theme: str | Theme = "light"
+    ) -> Self:
+        """Draw the merges of a token.
+
+        Parameters
+        ----------
+        tok : Tokenizer
+            A tokenizer of pairs.
+        token : int
+            The id.
+        depth : int or None
+            How many merges below the token to follow; None for all.
+        ax, theme
+            As for `plot`.
+
+        Returns
+        -------
+        TreeDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If the vocabulary knows no pairs, `depth` is below 0, and as `plot` raises it.
+        IndexError
+            If there is no such token.
+        """
+        vocabulary, alphabet = tok.vocabulary, tok.alphabet_
+        tree = vocabulary.tree(token, depth)
+        symbols = [alphabet.to_symbols(vocabulary.sequence(node)) for node in tree.tokens.tolist()]
+        if alphabet.kind == "int":
+            labels: list[Any] = [values.astype(np.float64) for values in symbols]
+        else:
+            labels = [_string(alphabet.output(values)) for values in symbols]
+        return cls(tree, labels, vocabulary.n_alphabet).plot(ax, theme=theme)
+
+    def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:
+        """Draw again.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default a new figure of pyplot.
+        theme : str or Theme
+            ``"light"`` or ``"dark"``.
+
+        Returns
+        -------
+        TreeDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            For an unknown theme.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from ubpe_numba import Vocabulary
+        >>> tree = Vocabulary.from_merges(2, [[0, 1]]).tree(2)
+        >>> display = TreeDisplay(tree, ["ab", "a", "b"], n_alphabet=2).plot(Figure().subplots(), theme="dark")
+        >>> [text.get_text() for text in display.ax_.texts]
+        ['ab', '2', 'a', '0', 'b', '1']
+        """
+        chosen = theme_of(theme)
+        x, levels = self._places()
+        size = (min(18.0, max(4.0, 0.85 * (x.max() + 1))), min(12.0, 1.1 + 1.0 * levels))
+        ax = axes_for(ax, size, chosen)
+        ax.set_axis_off()
+        above, depths = self.tree.above, self.tree.depths
+        drawn = [label for label in self.labels if not isinstance(label, str)]
+        low = min((float(shape.min()) for shape in drawn), default=0.0)
+        high = max((float(shape.max()) for shape in drawn), default=0.0)
+        for i, (token, label) in enumerate(zip(self.tree.tokens.tolist(), self.labels, strict=True)):
+            y = -float(depths[i])
+            if above[i] >= 0:
+                self._join(ax, x[above[i]], x[i], y, chosen)
+            hue = hue_of(token, self.n_alphabet)
+            colour = chosen.hues[hue] if hue >= 0 else chosen.grey
+            if isinstance(label, str):
+                room = {"facecolor": chosen.paper, "edgecolor": colour, "boxstyle": "round,pad=0.25", "linewidth": 1.4}
+                ax.text(x[i], y - 0.25, label, ha="center", va="center", color=chosen.ink, family="monospace", bbox=room)
+            else:  # all shapes have one scale, so that a part is seen in the whole
+                ys = y - _HALF / 2 - _TALL / 2 + _TALL * (label - low) / max(high - low, 1.0)
+                xs = x[i] + (np.linspace(-_HALF, _HALF, label.size) if label.size > 1 else np.zeros(1))
+                ax.plot(xs, ys, color=colour, lw=2.2, marker="o", ms=5 if label.size == 1 else 2.4, solid_capstyle="round")
+            ax.text(x[i], y + 0.16, str(token), ha="center", va="center", fontsize=8, color=chosen.dim)
+        ax.set(xlim=(-0.7, x.max() + 0.7), ylim=(-levels + 0.2, 0.4))
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _places(self) -> tuple[NDArray[np.float64], int]:
+        """Where nodes stand from left to right: leaves 1 apart, the others over the middle of their parts; and how many levels."""
+        above = self.tree.above.tolist()
+        x = np.zeros(len(above))
+        parts = np.bincount(self.tree.above[1:], minlength=len(above))
+        leaves = np.flatnonzero(parts == 0)
+        x[leaves] = np.arange(leaves.size)
+        for i in range(len(above) - 1, 0, -1):  # preorder: parts stand behind the whole
+            x[above[i]] += x[i] / parts[above[i]]
+        return x, int(self.tree.depths.max()) + 1
+
+    @staticmethod
+    def _join(ax: Any, x_above: float, x: float, y: float, theme: Theme) -> None:
+        """The line from a node to one of its parts."""
+        ax.plot([x_above, x_above, x, x], [y + 0.5, y + 0.4, y + 0.4, y + 0.26], color=theme.grid, lw=1.2, zorder=0)
+
+
+def _string(value: str | bytes) -> str:
+    """How a string is written below its id: with its blanks and what is no character visible, and not too long.
+
+    >>> _string(b"low\\xff"), _string("a b\\n"), _string("x" * 40)
+    ('low\\\\xff', 'a␣b\\\\n', 'xxxxxxxxx…xxxxxxxx')
+    """
+    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
+    shown = "".join("␣" if c == " " else c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    if len(shown) > _LONGEST:
+        shown = f"{shown[: _LONGEST // 2]}…{shown[1 - _LONGEST // 2 :]}"
+    return shown.replace("$", r"\$")  # not a formula
