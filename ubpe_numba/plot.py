@@ -1,8 +1,8 @@
 """Pictures of tokens, motifs and vocabularies, after scikit-learn's displays; they need the extra `plot` (matplotlib).
 
-A display holds arrays. Its methods ``from_...`` compute them and draw them; ``plot`` draws them again, on axes of yours if you give
-some, and only without them by pyplot; ``ax_`` (``axes_`` for several) and ``figure_`` are what was drawn on last. Every one takes
-``theme="light"`` or ``"dark"``. The same token has the same hue in all of them, except where its neighbour has it already.
+A display holds arrays. Its methods ``from_...`` compute and draw them; ``plot`` draws them again, on axes that are given or on a new
+figure of pyplot; ``ax_`` (``axes_`` for several) and ``figure_`` are what was drawn on last. Every one takes ``theme="light"`` or
+``"dark"``. A token has the same hue in all of them, except where its neighbour has it already.
 """
 
 from ubpe_numba.views.displays.compression import CompressionDisplay

@@ -1,4 +1,4 @@
-"""Colours of tokens: eight hues for the colour-blind too, the rule by which tokens of a document take them, a light and a dark theme.
+"""Colours of tokens: eight hues, also for the colour-blind, the rule by which tokens take them, a light and a dark theme.
 
 The explorer's page holds the same values and the same rule; the tests compare them.
 """
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 __all__ = ["DARK", "GREY", "HUES", "LIGHT", "N_HUES", "THEMES", "Theme", "colours_of", "hue_of", "hues_of", "theme_of"]
 
-#: Found by a search: the least distance of two of them, as people of normal and of each kind of colour-blind sight see them, is
-#: as large as eight hues allow that have a contrast of 3:1 with both papers. One that the rule shifts to is far from the one before.
+#: Found by a search, so that the least distance of two of them, for normal sight and for each kind of colour-blindness, is great
+#: while all have a contrast of 3:1 with both papers. In this order a hue and the next one, which the rule shifts to, differ most.
 HUES = ("#089ae4", "#e00947", "#6361ff", "#646a0c", "#ec4dbc", "#9d2fbe", "#be8a02", "#256e80")
 N_HUES = len(HUES)
 #: What `hues_of` gives to symbols of the alphabet, which are drawn grey.

@@ -12,17 +12,19 @@ __all__ = ["choose_diverse", "choose_motifs", "likeness", "says_most"]
 _CANDIDATES = 24  # times as many motifs as are wanted are compared: the others say too little
 
 
-def says_most(ranges: NDArray[np.float64], counts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+def says_most(
+    ranges: NDArray[np.float64], counts: NDArray[np.int64], lengths: NDArray[np.int64], least: int = 2
+) -> NDArray[np.float64]:
     """How much each motif says: its range of values times the tokens that it saves, ``counts * (lengths - 1)``.
 
-    What occurs once is no motif, and says nothing.
+    What occurs less often than `least` times says nothing: what occurs once is no motif.
 
     Examples
     --------
     >>> says_most(np.array([2.0, 9.0, 0.0]), np.array([3, 1, 50]), np.array([4, 9, 8])).tolist()
     [18.0, 0.0, 0.0]
     """
-    return ranges * np.where(counts > 1, counts * (lengths - 1), 0)
+    return ranges * np.where(counts >= least, counts * (lengths - 1), 0)
 
 
 def ranges_of(vocabulary: Vocabulary, symbols: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -34,8 +36,8 @@ def ranges_of(vocabulary: Vocabulary, symbols: NDArray[np.float64]) -> NDArray[n
 def likeness(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """How alike two shapes are, 0 to 1, wherever they stand in time and value: 1 for the same one.
 
-    Their steps, smoothed a little, are laid over one another at every shift; ``2 a.b / (a.a + b.b)`` at the best one. Level parts have
-    no steps, so a shape is like itself with a longer rest before it; one of half the height is less like it.
+    Their steps, smoothed a little, are laid over one another at every shift; ``2 a.b / (a.a + b.b)`` at the best one. Level parts
+    have no steps, so a shape is like itself with a longer rest before it; one of half the height is less like it.
 
     Examples
     --------
@@ -64,14 +66,21 @@ def choose_diverse(shapes: list[NDArray[np.float64]], scores: NDArray[np.float64
     left = np.array(scores, np.float64)
     unlike = np.ones(left.size)
     chosen: list[int] = []
-    while len(chosen) < n and left.size and (best := int(np.argmax(left * unlike))) not in chosen and left[best] * unlike[best] > 0:
+    while (
+        len(chosen) < n and left.size and (best := int(np.argmax(left * unlike))) not in chosen and left[best] * unlike[best] > 0
+    ):
         chosen.append(best)
         unlike = np.minimum(unlike, [1 - likeness(shapes[best], shape) for shape in shapes])
     return sorted(chosen, key=lambda i: -left[i])
 
 
 def choose_motifs(
-    vocabulary: Vocabulary, symbols: NDArray[np.float64], counts: NDArray[np.int64], n: int, diverse: bool = True
+    vocabulary: Vocabulary,
+    symbols: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    n: int,
+    diverse: bool = True,
+    least: int = 2,
 ) -> NDArray[np.int64]:
     """The tokens to show: of those that say most `n` that differ, or simply the first `n`.
 
@@ -87,6 +96,8 @@ def choose_motifs(
         How many to choose; fewer if fewer say anything.
     diverse : bool
         Whether variations of one shape are passed over.
+    least : int
+        How often a motif must occur.
 
     Returns
     -------
@@ -94,7 +105,7 @@ def choose_motifs(
         Tokens, the one that says most first.
     """
     offsets = vocabulary.offsets
-    scores = says_most(ranges_of(vocabulary, symbols), counts, np.diff(offsets))
+    scores = says_most(ranges_of(vocabulary, symbols), counts, np.diff(offsets), least)
     order = np.argsort(-scores, kind="stable")[: _CANDIDATES * n if diverse else n]
     order = order[scores[order] > 0]
     if diverse:

@@ -18,18 +18,19 @@ def axes_for(ax: Any, size: tuple[float, float], theme: Theme) -> Any:
     if ax is None:
         import matplotlib.pyplot as plt
 
-        figure, ax = plt.subplots(figsize=size, layout="constrained", facecolor=theme.paper)
+        _, ax = plt.subplots(figsize=size, layout="constrained", facecolor=theme.paper)
     style(ax, theme)
     return ax
 
 
 def grid_for(ax: Any, n: int, columns: int, size: tuple[float, float], theme: Theme, share_y: bool) -> np.ndarray:
-    """At least `n` axes: of a new figure of pyplot, inside the place of one that is given, or an array of axes that is given.
+    """At least `n` axes: of a new figure of pyplot, in the place of one that is given, or those of an array that is given.
 
-    A new figure has rows of `columns` axes of `size` inches each. Raises as `axes_for`, and ValueError for fewer axes than `n`, or
-    a single one that stands in no grid.
+    A new figure has rows of `columns` axes of `size` inches each. Raises as `axes_for`, and ValueError for fewer axes than `n`,
+    or a single one that stands in no grid.
     """
     require_matplotlib()
+    axes: np.ndarray
     columns = min(columns, max(n, 1))
     rows = -(-max(n, 1) // columns)
     if ax is None:

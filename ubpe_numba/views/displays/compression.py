@@ -35,11 +35,11 @@ class CompressionDisplay:
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from ubpe_numba import BPE, UBPE
+    >>> from ubpe_numba import BPE
     >>> docs = [[0, 1, 0, 1, 1], [0, 1, 1]]
-    >>> tokenizers = {"BPE": BPE(4).fit(docs), "UBPE": UBPE(4).fit(docs)}
+    >>> tokenizers = {"small": BPE(3).fit(docs), "large": BPE(4).fit(docs)}
     >>> display = CompressionDisplay.from_tokenizers(tokenizers, ax=Figure().subplots())
-    >>> sizes, ratios = display.curves["BPE"]
+    >>> sizes, ratios = display.curves["large"]
     >>> sizes.tolist(), ratios.round(2).tolist()
     ([2, 3, 4], [1.0, 1.6, 2.67])
     """

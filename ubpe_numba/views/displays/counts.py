@@ -39,10 +39,10 @@ class CountsDisplay:
     --------
     >>> from matplotlib.figure import Figure
     >>> from ubpe_numba import BPE
-    >>> tok = BPE(4).fit([[0, 1, 0, 1, 1]])
+    >>> tok = BPE.from_merges([[0, 1]], alphabet=[0, 1])
     >>> display = CountsDisplay.from_docs(tok, [[0, 1, 1]], by="length", ax=Figure().subplots())
     >>> display.counts.tolist(), display.lengths.tolist()
-    ([0, 1, 1, 0], [1, 1, 2, 4])
+    ([0, 1, 1], [1, 1, 2])
     """
 
     def __init__(self, counts: Any, lengths: Any) -> None:
@@ -117,8 +117,8 @@ class CountsDisplay:
         ax : Axes, optional
             Where to draw; by default a new figure of pyplot.
         by : str
-            ``"rank"``: occurrences of the n-th most frequent token, as Zipf drew words. ``"length"``: occurrences of all tokens of
-            each length.
+            ``"rank"``: occurrences of the n-th most frequent token, after Zipf. ``"length"``: occurrences of all tokens of each
+            length.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
 

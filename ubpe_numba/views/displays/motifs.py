@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -48,11 +49,11 @@ class MotifsDisplay:
     --------
     >>> from matplotlib.figure import Figure
     >>> from ubpe_numba import BPE
-    >>> docs = [[0, 0, 3, 9, 3, 0], [0, 3, 9, 3, 0, 0]]
-    >>> tok = BPE(13).fit(docs)
+    >>> docs = [[0, 0, 3, 9, 3], [3, 9, 3, 1]]
+    >>> tok = BPE.from_merges([[1, 2], [4, 1]], alphabet=[0, 3, 9, 1])
     >>> display = MotifsDisplay.from_batch(tok, docs, n=1, side=1, ax=Figure().subplots(1, 1, squeeze=False))
     >>> display.motifs[0].tolist(), display.contexts[0].tolist()
-    ([0.0, 3.0, 9.0, 3.0, 0.0], [[0.0, 0.0, 3.0, 9.0, 3.0, 0.0, nan], [nan, 0.0, 3.0, 9.0, 3.0, 0.0, 0.0]])
+    ([3.0, 9.0, 3.0], [[0.0, 3.0, 9.0, 3.0, nan], [nan, 3.0, 9.0, 3.0, 1.0]])
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class MotifsDisplay:
         n: int = 12,
         tokens: Any = None,
         diverse: bool = True,
+        least: int = 2,
         side: int = 20,
         most: int = 200,
         columns: int = 4,
@@ -95,11 +97,13 @@ class MotifsDisplay:
             Documents, as `Tokenizer.encode_batch` takes them.
         n : int
             How many motifs: those that say most, by the range of their values times the tokens that they save. Fewer, if fewer
-            occur twice and are not level.
+            occur `least` times and are not level.
         tokens : int[k], optional
             The motifs to show instead.
         diverse : bool
             Whether variations of one shape are passed over.
+        least : int
+            How often a motif must occur to be chosen.
         side : int
             Symbols of context on either side; none of another document.
         most : int
@@ -122,9 +126,9 @@ class MotifsDisplay:
             If one of `tokens` is not in the vocabulary.
         """
         require_signal(tok, cls.__name__)
-        for name, value, least in (("n", n, 1), ("most", most, 1), ("side", side, 0)):
-            if value < least:
-                raise ValueError(f"{name}: expected {least} or more, got {value}")
+        for name, value, lowest in (("n", n, 1), ("most", most, 1), ("side", side, 0)):
+            if value < lowest:
+                raise ValueError(f"{name}: expected {lowest} or more, got {value}")
         documents = as_documents(docs, offsets)
         values = np.asarray(documents.values, np.float64)
         bounds = np.asarray(documents.offsets, np.int64)
@@ -134,7 +138,7 @@ class MotifsDisplay:
         order = np.argsort(spans.ids, kind="stable")
         begins = np.searchsorted(spans.ids[order], np.arange(len(vocabulary) + 1))
         if tokens is None:
-            chosen = choose_motifs(vocabulary, symbols, np.diff(begins), n, diverse)
+            chosen = choose_motifs(vocabulary, symbols, np.diff(begins), n, diverse, least)
         else:
             chosen = np.atleast_1d(np.asarray(tokens, np.int64))
             if (bad := chosen[(chosen < 0) | (chosen >= len(vocabulary))]).size:
@@ -156,6 +160,7 @@ class MotifsDisplay:
         columns: int = 4,
         rate: float | None = None,
         share_y: bool = True,
+        names: Sequence[str] | None = None,
         theme: str | Theme = "light",
     ) -> Self:
         """Draw again.
@@ -170,6 +175,8 @@ class MotifsDisplay:
             Samples a second, for lengths in seconds; by default they are in symbols.
         share_y : bool
             Whether all have the same axis of values, so that heights can be compared.
+        names : list of str, optional
+            What each motif is called; by default ``"token"`` and its id.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
 
@@ -183,7 +190,7 @@ class MotifsDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If there are fewer axes than motifs, `columns` is below 1, `rate` is not above 0, or for an unknown theme.
+            If there are fewer axes or `names` than motifs, `columns` is below 1, `rate` is not above 0, or for an unknown theme.
 
         Examples
         --------
@@ -197,13 +204,16 @@ class MotifsDisplay:
             raise ValueError(f"columns: expected 1 or more, got {columns}")
         if rate is not None and not rate > 0:
             raise ValueError(f"rate: expected samples a second, more than 0, got {rate!r}")
+        called = [f"token {token}" for token in self.tokens.tolist()] if names is None else list(names)
+        if len(called) != self.tokens.size:
+            raise ValueError(f"names: expected {self.tokens.size}, one for each motif, got {len(called)}")
         chosen = theme_of(theme)
         axes = grid_for(ax, self.tokens.size, columns, (2.8, 1.9), chosen, share_y)
         for one in axes.flat:
             one.set_axis_off()
         limits = self._limits() if share_y else None
-        for one, i in zip(axes.flat, range(self.tokens.size), strict=False):
-            self._draw(one, i, rate, limits, chosen)
+        for i, name in enumerate(called):
+            self._draw(axes.flat[i], i, name, rate, limits, chosen)
         self.axes_, self.figure_ = axes, axes.flat[0].figure
         return self
 
@@ -217,7 +227,7 @@ class MotifsDisplay:
         room = 0.05 * max(high - low, 1.0)
         return low - room, high + room
 
-    def _draw(self, ax: Any, i: int, rate: float | None, limits: tuple[float, float] | None, theme: Theme) -> None:
+    def _draw(self, ax: Any, i: int, name: str, rate: float | None, limits: tuple[float, float] | None, theme: Theme) -> None:
         """One motif in its axes."""
         motif, contexts, count = self.motifs[i], self.contexts[i], int(self.counts[i])
         x = np.arange(-self.side, motif.size + self.side)
@@ -228,7 +238,7 @@ class MotifsDisplay:
         ax.plot(x, contexts.T, color=theme.grey, alpha=opacity, lw=1.0, zorder=1)
         ax.plot(np.arange(motif.size), motif, color=colour, lw=2.8, solid_capstyle="round", marker="o", ms=2.6, zorder=2)
         long = f"{motif.size} samples" if rate is None else f"{motif.size / rate:.2f} s"
-        ax.set_title(f"token {self.tokens[i]}", loc="left", fontsize=10, fontweight="bold", color=colour)
+        ax.set_title(name, loc="left", fontsize=10, fontweight="bold", color=colour)
         ax.set_title(f"{count:,} times · {long}", loc="right", fontsize=9, color=theme.dim)
         ax.set_xlim(x[0] - 0.5, x[-1] + 0.5)
         if limits is not None:

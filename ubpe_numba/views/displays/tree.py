@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +90,7 @@ class TreeDisplay:
         if alphabet.kind == "int":
             labels: list[Any] = [values.astype(np.float64) for values in symbols]
         else:
-            labels = [_string(alphabet.output(values)) for values in symbols]
+            labels = [_string(cast(str | bytes, alphabet.output(values))) for values in symbols]
         return cls(tree, labels, vocabulary.n_alphabet).plot(ax, theme=theme)
 
     def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:
@@ -152,7 +152,7 @@ class TreeDisplay:
         return self
 
     def _places(self) -> tuple[NDArray[np.float64], int]:
-        """Where nodes stand from left to right: leaves 1 apart, the others over the middle of their parts; and how many levels."""
+        """Where nodes stand from left to right, leaves 1 apart, others over the middle of their parts; and how many levels."""
         above = self.tree.above.tolist()
         x = np.zeros(len(above))
         parts = np.bincount(self.tree.above[1:], minlength=len(above))
@@ -169,10 +169,10 @@ class TreeDisplay:
 
 
 def _string(value: str | bytes) -> str:
-    """How a string is written below its id: with its blanks and what is no character visible, and not too long.
+    r"""How a string is written below its id: with its blanks and what is no character visible, and not too long.
 
-    >>> _string(b"low\\xff"), _string("a b\\n"), _string("x" * 40)
-    ('low\\\\xff', 'a␣b\\\\n', 'xxxxxxxxx…xxxxxxxx')
+    >>> _string(b"low\xff"), _string("a b\n"), _string("x" * 40)
+    ('low\\xff', 'a␣b\\n', 'xxxxxxxxx…xxxxxxxx')
     """
     text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
     shown = "".join("␣" if c == " " else c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
