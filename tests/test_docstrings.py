@@ -10,15 +10,16 @@ from numpydoc.docscrape import NumpyDocString
 
 import ubpe_numba
 import ubpe_numba.distributed
+import ubpe_numba.plot
 
 _FIELDS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
 _MOST_WORDS = 9  # of the name and the type of a field
 _AS_FOR = re.compile(r"\b[Aa]s for `\w+")  # "arguments as for `encode`": then there may be no Parameters section
 
 
-def _members(name: str) -> dict[str, Any]:
+def _members(name: str, home: Any = ubpe_numba) -> dict[str, Any]:
     """A public name and, of a class, its public members, each under the name of the class that defines it."""
-    value = getattr(ubpe_numba, name)
+    value = getattr(home, name)
     if not inspect.isclass(value):
         return {name: value} if inspect.isroutine(value) else {}
     found = {name: value}
@@ -33,6 +34,7 @@ def _members(name: str) -> dict[str, Any]:
 
 _PUBLIC = {key: value for name in ubpe_numba.__all__ for key, value in _members(name).items()}
 _PUBLIC |= {f"distributed.{name}": getattr(ubpe_numba.distributed, name) for name in ubpe_numba.distributed.__all__}
+_PUBLIC |= {f"plot.{key}": value for name in ubpe_numba.plot.__all__ for key, value in _members(name, ubpe_numba.plot).items()}
 
 
 def _signature(value: Any) -> set[str]:

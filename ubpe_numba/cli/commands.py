@@ -299,8 +299,11 @@ def _curve(path: str, sizes: np.ndarray, ratios: np.ndarray) -> bytes:
 
 
 def _curve_png(sizes: Any, ratios: Any) -> bytes:
-    from ubpe_numba.views.plot import draw_curve
+    from ubpe_numba.plot import CompressionDisplay
+    from ubpe_numba.views.colours import LIGHT
+    from ubpe_numba.views.displays.canvas import bare_figure
 
-    file = io.BytesIO()
-    draw_curve(file, np.asarray(sizes), np.asarray(ratios))
+    figure, file = bare_figure((8, 5), LIGHT, layout="constrained"), io.BytesIO()
+    CompressionDisplay({"": (sizes, ratios)}).plot(figure.subplots())
+    figure.savefig(file, format="png", dpi=120)
     return file.getvalue()

@@ -54,7 +54,7 @@ class Theme:
 
 
 LIGHT = Theme("light", "#ffffff", "#1b1f26", "#59616d", "#dfe3e8", "#fdf0c4", "#80858d")
-DARK = Theme("dark", "#14171c", "#e9ecf1", "#a3abb8", "#333a45", "#3d3720", "#80858d")
+DARK = Theme("dark", "#14171c", "#e9ecf1", "#a3abb8", "#333a45", "#2b2718", "#80858d")
 THEMES = {"light": LIGHT, "dark": DARK}
 
 

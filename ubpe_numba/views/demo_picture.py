@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.runtime.files import atomically
 from ubpe_numba.views.colours import Theme, colours_of, hue_of, hues_of, theme_of
-from ubpe_numba.views.displays.canvas import require_matplotlib
+from ubpe_numba.views.displays.canvas import bare_figure
 from ubpe_numba.views.displays.motifs import MotifsDisplay
 from ubpe_numba.views.displays.tokens import TokensDisplay
 from ubpe_numba.views.motif_choice import choose_motifs, ranges_of
@@ -67,13 +67,9 @@ def draw(
     OSError
         If the file cannot be written.
     """
-    require_matplotlib()
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     chosen = theme_of(theme)
     samples, offsets = np.asarray(samples), np.asarray(offsets, np.int64)
-    figure = Figure(figsize=(15, 9), facecolor=chosen.paper)
+    figure = bare_figure((15, 9), chosen)
     sides = {"left": 0.035, "right": 0.985}
     top = figure.add_subplot(figure.add_gridspec(1, 1, top=0.84, bottom=0.535, **sides)[0])
     axes = figure.add_gridspec(_ROWS, _COLUMNS, top=0.405, bottom=0.02, hspace=0.3, wspace=0.1, **sides).subplots(sharey=True)
@@ -94,7 +90,7 @@ def draw(
     _mark(above, names, np.bincount(spans.ids), rate, chosen)
     _write_titles(figure, top, _figures(samples, spans, tok, step), samples.size / rate / 60, tokens.size, chosen)
     with atomically(path) as file:
-        FigureCanvasAgg(figure).print_figure(file, format="png", dpi=110, facecolor=chosen.paper)
+        figure.savefig(file, format="png", dpi=110)
 
 
 def beats_of(samples: NDArray[Any], rate: float) -> NDArray[np.int64]:
@@ -133,7 +129,7 @@ def _window(
     size: int,
     n_alphabet: int,
 ) -> tuple[int, int]:
-    """Where to look: at whole documents of about `size` samples together that hold the most of these tokens, and most different ones.
+    """Where to look: at whole documents of about `size` samples together that hold most of these tokens, and most different ones.
 
     All of them must stand there in their own hue, so that they look as in the gallery.
     """
@@ -162,7 +158,7 @@ def _mark(above: TokensDisplay, names: dict[int, str], counts: NDArray[np.int64]
     for top in beats_of(samples, rate).tolist():
         over = int(np.searchsorted(above.starts, top, side="right")) - 1
         texts = (
-            (4, f"×{counts[above.ids[over]]}", 9, theme.dim),
+            (4, f"{counts[above.ids[over]]} times", 9, theme.dim),
             (15, str(above.ids[over]), 10.5, colours[over]),
             (29, "♥", 10, theme.dim),
         )
@@ -196,7 +192,8 @@ def _write_titles(figure: Any, top: Any, figures: str, minutes: float, n_motifs:
         (right, 0.955, "ubpe-numba", 14, "normal", theme.dim),
         (left, 0.914, f"{minutes:.0f} minutes: {figures}", 14, "normal", theme.dim),
         (left, 0.866, f"{_SECONDS} seconds of it, cut into tokens: pieces that occur again and again", 13, "bold", theme.ink),
-        (right, 0.866, "a block, a token  ·  ♥ a beat: the token at its top and how often it occurs  ·  A, B, …: below", 11, "normal",
+        (right, 0.866,
+         "a block, a token  ·  ♥ a beat: the token at its top, and how often it occurs  ·  A, B, …: below", 11, "normal",
          theme.dim),
         (left, 0.455, f"{n_motifs} of these tokens, with all places of the {minutes:.0f} minutes where they occur", 13, "bold",
          theme.ink),

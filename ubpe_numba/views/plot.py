@@ -1,9 +1,9 @@
-"""Pictures of encoded signals and of compression; they need the extra `plot` (matplotlib)."""
+"""A picture of an encoded signal; it needs the extra `plot` (matplotlib)."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -48,17 +48,6 @@ def draw(path: str | os.PathLike[str], samples: np.ndarray, encoded: Ragged, voc
     axes.set(xlim=(0, samples.size), ylim=_limits(samples), xlabel="sample", ylabel="value")
     axes.set_title(f"{samples.size} samples as {encoded.total} tokens of {len(vocabulary)}")
     agg(figure).print_figure(os.fspath(path), dpi=120)
-
-
-def draw_curve(file: BinaryIO, sizes: np.ndarray, ratios: np.ndarray) -> None:
-    """Write a PNG of the symbols per token, `ratios` float[n], at the sizes of a vocabulary, `sizes` int[n]. Raises as `draw`."""
-    agg, figure_class = _matplotlib()
-    figure = figure_class(figsize=(8, 5), layout="constrained")
-    axes = figure.add_subplot()
-    axes.plot(sizes, ratios, linewidth=1.6)
-    axes.grid(color="0.9")
-    axes.set(xscale="log", xlabel="tokens in the vocabulary", ylabel="symbols per token of the corpus")
-    agg(figure).print_figure(file, format="png", dpi=120)
 
 
 def _matplotlib() -> tuple[Any, Any]:

@@ -68,6 +68,17 @@ def style(ax: Any, theme: Theme) -> None:
         title.set_color(theme.ink)
 
 
+def bare_figure(size: tuple[float, float], theme: Theme, **options: Any) -> Any:
+    """A figure of `size` inches that pyplot does not know of, which draws pixels; ImportError if matplotlib is missing."""
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, facecolor=theme.paper, **options)
+    FigureCanvasAgg(figure)
+    return figure
+
+
 def require_matplotlib() -> None:
     """An ImportError that says what to install, if matplotlib is missing."""
     try:

@@ -1,0 +1,72 @@
+"""Axes that displays draw on: given or made, styled; what is missing is named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from ubpe_numba import BPE
+from ubpe_numba.views.colours import DARK, LIGHT
+from ubpe_numba.views.displays.canvas import axes_for, bare_figure, grid_for, require_signal
+
+
+def test_pyplot_is_used_only_without_axes(axes: Any, open_figures: Callable[[], int]) -> None:
+    assert axes_for(axes, (4, 3), LIGHT) is axes and open_figures() == 0
+    bare_figure((4, 3), DARK)
+    assert open_figures() == 0
+    made = axes_for(None, (4, 3), DARK)
+    assert open_figures() == 1
+    assert made.figure.get_size_inches().tolist() == [4, 3] and to_hex(made.figure.get_facecolor()) == DARK.paper
+
+
+def test_axes_have_the_colours_of_the_theme(axes: Any) -> None:
+    axes_for(axes, (4, 3), DARK)
+    assert to_hex(axes.get_facecolor()) == DARK.paper and to_hex(axes.xaxis.label.get_color()) == DARK.dim
+    axes.set_title("words", loc="left")
+    assert to_hex(axes._left_title.get_color()) == DARK.ink
+    assert [side for side, spine in axes.spines.items() if spine.get_visible()] == ["left", "bottom"]
+
+
+def test_a_grid_is_made_divided_or_taken(open_figures: Callable[[], int]) -> None:
+    made = grid_for(None, 5, 3, (2, 1), LIGHT, share_y=True)
+    assert made.shape == (2, 3) and made[0, 0].figure.get_size_inches().tolist() == [6, 2] and open_figures() == 1
+    assert made[0, 0].get_shared_y_axes().joined(made[0, 0], made[1, 2])
+    one, other = Figure().subplots(1, 2)
+    divided = grid_for(one, 4, 2, (2, 1), LIGHT, share_y=False)
+    assert divided.shape == (2, 2) and not one.axison and other.axison
+    assert max(ax.get_position().x1 for ax in divided.flat) < other.get_position().x0
+    given = Figure().subplots(3, 2)
+    assert np.array_equal(grid_for(given, 5, 9, (2, 1), LIGHT, share_y=True), given) and open_figures() == 1
+
+
+def test_too_few_axes_are_refused() -> None:
+    with pytest.raises(ValueError, match="^ax: expected at least 3 axes, one for each motif, got 2"):
+        grid_for(Figure().subplots(1, 2), 3, 4, (2, 1), LIGHT, share_y=True)
+    with pytest.raises(ValueError, match="^ax: expected axes of a grid"):
+        grid_for(Figure().add_axes((0, 0, 1, 1)), 2, 4, (2, 1), LIGHT, share_y=True)
+
+
+def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, axes: Any) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    for draw in (
+        lambda: axes_for(axes, (1, 1), LIGHT),
+        lambda: grid_for(None, 1, 1, (1, 1), LIGHT, share_y=True),
+        lambda: bare_figure((1, 1), LIGHT),
+    ):
+        with pytest.raises(ImportError, match=r"drawing needs matplotlib: pip install 'ubpe-numba\[plot\]'"):
+            draw()
+
+
+def test_text_is_no_signal() -> None:
+    require_signal(BPE.from_merges([[0, 1]], alphabet=[3, 4]), "It")
+    for alphabet, kind in (("ab", "str"), (b"ab", "bytes")):
+        with pytest.raises(
+            ValueError, match=f"^tok: It draws signals of integers, and the documents of this tokenizer are {kind}"
+        ):
+            require_signal(BPE.from_merges([[0, 1]], alphabet=alphabet), "It")

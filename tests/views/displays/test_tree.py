@@ -1,0 +1,102 @@
+"""The merge tree: every part once, over its own parts, as its shape or its string."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from ubpe_numba import BPE, UBPE
+from ubpe_numba.plot import TreeDisplay
+from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.views.colours import DARK, LIGHT, hue_of
+
+
+def _parts(tok: Tokenizer, token: int, depth: int | None) -> list[int]:
+    """The tokens of a tree in preorder, by recursion."""
+    if token < tok.vocabulary.n_alphabet or depth == 0:
+        return [token]
+    left, right = tok.vocabulary.merges[token - tok.vocabulary.n_alphabet].tolist()  # type: ignore[index]
+    below = None if depth is None else depth - 1
+    return [token, *_parts(tok, left, below), *_parts(tok, right, below)]
+
+
+def _shapes(ax: Any) -> list[Any]:
+    """The lines that are shapes, not branches."""
+    return [line for line in ax.lines if line.get_marker() == "o"]
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, None])
+def test_every_part_is_drawn_once_with_its_shape_in_its_hue(tok: Tokenizer, axes: Any, depth: int | None) -> None:
+    display = TreeDisplay.from_token(tok, 5, depth=depth, ax=axes)
+    parts = _parts(tok, 5, depth)
+    assert [int(text.get_text()) for text in axes.texts] == display.tree.tokens.tolist() == parts
+    shapes = _shapes(axes)
+    assert len(shapes) == len(parts) and len(axes.lines) == 2 * len(parts) - 1
+    values = [tok.alphabet_.to_symbols(tok.vocabulary.sequence(part)).astype(float) for part in parts]
+    rise = np.ptp(shapes[0].get_ydata()) / np.ptp(values[0])
+    for line, part, expected in zip(shapes, parts, values, strict=True):  # one scale for all
+        assert np.diff(line.get_ydata()) == pytest.approx(rise * np.diff(expected))
+        hue = hue_of(part, 3)
+        assert to_hex(line.get_color()) == (LIGHT.grey if hue < 0 else LIGHT.hues[hue])
+
+
+@pytest.mark.parametrize(
+    "tok, strings",
+    [
+        (BPE.from_merges([[0, 1], [4, 2]], alphabet="ACGT"), ["ACG", "AC", "A", "C", "G"]),
+        (BPE.from_merges([[0, 1], [2, 0]], alphabet=b"\xff "), [r"\xff␣\xff", r"\xff␣", r"\xff", "␣", r"\xff"]),
+        (BPE.from_merges([[0, 1]], alphabet="$\n"), [r"\$\n", r"\$", r"\n"]),
+    ],
+)
+def test_parts_of_text_are_strings(tok: Tokenizer, strings: list[str], axes: Any) -> None:
+    token = len(tok.vocabulary) - 1
+    display = TreeDisplay.from_token(tok, token, ax=axes)
+    assert display.labels == strings and not _shapes(axes)
+    assert [text.get_text() for text in axes.texts][::2] == strings
+
+
+def test_leaves_stand_apart_and_the_others_over_their_parts(axes: Any) -> None:
+    tok = BPE.from_merges([[0, 1], [2, 2], [3, 0]], alphabet="ab")
+    display = TreeDisplay.from_token(tok, 4, depth=None, ax=axes)
+    x = [text.get_position()[0] for text in axes.texts][::2]
+    y = [text.get_position()[1] for text in axes.texts][::2]
+    above = display.tree.above.tolist()
+    parts = {i: [k for k in range(len(above)) if above[k] == i] for i in range(len(above))}
+    assert sorted(x[i] for i in parts if not parts[i]) == [0, 1, 2, 3, 4]
+    for i, below in parts.items():
+        if below:
+            assert x[i] == pytest.approx(sum(x[k] for k in below) / 2) and all(y[k] == y[i] - 1 for k in below)
+            assert x[below[0]] < x[below[1]]
+
+
+def test_a_symbol_is_a_tree_too(tok: Tokenizer, axes: Any) -> None:
+    assert TreeDisplay.from_token(tok, 0, ax=axes).tree.tokens.tolist() == [0]
+    assert [len(line.get_xdata()) for line in axes.lines] == [1]
+
+
+def test_a_deep_tree_is_drawn() -> None:
+    tok = BPE.from_merges([[0, 0], *([[k, 0] for k in range(1, 1500)])], alphabet=[7])
+    display = TreeDisplay.from_token(tok, 1400, depth=None, ax=Figure().subplots())
+    assert display.tree.depths.max() == 1400 and len(display.ax_.texts) == 2801
+
+
+def test_it_is_saved_and_seen(tok: Tokenizer, open_figures: Callable[[], int], colours_drawn: Callable[[Any], set[str]]) -> None:
+    display = TreeDisplay.from_token(tok, 5, theme="dark")
+    expected = {DARK.paper, DARK.grey, *(DARK.hues[hue_of(part, 3)] for part in (5, 4, 3))}
+    assert expected <= colours_drawn(display.figure_) and open_figures() == 1
+
+
+def test_what_cannot_be_drawn_is_refused(tok: Tokenizer, axes: Any) -> None:
+    dump = '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1, 0]}, "weights": {"2": 1.0}}'
+    flat = UBPE.from_published(dump)
+    with pytest.raises(ValueError, match="^token: this vocabulary knows flat sequences only"):
+        TreeDisplay.from_token(flat, 2, ax=axes)
+    with pytest.raises(IndexError, match="^token 8"):
+        TreeDisplay.from_token(tok, 8, ax=axes)
+    with pytest.raises(ValueError, match="^depth: expected at least 0"):
+        TreeDisplay.from_token(tok, 5, depth=-1, ax=axes)

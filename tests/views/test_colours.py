@@ -1,0 +1,135 @@
+"""Hues: told apart by people of every sight, seen on both papers; and the rule by which tokens take them."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ubpe_numba.views.colours import DARK, GREY, HUES, LIGHT, N_HUES, colours_of, hue_of, hues_of, theme_of
+
+#: Machado, Oliveira and Fernandes (2009), severity 1.0, on linear RGB; and normal sight.
+_SIGHTS = {
+    "normal": np.eye(3),
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+#: Okabe and Ito's seven colours, which are the usual choice for the colour-blind: eight hues must not be nearer to one another.
+_OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
+#: Four times what is just noticeable (0.02 in OKLab); lines of two points need more than areas do.
+_APART = 0.08
+
+
+def _linear(colour: str) -> np.ndarray:
+    """Linear RGB of ``"#rrggbb"``."""
+    s = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return np.where(s <= 0.04045, s / 12.92, ((s + 0.055) / 1.055) ** 2.4)
+
+
+def _oklab(linear: np.ndarray) -> np.ndarray:
+    """OKLab (Ottosson 2020), in which distances are about those that people see."""
+    to_lms = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
+              [0.0883024619, 0.2817188376, 0.6299787005]]  # fmt: skip
+    to_lab = [[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099],
+              [0.0259040371, 0.7827717662, -0.8086757660]]  # fmt: skip
+    return np.array(to_lab) @ np.cbrt(np.array(to_lms) @ np.clip(linear, 0, 1))
+
+
+def _distance(a: str, b: str, sight: str) -> float:
+    seen = [_oklab(np.array(_SIGHTS[sight]) @ _linear(colour)) for colour in (a, b)]
+    return float(np.linalg.norm(seen[0] - seen[1]))
+
+
+def _contrast(a: str, b: str) -> float:
+    """As WCAG 2 defines it."""
+    lights = sorted(float(np.array([0.2126, 0.7152, 0.0722]) @ _linear(colour)) + 0.05 for colour in (a, b))
+    return lights[1] / lights[0]
+
+
+def test_the_simulation_is_right_where_it_is_known() -> None:
+    assert _distance("#000000", "#ffffff", "normal") == pytest.approx(1, abs=1e-3)
+    assert _contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert _distance("#ff0000", "#00ff00", "normal") > 3 * _distance("#ff0000", "#00c000", "deutan") > 0
+    for sight in _SIGHTS:  # grey stays grey
+        assert _oklab(np.array(_SIGHTS[sight]) @ _linear("#808080"))[1:] == pytest.approx([0, 0], abs=2e-3)
+
+
+@pytest.mark.parametrize("sight", sorted(_SIGHTS))
+def test_any_two_hues_are_told_apart(sight: str) -> None:
+    least = min(_distance(a, b, sight) for a, b in itertools.combinations(HUES, 2))
+    assert least >= (0.14 if sight == "normal" else _APART)
+
+
+def test_eight_hues_are_no_nearer_than_the_usual_seven() -> None:
+    least = [
+        min(_distance(a, b, sight) for a, b in itertools.combinations(colours, 2) for sight in ("protan", "deutan", "tritan"))
+        for colours in (HUES, _OKABE_ITO)
+    ]
+    assert least[0] >= least[1] > 0.07
+
+
+@pytest.mark.parametrize("sight", sorted(_SIGHTS))
+def test_a_hue_and_the_one_that_the_rule_shifts_to_differ_most(sight: str) -> None:
+    assert min(_distance(HUES[i], HUES[(i + 1) % N_HUES], sight) for i in range(N_HUES)) >= 0.11
+
+
+@pytest.mark.parametrize("sight", sorted(_SIGHTS))
+def test_grey_is_no_hue(sight: str) -> None:
+    assert min(_distance(LIGHT.grey, hue, sight) for hue in HUES) >= 0.07
+
+
+def test_everything_is_seen_on_both_papers() -> None:
+    assert len(HUES) == N_HUES >= 8
+    for theme in (LIGHT, DARK):
+        assert theme.hues == HUES
+        for hue in (*HUES, LIGHT.grey, DARK.grey):
+            assert _contrast(hue, theme.paper) >= 3
+            assert _contrast(hue, theme.highlight) >= 2.5
+        assert _contrast(theme.ink, theme.paper) >= 12 and _contrast(theme.dim, theme.paper) >= 4.5
+        assert 1.1 < _contrast(theme.grid, theme.paper) < 2 and 1.1 < _contrast(theme.highlight, theme.paper) < 2
+
+
+def _plainly(ids: list[int], n_alphabet: int) -> list[int]:
+    """The rule as the docstring says it for JavaScript."""
+    hues, before = [], -1
+    for token in ids:
+        hue = -1 if token < n_alphabet else (token * 5) % 8
+        if hue >= 0 and hue == before:
+            hue = (hue + 1) % 8
+        before = hue
+        hues.append(hue)
+    return hues
+
+
+@given(st.lists(st.integers(0, 40)), st.integers(0, 8))
+def test_hues_follow_the_rule_and_never_themselves(ids: list[int], n_alphabet: int) -> None:
+    found = hues_of(np.array(ids, np.int32), n_alphabet)
+    assert found.tolist() == _plainly(ids, n_alphabet)
+    assert not np.any((found[1:] == found[:-1]) & (found[1:] != GREY))
+    for token, hue in zip(ids, found.tolist(), strict=True):
+        own = hue_of(token, n_alphabet)
+        assert hue in ({GREY} if token < n_alphabet else {own, (own + 1) % N_HUES})
+
+
+@pytest.mark.parametrize("ids", [[9] * 50, [9, 17] * 25, [9, 9, 14, 22, 14, 14, 9], [3, 11, 19, 2**31 - 1, 2**31 - 9]])
+def test_runs_and_chains_of_shifts_follow_the_rule(ids: list[int]) -> None:
+    assert hues_of(ids, 2).tolist() == _plainly(ids, 2)
+
+
+def test_all_hues_are_in_use() -> None:
+    assert {hue_of(token, 0) for token in range(N_HUES)} == set(range(N_HUES))
+
+
+def test_colours_are_those_of_the_theme() -> None:
+    assert colours_of([0, 3, 3], 2, "dark") == [DARK.grey, DARK.hues[hue_of(3, 2)], DARK.hues[hue_of(3, 2) + 1 - N_HUES]]
+    assert colours_of([], 2) == []
+
+
+def test_a_theme_that_is_not_there_is_named() -> None:
+    with pytest.raises(ValueError, match=r"^theme: expected 'light' or 'dark', got 'blue'"):
+        theme_of("blue")
+    assert theme_of(DARK) is DARK
