@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.runtime.files import atomically
-from ubpe_numba.views.colours import Theme, colours_of, hue_of, hues_of, theme_of
+from ubpe_numba.views.colours import Theme, hue_of, hues_of, theme_of
 from ubpe_numba.views.displays.canvas import bare_figure
 from ubpe_numba.views.displays.motifs import MotifsDisplay
 from ubpe_numba.views.displays.tokens import TokensDisplay
@@ -154,12 +154,11 @@ def _mark(above: TokensDisplay, names: dict[int, str], counts: NDArray[np.int64]
     ax.set_yticks([tick for tick in range(-100, 101, 5) if samples.min() <= tick <= samples.max()])
     ax.set_ylim(low, high + 0.32 * (high - low))
     # counts of all of the record, so that a beat is seen to be one of many
-    colours = colours_of(above.ids, above.n_alphabet, theme)
     for top in beats_of(samples, rate).tolist():
         over = int(np.searchsorted(above.starts, top, side="right")) - 1
         texts = (
             (4, f"{counts[above.ids[over]]} times", 9, theme.dim),
-            (15, str(above.ids[over]), 10.5, colours[over]),
+            (15, str(above.ids[over]), 10.5, theme.ink),
             (29, "♥", 10, theme.dim),
         )
         for rise, text, size, colour in texts:

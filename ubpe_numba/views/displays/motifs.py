@@ -238,7 +238,7 @@ class MotifsDisplay:
         ax.plot(x, contexts.T, color=theme.grey, alpha=opacity, lw=1.0, zorder=1)
         ax.plot(np.arange(motif.size), motif, color=colour, lw=2.8, solid_capstyle="round", marker="o", ms=2.6, zorder=2)
         long = f"{motif.size} samples" if rate is None else f"{motif.size / rate:.2f} s"
-        ax.set_title(name, loc="left", fontsize=10, fontweight="bold", color=colour)
+        ax.set_title(name, loc="left", fontsize=10, fontweight="bold", color=theme.ink)
         ax.set_title(f"{count:,} times · {long}", loc="right", fontsize=9, color=theme.dim)
         ax.set_xlim(x[0] - 0.5, x[-1] + 0.5)
         if limits is not None:
