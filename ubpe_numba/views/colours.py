@@ -34,7 +34,7 @@ class Theme:
     dim : str
         Text that says less: numbers at axes, notes.
     grid : str
-        Lines of a grid and of trees.
+        Lines of a grid.
     highlight : str
         The ground of a place that is pointed at.
     grey : str

@@ -152,9 +152,10 @@ def _mark(above: TokensDisplay, names: dict[int, str], counts: NDArray[np.int64]
     ax, samples = above.ax_, above.samples
     low, high = ax.get_ylim()
     ax.set_yticks([tick for tick in range(-100, 101, 5) if samples.min() <= tick <= samples.max()])
-    ax.set_ylim(low, high + 0.32 * (high - low))
+    ax.set_ylim(low, high + 0.38 * (high - low))
     # counts of all of the record, so that a beat is seen to be one of many
-    for top in beats_of(samples, rate).tolist():
+    tops = beats_of(samples, rate)
+    for top in tops[(tops > 0.15 * rate) & (tops < samples.size - 0.15 * rate)].tolist():  # the edge would cut others
         over = int(np.searchsorted(above.starts, top, side="right")) - 1
         texts = (
             (4, f"{counts[above.ids[over]]} times", 9, theme.dim),

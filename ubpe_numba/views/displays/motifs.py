@@ -134,23 +134,23 @@ class MotifsDisplay:
         bounds = np.asarray(documents.offsets, np.int64)
         vocabulary = tok.vocabulary
         symbols = tok.alphabet_.to_symbols(vocabulary.arena).astype(np.float64)
-        spans = tok.spans(documents.values, bounds)
-        order = np.argsort(spans.ids, kind="stable")
-        begins = np.searchsorted(spans.ids[order], np.arange(len(vocabulary) + 1))
+        encode: Any = tok.encode_batch  # the classes' options differ
+        index = tok.index(encode(documents.values, bounds))
+        counts = index.counts[: len(vocabulary)]  # special tokens have ids behind
         if tokens is None:
-            chosen = choose_motifs(vocabulary, symbols, np.diff(begins), n, diverse, least)
+            chosen = choose_motifs(vocabulary, symbols, counts, n, diverse, least)
         else:
             chosen = np.atleast_1d(np.asarray(tokens, np.int64))
             if (bad := chosen[(chosen < 0) | (chosen >= len(vocabulary))]).size:
                 raise IndexError(f"tokens: expected ids in 0..{len(vocabulary) - 1}, got {bad[0]}")
         motifs, contexts = [], []
         for token in chosen.tolist():
-            at = order[begins[token] : begins[token + 1]]
-            at = at[evenly(at.size, most)]
+            found = index[token]
+            drawn = evenly(found.starts.size, most)
             motif = symbols[vocabulary.offsets[token] : vocabulary.offsets[token + 1]]
             motifs.append(motif)
-            contexts.append(contexts_of(values, bounds, spans.documents[at], spans.starts[at], motif.size, side))
-        made = cls(chosen, motifs, contexts, np.diff(begins)[chosen], side, vocabulary.n_alphabet)
+            contexts.append(contexts_of(values, bounds, found.documents[drawn], found.starts[drawn], motif.size, side))
+        made = cls(chosen, motifs, contexts, counts[chosen], side, vocabulary.n_alphabet)
         return made.plot(ax, columns=columns, rate=rate, share_y=share_y, theme=theme)
 
     def plot(

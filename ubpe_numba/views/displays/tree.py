@@ -165,7 +165,7 @@ class TreeDisplay:
     @staticmethod
     def _join(ax: Any, x_above: float, x: float, y: float, theme: Theme) -> None:
         """The line from a node to one of its parts."""
-        ax.plot([x_above, x_above, x, x], [y + 0.5, y + 0.4, y + 0.4, y + 0.26], color=theme.grid, lw=1.2, zorder=0)
+        ax.plot([x_above, x_above, x, x], [y + 0.5, y + 0.4, y + 0.4, y + 0.26], color=theme.grey, lw=0.9, zorder=0)
 
 
 def _string(value: str | bytes) -> str:
