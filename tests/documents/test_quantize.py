@@ -68,6 +68,18 @@ def test_integers_are_cut_exactly_by_integer_steps(data: st.DataObject, dtype: s
     assert_within_bounds(signal, symbols, scale)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+@pytest.mark.parametrize("step", [2**52 - 1, 2**52, 3 * 2**60, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1, 2**64, 2**64 + 1, 2**65])
+def test_integers_and_steps_of_the_extremes(dtype: str, step: int) -> None:
+    info, half = np.iinfo(dtype), step // 2
+    places = [sign * (n * half + d) for sign in (1, -1) for n in (0, 1, 2, 3, 5) for d in (-1, 0, 1)] + [info.min, info.max]
+    signal = np.array([x for x in places if info.min <= x <= info.max], dtype)
+    symbols, scale = quantize(signal, step=step)
+    first = level_by_step(int(signal.min()), step, 0)
+    assert symbols.tolist() == [level_by_step(x, step, first) for x in signal.tolist()]
+    assert_within_bounds(signal, symbols, scale)
+
+
 @given(st.integers(-(2**63), 2**63 - 50), st.lists(st.integers(0, 49), min_size=1, max_size=20), st.integers(1, 9))
 @example(2**62, [0, 1, 2], 1)
 def test_integers_beyond_float64_are_still_told_apart(base: int, rest: list[int], step: int) -> None:
@@ -153,6 +165,11 @@ def test_order_is_kept_and_middles_are_cut_to_their_own_level(samples: list[floa
     middles = scale.restore(np.arange(scale.n_symbols))
     assert (np.diff(middles) > 0).all()
     assert scale.apply(middles, clip=True).tolist() == list(range(scale.n_symbols))
+
+
+def test_floats_by_steps_that_are_huge_integers() -> None:
+    symbols, scale = quantize([-1e300, 0.0, 1e300], step=10**299)
+    assert symbols.tolist() == [0, 10, 20] and scale.apply(np.array([1], np.uint8)).tolist() == [10]
 
 
 @given(st.lists(st.integers(-(2**52), 2**52), min_size=1, max_size=20), st.integers(2**24, 2**40))

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 __all__ = ["EqualLevels", "MuLevels", "Scale", "Steps", "scale_of"]
 
 Number = int | float
+#: The quotient of two smaller integers, rounded to a float, is on the same side of every half as the quotient itself.
+_EXACT = 2**52
 
 
 class Scale(Protocol):
@@ -51,18 +53,14 @@ class Steps:
         self.step, self.first = step, _rounded(low, step)
         self.n = _rounded(high, step) - self.first + 1
         self.exact = isinstance(step, int)
-        # an even level is where integers are counted from, so that halves go to even levels of 0, too
-        self.origin = (self.first - self.first % 2) * int(step) if self.exact else 0
         ends = [abs(float(end)) for end in (low, high, self.first * step, (self.first + self.n - 1) * step)]
         self.max_error = step / 2 + 4 * float(np.spacing(max(ends)))
 
     def cut(self, x: NDArray[Any]) -> NDArray[np.int64]:
         """As `Scale.cut`."""
-        if self.exact and x.dtype.kind in "iu":
-            levels = np.rint(_minus(x, self.origin) / self.step) - self.first % 2
-        else:
-            with np.errstate(over="ignore"):  # infinite levels are beyond the scale
-                levels = _minus(np.rint(x / self.step), self.first)
+        with np.errstate(over="ignore"):  # infinite levels are beyond the scale
+            levels = _integer_levels(x, int(self.step)) if self.exact and x.dtype.kind in "iu" else np.rint(x / self.step)
+            levels = _minus(levels, self.first)
         found: NDArray[np.int64] = np.clip(levels, -1, self.n).astype(np.int64)
         return found
 
@@ -169,6 +167,20 @@ def _rounded(value: Number, step: Number) -> int:
         return round(float(value) / float(step))
     quotient, rest = divmod(value, step)
     return quotient + (2 * rest > step or (2 * rest == step and quotient % 2 == 1))
+
+
+def _integer_levels(x: NDArray[Any], step: int) -> NDArray[Any]:
+    """``x / step`` of integers rounded to integers, halves to the even one, exactly."""
+    least, greatest = int(x.min(initial=0)), int(x.max(initial=0))
+    if max(-least, greatest, step) < _EXACT:
+        return np.rint(x / step)
+    if step > np.iinfo(x.dtype).max:  # then all levels are -1, 0 or 1
+        return (x > step // 2).astype(np.int64) - (x < -(step // 2))
+    quotient, rest = np.divmod(x, x.dtype.type(step))
+    other = x.dtype.type(step) - rest
+    up = (rest > other) | ((rest == other) & (quotient % 2 == 1))
+    levels: NDArray[Any] = quotient + up.astype(x.dtype)
+    return levels
 
 
 def _minus(x: NDArray[Any], origin: Number) -> NDArray[np.float64]:
