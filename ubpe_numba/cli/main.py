@@ -167,7 +167,7 @@ def _parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="tokenize a bundled ECG, decode it, compare, and print what was found")
     demo.add_argument("--tokens", type=int, default=1024, metavar="N", help="size of the vocabulary (default %(default)s)")
-    demo.add_argument("--plot", metavar="FILE.png", help="also draw the signal coloured by token (needs the extra 'plot')")
+    demo.add_argument("--plot", metavar="FILE.png", help="also draw the signal in tokens and its motifs (needs the extra 'plot')")
     demo.add_argument("--quiet", action="store_true", help="no progress bar")
     commands.add_parser("warmup", help="compile every kernel into the cache, for container images")
     return parser

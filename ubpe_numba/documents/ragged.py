@@ -18,6 +18,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ubpe_numba.documents.ragged_html import ragged_html
 from ubpe_numba.runtime.arrays import check_offsets, describe, flatten_ints, offsets_of, place_of, plain
 
 __all__ = ["Ragged"]
@@ -169,6 +170,9 @@ class Ragged:
 
     def __repr__(self) -> str:
         return f"Ragged({len(self)} documents, {self.total} values)"
+
+    def _repr_html_(self) -> str:
+        return ragged_html(self)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -1,0 +1,40 @@
+"""The level of one number, and the middle of one level, in exact arithmetic where it matters and one number at a time."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+Number = int | float
+
+
+def level_by_step(x: Number, step: Number, first: int) -> int:
+    """The multiple of `step` that is nearest to x, halves to the even one, counted from the multiple `first`.
+
+    >>> [level_by_step(x, 6, 0) for x in (2, 3, 4, 9)]
+    [0, 0, 1, 2]
+    """
+    if isinstance(x, int) and isinstance(step, int):
+        return round(Fraction(x, step)) - first
+    return round(float(x) / float(step)) - first
+
+
+def level_of_equal(x: Number, low: Number, high: Number, n: int) -> int:
+    """Which of n equal parts of low..high holds x; a border belongs to the upper part.
+
+    >>> [level_of_equal(x, 0, 8, 4) for x in (0, 1, 2, 7, 8)]
+    [0, 0, 1, 3, 3]
+    """
+    if low == high:
+        return 0
+    return min(n - 1, math.floor(float(x - low) / float(high - low) * n))
+
+
+def position_by_mu(x: float, peak: float, mu: float) -> float:
+    """How far x is between -peak and peak, 0..1, on the scale of the mu-law.
+
+    >>> [round(position_by_mu(x, 1.0, 255.0), 3) for x in (-1.0, -0.01, 0.0, 0.01, 1.0)]
+    [0.0, 0.386, 0.5, 0.614, 1.0]
+    """
+    y = math.log1p(mu * abs(x) / peak) / math.log1p(mu)
+    return (1 + math.copysign(y, x)) / 2

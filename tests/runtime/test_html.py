@@ -1,0 +1,67 @@
+"""Parts of the HTML of notebooks, against plain counts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from xml.etree import ElementTree
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markup import parsed, pictures, words
+
+from ubpe_numba.runtime.html import block, escaped, histogram, largest, some, table
+
+
+@given(st.text(st.characters()))
+@example("</svg><script>alert(1)</script>")
+@example('" onload="x\ud800\x00\ufffe')
+def test_any_text_stays_text(text: str) -> None:
+    root = ElementTree.fromstring(f'<a b="{escaped(text)}">{escaped(text)}</a>')
+    assert len(root) == 0 and set(root.attrib) == {"b"}
+    allowed = re.sub("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+    assert (root.text or "") == allowed.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def test_blocks_and_tables_escape_what_they_are_given() -> None:
+    hostile = "</td><script>"
+    root = parsed(block(hostile, table([(hostile, hostile)]), table([(1, hostile)], (hostile, "b"))))
+    assert words(root).count(hostile) == 5
+    assert [cell.get("scope") for cell in root.iter("th")] == ["row", "col", "col"]
+
+
+@given(st.lists(st.integers(0, 2**40), min_size=1, max_size=50))
+@example([0])
+@example([7] * 3)
+@example(list(range(24)))
+@example(list(range(25)))
+def test_histogram(lengths: list[int]) -> None:
+    root = parsed(block("", histogram(np.array(lengths), "documents", "values")), 4000)
+    (picture,) = pictures(root)
+    low, high = min(lengths), max(lengths)
+    width = -(-(high - low + 1) // 24)
+    counts = Counter((length - low) // width for length in lengths)
+    bars = next(picture.iter("{http://www.w3.org/2000/svg}path")).get("d", "")
+    heights = [int(bar) for bar in re.findall(r"v-(\d+)", bars)]
+    assert heights == [max(1, round(46 * counts[i] / max(counts.values()))) for i in sorted(counts)]
+    places = [int(x) for x in re.findall(r"M(\d+) ", bars)]
+    assert places == [i * (240 // (max(counts) + 1)) for i in sorted(counts)] and max(places) < 244
+    assert picture[0].text and picture[0].text.startswith(f"Lengths of {len(lengths)} documents: {low:,} to {high:,} values")
+
+
+def test_no_lengths_no_histogram() -> None:
+    assert histogram(np.zeros(0, np.int64), "documents", "values") == ""
+
+
+@given(st.lists(st.integers(-5, 5), max_size=30), st.integers(1, 12))
+def test_largest(values: list[int], n: int) -> None:
+    expected = sorted(range(len(values)), key=lambda i: (-values[i], i))[:n]
+    assert largest(np.array(values, np.int64), n).tolist() == expected
+    assert largest(np.array(values, np.float64), n).tolist() == expected
+
+
+def test_some() -> None:
+    assert some(np.arange(3, dtype=np.int32), 3) == "0 1 2"
+    assert some(np.arange(4, dtype=np.int32), 3) == "0 1 2 … (4)"
+    assert some(np.zeros(0, np.int32), 3) == ""

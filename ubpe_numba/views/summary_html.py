@@ -1,0 +1,190 @@
+"""What notebooks show of a tokenizer: its facts, and ten of its motifs as inline SVG."""
+
+from __future__ import annotations
+
+import reprlib
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.errors import NotFittedError
+from ubpe_numba.runtime.html import block, escaped, largest, svg, table
+from ubpe_numba.views.colours import HUES, hue_of
+from ubpe_numba.views.contexts import evenly
+from ubpe_numba.views.motif_choice import choose_diverse
+
+if TYPE_CHECKING:
+    from ubpe_numba.tokenizers.base import Tokenizer
+
+__all__ = ["tokenizer_html"]
+
+_MOTIFS = 10
+_CANDIDATES = 120  # tokens of the best scores that are compared, to choose motifs that differ
+_POINTS = 96  # of a sketch
+_WIDTH, _HEIGHT = 112, 40  # pixels of a sketch
+_ROW, _TEXT, _BAR = 20, 270, 180  # pixels of a line, of a string and of the longest bar
+_CELLS = 34  # width of a string in characters
+_KINDS = {"int": "integers", "str": "characters", "bytes": "bytes"}
+
+
+def tokenizer_html(tok: Tokenizer) -> str:
+    """The HTML of a tokenizer, below 30 kB whatever its size: facts, and ten tokens that say most. O(vocabulary).
+
+    Tokens of integers are drawn as signals, those of text and bytes are written. An unfitted one shows its parameters.
+
+    Parameters
+    ----------
+    tok : Tokenizer
+        A tokenizer, fitted or not.
+
+    Returns
+    -------
+    str
+        A ``div`` without scripts, which is XML as well.
+    """
+    try:
+        vocabulary = tok.vocabulary
+    except NotFittedError:
+        given = [(name, _short(value)) for name, value in tok.get_params().items() if value is not None]
+        return block(f"{type(tok).__name__}, not fitted", table(given) if given else "")
+    drawn = _signals if tok.alphabet_.kind == "int" else _strings
+    motifs = drawn(tok, *_counts(tok)) if vocabulary.n_learned else ""
+    return block(f"{type(tok).__name__}: {len(vocabulary):,} tokens", table(_facts(tok)), motifs)
+
+
+def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
+    """What is known of a fitted tokenizer, by name."""
+    vocabulary, segmenter = tok.vocabulary, tok.segmenter_
+    kind = _KINDS[tok.alphabet_.kind]
+    facts = [("tokens", f"{vocabulary.n_alphabet:,} symbols ({kind}) and {vocabulary.n_learned:,} learned")]
+    facts.append(("encodes by", _short(getattr(tok, "objective", None) or "merge rank").strip("'")))
+    if vocabulary.n_symbols:
+        facts.append(("fitted on", f"{vocabulary.n_symbols:,} symbols in {vocabulary.n_documents:,} documents"))
+        occurrences = 0 if vocabulary.occurrences is None else int(vocabulary.occurrences.sum())
+        if occurrences:
+            facts.append(("symbols a token", f"{vocabulary.n_symbols / occurrences:.2f}, as the fit counted them"))
+    longest = int(np.diff(vocabulary.offsets).max())
+    facts.append(("longest token", f"{longest:,} symbols"))
+    if segmenter.encoding is not None:
+        facts.append(("text", f"as {segmenter.encoding}"))
+    for name in ("normalizer", "pretokenizer"):
+        if (step := getattr(segmenter, name)) is not None:
+            facts.append((name, _short(step)))
+    if special := tok.special_ids:
+        facts.append(("special tokens", f"{len(special):,}"))
+    facts.append(("fingerprint", tok.fingerprint[:16]))
+    return facts
+
+
+def _counts(tok: Tokenizer) -> tuple[NDArray[np.float64], bool]:
+    """How often each learned token occurs, as far as is known, and whether it is; 1 for all where it is not."""
+    vocabulary = tok.vocabulary
+    known = vocabulary.counts if vocabulary.occurrences is None else vocabulary.occurrences
+    counts = known[vocabulary.n_alphabet :].astype(np.float64)
+    return (counts, True) if counts.any() else (np.ones(counts.size), False)
+
+
+def _signals(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
+    """Sketches of the tokens of the largest range times symbols saved, some that differ; heights are to scale."""
+    vocabulary, first = tok.vocabulary, tok.vocabulary.n_alphabet
+    symbols = tok.alphabet_.to_symbols(vocabulary.arena)
+    begins, lengths = vocabulary.offsets[first:-1], np.diff(vocabulary.offsets[first:])
+    # as floats: the difference of two 64-bit integers may overflow
+    ranges = np.maximum.reduceat(symbols, begins).astype(float) - np.minimum.reduceat(symbols, begins).astype(float)
+    scores = ranges * (lengths - 1) * np.where(counts > 1, counts, 0.0 if known else 1.0)  # what occurs once is no motif
+    order = largest(scores, _CANDIDATES)
+    order = order[scores[order] > 0]
+    shapes = [
+        symbols[begins[i] + evenly(int(lengths[i]), _POINTS)].astype(np.float64) - float(symbols[begins[i]])
+        for i in order.tolist()
+    ]
+    chosen = choose_diverse(shapes, scores[order], _MOTIFS)
+    if not chosen:
+        return ""
+    scale = max(float(np.ptp(shapes[i])) for i in chosen)
+    figures = []
+    for i in chosen:
+        at = int(order[i])
+        token, length = _id_of(tok, first + at), int(lengths[at])
+        low, high = (symbols[begins[at] : begins[at] + length].min(), symbols[begins[at] : begins[at] + length].max())
+        times = f", {_times(counts[at])}" if known else ""
+        hue = HUES[hue_of(first + at, first)]
+        line = f'<path d="{_path(shapes[i], scale)}" fill="none" stroke="{hue}" stroke-width="2" stroke-linejoin="round"/>'
+        picture = svg(line, _WIDTH, _HEIGHT, f"Token {token}: {length:,} symbols from {low} to {high}{times}")
+        caption = f"{token}: {length:,} long{times}"
+        style = "display:inline-block;margin:4px 14px 4px 0;vertical-align:top"
+        figures.append(f'<div style="{style}">{picture}<div style="font-size:11px">{escaped(caption)}</div></div>')
+    return f"<div>motifs: range of values times symbols saved, heights to scale</div><div>{''.join(figures)}</div>"
+
+
+def _strings(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
+    """The strings that save most symbols, none of which is a part of another; a bar says how many."""
+    vocabulary, alphabet, first = tok.vocabulary, tok.alphabet_, tok.vocabulary.n_alphabet
+    saved = counts * (np.diff(vocabulary.offsets[first:]) - 1)
+    chosen: list[tuple[int, Any]] = []
+    for at in largest(saved, _CANDIDATES).tolist():
+        string: Any = alphabet.output(alphabet.to_symbols(vocabulary.sequence(first + at)))
+        if not any(string in other or other in string for _, other in chosen):
+            chosen.append((at, string))
+        if len(chosen) == _MOTIFS:
+            break
+    most = max(saved[at] for at, _ in chosen)
+    rows, texts = [], []
+    for row, (at, string) in enumerate(chosen):
+        token, shown, y = _id_of(tok, first + at), _visible(string), row * _ROW + 14
+        times = _times(counts[at]) if known else f"{len(string):,} long"
+        bar = max(2, round(_BAR * saved[at] / max(most, 1.0)))
+        rows.append(
+            f'<text x="56" y="{y}" text-anchor="end" opacity=".75">{token}</text>'
+            f'<svg x="64" y="{row * _ROW}" width="{_TEXT}" height="{_ROW}">'
+            f'<text y="14" font-family="monospace">{escaped(shown)}</text></svg>'
+            f'<rect x="{_TEXT + 70}" y="{row * _ROW + 4}" width="{bar}" height="12" fill="{HUES[hue_of(first + at, first)]}"/>'
+            f'<text x="{_TEXT + 76 + bar}" y="{y}">{times}</text>'
+        )
+        texts.append(f"{shown} ({times})")
+    body = f'<g font-size="12.5" fill="currentColor">{"".join(rows)}</g>'
+    picture = svg(
+        body, _TEXT + _BAR + 160, len(chosen) * _ROW + 2, f"{len(chosen)} tokens that save most symbols", "; ".join(texts)
+    )
+    return f"<div>motifs: the tokens that save most symbols</div>{picture}"
+
+
+def _times(count: float) -> str:
+    return "once" if count == 1 else f"{count:,.0f} times"
+
+
+def _id_of(tok: Tokenizer, token: int) -> int:
+    """The id by which users know a token of the vocabulary."""
+    ids = tok.segmenter_.token_ids
+    return token if ids is None else int(ids[token])
+
+
+def _path(shape: NDArray[np.float64], scale: float) -> str:
+    """The line of a shape, in the middle of its picture; `scale` is the range that fills the height."""
+    x = np.linspace(3, _WIDTH - 3, shape.size)
+    y = _HEIGHT / 2 - (shape - (shape.min() + shape.max()) / 2) * ((_HEIGHT - 8) / (scale or 1.0))
+    points = " ".join(f"{a:.4g},{b:.4g}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+    return f"M{points}"
+
+
+def _visible(string: str | bytes) -> str:
+    """A string in one line of at most 34 cells: spaces as ␣, other characters that do not show as escapes."""
+    text = string[: 4 * _CELLS].decode("utf-8", "backslashreplace") if isinstance(string, bytes) else string[: 4 * _CELLS]
+    shown, cells = "", 0
+    for c in text:
+        part = "␣" if c == " " else c if c.isprintable() else c.encode("unicode_escape").decode()
+        cells += sum(2 if unicodedata.east_asian_width(p) in "WF" else 1 for p in part)
+        if cells > _CELLS:
+            return shown + "…"
+        shown += part
+    return shown
+
+
+def _short(value: Any) -> str:
+    """The beginning of what a value looks like, made without looking at all of it."""
+    brief = reprlib.Repr()
+    brief.maxstring = brief.maxother = 80
+    brief.maxlist = brief.maxtuple = brief.maxdict = brief.maxset = 8
+    return brief.repr(value)
