@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ubpe_numba.coding.usage import Usage
     from ubpe_numba.documents.counts import Counts, count_documents
     from ubpe_numba.documents.mixing import language_weights
+    from ubpe_numba.documents.quantization import Quantization
+    from ubpe_numba.documents.quantize import quantize
     from ubpe_numba.documents.ragged import Ragged
     from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
     from ubpe_numba.text.normalizer import Normalizer
@@ -49,6 +51,7 @@ _HOMES = {
     "NotFittedError": "errors",
     "Occurrences": "coding.occurrences",
     "Pretokenizer": "text.pretokenizer",
+    "Quantization": "documents.quantization",
     "Ragged": "documents.ragged",
     "Spans": "coding.spans",
     "SpecialTokenError": "errors",
@@ -64,6 +67,7 @@ _HOMES = {
     "count_documents": "documents.counts",
     "language_weights": "documents.mixing",
     "load": "tokenizers.load",
+    "quantize": "documents.quantize",
     "warmup": "tokenizers.warmup",
 }
 
@@ -83,6 +87,7 @@ __all__ = [
     "NotFittedError",
     "Occurrences",
     "Pretokenizer",
+    "Quantization",
     "Ragged",
     "Spans",
     "SpecialTokenError",
@@ -98,6 +103,7 @@ __all__ = [
     "count_documents",
     "language_weights",
     "load",
+    "quantize",
     "warmup",
 ]
 

@@ -18,7 +18,6 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ubpe_numba.documents.ragged_html import ragged_html
 from ubpe_numba.runtime.arrays import check_offsets, describe, flatten_ints, offsets_of, place_of, plain
 
 __all__ = ["Ragged"]
@@ -172,6 +171,9 @@ class Ragged:
         return f"Ragged({len(self)} documents, {self.total} values)"
 
     def _repr_html_(self) -> str:
+        """Lengths and some documents for a notebook."""
+        from ubpe_numba.documents.ragged_html import ragged_html  # when a notebook asks for it
+
         return ragged_html(self)
 
     def __len__(self) -> int:

@@ -320,6 +320,12 @@ class Tokenizer(ABC):
         size = f": {len(self.model_.vocabulary)} tokens" if "model_" in self.__dict__ else ""
         return f"{type(self).__name__}({params}){size}"
 
+    def _repr_html_(self) -> str:
+        """Facts and motifs for a notebook."""
+        from ubpe_numba.views.summary_html import tokenizer_html  # when a notebook asks for it
+
+        return tokenizer_html(self)
+
     # ---------------------------------------------------------------------------------------------- fitting
 
     @classmethod

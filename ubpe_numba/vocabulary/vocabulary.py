@@ -559,6 +559,12 @@ class Vocabulary:
         kind = "flat sequences" if self.merges is None else "pairs"
         return f"Vocabulary({len(self)} tokens: {self.n_alphabet} symbols and {self.n_learned} {kind})"
 
+    def _repr_html_(self) -> str:
+        """Sizes and some tokens for a notebook."""
+        from ubpe_numba.vocabulary.vocabulary_html import vocabulary_html  # when a notebook asks for it
+
+        return vocabulary_html(self)
+
 
 def _rebuild(state: dict[str, Any]) -> Vocabulary:
     return Vocabulary.from_merges(**state) if "merges" in state else Vocabulary.from_sequences(**state)
