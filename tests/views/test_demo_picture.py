@@ -11,8 +11,8 @@ import pytest
 
 from ubpe_numba import UBPE
 from ubpe_numba.views import demo_picture
-from ubpe_numba.views.colours import DARK, LIGHT, Theme, hue_of, hues_of
-from ubpe_numba.views.demo_picture import beats_of, draw
+from ubpe_numba.views.colours import DARK, LIGHT, Theme
+from ubpe_numba.views.demo_picture import draw
 from ubpe_numba.views.motif_choice import ranges_of
 
 
@@ -35,7 +35,7 @@ def test_a_picture_is_written_in_the_colours_of_the_theme(
     samples, offsets, tok = record
     draw(tmp_path / "demo.png", samples, offsets, tok, rate=50, theme=theme.name)
     pixels = np.round(matplotlib.image.imread(tmp_path / "demo.png")[:, :, :3] * 255).astype(int)
-    assert pixels.shape == (990, 1650, 3)
+    assert pixels.shape == (1034, 1650, 3)
     colours, counts = np.unique(pixels.reshape(-1, 3), axis=0, return_counts=True)
     found = {f"#{r:02x}{g:02x}{b:02x}": n for (r, g, b), n in zip(colours.tolist(), counts.tolist(), strict=True)}
     assert max(found, key=found.__getitem__) == theme.paper
@@ -56,38 +56,29 @@ def test_a_picture_that_fails_leaves_the_old_one(
     assert path.read_bytes() == b"old" and len(list(tmp_path.iterdir())) == 1
 
 
-def test_motifs_are_frequent_and_not_level(record: tuple[np.ndarray, np.ndarray, UBPE]) -> None:
+def test_the_window_holds_the_motifs_that_are_shown(record: tuple[np.ndarray, np.ndarray, UBPE]) -> None:
+    """They are frequent, not level, and of no other window do the eight best say more."""
     samples, offsets, tok = record
     spans = tok.spans(samples, offsets)
-    tokens = demo_picture._gallery(tok, spans)
+    starts = spans.starts + offsets[spans.documents]
+    begin, end, tokens = demo_picture._window(tok, spans, starts, offsets, 300)
+    assert {begin, end} <= set(offsets.tolist()) and end - begin == 300
     counts = np.bincount(spans.ids, minlength=len(tok.vocabulary))
     ranges = ranges_of(tok.vocabulary, tok.alphabet_.to_symbols(tok.vocabulary.arena).astype(float))
-    assert 2 <= tokens.size <= 12 and counts[tokens].min() >= 5 and ranges[tokens].min() >= 2
+    assert 2 <= tokens.size <= 8 and counts[tokens].min() >= 5 and ranges[tokens].min() >= 2
+    assert set(tokens.tolist()) <= set(spans.ids[(starts >= begin) & (starts < end)].tolist())
 
+    def says(first: int) -> float:
+        there = np.unique(spans.ids[(starts >= first) & (starts < first + 300)])
+        lengths = np.diff(tok.vocabulary.offsets)
+        scores = [ranges[t] * counts[t] * (lengths[t] - 1) for t in there if counts[t] >= 5 and ranges[t] >= 2]
+        return float(sum(sorted(scores)[-8:]))
 
-def test_the_window_shows_motifs_in_their_own_hue(record: tuple[np.ndarray, np.ndarray, UBPE]) -> None:
-    samples, offsets, tok = record
-    spans, n = tok.spans(samples, offsets), tok.vocabulary.n_alphabet
-    starts = spans.starts + offsets[spans.documents]
-    tokens = demo_picture._gallery(tok, spans)[:3]
-    begin, end = demo_picture._window(spans, starts, offsets, tokens, 300, n)
-    assert {begin, end} <= set(offsets.tolist()) and end - begin == 300
-    ids = spans.ids[(starts >= begin) & (starts < end)]
-    hues = hues_of(ids, n)
-    shown = [(int(i), int(h)) for i, h in zip(ids, hues, strict=True) if i in tokens]
-    assert shown and all(hue == hue_of(i, n) for i, hue in shown)
+    assert says(begin) == max(says(first) for first in offsets[:-6].tolist())
 
 
 def test_a_record_shorter_than_the_window_is_shown_whole(tmp_path: pathlib.Path) -> None:
     samples = np.array([0, 0, 9, 0] * 20)
     tok = UBPE(12, objective="shortest").fit(samples.reshape(4, 20), progress=False)
     draw(tmp_path / "short.png", samples, np.arange(0, 81, 20), tok, rate=50)
-    assert matplotlib.image.imread(tmp_path / "short.png").shape[0] == 990
-
-
-def test_beats_are_peaks_that_stand_apart() -> None:
-    beat = [0, 0, 0, 5, 9, 4, 0, 0, 2, 2, 0, 0]
-    samples = np.array(beat * 6)
-    assert beats_of(samples, 12).tolist() == [4 + 12 * k for k in range(6)]
-    assert beats_of(np.where(np.arange(72) // 12 == 1, samples // 3, samples), 12).tolist() == [4, 28, 40, 52, 64]
-    assert beats_of(np.zeros(5, int), 12).size == beats_of(np.zeros(0, int), 12).size == 0
+    assert matplotlib.image.imread(tmp_path / "short.png").shape[0] == 1034

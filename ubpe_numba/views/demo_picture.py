@@ -1,4 +1,4 @@
-"""The picture of the demo: some seconds of a signal coloured by token, above the motifs that its tokens are."""
+"""The picture of the demo: some seconds of a signal cut into tokens, above the places where some of these tokens occur."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.runtime.files import atomically
-from ubpe_numba.views.colours import Theme, hue_of, hues_of, theme_of
+from ubpe_numba.views.colours import Theme, theme_of
 from ubpe_numba.views.displays.canvas import bare_figure
 from ubpe_numba.views.displays.motifs import MotifsDisplay
 from ubpe_numba.views.displays.tokens import TokensDisplay
-from ubpe_numba.views.motif_choice import choose_motifs, ranges_of
+from ubpe_numba.views.motif_choice import choose_motifs, ranges_of, says_most
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.spans import Spans
     from ubpe_numba.tokenizers.base import Tokenizer
 
-__all__ = ["beats_of", "draw"]
+__all__ = ["draw"]
 
 _SECONDS = 6  # of the signal that are shown
-_COLUMNS, _ROWS = 6, 2  # of the gallery
+_COLUMNS, _ROWS = 4, 2  # of the gallery: a panel for each hue
 _LEAST = 5  # occurrences of a motif of the gallery: fewer do not look like a rule
 _LEAST_RANGE = 2  # levels: what is nearly level looks like nothing
-_LETTERS = "ABCDEFGHIJKL"
+_LETTERS = "ABCDEFGH"
+_LEFT, _RIGHT = 0.035, 0.985  # of the figure
 
 
 def draw(
@@ -40,8 +41,8 @@ def draw(
 ) -> None:
     """Write a PNG that shows what a tokenizer finds in an ECG; a reader finds the old file or the new one, never a part of it.
 
-    Above, the six seconds that hold the most different motifs of the gallery: every token in its colour, beats marked, motifs
-    lettered. Below, the gallery: the motifs that say most and differ, each over all its occurrences in the record.
+    Above, six seconds cut into tokens, of which up to eight are lettered, each in a colour of its own, all others in greys.
+    Below, these tokens over all their occurrences in the record.
 
     Parameters
     ----------
@@ -69,139 +70,107 @@ def draw(
     """
     chosen = theme_of(theme)
     samples, offsets = np.asarray(samples), np.asarray(offsets, np.int64)
-    figure = bare_figure((15, 9), chosen)
-    sides = {"left": 0.035, "right": 0.985}
-    top = figure.add_subplot(figure.add_gridspec(1, 1, top=0.84, bottom=0.535, **sides)[0])
-    axes = figure.add_gridspec(_ROWS, _COLUMNS, top=0.405, bottom=0.02, hspace=0.3, wspace=0.1, **sides).subplots(sharey=True)
+    figure = bare_figure((15, 9.4), chosen)
+    sides = {"left": _LEFT, "right": _RIGHT}
+    top = figure.add_subplot(figure.add_gridspec(1, 1, top=0.83, bottom=0.56, **sides)[0])
+    axes = figure.add_gridspec(_ROWS, _COLUMNS, top=0.403, bottom=0.02, hspace=0.28, wspace=0.08, **sides).subplots(sharey=True)
     spans = tok.spans(samples, offsets)
-    tokens = _gallery(tok, spans)
-    side = round(0.25 * rate)
-    gallery = MotifsDisplay.from_batch(tok, samples, offsets, tokens=tokens, side=side, rate=rate, ax=axes, theme=chosen)
-    names = dict(zip(tokens.tolist(), _LETTERS, strict=False))
-    titles = [f"{name}  token {token}" for token, name in names.items()]
-    gallery.plot(axes, rate=rate, names=titles, theme=chosen)
     starts = spans.starts + offsets[spans.documents]
-    begin, end = _window(spans, starts, offsets, tokens, round(_SECONDS * rate), gallery.n_alphabet)
+    begin, end, tokens = _window(tok, spans, starts, offsets, round(_SECONDS * rate))
+    colours = dict(zip(tokens.tolist(), chosen.hues, strict=False))
+    gallery = MotifsDisplay.from_batch(tok, samples, offsets, tokens=tokens, side=round(0.3 * rate), ax=axes, theme=chosen)
+    titles = [f"{name}  token {token}" for name, token in zip(_LETTERS, colours, strict=False)]
+    gallery.plot(axes, rate=rate, names=titles, colours=list(colours.values()), theme=chosen)
+    if tokens.size:
+        _draw_scale(axes.flat[0], rate, chosen)
     inside = slice(*np.searchsorted(starts, [begin, end]).tolist())
-    above = TokensDisplay(
-        samples[begin:end], spans.ids[inside], starts[inside] - begin, spans.lengths[inside], gallery.n_alphabet
-    )
-    above.plot(top, rate=rate, theme=chosen)
-    _mark(above, names, np.bincount(spans.ids), rate, chosen)
-    _write_titles(figure, top, _figures(samples, spans, tok, step), samples.size / rate / 60, tokens.size, chosen)
+    ids, lengths = spans.ids[inside], spans.lengths[inside]
+    above = TokensDisplay(samples[begin:end], ids, starts[inside] - begin, lengths, gallery.n_alphabet)
+    above.plot(top, rate=rate, colours=colours, theme=chosen)
+    _letter(above, dict(zip(colours, _LETTERS, strict=False)), rate, chosen)
+    _write_titles(figure, _figures(samples, spans, tok, step), samples.size / rate / 60, int(tokens.size), chosen)
     with atomically(path) as file:
         figure.savefig(file, format="png", dpi=110)
 
 
-def beats_of(samples: NDArray[Any], rate: float) -> NDArray[np.int64]:
-    """The tops of heart beats: peaks of more than half the height of the highest, at least 0.25 s from a higher one.
+def _window(
+    tok: Tokenizer, spans: Spans, starts: NDArray[np.int64], offsets: NDArray[np.int64], size: int
+) -> tuple[int, int, NDArray[np.int64]]:
+    """Where to look, whole documents of about `size` samples, and the tokens there that say most and differ.
 
-    Examples
-    --------
-    >>> beats_of(np.array([0, 9, 1, 0, 0, 5, 8, 2, 0, 3, 0]), rate=8)
-    array([1, 6])
+    Such tokens go up or down by two levels and occur at least five times in the record. Of all places the one is taken where
+    those that are chosen say most together; a record that is shorter is shown whole.
     """
-    if not samples.size:
-        return np.zeros(0, np.int64)
-    middle = float(np.median(samples))
-    high = np.flatnonzero(samples - middle > 0.5 * (float(samples.max()) - middle))
-    tops: list[int] = []
-    for at in high[np.argsort(-samples[high], kind="stable")].tolist():
-        if all(abs(at - top) >= 0.25 * rate for top in tops):
-            tops.append(at)
-    return np.array(sorted(tops), np.int64)
-
-
-def _gallery(tok: Tokenizer, spans: Spans) -> NDArray[np.int64]:
-    """The tokens of the gallery: those that say most and differ, go up or down by two levels, and occur often enough."""
     vocabulary = tok.vocabulary
     symbols = tok.alphabet_.to_symbols(vocabulary.arena).astype(np.float64)
     counts = np.bincount(spans.ids, minlength=len(vocabulary))[: len(vocabulary)]
-    counts[ranges_of(vocabulary, symbols) < _LEAST_RANGE] = 0
-    return choose_motifs(vocabulary, symbols, counts, _COLUMNS * _ROWS, least=_LEAST)
-
-
-def _window(
-    spans: Spans,
-    starts: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    tokens: NDArray[np.int64],
-    size: int,
-    n_alphabet: int,
-) -> tuple[int, int]:
-    """Where to look: at whole documents of about `size` samples together that hold most of these tokens, and most different ones.
-
-    All of them must stand there in their own hue, so that they look as in the gallery.
-    """
-    best, score = (int(offsets[0]), int(offsets[-1])), (False, -1)
-    own = {token: hue_of(token, n_alphabet) for token in tokens.tolist()}
+    ranges = ranges_of(vocabulary, symbols)
+    counts[ranges < _LEAST_RANGE] = 0
+    scores = says_most(ranges, counts, np.diff(vocabulary.offsets), _LEAST)
+    best, score = (int(offsets[0]), int(offsets[-1])), -1.0
+    there: NDArray[np.integer] = np.arange(counts.size)
     for begin in offsets[:-1].tolist():
         last = int(np.searchsorted(offsets, begin + size))
         if last == offsets.size:
             break
-        ids = spans.ids[slice(*np.searchsorted(starts, [begin, offsets[last]]).tolist())]
-        shown = [(i, hue) for i, hue in zip(ids.tolist(), hues_of(ids, n_alphabet).tolist(), strict=True) if i in own]
-        found = (all(own[i] == hue for i, hue in shown), len({i for i, _ in shown}) + len(shown))
+        ids = np.unique(spans.ids[slice(*np.searchsorted(starts, [begin, offsets[last]]).tolist())])
+        ids = ids[ids < counts.size]
+        found = float(np.sort(scores[ids])[-_COLUMNS * _ROWS :].sum())
         if found > score:
-            best, score = (begin, int(offsets[last])), found
-    return best
+            best, score, there = (begin, int(offsets[last])), found, ids
+    here = np.zeros_like(counts)
+    here[there] = counts[there]
+    return *best, choose_motifs(vocabulary, symbols, here, _COLUMNS * _ROWS, least=_LEAST)
 
 
-def _mark(above: TokensDisplay, names: dict[int, str], counts: NDArray[np.int64], rate: float, theme: Theme) -> None:
-    """Mark beats by a heart and the number of the token at their top, motifs of the gallery by their letter and their ground."""
+def _letter(above: TokensDisplay, names: dict[int, str], rate: float, theme: Theme) -> None:
+    """Write the letters of the gallery above the tokens that it shows."""
     ax, samples = above.ax_, above.samples
     low, high = ax.get_ylim()
     ax.set_yticks([tick for tick in range(-100, 101, 5) if samples.min() <= tick <= samples.max()])
-    ax.set_ylim(low, high + 0.38 * (high - low))
-    # counts of all of the record, so that a beat is seen to be one of many
-    tops = beats_of(samples, rate)
-    for top in tops[(tops > 0.15 * rate) & (tops < samples.size - 0.15 * rate)].tolist():  # the edge would cut others
-        over = int(np.searchsorted(above.starts, top, side="right")) - 1
-        texts = (
-            (4, f"{counts[above.ids[over]]} times", 9, theme.dim),
-            (15, str(above.ids[over]), 10.5, theme.ink),
-            (29, "♥", 10, theme.dim),
-        )
-        for rise, text, size, colour in texts:
-            ax.annotate(
-                text, (top / rate, samples[top]), xytext=(0, rise), textcoords="offset points",
-                ha="center", va="bottom", fontsize=size, fontweight="bold", color=colour,
-            )  # fmt: skip
-    ceiling = ax.get_ylim()[1]
+    ceiling = high + 0.16 * (high - low)
+    ax.set_ylim(low, ceiling)
+    ax.set_title("", loc="left")
+    ax.set_ylabel("level")
     for token, start, length in zip(above.ids.tolist(), above.starts.tolist(), above.lengths.tolist(), strict=True):
         if token in names:
-            ax.axvspan((start - 0.5) / rate, (start + length - 0.5) / rate, color=theme.highlight, lw=0, zorder=0)
             middle = (start + (length - 1) / 2) / rate
-            ax.text(middle, ceiling, names[token], ha="center", va="top", fontsize=13, fontweight="bold", color=theme.ink)
+            ax.text(middle, ceiling, names[token], ha="center", va="top", fontsize=14, fontweight="bold", color=theme.ink)
+
+
+def _draw_scale(ax: Any, rate: float, theme: Theme) -> None:
+    """A bar as long as a tenth of a second at the bottom right of a panel, whose axes count samples."""
+    right, bottom = ax.get_xlim()[1] - 1, ax.get_ylim()[0]
+    height = bottom + 0.08 * (ax.get_ylim()[1] - bottom)
+    ax.plot([right - 0.1 * rate, right], [height, height], color=theme.dim, lw=1.5)
+    ax.text(right - 0.05 * rate, height, "0.1 s", ha="center", va="bottom", fontsize=9, color=theme.dim)
 
 
 def _figures(samples: NDArray[Any], spans: Spans, tok: Tokenizer, step: float) -> str:
     """What was made of what, in a line."""
     n, size = spans.ids.size, len(tok.vocabulary)
-    return (
-        f"{samples.size:,} samples → {n:,} tokens of {size:,}: {samples.size / max(n, 1):.1f} samples a token; "
-        f"lossless after quantising to levels of {step:g}"
+    made = (
+        f"{samples.size:,} samples became {n:,} tokens from a vocabulary of {size:,}: {samples.size / max(n, 1):.1f} samples each"
     )
+    return f"{made}; lossless after rounding to levels {step:g} apart"
 
 
-def _write_titles(figure: Any, top: Any, figures: str, minutes: float, n_motifs: int, theme: Theme) -> None:
-    """The title, the line of figures, and a heading and a note for each half."""
-    left, right = 0.035, 0.985
+def _write_titles(figure: Any, figures: str, minutes: float, n_motifs: int, theme: Theme) -> None:
+    """The title, the line of figures, and a heading and an explanation for each half."""
+    title, heading, note = (
+        {"fontsize": size, "fontweight": weight, "color": colour}
+        for size, weight, colour in ((21, "bold", theme.ink), (14, "bold", theme.ink), (12, "normal", theme.dim))
+    )
     lines = (
-        (left, 0.955, "Shapes that recur in an ECG, found without being told what a heart beat is", 21, "bold", theme.ink),
-        (right, 0.955, "ubpe-numba", 14, "normal", theme.dim),
-        (left, 0.914, f"{minutes:.0f} minutes: {figures}", 14, "normal", theme.dim),
-        (left, 0.866, f"{_SECONDS} seconds of it, cut into tokens: pieces that occur again and again", 13, "bold", theme.ink),
-        (right, 0.866,
-         "a block, a token  ·  ♥ a beat: the token at its top, and how often it occurs  ·  A, B, …: below", 11, "normal",
-         theme.dim),
-        (left, 0.455, f"{n_motifs} of these tokens, with all places of the {minutes:.0f} minutes where they occur", 13, "bold",
-         theme.ink),
-        (right, 0.455, "in colour the token, the same every time  ·  in grey what comes before and after it", 11, "normal",
-         theme.dim),
+        (0.962, title, "Shapes that recur in an ECG, found without being told what a heart beat is"),
+        (0.925, note | {"fontsize": 13.5}, f"{minutes:.0f} minutes of it: {figures}"),
+        (0.882, heading, f"{_SECONDS} seconds, cut into tokens"),
+        (0.855, note, "Each block below the curve is a token: a run of levels that occurs again and again. "
+         f"{n_motifs} of them have a letter and a colour."),
+        (0.478, heading, f"Every place in the {minutes:.0f} minutes where these {n_motifs} tokens occur, one over the other"),
+        (0.451, note, "In colour the token, the same each time. In grey what comes before and after it: where the grey lines run "
+         "together, the token has its place in the beat."),
     )  # fmt: skip
-    for x, y, text, size, weight, colour in lines:
-        side = "left" if x == left else "right"
-        figure.text(x, y, text, fontsize=size, fontweight=weight, color=colour, va="center", ha=side)
-    top.set_title("", loc="left")
-    top.set_ylabel("level")
+    for y, look, text in lines:
+        figure.text(_LEFT, y, text, va="center", ha="left", **look)
+    figure.text(_RIGHT, 0.962, "ubpe-numba", va="center", ha="right", fontsize=14, color=theme.dim)

@@ -107,6 +107,10 @@ def test_lengths_are_in_seconds_and_names_are_the_callers(tok: Tokenizer) -> Non
     assert display.axes_[0, 0].get_title(loc="left") == "a beat"
     with pytest.raises(ValueError, match="^names: expected 1, one for each motif, got 2"):
         display.plot(display.axes_, names=["a", "b"])
+    axes = display.plot(Figure().subplots(1, 1, squeeze=False), colours=["#123456"]).axes_[0, 0]
+    assert axes.lines[-1].get_color() == "#123456"
+    with pytest.raises(ValueError, match="^colours: expected 1, one for each motif, got 0"):
+        display.plot(axes, colours=[])
 
 
 def test_the_place_of_one_axes_is_divided(tok: Tokenizer) -> None:

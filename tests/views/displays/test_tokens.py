@@ -95,3 +95,15 @@ def test_what_cannot_be_drawn_is_refused(tok: Tokenizer, axes: Any) -> None:
             TokensDisplay.from_document(tok, DOC, ax=axes, rate=rate)
     with pytest.raises(ValueError, match="^theme: "):
         TokensDisplay.from_document(tok, DOC, ax=axes, theme="grey")
+
+
+def test_tokens_with_colours_of_their_own(tok: Tokenizer, axes: Any) -> None:
+    """All others are grey, two greys by turns; the grounds are those of the tokens that are shown."""
+    ids = tok.encode(DOC).tolist()
+    chosen = {ids[0]: "#ff0000", ids[-1]: "#00ff00"}
+    display = TokensDisplay.from_document(tok, DOC, ax=axes, colours=chosen)
+    drawn = _colours(_drawn(axes, LineCollection))
+    assert drawn == [chosen.get(t, (LIGHT.dim, LIGHT.grey)[i % 2]) for i, t in enumerate(ids)]
+    assert len(axes.patches) == sum(t in chosen for t in ids)
+    with pytest.raises(ValueError, match="colours: expected either token or colours, got both"):
+        display.plot(axes, token=1, colours=chosen)

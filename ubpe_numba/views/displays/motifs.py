@@ -161,6 +161,7 @@ class MotifsDisplay:
         rate: float | None = None,
         share_y: bool = True,
         names: Sequence[str] | None = None,
+        colours: Sequence[str] | None = None,
         theme: str | Theme = "light",
     ) -> Self:
         """Draw again.
@@ -177,6 +178,8 @@ class MotifsDisplay:
             Whether all have the same axis of values, so that heights can be compared.
         names : list of str, optional
             What each motif is called; by default ``"token"`` and its id.
+        colours : list of str, optional
+            The colour of each; by default its hue.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
 
@@ -190,7 +193,8 @@ class MotifsDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If there are fewer axes or `names` than motifs, `columns` is below 1, `rate` is not above 0, or for an unknown theme.
+            If there are fewer axes, `names` or `colours` than motifs, `columns` is below 1, `rate` is not above 0, or for an
+            unknown theme.
 
         Examples
         --------
@@ -208,12 +212,16 @@ class MotifsDisplay:
         if len(called) != self.tokens.size:
             raise ValueError(f"names: expected {self.tokens.size}, one for each motif, got {len(called)}")
         chosen = theme_of(theme)
+        hues = [hue_of(token, self.n_alphabet) for token in self.tokens.tolist()]
+        drawn = [chosen.hues[hue] if hue >= 0 else chosen.grey for hue in hues] if colours is None else list(colours)
+        if len(drawn) != self.tokens.size:
+            raise ValueError(f"colours: expected {self.tokens.size}, one for each motif, got {len(drawn)}")
         axes = grid_for(ax, self.tokens.size, columns, (2.8, 1.9), chosen, share_y)
         for one in axes.flat:
             one.set_axis_off()
         limits = self._limits() if share_y else None
         for i, name in enumerate(called):
-            self._draw(axes.flat[i], i, name, rate, limits, chosen)
+            self._draw(axes.flat[i], i, name, drawn[i], rate, limits, chosen)
         self.axes_, self.figure_ = axes, axes.flat[0].figure
         return self
 
@@ -227,12 +235,19 @@ class MotifsDisplay:
         room = 0.05 * max(high - low, 1.0)
         return low - room, high + room
 
-    def _draw(self, ax: Any, i: int, name: str, rate: float | None, limits: tuple[float, float] | None, theme: Theme) -> None:
+    def _draw(
+        self,
+        ax: Any,
+        i: int,
+        name: str,
+        colour: str,
+        rate: float | None,
+        limits: tuple[float, float] | None,
+        theme: Theme,
+    ) -> None:
         """One motif in its axes."""
         motif, contexts, count = self.motifs[i], self.contexts[i], int(self.counts[i])
         x = np.arange(-self.side, motif.size + self.side)
-        hue = hue_of(int(self.tokens[i]), self.n_alphabet)
-        colour = theme.hues[hue] if hue >= 0 else theme.grey
         opacity = max(0.12, min(0.75, 6 / max(1, len(contexts))))
         ax.axvspan(-0.5, motif.size - 0.5, color=theme.highlight, lw=0, zorder=0)
         ax.plot(x, contexts.T, color=theme.grey, alpha=opacity, lw=1.0, zorder=1)

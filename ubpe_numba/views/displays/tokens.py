@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -61,6 +62,7 @@ class TokensDisplay:
         *,
         rate: float | None = None,
         token: int | None = None,
+        colours: Mapping[int, str] | None = None,
         lane: bool = True,
         ax: Any = None,
         theme: str | Theme = "light",
@@ -73,7 +75,7 @@ class TokensDisplay:
             A tokenizer of integers.
         doc : int[n_samples]
             The signal.
-        rate, token, lane, ax, theme
+        rate, token, colours, lane, ax, theme
             As for `plot`.
 
         Returns
@@ -92,7 +94,7 @@ class TokensDisplay:
         samples = np.asarray(doc)
         spans = tok.spans(samples)
         made = cls(samples, spans.ids, spans.starts, spans.lengths, tok.vocabulary.n_alphabet)
-        return made.plot(ax, rate=rate, token=token, lane=lane, theme=theme)
+        return made.plot(ax, rate=rate, token=token, colours=colours, lane=lane, theme=theme)
 
     def plot(
         self,
@@ -100,6 +102,7 @@ class TokensDisplay:
         *,
         rate: float | None = None,
         token: int | None = None,
+        colours: Mapping[int, str] | None = None,
         lane: bool = True,
         theme: str | Theme = "light",
     ) -> Self:
@@ -113,6 +116,8 @@ class TokensDisplay:
             Samples a second, for an axis in seconds; by default the axis counts samples.
         token : int, optional
             One token to show: only its occurrences are coloured, and their grounds are.
+        colours : mapping of int to str, optional
+            Several tokens to show, each in a colour of its own; all others are drawn in two greys by turns.
         lane : bool
             Whether the tokens are drawn as blocks below the signal, too.
         theme : str or Theme
@@ -128,7 +133,7 @@ class TokensDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If `rate` is not above 0, or for an unknown theme.
+            If `rate` is not above 0, if both `token` and `colours` are given, or for an unknown theme.
 
         Examples
         --------
@@ -144,22 +149,20 @@ class TokensDisplay:
         from matplotlib.collections import LineCollection
 
         scale = 1 / (rate or 1)
-        shown = self.ids >= self.n_alphabet if token is None else self.ids == token
-        colours = colours_of(self.ids, self.n_alphabet, chosen)
-        colours = [colour if on else chosen.grey for colour, on in zip(colours, shown.tolist(), strict=True)]
+        shown, drawn = self._colours(token, colours, chosen)
         # each token is drawn up to the first sample of the next, so that the line has no gaps
         points = np.column_stack([np.arange(self.samples.size) * scale, self.samples])
         ends = self.starts + self.lengths
         lines = [points[a : b + 1] for a, b in zip(self.starts.tolist(), ends.tolist(), strict=True)]
         widths = np.where(shown, 2.4, 1.2)
-        ax.add_collection(LineCollection(lines, colors=colours, linewidths=widths, capstyle="round", zorder=3), autolim=False)
+        ax.add_collection(LineCollection(lines, colors=drawn, linewidths=widths, capstyle="round", zorder=3), autolim=False)
         low, high = (float(self.samples.min()), float(self.samples.max())) if self.samples.size else (0.0, 1.0)
         room = 0.06 * max(high - low, 1.0)
         bottom = low - room
         if lane:
             bottom -= 2 * room
-            self._draw_lane(ax, colours, (bottom, 1.6 * room), scale, chosen)
-        if token is not None:
+            self._draw_lane(ax, drawn, (bottom, 1.6 * room), scale, chosen)
+        if token is not None or colours is not None:
             for a, b in zip(self.starts[shown].tolist(), ends[shown].tolist(), strict=True):
                 ax.axvspan(a * scale, b * scale, color=chosen.highlight, zorder=0, lw=0)
         ax.set(xlim=(0, max(self.samples.size, 1) * scale), ylim=(bottom, high + room))
@@ -168,6 +171,18 @@ class TokensDisplay:
         ax.set_title(named if token is None else f"{named}: token {token}, {int(shown.sum()):,} times", loc="left")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _colours(self, token: int | None, colours: Mapping[int, str] | None, theme: Theme) -> tuple[NDArray[np.bool_], list[str]]:
+        """Which tokens are shown, bool[n], and the colour of each."""
+        if colours is not None:
+            if token is not None:
+                raise ValueError("colours: expected either token or colours, got both")
+            shown = np.isin(self.ids, list(colours))
+            greys = (theme.dim, theme.grey)
+            return shown, [colours.get(t, greys[i % 2]) for i, t in enumerate(self.ids.tolist())]
+        shown = self.ids >= self.n_alphabet if token is None else self.ids == token
+        by_rule = colours_of(self.ids, self.n_alphabet, theme)
+        return shown, [colour if on else theme.grey for colour, on in zip(by_rule, shown.tolist(), strict=True)]
 
     def _draw_lane(self, ax: Any, colours: list[str], band: tuple[float, float], scale: float, theme: Theme) -> None:
         """Blocks of the tokens between `band[0]` and `band[0] + band[1]`, with gaps of the paper's colour."""
