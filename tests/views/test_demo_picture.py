@@ -40,7 +40,9 @@ def test_a_picture_is_written_in_the_colours_of_the_theme(
     found = {f"#{r:02x}{g:02x}{b:02x}": n for (r, g, b), n in zip(colours.tolist(), counts.tolist(), strict=True)}
     assert max(found, key=found.__getitem__) == theme.paper
     assert {theme.highlight, theme.ink, theme.dim} <= set(found)
-    assert sum(found.get(hue, 0) > 200 for hue in theme.hues) >= 5
+    spans = tok.spans(samples, offsets)
+    tokens = demo_picture._window(tok, spans, spans.starts + offsets[spans.documents], offsets, 300)[2]
+    assert [found.get(hue, 0) > 200 for hue in theme.hues] == [i < tokens.size for i in range(len(theme.hues))]
     assert [p.name for p in tmp_path.iterdir()] == ["demo.png"]
 
 
