@@ -1,0 +1,77 @@
+"""The site: built offline, tutorials executed at build, pages of the reference made of the public names, any warning an error."""
+
+import pathlib
+import sys
+
+DOCS = pathlib.Path(__file__).parent
+sys.path.insert(0, str(DOCS))
+
+from _extensions.library import fingerprint  # noqa: E402
+
+import ubpe_numba  # noqa: E402
+
+project = "ubpe-numba"
+author = "The ubpe-numba developers"
+copyright = author
+version = release = ubpe_numba.__version__
+
+extensions = [
+    "myst_nb",  # pages in Markdown; those with code cells are executed
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "_extensions.commands",
+    "_extensions.mathml",
+    "_extensions.names",
+    "_extensions.pictures",
+    "_extensions.plain_text",
+    "_extensions.report",
+]
+exclude_patterns = ["README.md", "_build", "_extensions", "_static"]
+default_role = "py:obj"  # of docstrings: a link where the library has something of that name, code where it has not
+
+autosummary_generate = False  # the extension `names` makes the pages, in _build
+autodoc_class_signature = "mixed"
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
+add_module_names = False
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+toc_object_entries_show_parents = "hide"
+
+# Notebooks run again when they or the library have changed; what they write goes with their folder under _build.
+_CACHES = DOCS / "_build" / "executed"
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(_CACHES / fingerprint())
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+nb_ipywidgets_js = {}  # nothing from another host
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+html_theme = "furo"
+html_title = "ubpe-numba"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_math_renderer = "mathml"
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0b62a8", "color-brand-content": "#0b62a8", "color-brand-visited": "#6a3fa0"},
+    "dark_css_variables": {"color-brand-primary": "#6cb6ff", "color-brand-content": "#6cb6ff", "color-brand-visited": "#b9a0f5"},
+    "top_of_page_buttons": [],
+}
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
