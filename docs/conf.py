@@ -24,6 +24,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "_extensions.commands",
+    "_extensions.library",
     "_extensions.mathml",
     "_extensions.names",
     "_extensions.pictures",
@@ -66,7 +67,12 @@ html_copy_source = False
 html_show_sphinx = False
 html_math_renderer = "mathml"
 html_theme_options = {
-    "light_css_variables": {"color-brand-primary": "#0b62a8", "color-brand-content": "#0b62a8", "color-brand-visited": "#6a3fa0"},
+    "light_css_variables": {
+        "color-brand-primary": "#0b62a8",
+        "color-brand-content": "#0b62a8",
+        "color-brand-visited": "#6a3fa0",
+        "color-code-background": "#f5f6f8",
+    },
     "dark_css_variables": {"color-brand-primary": "#6cb6ff", "color-brand-content": "#6cb6ff", "color-brand-visited": "#b9a0f5"},
     "top_of_page_buttons": [],
 }

@@ -4,7 +4,6 @@ The pages stand under `reference/` by the name that a user imports: `reference/u
 `reference/index.md` groups them; a test says which name is missing there.
 """
 
-import importlib
 import inspect
 import pathlib
 import re
@@ -14,45 +13,17 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
 from sphinx.environment import BuildEnvironment
+from sphinx.ext.autosummary import Autosummary
 from sphinx.project import Project
 from sphinx.transforms import SphinxTransform
 from sphinx.util.nodes import make_refnode
 
+from _extensions.name_pages import comment_of, page, public_bases, public_names
+
 #: Code that may be a name: capital letters or a dot tell it from words such as `fit`.
 _NAME = re.compile(r"(?=.*[A-Z.])[A-Za-z_]\w*(\.\w+)*(\(\))?")
-MODULES = ("ubpe_numba", "ubpe_numba.plot", "ubpe_numba.distributed")
-
-
-def public_names() -> dict[str, Any]:
-    """Every public name, with its module, and what it stands for."""
-    found = {}
-    for module_name in MODULES:
-        module = importlib.import_module(module_name)
-        found |= {f"{module_name}.{name}": getattr(module, name) for name in getattr(module, "__all__", ())}
-    return found
-
-
-def _options(value: type) -> list[str]:
-    """Which members the page of a class has: its own and those of the library's bases, no private ones and none of Python's."""
-    if issubclass(value, BaseException):
-        return [":show-inheritance:"]
-    foreign = [base.__name__ for base in value.__mro__ if not base.__module__.startswith("ubpe_numba")]
-    return [":members:", f":inherited-members: {', '.join(foreign)}", ":show-inheritance:"]
-
-
-def page(name: str, value: Any) -> str:
-    """The source of the page of a name."""
-    module, _, short = name.rpartition(".")
-    title = name.removeprefix("ubpe_numba.")
-    lines = [title, "=" * len(title), "", f".. currentmodule:: {module}", ""]
-    if inspect.isclass(value):
-        lines += [f".. autoclass:: {short}", *(f"   {option}" for option in _options(value))]
-    elif inspect.isroutine(value):
-        lines += [f".. autofunction:: {short}"]
-    else:
-        lines += [f".. autodata:: {short}"]
-    return "\n".join(lines) + "\n"
 
 
 class _WithNames(Project):
@@ -86,15 +57,31 @@ def _make_pages(app: Sphinx) -> None:
             path.unlink()
 
 
+class Names(Autosummary):
+    """Sphinx's table of names, without signatures; constants are described by their comment, not by their class."""
+
+    def get_items(self, names: list[str]) -> list[tuple[str, str | None, str, str]]:
+        """Rows of the table."""
+        self.options["nosignatures"] = None
+        rows = []
+        for shown, signature, summary, real in super().get_items(names):
+            value = public_names()[real]
+            constant = not (inspect.isclass(value) or inspect.isroutine(value))
+            rows.append((shown, signature, comment_of(real) if constant else summary, real))
+        return rows
+
+
 def public(target: str, names: Iterable[str]) -> str | None:
-    """The public name of what is meant: `Ragged` and `ubpe_numba.documents.ragged.Ragged` are `ubpe_numba.Ragged`."""
-    parts = target.removesuffix("()").split(".")
-    for i in range(len(parts)):
-        for module in MODULES:
-            name = ".".join([module, *parts[i:]])
-            if name in names:
-                return name
-    return None
+    """The public name of what is meant by `Ragged`, `distributed.fit`, `tok.fit` or `ubpe_numba.documents.ragged.Ragged`."""
+    target = target.removesuffix("()")
+    head, _, rest = target.partition(".")
+    candidates = [target, f"ubpe_numba.{target}"]
+    if head == "tok":  # what examples call a tokenizer
+        candidates = [f"ubpe_numba.{kind}.{rest}" for kind in ("Tokenizer", "BPE", "UBPE")]
+    elif head == "ubpe_numba":  # the module of the definition, as in annotations
+        parts = rest.split(".")
+        candidates += ["ubpe_numba." + ".".join(parts[i:]) for i in range(1, len(parts))]
+    return next((name for name in candidates if name in names), None)
 
 
 def _link(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.Element) -> nodes.Element | None:
@@ -107,6 +94,10 @@ def _link(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, conte
         return None
     entry = objects[name]
     return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, content, name)
+
+
+def _only_public(_app: Sphinx, _name: str, value: type, _options: Any, bases: list[Any]) -> None:
+    bases[:] = public_bases(value)
 
 
 class _CodeLinks(SphinxTransform):
@@ -130,7 +121,12 @@ class _CodeLinks(SphinxTransform):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make the pages before documents are looked for; resolve names."""
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"  # as the section is called in docstrings
+    app.add_directive("names", Names)
     app.add_transform(_CodeLinks)
+    app.connect("autodoc-process-bases", _only_public)
     app.connect("missing-reference", _link)
     app.connect("builder-inited", _make_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

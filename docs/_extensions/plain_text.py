@@ -10,7 +10,7 @@ from sphinx.util.display import status_iterator
 from sphinx.writers.text import TextTranslator
 
 _PROMISE = "Byte-pair encoding for anything that is a sequence of integers: NumPy arrays in, NumPy arrays out, always lossless."
-_OTHER = "More"
+_FRONT = "Start"
 _MOST = 200  # characters of the sentence about a page
 
 
@@ -23,6 +23,11 @@ class _Text(TextTranslator):
     def unknown_departure(self, node: nodes.Node) -> None:
         pass
 
+    def visit_emphasis(self, node: nodes.Element) -> None:
+        """Without stars: types such as int64[V] are emphasised bit by bit."""
+
+    depart_emphasis = visit_emphasis
+
     def visit_toctree(self, node: nodes.Element) -> None:
         raise nodes.SkipNode
 
@@ -30,8 +35,8 @@ class _Text(TextTranslator):
 def sentence(doctree: nodes.document) -> str:
     """What a page is about: its first paragraph that is not in a table or a list, cut to the first sentence."""
     for paragraph in doctree.findall(nodes.paragraph):
-        if isinstance(paragraph.parent, (nodes.section, nodes.document, addnodes.desc_content)):
-            text = " ".join(paragraph.astext().split())
+        text = " ".join(paragraph.astext().split())
+        if isinstance(paragraph.parent, (nodes.section, nodes.document, addnodes.desc_content)) and not text.startswith("Bases:"):
             end = text.find(". ")
             text = text[:end] if end > 0 else text
             return (text if len(text) <= _MOST else text[:_MOST].rsplit(" ", 1)[0] + " …").rstrip(".:")
@@ -46,7 +51,7 @@ def _section(app: Sphinx, docname: str) -> str:
             if part.endswith("/index") and docname in app.env.toctree_includes.get(part, ()):
                 folder = part.partition("/")[0]
     title = app.env.titles.get(f"{folder}/index")
-    return title.astext() if title else _OTHER
+    return title.astext() if title else _FRONT
 
 
 def _in_order(app: Sphinx) -> list[str]:
@@ -67,7 +72,7 @@ def _write(app: Sphinx, failure: Exception | None) -> None:
     if failure or app.builder.format != "html":
         return
     out = pathlib.Path(app.outdir)
-    sections: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {_FRONT: []}
     whole = []
     for docname in status_iterator(_in_order(app), "writing plain text... ", "green", len(app.env.found_docs), app.verbosity):
         doctree = app.env.get_and_resolve_doctree(docname, app.builder)
@@ -81,7 +86,7 @@ def _write(app: Sphinx, failure: Exception | None) -> None:
         about = sentence(doctree)
         sections.setdefault(_section(app, docname), []).append(f"{line}: {about}" if about else line)
     lines = [f"# {app.config.project}", "", f"> {_PROMISE}", "", "All pages in one file: [llms-full.txt](llms-full.txt).", ""]
-    for title, entries in sorted(sections.items(), key=lambda item: item[0] == _OTHER):
+    for title, entries in sections.items():
         lines += [f"## {title}", "", *entries, ""]
     (out / "llms.txt").write_text("\n".join(lines), encoding="utf-8")
     (out / "llms-full.txt").write_text("\n\n".join(whole), encoding="utf-8")
