@@ -6,9 +6,10 @@ import sys
 DOCS = pathlib.Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
-from _extensions.library import fingerprint  # noqa: E402
+from _extensions.kernel import prepare  # noqa: E402
 
 import ubpe_numba  # noqa: E402
+from ubpe_numba.views.colours import DARK  # noqa: E402
 
 project = "ubpe-numba"
 author = "The ubpe-numba developers"
@@ -30,6 +31,7 @@ extensions = [
     "_extensions.pictures",
     "_extensions.plain_text",
     "_extensions.report",
+    "_extensions.schemes",
 ]
 exclude_patterns = ["README.md", "_build", "_extensions", "_static"]
 default_role = "py:obj"  # of docstrings: a link where the library has something of that name, code where it has not
@@ -48,10 +50,8 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 toc_object_entries_show_parents = "hide"
 
-# Notebooks run again when they or the library have changed; what they write goes with their folder under _build.
-_CACHES = DOCS / "_build" / "executed"
-nb_execution_mode = "cache"
-nb_execution_cache_path = str(_CACHES / fingerprint())
+nb_execution_mode = "cache"  # executed again when a page or the library has changed
+nb_execution_cache_path = prepare(DOCS / "_build")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
@@ -73,7 +73,13 @@ html_theme_options = {
         "color-brand-visited": "#6a3fa0",
         "color-code-background": "#f5f6f8",
     },
-    "dark_css_variables": {"color-brand-primary": "#6cb6ff", "color-brand-content": "#6cb6ff", "color-brand-visited": "#b9a0f5"},
+    "dark_css_variables": {
+        "color-brand-primary": "#6cb6ff",
+        "color-brand-content": "#6cb6ff",
+        "color-brand-visited": "#b9a0f5",
+        "color-background-primary": DARK.paper,
+        "color-code-background": "#1e232b",
+    },
     "top_of_page_buttons": [],
 }
 pygments_style = "a11y-high-contrast-light"

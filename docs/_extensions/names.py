@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from docutils import nodes
+from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
@@ -58,11 +59,19 @@ def _make_pages(app: Sphinx) -> None:
 
 
 class Names(Autosummary):
-    """Sphinx's table of names, without signatures; constants are described by their comment, not by their class."""
+    """Sphinx's table of names, by default all of the module, without signatures; constants are described by their comment."""
+
+    def run(self) -> list[nodes.Node]:
+        """The table and the hidden table of contents."""
+        module = self.env.ref_context["py:module"]
+        self.options |= {"nosignatures": None, "toctree": "."}
+        if not self.content:
+            own = [name.rpartition(".") for name in public_names()]
+            self.content = StringList([short for home, _, short in own if home == module], source=self.env.docname)
+        return super().run()
 
     def get_items(self, names: list[str]) -> list[tuple[str, str | None, str, str]]:
         """Rows of the table."""
-        self.options["nosignatures"] = None
         rows = []
         for shown, signature, summary, real in super().get_items(names):
             value = public_names()[real]

@@ -7,8 +7,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from _extensions.library import fingerprint
-
 _FOLDER = "_build/report"
 _NAME = "ecg.html"
 _FRAME = '<iframe class="explorer" src="{name}" title="Explorer of the vocabulary of an ECG" loading="lazy"></iframe>'
@@ -38,9 +36,9 @@ def _make(app: Sphinx) -> None:
     folder = pathlib.Path(app.srcdir) / _FOLDER
     made = folder / "made_of"
     folder.mkdir(parents=True, exist_ok=True)
-    if not made.exists() or made.read_text() != fingerprint():
+    if not made.exists() or made.read_text() != app.config.made_of:
         _write(folder / _NAME)
-        made.write_text(fingerprint())
+        made.write_text(app.config.made_of)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
