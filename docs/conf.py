@@ -7,6 +7,7 @@ DOCS = pathlib.Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
 from _extensions.kernel import prepare  # noqa: E402
+from _extensions.name_pages import public_names  # noqa: E402
 
 import ubpe_numba  # noqa: E402
 from ubpe_numba.views.colours import DARK  # noqa: E402
@@ -20,7 +21,7 @@ extensions = [
     "myst_nb",  # pages in Markdown; those with code cells are executed
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.napoleon",
+    "numpydoc",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
@@ -32,22 +33,21 @@ extensions = [
     "_extensions.plain_text",
     "_extensions.report",
     "_extensions.schemes",
+    "_extensions.signatures",
 ]
 exclude_patterns = ["README.md", "_build", "_extensions", "_static"]
 default_role = "py:obj"  # of docstrings: a link where the library has something of that name, code where it has not
 
 autosummary_generate = False  # the extension `names` makes the pages, in _build
-autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"
-autodoc_typehints = "description"
-autodoc_typehints_description_target = "documented"
-autodoc_typehints_format = "short"
+autodoc_typehints = "none"  # the extension `signatures` writes them
+numpydoc_xref_param_type = True  # links in types and in what is raised, of these names only
+numpydoc_xref_aliases = {name.rpartition(".")[2]: name for name in public_names() if "distributed" not in name}
+numpydoc_xref_ignore = "all"
+numpydoc_show_class_members = False  # the extension `name_pages` makes the tables
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 add_module_names = False
-napoleon_google_docstring = False
-napoleon_use_rtype = False
-napoleon_use_ivar = True
 toc_object_entries_show_parents = "hide"
 
 nb_execution_mode = "cache"  # executed again when a page or the library has changed

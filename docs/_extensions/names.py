@@ -12,9 +12,9 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from numpydoc.xref import DEFAULT_LINKS
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.domains.python import PyObject
 from sphinx.environment import BuildEnvironment
 from sphinx.ext.autosummary import Autosummary
 from sphinx.project import Project
@@ -130,9 +130,7 @@ class _CodeLinks(SphinxTransform):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make the pages before documents are looked for; resolve names."""
-    for field in PyObject.doc_field_types:
-        if field.name == "variable":
-            field.label = "Attributes"  # as the section is called in docstrings
+    DEFAULT_LINKS.clear()  # numpydoc's own are to Python's documentation, which is on another host
     app.add_directive("names", Names)
     app.add_transform(_CodeLinks)
     app.connect("autodoc-process-bases", _only_public)
