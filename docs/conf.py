@@ -39,7 +39,6 @@ exclude_patterns = ["README.md", "_build", "_extensions", "_static"]
 default_role = "py:obj"  # of docstrings: a link where the library has something of that name, code where it has not
 
 autosummary_generate = False  # the extension `names` makes the pages, in _build
-autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the extension `signatures` writes them
 numpydoc_xref_param_type = True  # links in types and in what is raised, of these names only
 numpydoc_xref_aliases = {name.rpartition(".")[2]: name for name in public_names() if "distributed" not in name}
@@ -61,6 +60,7 @@ myst_heading_anchors = 3
 
 html_theme = "furo"
 html_title = "ubpe-numba"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False

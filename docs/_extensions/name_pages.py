@@ -65,13 +65,12 @@ def _of_class(short: str, value: type) -> Iterator[str]:
     if issubclass(value, BaseException):
         return
     tables = members(value)
-    foreign = [base.__name__ for base in value.__mro__ if not base.__module__.startswith("ubpe_numba")]
-    if tables:
-        yield f"   :members: {', '.join(name for names in tables.values() for name in names)}"
-        yield f"   :inherited-members: {', '.join(foreign)}"
     for title, names in tables.items():
         yield from ("", f"   .. rubric:: {title}", "", "   .. autosummary::", "      :nosignatures:", "")
         yield from (f"      ~{short}.{name}" for name in names)
+    for title, names in tables.items():
+        directive = "autoproperty" if title == "Properties" else "automethod"
+        yield from (f"\n   .. {directive}:: {short}.{name}" for name in names)
 
 
 def page(name: str, value: Any) -> str:

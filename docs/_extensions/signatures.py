@@ -13,7 +13,7 @@ def _annotation(value: Any) -> str:
     """An annotation in short; "" for none, and for `Any` and what is private."""
     if value is inspect.Parameter.empty:
         return ""
-    text = value if isinstance(value, str) else getattr(value, "__name__", str(value))
+    text = value if isinstance(value, str) else getattr(value, "__forward_arg__", getattr(value, "__name__", str(value)))
     text = _MODULES.sub("", text).replace("[Any]", "")
     return "" if text == "Any" or re.search(r"\b_[A-Za-z]", text) else text
 
