@@ -60,6 +60,8 @@ myst_heading_anchors = 3
 
 html_theme = "furo"
 html_title = "ubpe-numba"
+html_extra_path = ["_build/report"]  # the report of the explorer
+(DOCS / "_build" / "report").mkdir(parents=True, exist_ok=True)
 html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -1,5 +1,6 @@
 """The report of the explorer on the bundled ECG, made at build; the directive `explorer-report` embeds it."""
 
+import functools
 import importlib.util
 import pathlib
 
@@ -7,42 +8,39 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-_FOLDER = "_build/report"
-_NAME = "ecg.html"
-_FRAME = '<iframe class="explorer" src="{name}" title="Explorer of the vocabulary of an ECG" loading="lazy"></iframe>'
+from _extensions.ecg import RATE, beats, tokenizer
+from _extensions.made import when_changed
+
+FILE = "ecg_report.html"
+_FRAME = f"""<iframe class="explorer" src="{FILE}" title="The tokens of five minutes of ECG, to look through"></iframe>
+<p><a href="{FILE}">The same report on a page of its own</a></p>"""
 
 
 def _there() -> bool:
     return importlib.util.find_spec("ubpe_numba.views.explorer") is not None
 
 
-def _write(path: pathlib.Path) -> None:
-    raise NotImplementedError
-
-
 class ExplorerReport(SphinxDirective):
     """The report in a frame, and a link to open it by itself."""
 
     def run(self) -> list[nodes.Node]:
-        """The frame, or what to run where there is no explorer."""
+        """The frame."""
         if not _there():
             return [nodes.paragraph("", "The report is not part of this build.")]
-        return [nodes.raw("", _FRAME.format(name=f"_static/{_NAME}"), format="html")]
+        return [nodes.raw("", _FRAME, format="html")]
 
 
-def _make(app: Sphinx) -> None:
+def _make(folder: pathlib.Path) -> None:
     if not _there():
         return
-    folder = pathlib.Path(app.srcdir) / _FOLDER
-    made = folder / "made_of"
-    folder.mkdir(parents=True, exist_ok=True)
-    if not made.exists() or made.read_text() != app.config.made_of:
-        _write(folder / _NAME)
-        made.write_text(app.config.made_of)
+    from ubpe_numba.views.explorer.report import explore
+
+    values, offsets = beats()
+    explore(tokenizer(), values, offsets, folder / FILE, title="Five minutes of ECG", rate=RATE, kind="signal", progress=False)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make the report before pages are read."""
     app.add_directive("explorer-report", ExplorerReport)
-    app.connect("builder-inited", _make)
+    app.connect("builder-inited", functools.partial(when_changed, name="report", make=_make))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
