@@ -52,6 +52,7 @@ toc_object_entries_show_parents = "hide"
 nb_execution_mode = "cache"  # executed again when a page or the library has changed
 nb_execution_cache_path = prepare(DOCS / "_build")
 nb_execution_raise_on_error = True
+nb_execution_show_tb = True
 nb_execution_timeout = 120
 nb_merge_streams = True
 nb_ipywidgets_js = {}  # nothing from another host

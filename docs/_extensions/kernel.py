@@ -9,6 +9,7 @@ from ubpe_numba.views.colours import LIGHT, Theme
 _CONFIG = """
 c = get_config()
 c.HistoryManager.enabled = False
+c.IPKernelApp.log_level = 40
 c.InlineBackend.figure_formats = {{"svg"}}
 c.InlineBackend.print_figure_kwargs = {{"bbox_inches": "tight", "metadata": {{"Date": None}}}}
 c.InlineBackend.rc = {style!r}
