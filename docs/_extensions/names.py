@@ -24,7 +24,7 @@ from sphinx.util.nodes import make_refnode
 from _extensions.name_pages import comment_of, page, public_bases, public_names
 
 #: Code that may be a name: capital letters or a dot tell it from words such as `fit`.
-_NAME = re.compile(r"(?=.*[A-Z.])[A-Za-z_]\w*(\.\w+)*(\(\))?")
+_NAME = re.compile(r"(?=[^(]*[A-Z.])([A-Za-z_]\w*(?:\.\w+)*)(?:\(.*\))?", re.DOTALL)
 
 
 class _WithNames(Project):
@@ -82,7 +82,6 @@ class Names(Autosummary):
 
 def public(target: str, names: Iterable[str]) -> str | None:
     """The public name of what is meant by `Ragged`, `distributed.fit`, `tok.fit` or `ubpe_numba.documents.ragged.Ragged`."""
-    target = target.removesuffix("()")
     head, _, rest = target.partition(".")
     candidates = [target, f"ubpe_numba.{target}", f"ubpe_numba.plot.{target}"]
     if head == "tok":  # what examples call a tokenizer
@@ -110,7 +109,7 @@ def _only_public(_app: Sphinx, _name: str, value: type, _options: Any, bases: li
 
 
 class _CodeLinks(SphinxTransform):
-    """Code in the text of a page in Markdown that is a public name, such as `UBPE` or `BPE.fit`, becomes a link."""
+    """Code in the text of a page in Markdown that is a public name, `UBPE` or `tok.fit(docs)`, becomes a link."""
 
     default_priority = 400
 
@@ -119,10 +118,11 @@ class _CodeLinks(SphinxTransform):
             return
         for literal in list(self.document.findall(nodes.literal)):
             text = literal.astext()
-            if not _NAME.fullmatch(text) or isinstance(literal.parent, (addnodes.pending_xref, nodes.reference, nodes.title)):
+            name = _NAME.fullmatch(text)
+            if not name or isinstance(literal.parent, (addnodes.pending_xref, nodes.reference, nodes.title)):
                 continue
             link = addnodes.pending_xref(
-                "", refdomain="py", reftype="obj", reftarget=text.removesuffix("()"), refdoc=self.env.docname, refwarn=False
+                "", refdomain="py", reftype="obj", reftarget=name[1], refdoc=self.env.docname, refwarn=False
             )
             literal.replace_self(link)
             link += literal
