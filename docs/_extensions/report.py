@@ -13,7 +13,8 @@ from _extensions.made import when_changed
 
 FILE = "ecg_report.html"
 _FRAME = f"""<iframe class="explorer" src="{FILE}" title="The tokens of five minutes of ECG, to look through"></iframe>
-<p><a href="{FILE}">The same report on a page of its own</a></p>"""
+<p><a href="{FILE}">The same report on a page of its own</a></p>
+<script src="_static/report_scheme.js" defer></script>"""
 
 
 def _there() -> bool:

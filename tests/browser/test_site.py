@@ -152,6 +152,16 @@ def test_the_button_of_the_scheme_changes_the_pictures(visit: _Visit, address: s
     assert visit.page.evaluate(_CONTRAST)["low"] == []
 
 
+def test_the_report_follows_the_scheme_of_the_page(visit: _Visit, address: str) -> None:
+    visit.go(f"{address}/explore.html")
+    shown = "document.querySelector('iframe.explorer').contentDocument?.documentElement.dataset.theme"
+    visit.page.wait_for_function(f"() => {shown} === 'light'")
+    while visit.page.get_attribute("body", "data-theme") != "dark":
+        visit.page.click(".content-icon-container .theme-toggle")
+    visit.page.wait_for_function(f"() => {shown} === 'dark'")
+    assert visit.errors == []
+
+
 def test_an_example_is_copied_without_prompts_and_outputs(visit: _Visit, address: str) -> None:
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visit.go(f"{address}/reference/ubpe_numba.Ragged.html")
