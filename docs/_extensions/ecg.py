@@ -1,4 +1,4 @@
-"""What the pictures and the report are made of: the bundled ECG in levels, and a tokenizer that was fitted to it."""
+"""What the pictures and the report are made of: the beats of the demo, and a tokenizer that was fitted to them."""
 
 import functools
 from typing import Any
@@ -6,22 +6,21 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba import UBPE
-from ubpe_numba.cli.demo import load_ecg
+from ubpe_numba.cli.demo import BEAT_RATE as RATE
+from ubpe_numba.cli.demo import load_beats
 
-RATE = 120
+__all__ = ["RATE", "beats", "tokenizer"]
 
 
 @functools.cache
 def beats() -> tuple[np.ndarray, np.ndarray]:
-    """The ECG at 120 Hz without the drift of the electrode, in levels of 6: shapes come again, noise does not."""
-    values, offsets = load_ecg()
-    slow = values.reshape(-1, 3).mean(1)
-    drift = np.convolve(np.pad(slow, 60, mode="edge"), np.ones(121) / 121, "valid")
-    return np.round((slow - drift) / 6).astype(np.int64), offsets // 3
+    """The levels, and where their documents begin."""
+    levels, offsets, _ = load_beats()
+    return levels, offsets
 
 
 @functools.cache
 def tokenizer() -> Any:
     """Of 1024 tokens, by the fewest."""
-    values, offsets = beats()
-    return UBPE(1024, objective="shortest").fit(values, offsets=offsets, progress=False)
+    levels, offsets = beats()
+    return UBPE(1024, objective="shortest").fit(levels, offsets=offsets, progress=False)
