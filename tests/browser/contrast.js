@@ -20,6 +20,7 @@
     }
     return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255, 1]);
   };
+  const opacity = (element) => (element ? Number(getComputedStyle(element).opacity) * opacity(element.parentElement) : 1);
   const found = new Map();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   let seen = 0;
@@ -33,7 +34,8 @@
     seen += 1;
     const style = getComputedStyle(element);
     const below = ground(element);
-    const [a, b] = [luminance(over(parse(style.color), below)), luminance(below)];
+    const [r, g, blue, alpha] = parse(style.color);
+    const [a, b] = [luminance(over([r, g, blue, alpha * opacity(element)], below)), luminance(below)];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     const size = parseFloat(style.fontSize);
     const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);

@@ -119,10 +119,13 @@ def test_pages_of_every_kind(visit: _Visit, site: pathlib.Path, address: str, re
 
 
 def test_the_check_of_contrast_sees_grey_on_grey(visit: _Visit) -> None:
-    visit.page.set_content('<body style="background:#fff"><p style="color:#999">low</p><p style="color:#444">high</p></body>')
+    visit.page.set_content(
+        '<body style="background:#fff"><p style="color:#999">low</p>'
+        '<p style="color:#444">high</p><div style="opacity:.5"><p style="color:#666">dim</p></div></body>'
+    )
     found = visit.page.evaluate(_CONTRAST)
-    assert found["seen"] == 2
-    assert [low[:2] for low in found["low"]] == [["low", 2.85]]
+    assert found["seen"] == 3
+    assert [low[:2] for low in found["low"]] == [["dim", 2.11], ["low", 2.85]]
 
 
 def test_search_finds_a_method_and_leads_to_it(visit: _Visit, address: str) -> None:
