@@ -1,0 +1,68 @@
+"""The examples of the site's pages run, and give what the pages say; the tutorials are executed when the site is built."""
+
+from __future__ import annotations
+
+import doctest
+import pathlib
+import re
+
+import pytest
+
+DOCS = pathlib.Path(__file__).parent.parent / "docs"
+FOLDERS = ("coming_from", "do", "understand")
+PAGES = [page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))]
+#: Blocks that are run: sessions, whose outputs are compared, and scripts. Other blocks are for a shell, or text.
+BLOCK = re.compile(r"^```(pycon|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+WITH_EXAMPLES = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
+#: What the blocks of a page import, and the package that has it.
+NEEDED = {"tokenizers": "tokenizers", "tiktoken": "tiktoken", "sentencepiece": "sentencepiece", "dask": "distributed"}
+
+
+def name_of(page: pathlib.Path) -> str:
+    return page.relative_to(DOCS).as_posix()
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
+def test_examples_run(page: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All blocks of a page in order, in one namespace and in a folder of their own."""
+    text = page.read_text(encoding="utf-8")
+    blocks = list(BLOCK.finditer(text))
+    code = "\n".join(block[2] for block in blocks)
+    for module, package in NEEDED.items():
+        if re.search(rf"(import|from) {module}\b", code):
+            pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks:
+        line = text.count("\n", 0, block.start(2))
+        if block[1] == "python":
+            exec(compile("\n" * line + block[2], str(page), "exec"), names)
+            continue
+        examples = doctest.DocTestParser().get_doctest(block[2], names, name_of(page), str(page), line)
+        report: list[str] = []
+        doctest.DocTestRunner(verbose=False).run(examples, out=report.append, clear_globs=False)
+        assert not report, "".join(report)
+        names = examples.globs
+
+
+def test_the_pages_have_examples() -> None:
+    found = {name_of(page) for page in WITH_EXAMPLES}
+    assert {"do/fewest_tokens.md", "do/robot_actions.md", "coming_from/tokenizers.md", "understand/rules.md"} <= found
+    assert sum(len(BLOCK.findall(page.read_text(encoding="utf-8"))) for page in WITH_EXAMPLES) >= 50
+
+
+@pytest.mark.parametrize("folder", ["learn", *FOLDERS])
+def test_every_page_is_in_the_index(folder: str) -> None:
+    index = (DOCS / folder / "index.md").read_text(encoding="utf-8")
+    listed = set(re.search(r"```\{toctree\}(.*?)```", index, re.DOTALL)[1].split())  # type: ignore[index]
+    assert {page.stem for page in (DOCS / folder).glob("*.md")} - {"index"} <= listed
+
+
+def test_issues_are_links_with_their_numbers() -> None:
+    """An issue that a page cites is named as its address is."""
+    link = re.compile(r"\[([^\]]*#\d+[^\]]*)\]\((\S+)\)")
+    cited = [found for page in PAGES for found in link.findall(page.read_text(encoding="utf-8"))]
+    assert len(cited) > 30
+    for title, address in cited:
+        number = re.search(r"#(\d+)", title)
+        assert number is not None and re.fullmatch(rf"https://github\.com/[\w.-]+/[\w.-]+/issues/{number[1]}", address), title
