@@ -40,7 +40,7 @@ def test_examples_run(page: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: p
             continue
         examples = doctest.DocTestParser().get_doctest(block[2], names, name_of(page), str(page), line)
         report: list[str] = []
-        doctest.DocTestRunner(verbose=False).run(examples, out=report.append, clear_globs=False)
+        doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(examples, out=report.append, clear_globs=False)
         assert not report, "".join(report)
         names = examples.globs
 
