@@ -1,0 +1,33 @@
+// Colours: of ubpe_numba/views/colours.py, whose values and rule the page is given.
+
+const count8 = meta.colours.light.hues.length;
+const hueOf = (t) => (A.kinds[t] === SYMBOL ? -1 : (t * 5) % count8);
+// From the left: a token takes its own hue, or the next one if the token before it was given that.
+function hueAfter(t, before) {
+  const own = hueOf(t);
+  return own >= 0 && own === before ? (own + 1) % count8 : own;
+}
+let theme = "light", palette = meta.colours.light;
+const colour = (hue) => (hue < 0 ? palette.grey : palette.hues[hue]);
+const colourOf = (t) => colour(hueOf(t));
+
+function setTheme(name) {
+  theme = name;
+  palette = meta.colours[name];
+  const root = document.documentElement;
+  root.dataset.theme = name;
+  for (const key of ["paper", "ink", "dim", "grid", "highlight", "grey"]) root.style.setProperty("--" + key, palette[key]);
+  palette.hues.forEach((hue, i) => root.style.setProperty(`--hue${i}`, hue));
+}
+const FONT = "12px system-ui, sans-serif", MONO = "13px ui-monospace, monospace";
+
+// A canvas of its width on the page and a given height, with a context that counts in pixels of the page.
+function prepared(canvas, height) {
+  const r = devicePixelRatio || 1, width = Math.max(1, canvas.clientWidth);
+  canvas.width = Math.round(width * r);
+  canvas.height = Math.round(height * r);
+  canvas.style.height = height + "px";
+  const g = canvas.getContext("2d");
+  g.setTransform(r, 0, 0, r, 0, 0);
+  return [g, width, height];
+}

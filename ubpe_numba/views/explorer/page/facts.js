@@ -1,0 +1,72 @@
+// Words: what this is, what is chosen, its figures, the tip beside the pointer.
+
+const WHAT = {
+  signal: ["a run of samples that the signal repeats", "samples"],
+  text: ["a string of characters that the text repeats", "characters"],
+  dna: ["a string of bases that the sequence repeats", "bases"],
+  notes: ["a run of notes that the music repeats", "notes"],
+};
+const element = (name, text, className) => {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+};
+function drawWhat() {
+  const [what] = WHAT[meta.kind], cut = state.cut, lost = S < meta.symbols;
+  const chips = [2, 5, 3].map((hue) => { const chip = element("span", "", "chip"); chip.style.background = `var(--hue${hue})`; return chip; });
+  const grey = element("span", "", "chip");
+  grey.style.background = "var(--grey)";
+  const drawn = lost ? ` Drawn are ${units(S)}${meta.limit === null ? ` in ${format(D)} documents at even distances` : ": the beginning"}; all figures are of everything.` : "";
+  $("what").replaceChildren(
+    "A ", element("b", "token"), ` is one number for ${what}. Each colour `, ...chips, ` is a token; grey `, grey, ` are single ${unit}s. `,
+    "Here ", element("b", units(meta.symbols)), ` in ${format(meta.documents)} document${meta.documents === 1 ? "" : "s"} became `,
+    element("b", `${format(cut.tokens)} tokens`), ` of a vocabulary of ${format(N)}: ${cut.ratio.toFixed(2)} ${unit}s each.`, drawn,
+  );
+}
+function drawStatus() {
+  const box = $("status"), t = state.token, cut = state.cut;
+  box.dataset.found = t < 0 ? 0 : chosen().length;
+  if (t < 0) {
+    box.replaceChildren("No token is chosen: click one in the documents or in the table.");
+    return;
+  }
+  const all = chosen(), k = current(), n = cut.count[t], count = element("span", format(n));
+  count.id = "count";
+  const name = element("b", isTextual ? `${t} “${nameOf(t)}”` : `Token ${t}`);
+  const where = k < 0 ? "" : ` · ${format(state.at + 1)} of ${format(all.length)}${all.length < n ? " drawn" : ""}: ${whereOf(cut.starts[k])}`;
+  box.replaceChildren(name, `, ${units(A.toklen[t])}: `, count, ` occurrence${n === 1 ? "" : "s"} in ${format(cut.docs[t])} of ${format(meta.documents)} documents by ${cut.name}${where}`);
+  $("prev").disabled = $("next").disabled = all.length < 2;
+}
+function drawFacts() {
+  const t = state.token, cut = state.cut;
+  $("h-facts").textContent = t < 0 ? "Facts" : `Token ${t}`;
+  if (t < 0) { $("facts").replaceChildren(); return; }
+  const facts = [[isTextual ? "text" : isNotes ? "notes" : "samples", nameOf(t)], ["length", units(A.toklen[t])]];
+  for (const other of cuts) facts.push([`by ${other.name}`, `${format(other.count[t])} times in ${format(other.docs[t])} documents`]);
+  facts.push(["covers", `${((100 * cut.count[t] * A.toklen[t]) / Math.max(1, meta.symbols)).toFixed(2)} % of all ${unit}s`], ["saves", `${format(saved(cut, t))} tokens`]);
+  if (A.kinds[t] === LEARNED) {
+    facts.push(["idf", A.idf[t].toFixed(3)]);
+    if (A.merged[t]) facts.push(["when merged", `${format(A.merged[t])} times`]);
+  } else facts.push(["is", A.kinds[t] === SPECIAL ? "a special token" : "a symbol of the alphabet"]);
+  if (A.logp) facts.push(["ln probability", A.logp[t].toFixed(3)]);
+  $("facts").replaceChildren(...facts.flatMap(([name, value]) => [element("dt", name), element("dd", value)]));
+}
+
+function showTip(event, cut, k) {
+  if (k < 0) { hideTip(); return; }
+  const tip = $("tip"), t = cut.ids[k];
+  tip.textContent = `${isTextual ? "“" + nameOf(t) + "” · " : ""}token ${t} · ${units(A.toklen[t])} · ${format(cut.count[t])} times · ${whereOf(cut.starts[k])}`;
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  tip.style.left = clamp(event.clientX + 14, 4, innerWidth - box.width - 8) + "px";
+  tip.style.top = (event.clientY > 60 ? event.clientY - 38 : event.clientY + 20) + "px";
+  if (!isTextual && cut === state.cut && state.hover !== t) { state.hover = t; refresh(); }
+}
+function hideTip() {
+  $("tip").hidden = true;
+  if (state.hover >= 0) { state.hover = -1; refresh(); }
+}
+function drawFoot() {
+  $("foot").textContent = `Made by ubpe-numba with ${meta.tokenizer}, fingerprint ${meta.fingerprint}. The charts are drawn by uPlot (MIT licence, in this file). Nothing is loaded from elsewhere.`;
+}

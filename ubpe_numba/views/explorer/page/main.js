@@ -1,0 +1,110 @@
+// Keys, themes, paper, and the beginning.
+
+const KEYS = [
+  ["/", "search tokens", () => $("search").focus()],
+  ["n", "next occurrence", () => step(1)],
+  ["p", "previous occurrence", () => step(-1)],
+  ["ArrowRight", "move to the right", () => move(0.25)],
+  ["ArrowLeft", "move to the left", () => move(-0.25)],
+  ["+", "zoom in", () => zoom(0.5)],
+  ["-", "zoom out", () => zoom(2)],
+  ["0", "all that is drawn", () => go(0, S)],
+  ["t", "light or dark", () => paint(theme === "dark" ? "light" : "dark")],
+  ["Escape", "no token", () => choose(-1)],
+  ["?", "this help", () => $("keys").showModal()],
+];
+const SHOWN = { ArrowRight: "→", ArrowLeft: "←", Escape: "Esc" };
+function keyPressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;
+  const inside = event.target.tagName;
+  if (inside === "INPUT") { if (event.key === "Escape") $("grid").focus(); return; }
+  if (event.target.getAttribute?.("role") === "radio" && event.key.startsWith("Arrow")) return;
+  const key = event.key === "=" ? "+" : event.key, found = KEYS.find(([name]) => name === key);
+  if (found) { event.preventDefault(); found[2](); return; }
+  if (/^[1-9]$/.test(key) && cuts[key - 1]) { event.preventDefault(); segmentation(key - 1); }
+}
+function makeHelp() {
+  const list = element("dl", undefined, "keylist"), add = (key, what) => { const name = element("dt"); name.append(element("kbd", key)); list.append(name, element("dd", what)); };
+  for (const [key, what] of KEYS) add(SHOWN[key] ?? key, what);
+  add("↑ ↓", "in the table: the token above or below");
+  if (cuts.length > 1) add(`1–${cuts.length}`, "segmentation");
+  $("keylist").replaceChildren(
+    element("p", `The search takes comparisons of ${Object.keys(FIELDS).join(", ")}, such as len>8 docs>=20; an id; ` + (isTextual ? 'text, in quotes if it has spaces or digits ("in the")' : "symbols one after the other, such as 3,4,5") + ". All of them have to hold."),
+    element("p", "A segmentation is a way to choose among the tokens that fit: rank repeats the merges of the fit in their order, shortest takes the fewest tokens, tfidf prefers rare tokens, likelihood probable ones."),
+    list,
+  );
+}
+function makeSegmentations() {
+  const box = $("cuts");
+  for (const [j, cut] of cuts.entries()) {
+    const button = element("button");
+    button.type = "button";
+    button.append(cut.name, " ", element("small", cut.ratio.toFixed(2)));
+    button.setAttribute("role", "radio");
+    button.setAttribute("aria-label", `${cut.name}, ${cut.ratio.toFixed(2)} ${unit}s a token`);
+    button.title = `${format(cut.tokens)} tokens, ${cut.ratio.toFixed(2)} ${unit}s each (${j + 1})`;
+    button.onclick = () => segmentation(j);
+    box.append(button);
+  }
+  box.onkeydown = (event) => {
+    const d = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!d) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const j = (state.cut.j + d + cuts.length) % cuts.length;
+    segmentation(j);
+    box.children[j].focus();
+  };
+}
+// Everything in the colours and the sizes of now.
+function paint(name = theme) {
+  setTheme(name);
+  view.make();
+  drawRange();
+  drawRows();
+  drawChosen();
+  drawCharts();
+}
+// On paper: light, with the first rows of the table, which is not printed itself.
+function preparePaper(begins) {
+  if (begins) {
+    const rows = listed.slice(0, 25).map((t) => [t, nameOf(t), format(A.toklen[t]), format(state.cut.count[t]), format(state.cut.docs[t]), format(saved(state.cut, t))]);
+    $("paper").replaceChildren(tableOf(`The first ${rows.length} of ${format(listed.length)} tokens, by ${state.cut.name}`, ["id", "symbols", "length", "count", "docs", "saves"], rows));
+    preparePaper.before = theme;
+    paint("light");
+  } else {
+    $("paper").replaceChildren();
+    paint(preparePaper.before);
+  }
+}
+
+makeSegmentations();
+makeHelp();
+startTable();
+startOverview();
+startLanes();
+startAlternatives();
+view.start();
+$("theme").onclick = () => paint(theme === "dark" ? "light" : "dark");
+$("help").onclick = () => $("keys").showModal();
+$("close").onclick = () => $("keys").close();
+$("prev").onclick = () => step(-1);
+$("next").onclick = () => step(1);
+addEventListener("keydown", keyPressed);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => paint(event.matches ? "dark" : "light"));
+matchMedia("print").addEventListener("change", (event) => preparePaper(event.matches));
+let resizing;
+addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(() => { if (!matchMedia("print").matches) paint(); }, 120); });
+document.body.dataset.kind = meta.kind;
+setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+drawFoot();
+state.range = [0, Math.max(1, view.first())];
+// the token that says most, of those that occur several times
+fillList();
+const telling = listed.find((t) => state.cut.count[t] >= 5 && chosenIsDrawn(t)) ?? listed[0] ?? -1;
+function chosenIsDrawn(t) { return occurrences(state.cut, t).length > 0; }
+view.make();
+segmentation(0);
+choose(telling);
+drawRange();
+document.body.dataset.ready = String(Math.round(performance.now()));

@@ -1,0 +1,78 @@
+// All drawn documents in a strip, with the occurrences of the chosen token and the part in view.
+
+const HIGH = 56;
+let strip = null; // of each pixel the lowest and highest: of a signal its samples, of text the lengths of tokens
+
+function makeStrip(width) {
+  if (strip && strip.width === width && strip.cut === state.cut) return strip;
+  const low = new Float32Array(width).fill(Infinity), high = new Float32Array(width).fill(-Infinity);
+  if (isTextual) {
+    const { starts, ends, n } = state.cut, sum = new Float64Array(width), count = new Float64Array(width);
+    for (let k = 0; k < n; k++) {
+      const x = Math.min(width - 1, Math.floor((starts[k] * width) / S));
+      sum[x] += ends[k] - starts[k];
+      count[x]++;
+    }
+    for (let x = 0; x < width; x++) { low[x] = 0; high[x] = count[x] ? sum[x] / count[x] : 0; }
+  } else {
+    for (let x = 0; x < width; x++) {
+      const a = Math.floor((x * S) / width), b = Math.max(a + 1, Math.floor(((x + 1) * S) / width));
+      for (let i = a; i < b && i < S; i++) {
+        const v = heights[i];
+        if (v < low[x]) low[x] = v;
+        if (v > high[x]) high[x] = v;
+      }
+    }
+  }
+  let a = Infinity, b = -Infinity;
+  for (let x = 0; x < width; x++) { if (low[x] < a) a = low[x]; if (high[x] > b) b = high[x]; }
+  strip = { width, cut: state.cut, low, high, a, b };
+  return strip;
+}
+function drawOverview() {
+  const [g, width] = prepared($("overview").firstChild, HIGH);
+  if (!S) return;
+  const { low, high, a, b } = makeStrip(Math.round(width)), bottom = HIGH - 14;
+  const Y = (v) => bottom - 2 - ((bottom - 6) * (v - a)) / (b - a || 1);
+  g.fillStyle = palette.grey;
+  g.globalAlpha = 0.75;
+  for (let x = 0; x < low.length; x++) if (low[x] <= high[x]) g.fillRect(x, Y(high[x]), 1, Math.max(1, Y(low[x]) - Y(high[x])));
+  g.globalAlpha = 1;
+  if (state.token >= 0) {
+    g.fillStyle = hueOf(state.token) < 0 ? palette.ink : colourOf(state.token);
+    let last = -2;
+    for (const k of chosen()) {
+      const x = (state.cut.starts[k] * width) / S;
+      if (x - last >= 1) { g.fillRect(x, bottom + 2, 1.5, 11); last = x; }
+    }
+  }
+  const [from, to] = state.range, x = (from * width) / S, w = Math.max(4, ((to - from) * width) / S);
+  g.fillStyle = palette.ink;
+  g.globalAlpha = 0.1;
+  g.fillRect(x, 0, w, HIGH);
+  g.globalAlpha = 1;
+  g.strokeStyle = palette.ink;
+  g.lineWidth = 1.5;
+  g.strokeRect(x + 0.75, 0.75, Math.max(2.5, w - 1.5), HIGH - 1.5);
+  const slider = $("overview");
+  slider.setAttribute("aria-valuemax", Math.max(0, Math.round(S - (to - from))));
+  slider.setAttribute("aria-valuenow", Math.round(from));
+  slider.setAttribute("aria-valuetext", `${whereOf(from)} to ${whereOf(Math.max(from, to - 1))}`);
+}
+// A place in words.
+function whereOf(x) {
+  if (!D) return "no document";
+  const d = docAt(Math.min(Math.floor(x), Math.max(0, S - 1)));
+  return `document ${A.docid[d]}, ${unit} ${format(Math.floor(x) - docOff[d])}`;
+}
+function startOverview() {
+  const box = $("overview"), jump = (event) => {
+    const w = state.range[1] - state.range[0], x = ((event.clientX - box.getBoundingClientRect().left) / box.clientWidth) * S;
+    go(x - w / 2, x + w / 2);
+  };
+  box.onpointerdown = (event) => { jump(event); box.setPointerCapture(event.pointerId); box.onpointermove = jump; };
+  box.onpointerup = box.onpointercancel = () => { box.onpointermove = null; };
+  $("in").onclick = () => zoom(0.5);
+  $("out").onclick = () => zoom(2);
+  $("all").onclick = () => go(0, S);
+}

@@ -1,0 +1,66 @@
+// The search: comparisons such as len>8 docs>=20, ids, symbols of a signal (3,4,5), text. All of them have to hold.
+
+const FIELDS = {
+  id: (t) => t,
+  len: (t) => A.toklen[t],
+  count: (t) => state.cut.count[t],
+  docs: (t) => state.cut.docs[t],
+  idf: (t) => A.idf[t],
+  saves: (t) => saved(state.cut, t),
+  says: (t) => spread[t] * saved(state.cut, t),
+  merged: (t) => A.merged[t],
+};
+const SAME = { length: "len", documents: "docs", tokens: "saves" };
+const TESTS = {
+  ">": (a, b) => a > b, "<": (a, b) => a < b, ">=": (a, b) => a >= b, "<=": (a, b) => a <= b, "=": (a, b) => a === b, "!=": (a, b) => a !== b,
+};
+
+// Tests of a token, and what is wrong with the query, "" if nothing is.
+function parsed(query) {
+  const tests = [];
+  for (const [word, quoted] of query.matchAll(/"([^"]*)"?|\S+/g)) {
+    const found = /^([a-z]+)(>=|<=|!=|>|<|=)(.*)$/i.exec(word);
+    if (quoted !== undefined) {
+      if (!isTextual) return [[], "this report has no text to search"];
+      if (quoted) tests.push((t) => textOf(t).includes(quoted));
+    } else if (found && (FIELDS[SAME[found[1]] ?? found[1]] || !isTextual)) {
+      const field = FIELDS[SAME[found[1]] ?? found[1]], value = Number(found[3]);
+      if (!field) return [[], `${found[1]}: expected one of ${Object.keys(FIELDS).join(", ")}`];
+      if (found[3] === "" || Number.isNaN(value)) return [[], `${word}: expected a number`];
+      const test = TESTS[found[2]];
+      tests.push((t) => test(field(t), value));
+    } else if (/^\d+$/.test(word)) {
+      const id = Number(word);
+      tests.push((t) => t === id);
+    } else if (isTextual) {
+      tests.push((t) => textOf(t).includes(word));
+    } else {
+      const names = word.split(",").filter(Boolean);
+      if (names.length < 2) return [[], `${word}: expected a comparison such as len>8, an id, or symbols such as 3,4,5`];
+      tests.push((t) => holds(t, names));
+    }
+  }
+  return [tests, ""];
+}
+
+function holds(t, names) {
+  const a = tokOff[t], n = A.toklen[t] - names.length;
+  outer: for (let i = 0; i <= n; i++) {
+    for (let j = 0; j < names.length; j++) if (symbolName(A.arena[a + i + j]) !== names[j]) continue outer;
+    return true;
+  }
+  return false;
+}
+
+// The tokens that a query finds, in order; without a query those that are no single symbols, and occur.
+function listedBy(tests, key, direction) {
+  const made = [], cut = state.cut, field = FIELDS[key], keys = new Float64Array(N);
+  for (let t = 0; t < N; t++) {
+    if (A.kinds[t] === GAP || (!tests.length && (A.kinds[t] === SYMBOL || !cut.count[t]))) continue;
+    let all = true;
+    for (const test of tests) if (!test(t)) { all = false; break; }
+    if (all) made.push(t);
+  }
+  for (const t of made) keys[t] = field(t);
+  return made.sort((a, b) => direction * (keys[a] - keys[b]) || cut.count[b] - cut.count[a] || a - b);
+}

@@ -1,0 +1,78 @@
+// What is chosen and where the page looks; each change says what has to be drawn again.
+
+const cuts = meta.cuts.map(makeCut);
+const state = { cut: cuts[0], token: -1, at: 0, range: [0, 1], hover: -1 };
+const least = () => Math.min(S, isTextual ? 60 : 8);
+const chosen = () => occurrences(state.cut, state.token);
+const current = () => chosen()[state.at] ?? -1;
+
+// Everything that shows the range is drawn at the next frame, once for any number of changes before it.
+let pending = 0;
+function refresh() {
+  if (!pending) pending = requestAnimationFrame(() => { pending = 0; drawRange(); });
+}
+function drawRange() {
+  view.draw();
+  drawOverview();
+  drawLanes();
+  updateAlternative("alt-view");
+}
+
+function go(a, b) {
+  const width = clamp(b - a, least(), Math.max(least(), S));
+  a = clamp(a, 0, Math.max(0, S - width));
+  state.range = [a, a + width];
+  refresh();
+}
+function zoom(factor, x = (state.range[0] + state.range[1]) / 2) {
+  const [a, b] = state.range;
+  go(x - (x - a) * factor, x + (b - x) * factor);
+}
+function move(part) {
+  const [a, b] = state.range;
+  go(a + part * (b - a), b + part * (b - a));
+}
+
+// Choose a token; `k` is the occurrence that was pointed at, without it the first is shown.
+function choose(t, k = -1) {
+  state.token = t;
+  const all = chosen();
+  state.at = k >= 0 ? Math.max(0, firstFrom(all, k)) : nearest(all);
+  if (all.length) view.show(all[state.at]);
+  refresh();
+  drawRows();
+  drawChosen();
+}
+// Of the occurrences the first in view, else the first of all.
+function nearest(all) {
+  const i = firstFrom(all, between(state.cut, ...state.range)[0]);
+  return i < all.length && state.cut.ends[all[i]] <= state.range[1] ? i : 0;
+}
+function step(direction) {
+  const n = chosen().length;
+  if (!n) return;
+  state.at = (state.at + direction + n) % n;
+  view.show(current());
+  refresh();
+  drawStatus();
+  markContext();
+}
+function drawChosen() {
+  drawStatus();
+  drawFacts();
+  drawContext();
+  drawTree();
+  for (const name of ["alt-context"]) updateAlternative(name);
+}
+function segmentation(j) {
+  if (!cuts[j]) return;
+  state.cut = cuts[j];
+  for (const [i, button] of [...$("cuts").children].entries()) {
+    button.setAttribute("aria-checked", String(i === j));
+    button.tabIndex = i === j ? 0 : -1;
+  }
+  drawWhat();
+  fillList();
+  drawCharts();
+  choose(state.token);
+}

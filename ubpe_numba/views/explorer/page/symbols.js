@@ -1,0 +1,109 @@
+// Documents and tokens: where each begins, how high a symbol is drawn, and how it reads as text.
+
+const N = meta.size, values = A.values, S = values.length;
+const docOff = offsetsOf(A.doclen), D = A.doclen.length, tokOff = offsetsOf(A.toklen);
+const SYMBOL = 0, LEARNED = 1, SPECIAL = 2, GAP = 3;
+const isTextual = meta.kind === "text" || meta.kind === "dna", isNotes = meta.kind === "notes";
+const unit = meta.unit, units = (n) => `${format(n)} ${unit}${n === 1 ? "" : "s"}`;
+const docAt = (x) => find(docOff, x, D);
+const level = A.levels ? (v) => A.levels[v] : (v) => v;
+
+// How high every drawn symbol is, and the lowest and highest of them.
+const heights = A.levels ? Float64Array.from(values, level) : values;
+let lowest = Infinity, highest = -Infinity;
+for (let i = 0; i < S; i++) {
+  const v = heights[i];
+  if (v < lowest) lowest = v;
+  if (v > highest) highest = v;
+}
+if (!(lowest <= highest)) [lowest, highest] = [0, 1];
+
+const PITCHES = ["C", "C♯", "D", "D♯", "E", "F", "F♯", "G", "G♯", "A", "A♯", "B"];
+const pitchName = (p) => (Number.isInteger(p) ? PITCHES[((p % 12) + 12) % 12] + (Math.floor(p / 12) - 1) : String(p));
+const symbolName = (v) => meta.labels ? meta.labels[v] : isNotes ? pitchName(v) : String(v);
+
+// Characters that cannot be seen, or that change how others are seen, are written as escapes.
+const isStrange = (c) =>
+  c < 32 || (c >= 127 && c < 160) || c === 0xad || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+  (c >= 0x2060 && c <= 0x206f) || (c >= 0xd800 && c <= 0xdfff) || (c >= 0xfff0 && c <= 0xfffb) || c === 0xfeff || (c >= 0xe0000 && c <= 0xe0fff);
+const hex = (c, n) => c.toString(16).padStart(n, "0");
+const escaped = (c) => (c < 256 ? "\\x" + hex(c, 2) : c < 65536 ? "\\u" + hex(c, 4) : "\\U" + hex(c, 8));
+
+// The character of well-formed UTF-8 at a: [code point, bytes], or null.
+function characterAt(bytes, a, b) {
+  const c = bytes[a];
+  if (c < 0x80) return [c, 1];
+  const n = c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+  if (!n || a + n > b) return null;
+  let point = c & (0xff >> (n + 1));
+  for (let i = 1; i < n; i++) {
+    if ((bytes[a + i] & 0xc0) !== 0x80) return null;
+    point = (point << 6) | (bytes[a + i] & 0x3f);
+  }
+  if ((n === 3 && point < 0x800) || (n === 4 && (point < 0x10000 || point > 0x10ffff)) || (point >= 0xd800 && point <= 0xdfff)) return null;
+  return [point, n];
+}
+
+// Calls see(text, isEscape, place) for every character of the symbols a..b-1 of an array; text is one character.
+function characters(array, a, b, see) {
+  if (meta.labels) {
+    for (let i = a; i < b; i++) for (const ch of meta.labels[array[i]]) { const c = ch.codePointAt(0); see(isStrange(c) && c !== 10 ? escaped(c) : ch, isStrange(c) && c !== 10, i); }
+    return;
+  }
+  for (let i = a; i < b;) {
+    let c = array[i], n = 1, wrong = false;
+    if (meta.utf8) {
+      const found = c > 255 ? null : characterAt(array, i, b);
+      if (found) [c, n] = found; else wrong = true;
+    }
+    if (!Number.isInteger(c) || c < 0 || c > 0x10ffff) see(`[${c}]`, true, i);
+    else if (wrong || (isStrange(c) && c !== 10 && c !== 9)) see(escaped(c), true, i);
+    else see(String.fromCodePoint(c), false, i);
+    i += n;
+  }
+}
+
+// The text of symbols for one line: what cannot be seen is marked. `ends`: spaces too, at both ends.
+const MARKS = { "\n": "⏎", "\t": "⇥" };
+function lineOf(array, a, b, ends = false) {
+  const out = [];
+  characters(array, a, b, (text) => out.push(MARKS[text] ?? text));
+  if (ends) {
+    for (let i = 0; i < out.length && out[i] === " "; i++) out[i] = "␣";
+    for (let i = out.length - 1; i >= 0 && out[i] === " "; i--) out[i] = "␣";
+  }
+  return out.join("");
+}
+
+// The text of a token as a search sees it.
+const texts = new Array(N);
+function textOf(t) {
+  if (texts[t] === undefined) {
+    const out = [];
+    characters(A.arena, tokOff[t], tokOff[t + 1], (text) => out.push(text));
+    texts[t] = out.join("");
+  }
+  return texts[t];
+}
+// The name of a token for people.
+const MOST = 40;
+function nameOf(t) {
+  const a = tokOff[t], n = A.toklen[t];
+  if (isTextual) return lineOf(A.arena, a, Math.min(a + n, a + 4 * MOST), true);
+  const some = Array.from(A.arena.subarray(a, a + Math.min(n, MOST)), symbolName).join(isNotes ? " " : ", ");
+  return some + (n > MOST ? ", …" : "");
+}
+
+// Of signals and notes: how far up and down a token goes. Flat ones say little. Of text all are alike.
+const spread = new Float64Array(N).fill(1);
+if (!isTextual) {
+  for (let t = 0; t < N; t++) {
+    let a = Infinity, b = -Infinity;
+    for (let i = tokOff[t]; i < tokOff[t + 1]; i++) {
+      const v = level(A.arena[i]);
+      if (v < a) a = v;
+      if (v > b) b = v;
+    }
+    spread[t] = b > a ? b - a : 0;
+  }
+}

@@ -1,0 +1,121 @@
+// The table of tokens: searched, sorted; only the rows in view are made.
+
+const COLUMNS = [
+  ["says", isTextual ? "token" : "motif", "says most first: " + (isTextual ? "symbols saved" : "how far it goes up and down × symbols saved")],
+  ["id", "id", "the number of the token"],
+  ["len", "length", `${unit}s in the token`],
+  ["count", "count", "occurrences in all documents"],
+  ["docs", "docs", "documents that hold it"],
+  ["saves", "saves", "tokens fewer than without it: count × (length − 1)"],
+];
+const ROW = 32;
+let listed = [], sortKey = "says", sortDirection = -1, wrongQuery = "";
+
+function makeHeads() {
+  for (const [i, [key, name, title]] of COLUMNS.entries()) {
+    const cell = document.createElement("div"), button = document.createElement("button");
+    cell.setAttribute("role", "columnheader");
+    cell.setAttribute("aria-colindex", i + 1);
+    cell.dataset.key = key;
+    button.type = "button";
+    button.textContent = name;
+    button.title = title;
+    button.onclick = () => sortBy(key);
+    cell.append(button);
+    $("heads").append(cell);
+  }
+  $("search").placeholder = isTextual ? 'text, id, len>8 docs>=20   ( / )' : "len>8 docs>=20, id, 3,4,5   ( / )";
+  $("search").setAttribute("aria-label", "Search tokens by comparisons, id or " + (isTextual ? "text" : "symbols"));
+}
+function sortBy(key) {
+  [sortKey, sortDirection] = [key, sortKey === key ? -sortDirection : key === "id" ? 1 : -1];
+  fillList();
+}
+
+function fillList() {
+  const query = $("search").value.trim(), [tests, wrong] = parsed(query);
+  wrongQuery = wrong;
+  listed = wrong ? [] : listedBy(tests, sortKey, sortDirection);
+  $("search").setAttribute("aria-invalid", String(Boolean(wrong)));
+  $("pad").style.height = listed.length * ROW + "px";
+  for (const cell of $("heads").children) {
+    cell.setAttribute("aria-sort", cell.dataset.key !== sortKey ? "none" : sortDirection < 0 ? "descending" : "ascending");
+  }
+  $("grid").setAttribute("aria-rowcount", listed.length + 1);
+  $("grid").setAttribute("aria-colcount", COLUMNS.length);
+  const n = format(listed.length);
+  $("listinfo").textContent = wrong || (query ? `${n} of ${format(N)} tokens found` : `${n} of ${format(N)} tokens: those in use by ${state.cut.name}`);
+  if (query || !listed.length) $("list").scrollTop = 0;
+  drawRows();
+}
+
+function cellOf(content, i) {
+  const cell = document.createElement("div");
+  cell.setAttribute("role", "gridcell");
+  cell.setAttribute("aria-colindex", i + 1);
+  cell.append(content);
+  return cell;
+}
+function rowOf(t, i) {
+  const row = document.createElement("div");
+  row.className = "row";
+  row.id = "token" + t;
+  row.dataset.token = t;
+  row.setAttribute("role", "row");
+  row.setAttribute("aria-rowindex", i + 2);
+  row.setAttribute("aria-selected", String(t === state.token));
+  let shown;
+  if (isTextual) {
+    shown = document.createElement("span");
+    shown.className = "word";
+    shown.textContent = nameOf(t);
+    shown.style.borderColor = colourOf(t);
+  } else {
+    shown = document.createElement("span");
+    shown.append(picture(t, 96, 26));
+    shown.setAttribute("role", "img");
+    shown.setAttribute("aria-label", nameOf(t));
+  }
+  const cells = [shown, String(t), format(A.toklen[t]), format(state.cut.count[t]), format(state.cut.docs[t]), format(saved(state.cut, t))];
+  row.append(...cells.map(cellOf));
+  return row;
+}
+function drawRows() {
+  const box = $("list"), a = Math.max(0, Math.floor(box.scrollTop / ROW) - 4);
+  const b = Math.min(listed.length, a + Math.ceil(box.clientHeight / ROW) + 8);
+  $("rows").style.transform = `translateY(${a * ROW}px)`;
+  $("rows").replaceChildren(...listed.slice(a, b).map((t, i) => rowOf(t, a + i)));
+  const there = $("token" + state.token);
+  if (there) $("grid").setAttribute("aria-activedescendant", there.id); else $("grid").removeAttribute("aria-activedescendant");
+}
+function scrollToRow(i) {
+  const box = $("list"), top = i * ROW;
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
+}
+
+const JUMPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -Infinity, End: Infinity };
+function tableKey(event) {
+  const jump = JUMPS[event.key];
+  if (!jump || !listed.length || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const i = clamp(listed.indexOf(state.token) + jump, 0, listed.length - 1);
+  scrollToRow(i);
+  choose(listed[i]);
+}
+function startTable() {
+  makeHeads();
+  $("list").onscroll = drawRows;
+  $("grid").onkeydown = tableKey;
+  $("rows").onclick = (event) => {
+    const row = event.target.closest(".row");
+    if (row) choose(Number(row.dataset.token));
+  };
+  $("search").oninput = fillList;
+  $("search").onkeydown = (event) => {
+    if (event.key === "Enter" && listed.length) { choose(listed[0]); event.preventDefault(); }
+    if (event.key === "ArrowDown") { $("grid").focus(); tableKey(event); }
+    if (event.key === "Escape" && $("search").value) { $("search").value = ""; fillList(); event.stopPropagation(); }
+  };
+}

@@ -1,0 +1,111 @@
+// Text and DNA: the symbols in view as elements, a colour behind each token. DNA stands in lines of one width, with its places.
+
+const LINE = 80; // bases in a line
+const STEP = meta.kind === "dna" ? LINE : 1;
+
+function spanOf(cut, k, a, b) {
+  const span = document.createElement("span"), t = cut.ids[k];
+  span.className = "tok";
+  span.dataset.k = k;
+  if (t === state.token) span.classList.add("on");
+  if (k === current()) span.classList.add("here");
+  const hue = cut.hues[k];
+  if (hue >= 0) span.style.setProperty("--hue", `var(--hue${hue})`); else span.classList.add("single");
+  putText(span, a, b);
+  return span;
+}
+function putText(box, a, b) {
+  let text = "";
+  const flush = () => { if (text) box.append(text); text = ""; };
+  characters(values, a, b, (character, isEscape) => {
+    if (!isEscape && character !== "\n") { text += character; return; }
+    flush();
+    const mark = document.createElement("i");
+    mark.textContent = isEscape ? character : "⏎";
+    box.append(mark);
+    if (!isEscape) text = "\n";
+  });
+  flush();
+}
+// The symbols a..b-1 of one document, tokens and what is between them.
+function fillLine(box, cut, a, b) {
+  let [k] = between(cut, a, b), at = a, marked = 0;
+  while (at < b) {
+    const from = k < cut.n ? cut.starts[k] : Infinity;
+    if (from >= b) { putText(box, at, b); break; }
+    if (from > at) putText(box, at, from);
+    const start = Math.max(at, from), end = Math.min(b, cut.ends[k]);
+    if (end > start) {
+      box.append(spanOf(cut, k, start, end));
+      if (cut.ids[k] === state.token && cut.starts[k] >= a) marked++;
+      at = end;
+    }
+    if (cut.ends[k] > b) break;
+    k++;
+  }
+  return marked;
+}
+const textView = {
+  start() {
+    const box = $("plot");
+    box.className = "text " + meta.kind;
+    box.tabIndex = 0;
+    box.setAttribute("role", "group");
+    box.onmousemove = (event) => {
+      const span = event.target.closest(".tok");
+      if (span) showTip(event, state.cut, Number(span.dataset.k)); else hideTip();
+    };
+    box.onmouseleave = hideTip;
+    box.onclick = (event) => {
+      const span = event.target.closest(".tok");
+      if (span && getSelection().isCollapsed) choose(state.cut.ids[span.dataset.k], Number(span.dataset.k));
+    };
+  },
+  make() {},
+  draw() {
+    const [a, b] = [Math.floor(state.range[0]), Math.min(S, Math.ceil(state.range[1]), Math.floor(state.range[0]) + 20000)], cut = state.cut;
+    const parts = [];
+    let marked = 0;
+    for (let d = docAt(a); d < D && docOff[d] < b; d++) {
+      const from = Math.max(a, docOff[d]), to = Math.min(b, docOff[d + 1]);
+      if (to <= from) continue;
+      const head = document.createElement("div");
+      head.className = "dochead";
+      head.textContent = `document ${A.docid[d]}` + (from > docOff[d] ? `, from ${unit} ${format(from - docOff[d])}` : "");
+      parts.push(head);
+      for (let at = from; at < to;) {
+        const end = meta.kind === "dna" ? Math.min(to, docOff[d] + (Math.floor((at - docOff[d]) / LINE) + 1) * LINE) : to;
+        const line = document.createElement("div");
+        line.className = "line";
+        if (meta.kind === "dna") line.dataset.place = format(at - docOff[d]);
+        marked += fillLine(line, cut, at, end);
+        parts.push(line);
+        at = end;
+      }
+    }
+    const box = $("plot");
+    box.replaceChildren(...parts);
+    box.dataset.marked = marked;
+    const [i, j] = between(cut, a, b);
+    box.setAttribute("aria-label", `${whereOf(a)} to ${whereOf(Math.max(a, b - 1))}: ${format(j - i)} tokens; ${format(marked)} occurrences of the chosen token are marked`);
+    const here = box.querySelector(".here");
+    if (here && shownFor !== current()) {
+      shownFor = current();
+      const top = here.offsetTop - box.offsetTop;
+      if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 40) box.scrollTop = Math.max(0, top - 60);
+    }
+  },
+  show(k) {
+    const [a, b] = state.range, from = state.cut.starts[k], to = state.cut.ends[k];
+    if (from >= a && to <= b) return;
+    const begin = docOff[docAt(from)], before = Math.max(begin, from - (from - begin) % STEP - (meta.kind === "dna" ? 2 * LINE : 300));
+    let start = before;
+    if (meta.kind === "text") for (let i = from - 1; i > before; i--) if (values[i] === 10) { start = i + 1; break; }
+    go(start, start + (b - a));
+  },
+  first() {
+    return Math.min(S, meta.kind === "dna" ? 12 * LINE : 1500);
+  },
+};
+let shownFor = -2;
+const view = isTextual ? textView : plotView;

@@ -1,0 +1,58 @@
+// The data of the page: arrays that pack.py deflated.
+
+const $ = (id) => document.getElementById(id);
+const meta = JSON.parse($("data").textContent);
+const TYPES = {
+  u1: Uint8Array, i1: Int8Array, u2: Uint16Array, i2: Int16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array,
+};
+
+function fromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  return bytes;
+}
+
+async function unpack({ t, n, c, d }) {
+  const stream = new Blob([fromBase64(d)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const planes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const width = TYPES[t].BYTES_PER_ELEMENT;
+  let bytes = planes;
+  if (width > 1) {
+    bytes = new Uint8Array(n * width);
+    for (let p = 0; p < width; p++) for (let i = 0, j = p, k = p * n; i < n; i++, j += width, k++) bytes[j] = planes[k];
+  }
+  const array = new TYPES[t](bytes.buffer, 0, n);
+  if (c) for (let i = 1; i < n; i++) array[i] += array[i - 1]; // modulo the width of the type, as the differences are
+  return array;
+}
+
+const A = {};
+await Promise.all(Object.entries(meta.arrays).map(async ([name, made]) => { A[name] = await unpack(made); made.d = ""; }));
+
+const offsetsOf = (lengths) => {
+  const made = new Float64Array(lengths.length + 1);
+  for (let i = 0; i < lengths.length; i++) made[i + 1] = made[i] + lengths[i];
+  return made;
+};
+
+// The last index whose element is at most x, of ascending elements; 0 if there is none.
+const find = (ascending, x, n = ascending.length) => {
+  let a = 0, b = n;
+  while (b - a > 1) {
+    const m = (a + b) >> 1;
+    if (ascending[m] <= x) a = m; else b = m;
+  }
+  return a;
+};
+// The first index whose element is at least x.
+const firstFrom = (ascending, x) => {
+  let a = 0, b = ascending.length;
+  while (a < b) {
+    const m = (a + b) >> 1;
+    if (ascending[m] < x) a = m + 1; else b = m;
+  }
+  return a;
+};
+const format = (x) => x.toLocaleString("en-US");
+const clamp = (x, low, high) => Math.max(low, Math.min(high, x));

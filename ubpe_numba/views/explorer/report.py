@@ -1,0 +1,278 @@
+"""`explore`: a report of a vocabulary and of what it does to documents, in one HTML file."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.utf8 import read_documents
+from ubpe_numba.errors import NotFittedError
+from ubpe_numba.runtime.arrays import describe, positive
+from ubpe_numba.runtime.files import write_atomically
+from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.views import colours
+from ubpe_numba.views.explorer.cuts import Cut, cut_of
+from ubpe_numba.views.explorer.drawn import Drawn, choose
+from ubpe_numba.views.explorer.kinds import UNITS, Symbols, kind_of, symbols_of
+from ubpe_numba.views.explorer.pack import packed
+from ubpe_numba.views.explorer.page import page_of
+from ubpe_numba.views.explorer.segmentations import AUTO, segmentations_of
+from ubpe_numba.views.explorer.tokens import Tokens, tokens_of
+
+if TYPE_CHECKING:
+    from ubpe_numba.tokenizers.base import Tokenizer
+
+__all__ = ["Report", "explore"]
+
+MAX_SYMBOLS = 2_000_000
+_FRAME = 900  # pixels of the frame in a notebook
+_CURVE = 1000  # points of the compression curve
+
+
+class Report:
+    """A report that was not written to a file: notebooks show it in a frame of its own.
+
+    Attributes
+    ----------
+    html : str
+        The whole page.
+    title : str
+        Its title.
+    """
+
+    def __init__(self, page: str, title: str) -> None:
+        self.html, self.title = page, title
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written.
+        """
+        write_atomically(path, self.html.encode("utf-8", "surrogatepass"))
+
+    def _repr_html_(self) -> str:
+        """A frame that may run its own scripts and nothing else: no access to the notebook, its storage or the network."""
+        frame = f'sandbox="allow-scripts" title="{html.escape(self.title)}" width="100%" height="{_FRAME}"'
+        return f'<iframe {frame} frameborder="0" srcdoc="{html.escape(self.html)}"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"Report({self.title!r}, {len(self.html)} characters)"
+
+
+def explore(
+    tok: Tokenizer,
+    docs: Any,
+    offsets: Any = None,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    title: str | None = None,
+    kind: str = "auto",
+    unit: str | None = None,
+    rate: float | None = None,
+    letters: Any = None,
+    pitches: Any = None,
+    segmentations: str | Sequence[str] = AUTO,
+    max_symbols: int = MAX_SYMBOLS,
+    unknown: str | int = "raise",
+    allowed_special: Any = "all",
+    disallowed_special: Any = "none",
+    progress: bool | str = "auto",
+) -> Report | None:
+    """Make a report of the tokens of a vocabulary and of where documents hold them: one HTML file, without a network.
+
+    It has the documents with their tokens in colours, a table of all tokens to search and to sort, of a chosen token its
+    occurrences in their contexts, its merges and its figures, and the same documents cut in other ways. Everything that is
+    counted is counted over all documents; those that are drawn are some of them where there are more than `max_symbols`.
+
+    Parameters
+    ----------
+    tok : Tokenizer
+        A fitted tokenizer.
+    docs, offsets
+        Documents, given as to `fit`.
+    path : str or path, optional
+        The file to write, whole or not at all. None: the report is returned.
+    title : str, optional
+        The title. By default it says what the tokenizer is.
+    kind : str
+        What the documents are shown as: ``"signal"``, ``"text"``, ``"dna"``, ``"notes"`` (symbols are pitches), or ``"auto"``:
+        integers and bytes that are no text are a signal, text of nucleotides only is DNA.
+    unit : str, optional
+        What one symbol is called: by default ``"sample"``, ``"character"`` or ``"byte"``, ``"base"``, ``"note"``.
+    rate : float, optional
+        How many symbols a second has: axes are in seconds then.
+    letters : str, sequence or mapping, optional
+        For text and DNA that is given as integers: the text of each symbol (of DNA by default ``"ACGTN"``).
+    pitches : sequence or mapping, optional
+        For notes: the pitch of each symbol as MIDI numbers it, None for a rest. By default symbols are pitches.
+    segmentations : str or sequence of str
+        The objectives by which the documents are cut, as `with_objective` takes them. ``"auto"``: the tokenizer's own first,
+        then the others that its vocabulary allows.
+    max_symbols : int
+        How many symbols are drawn: of more, whole documents at even distances.
+    unknown, allowed_special, disallowed_special
+        As for `encode`. Special tokens are allowed by default: the report only looks at the documents.
+    progress : bool or str
+        As for `fit`.
+
+    Returns
+    -------
+    Report or None
+        With `html`, `save(path)` and a picture in notebooks; None if it was written to `path`.
+
+    Raises
+    ------
+    NotFittedError
+        Without a vocabulary.
+    UnknownSymbolError, SpecialTokenError
+        As `encode_batch`.
+    TypeError, ValueError
+        For documents or an argument that is not valid, naming it.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> from ubpe_numba import BPE
+    >>> tok = BPE(4).fit([[0, 1, 2, 0, 1], [0, 1]])
+    >>> report = explore(tok, [[0, 1, 2, 0, 1], [0, 1]], title="Three tokens", progress=False)
+    >>> report.title, report.html[:15]
+    ('Three tokens', '<!doctype html>')
+    """
+    _check_words(title, unit, rate)
+    most = positive(max_symbols, "max_symbols")
+    bar = Progress(progress, "explore")
+    vocabulary = tok.vocabulary
+    documents = read_documents(docs, offsets, tok.segmenter_.encoding)
+    tok.alphabet_.check_kind(documents)
+    as_kind = kind_of(kind, documents)
+    options = {"unknown": unknown, "allowed_special": allowed_special, "disallowed_special": disallowed_special}
+    cutters = segmentations_of(tok, segmentations)
+    lengths = np.diff(documents.offsets)
+    drawn = choose(lengths, most)
+    cuts = [cut_of(name, cutters[name], documents, drawn, options) for name in bar.rounds(list(cutters), "explore", "segmentation")]
+    tokens = tokens_of(tok, max(cut.counts.size for cut in cuts))
+    shown = documents.take(drawn.indices)
+    if drawn.limit is not None:
+        shown = shown._replace(values=shown.values[: drawn.limit], offsets=np.array([0, drawn.limit]))
+    name = title or f"{type(tok).__name__} of {len(vocabulary):,} tokens"
+    symbols = _symbols(as_kind, shown.values, tokens.symbols, letters, pitches)
+    meta = {
+        "title": name,
+        "kind": as_kind,
+        "unit": unit or ("byte" if as_kind == "text" and documents.kind == "bytes" else UNITS[as_kind]),
+        "rate": rate,
+        "utf8": documents.kind == "bytes" or tok.alphabet_.kind == "bytes",
+        "tokenizer": type(tok).__name__,
+        "size": tokens.lengths.size,
+        "learned": vocabulary.n_learned,
+        "pairs": vocabulary.merges is not None,
+        "fingerprint": tok.fingerprint,
+        "documents": lengths.size,
+        "symbols": int(lengths.sum()),
+        "limit": drawn.limit,
+        "labels": symbols and symbols.labels,
+        "base": symbols.base if symbols else "",
+        "colours": _colours(),
+        "cuts": [{"name": cut.name, "tokens": cut.n_tokens} for cut in cuts],
+        "arrays": _arrays(tok, shown, drawn, lengths, tokens, cuts, symbols),
+    }
+    report = Report(page_of(meta, name, _summary(meta)), name)
+    if path is None:
+        return report
+    report.save(path)
+    return None
+
+
+def _check_words(title: Any, unit: Any, rate: Any) -> None:
+    """TypeError or ValueError for a title or unit that is no `str`, or a rate that is no number above 0."""
+    for name, given in (("title", title), ("unit", unit)):
+        if given is not None and not isinstance(given, str):
+            raise TypeError(f"{name}: expected str or None, got {describe(given)}")
+    if rate is not None:
+        if isinstance(rate, bool) or not isinstance(rate, (int, float, np.integer, np.floating)):
+            raise TypeError(f"rate: expected a number or None, got {describe(rate)}")
+        if not 0 < rate < float("inf"):
+            raise ValueError(f"rate: expected a number above 0, got {rate}")
+
+
+def _symbols(kind: str, values: np.ndarray, arena: np.ndarray, letters: Any, pitches: Any) -> Symbols | None:
+    both = np.concatenate([np.unique(values), np.unique(arena)]) if values.size else np.unique(arena)
+    return symbols_of(kind, np.unique(both), letters, pitches)
+
+
+def _colours() -> dict[str, Any]:
+    """The colours of the page by theme, as it needs them."""
+    names = ("paper", "ink", "dim", "grid", "highlight", "grey", "hues")
+    return {theme.name: {name: getattr(theme, name) for name in names} for theme in (colours.LIGHT, colours.DARK)}
+
+
+def _arrays(
+    tok: Tokenizer,
+    shown: Documents,
+    drawn: Drawn,
+    lengths: np.ndarray,
+    tokens: Tokens,
+    cuts: list[Cut],
+    symbols: Symbols | None,
+) -> dict[str, Any]:
+    """All arrays of the page, packed."""
+
+    def numbered(values: np.ndarray) -> np.ndarray:
+        return values if symbols is None else np.searchsorted(symbols.order, values)
+
+    arrays = {
+        "values": numbered(shown.values),
+        "doclen": np.diff(shown.offsets),
+        "docid": drawn.indices,
+        "arena": numbered(tokens.symbols),
+        "toklen": tokens.lengths,
+        "kinds": tokens.kinds,
+        "idf": tokens.statistics["idf"].astype(np.float32),
+        "merged": tokens.statistics["merged"],
+    }
+    if drawn.limit is not None:
+        arrays["whole"] = lengths[drawn.indices]
+    if "logp" in tokens.statistics:
+        arrays["logp"] = tokens.statistics["logp"].astype(np.float32)
+    if tokens.parents is not None:
+        arrays["left"], arrays["right"] = tokens.parents[:, 0], tokens.parents[:, 1]
+    if symbols is not None and symbols.levels is not None:
+        arrays["levels"] = symbols.levels
+    for i, cut in enumerate(cuts):
+        parts = {"count": cut.counts, "docs": cut.document_frequencies, "ids": cut.ids, "per": cut.per_document}
+        arrays |= {f"{name}{i}": array for name, array in parts.items()}
+        if cut.gaps is not None:
+            arrays[f"gaps{i}"] = cut.gaps
+        if cut.widths is not None:
+            arrays[f"widths{i}"] = cut.widths
+    try:
+        sizes, ratios = tok.compression_curve()
+    except NotFittedError:  # no record of a fit
+        pass
+    else:
+        some = np.unique(np.round(np.linspace(0, sizes.size - 1, min(sizes.size, _CURVE))).astype(np.int64))
+        arrays |= {"curvesize": sizes[some], "curve": ratios[some].astype(np.float32)}
+    return {name: packed(array) for name, array in arrays.items()}
+
+
+def _summary(meta: dict[str, Any]) -> str:
+    """The report in a sentence, for readers without scripts."""
+    cuts = ", ".join(f"{cut['tokens']:,} by {cut['name']}" for cut in meta["cuts"])
+    return (
+        f"{meta['symbols']:,} {meta['unit']}s in {meta['documents']:,} documents, cut into tokens of a vocabulary of "
+        f"{meta['size']:,} ({meta['tokenizer']}): {cuts}."
+    )
