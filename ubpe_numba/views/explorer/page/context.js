@@ -40,6 +40,7 @@ function drawConcordance(box, all) {
   }
   table.onclick = (event) => jumpTo(event.target.closest("tr"));
   table.onkeydown = (event) => { if (event.key === "Enter") jumpTo(event.target.closest("tr")); };
+  table.style.setProperty("--match", `${Math.min(24, nameOf(state.token).length) + 2}ch`);
   table.style.setProperty("--hue", colourOf(state.token));
   box.replaceChildren(table);
   markContext();

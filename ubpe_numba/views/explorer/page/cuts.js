@@ -36,4 +36,6 @@ const tokenAt = (cut, x) => {
   const k = find(cut.starts, x);
   return cut.starts[k] <= x && x < cut.ends[k] ? k : -1;
 };
+// What is chosen keeps its own hue wherever it stands, as in the table: its marks tell it from its neighbours.
+const hueAt = (cut, k) => (cut.ids[k] === state.token ? hueOf(cut.ids[k]) : cut.hues[k]);
 const saved = (cut, t) => cut.count[t] * Math.max(0, A.toklen[t] - 1);

@@ -19,7 +19,7 @@ function drawWhat() {
   grey.style.background = "var(--grey)";
   const drawn = lost ? ` Drawn are ${units(S)}${meta.limit === null ? ` in ${format(D)} documents at even distances` : ": the beginning"}; all figures are of everything.` : "";
   $("what").replaceChildren(
-    "A ", element("b", "token"), ` is one number for ${what}. Each colour `, ...chips, ` is a token; grey `, grey, ` are single ${unit}s. `,
+    "A ", element("b", "token"), ` is one number that stands for ${what}. Where the colour changes `, ...chips, ` the next token begins; grey `, grey, ` are ${unit}s that stand alone. `,
     "Here ", element("b", units(meta.symbols)), ` in ${format(meta.documents)} document${meta.documents === 1 ? "" : "s"} became `,
     element("b", `${format(cut.tokens)} tokens`), ` of a vocabulary of ${format(N)}: ${cut.ratio.toFixed(2)} ${unit}s each.`, drawn,
   );
@@ -43,7 +43,7 @@ function drawFacts() {
   $("h-facts").textContent = t < 0 ? "Facts" : `Token ${t}`;
   if (t < 0) { $("facts").replaceChildren(); return; }
   const facts = [[isTextual ? "text" : isNotes ? "notes" : "samples", nameOf(t)], ["length", units(A.toklen[t])]];
-  for (const other of cuts) facts.push([`by ${other.name}`, `${format(other.count[t])} times in ${format(other.docs[t])} documents`]);
+  for (const other of cuts) facts.push([`by ${other.name}`, `${format(other.count[t])} in ${format(other.docs[t])} documents`]);
   facts.push(["covers", `${((100 * cut.count[t] * A.toklen[t]) / Math.max(1, meta.symbols)).toFixed(2)} % of all ${unit}s`], ["saves", `${format(saved(cut, t))} tokens`]);
   if (A.kinds[t] === LEARNED) {
     facts.push(["idf", A.idf[t].toFixed(3)]);

@@ -39,9 +39,9 @@ function drawLanes() {
   canvas.setAttribute("aria-label", `From ${whereOf(a)}: ` + cuts.map((cut, j) => { const [i, k] = between(cut, a, frame.end ?? b); return `${cut.name} ${format(k - i)} tokens, ${found[j]} of them the chosen one`; }).join("; "));
 }
 function drawLaneToken(g, cut, k, X, y) {
-  const t = cut.ids[k], x = X(cut.starts[k]), w = X(cut.ends[k]) - x, on = t === state.token, hue = cut.hues[k];
+  const t = cut.ids[k], x = X(cut.starts[k]), w = X(cut.ends[k]) - x, on = t === state.token, hue = hueAt(cut, k);
   g.fillStyle = colour(hue);
-  g.globalAlpha = isTextual ? (hue < 0 ? 0.12 : on ? 0.6 : 0.3) : hue < 0 ? 0.3 : state.token >= 0 && !on ? 0.5 : 0.95;
+  g.globalAlpha = isTextual ? (hue < 0 ? 0.12 : on ? 0.6 : 0.3) : hue < 0 ? 0.3 : on ? 0.7 : 0.5;
   g.fillRect(x + 0.5, y, Math.max(0.7, w - 1), 22);
   g.globalAlpha = 1;
   if (on) {

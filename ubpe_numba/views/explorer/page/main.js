@@ -78,6 +78,19 @@ function preparePaper(begins) {
   }
 }
 
+// The token to begin with: of those that are drawn and occur often one that goes far up and down, or a long word.
+function mostTelling() {
+  let best = -1, most = -1;
+  for (const t of listed) {
+    const n = occurrences(state.cut, t).length;
+    if (!n) continue;
+    const often = n >= 3 ? 1e6 : 1, long = A.toklen[t] >= 8 ? 1e6 : 1;
+    const says = often * long * (isTextual ? saved(state.cut, t) : FIELDS.says(t) * spread[t]);
+    if (says > most) [best, most] = [t, says];
+  }
+  return best;
+}
+
 makeSegmentations();
 makeHelp();
 startTable();
@@ -99,12 +112,9 @@ document.body.dataset.kind = meta.kind;
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 drawFoot();
 state.range = [0, Math.max(1, view.first())];
-// the token that says most, of those that occur several times
 fillList();
-const telling = listed.find((t) => state.cut.count[t] >= 5 && chosenIsDrawn(t)) ?? listed[0] ?? -1;
-function chosenIsDrawn(t) { return occurrences(state.cut, t).length > 0; }
 view.make();
 segmentation(0);
-choose(telling);
+choose(mostTelling());
 drawRange();
 document.body.dataset.ready = String(Math.round(performance.now()));

@@ -64,7 +64,7 @@ function drawTokens(u, cut, i, j, top, height) {
   const g = u.ctx, r = devicePixelRatio || 1, X = (x) => u.valToPos(x, "x", true), Y = (v) => u.valToPos(v, "y", true);
   const paths = new Map(), pixel = X(1) - X(0), note = Math.abs(Y(0.42) - Y(-0.42)), mark = state.token;
   for (let k = i; k < j; k++) {
-    const on = cut.ids[k] === mark || cut.ids[k] === state.hover, key = cut.hues[k] + (on ? 100 : 0);
+    const on = cut.ids[k] === mark || cut.ids[k] === state.hover, key = hueAt(cut, k) + (on ? 100 : 0);
     if (!paths.has(key)) paths.set(key, new Path2D());
     const path = paths.get(key), a = cut.starts[k], b = cut.ends[k];
     if (isNotes) {
@@ -80,7 +80,7 @@ function drawTokens(u, cut, i, j, top, height) {
   g.lineJoin = g.lineCap = "round";
   for (const [key, path] of paths) {
     const on = key >= 50, hue = on ? key - 100 : key;
-    g.globalAlpha = mark >= 0 && !on ? (isNotes ? 0.5 : 0.6) : 1;
+    g.globalAlpha = mark >= 0 && !on ? 0.75 : 1;
     if (isNotes) { g.fillStyle = colour(hue); g.fill(path); if (on) { g.strokeStyle = palette.ink; g.lineWidth = 1.5 * r; g.stroke(path); } continue; }
     g.strokeStyle = colour(hue);
     g.lineWidth = (on ? 3.6 : hue < 0 ? 1.4 : 2.2) * r;
@@ -105,7 +105,7 @@ function drawOver(u) {
     before = x + w;
     g.fillStyle = palette.highlight;
     g.fillRect(x, top, Math.max(2 * r, w), height);
-    g.fillStyle = hueOf(cut.ids[k]) < 0 ? palette.ink : colour(cut.hues[k]);
+    g.fillStyle = hueOf(cut.ids[k]) < 0 ? palette.ink : colourOf(cut.ids[k]);
     g.fillRect(x, top + height - 5 * r, Math.max(1.5 * r, w), 5 * r);
     if (k === current()) { g.strokeStyle = palette.ink; g.lineWidth = 1.5 * r; g.strokeRect(x, top + r, Math.max(2 * r, w), height - 2 * r); }
   }
@@ -117,10 +117,18 @@ function drawOver(u) {
   $("plot").firstChild.setAttribute("aria-label", `${whereOf(a)} to ${whereOf(b - 1)}: ${what}; ${format(marked)} occurrences of the chosen token are marked`);
 }
 
-const seconds = (x) => {
-  const s = x / meta.rate, fine = (state.range[1] - state.range[0]) / meta.rate < 4;
-  return s < 60 ? `${fine ? s.toFixed(1) : Math.round(s * 10) / 10} s` : `${Math.floor(s / 60)}:${(s % 60).toFixed(fine ? 1 : 0).padStart(fine ? 4 : 2, "0")}`;
+// Symbols as seconds, or minutes and seconds, with as many digits as tell the ticks apart.
+const seconds = (x, step) => {
+  const s = x / meta.rate, digits = clamp(Math.ceil(-Math.log10(step / meta.rate) - 1e-9), 0, 6);
+  return s < 60 ? `${s.toFixed(digits)} s` : `${Math.floor(s / 60)}:${(s % 60).toFixed(digits).padStart(digits ? digits + 3 : 2, "0")}`;
 };
+// Ticks at round seconds.
+function roundSeconds(u, _, a, b) {
+  const least = (90 * (b - a)) / Math.max(90, u.bbox.width / (devicePixelRatio || 1)) / meta.rate, size = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((n) => n * size).find((n) => n >= least) * meta.rate, made = [];
+  for (let x = Math.ceil(a / step) * step; x <= b; x += step) made.push(x);
+  return made;
+}
 const axis = (more = {}) => ({
   stroke: palette.dim, grid: { stroke: palette.grid, width: 1 }, ticks: { stroke: palette.grid, width: 1 }, font: FONT, labelFont: FONT, ...more,
 });
@@ -133,7 +141,7 @@ const plotView = {
     plot?.destroy();
     const pad = isNotes ? 1.5 : (highest - lowest) * 0.06 + 0.5;
     const x = axis({ size: 34 }), y = axis({ size: 54, grid: { stroke: palette.grid, width: isNotes ? 0 : 1 } });
-    if (meta.rate) x.values = (_, splits) => splits.map(seconds);
+    if (meta.rate) { x.splits = roundSeconds; x.values = (_, splits) => splits.map((s) => seconds(s, splits.length > 1 ? splits[1] - splits[0] : 1)); }
     if (isNotes) { y.splits = () => { const made = []; for (let p = Math.ceil(lowest / 12) * 12; p <= highest; p += 12) made.push(p); return made.length ? made : [lowest]; }; y.values = (_, splits) => splits.map(pitchName); }
     if (meta.base) y.label = "+ " + meta.base;
     plot = new uPlot({

@@ -7,7 +7,7 @@ const FIELDS = {
   docs: (t) => state.cut.docs[t],
   idf: (t) => A.idf[t],
   saves: (t) => saved(state.cut, t),
-  says: (t) => spread[t] * saved(state.cut, t),
+  says: (t) => (state.cut.count[t] < 2 ? 0 : spread[t] * saved(state.cut, t)), // as motif_choice.py has it: what occurs once is no motif
   merged: (t) => A.merged[t],
 };
 const SAME = { length: "len", documents: "docs", tokens: "saves" };

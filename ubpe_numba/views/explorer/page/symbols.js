@@ -86,7 +86,7 @@ function textOf(t) {
   return texts[t];
 }
 // The name of a token for people.
-const MOST = 40;
+const MOST = 24;
 function nameOf(t) {
   const a = tokOff[t], n = A.toklen[t];
   if (isTextual) return lineOf(A.arena, a, Math.min(a + n, a + 4 * MOST), true);

@@ -1,7 +1,7 @@
 // Text and DNA: the symbols in view as elements, a colour behind each token. DNA stands in lines of one width, with its places.
 
-const LINE = 80; // bases in a line
-const STEP = meta.kind === "dna" ? LINE : 1;
+let LINE = 80; // bases in a line, as many tens as there is room for
+const BASE = 9.3; // pixels
 
 function spanOf(cut, k, a, b) {
   const span = document.createElement("span"), t = cut.ids[k];
@@ -9,7 +9,7 @@ function spanOf(cut, k, a, b) {
   span.dataset.k = k;
   if (t === state.token) span.classList.add("on");
   if (k === current()) span.classList.add("here");
-  const hue = cut.hues[k];
+  const hue = hueAt(cut, k);
   if (hue >= 0) span.style.setProperty("--hue", `var(--hue${hue})`); else span.classList.add("single");
   putText(span, a, b);
   return span;
@@ -61,7 +61,9 @@ const textView = {
       if (span && getSelection().isCollapsed) choose(state.cut.ids[span.dataset.k], Number(span.dataset.k));
     };
   },
-  make() {},
+  make() {
+    if (meta.kind === "dna") LINE = clamp(Math.floor(($("plot").clientWidth - 120) / BASE / 10) * 10, 20, 120);
+  },
   draw() {
     const [a, b] = [Math.floor(state.range[0]), Math.min(S, Math.ceil(state.range[1]), Math.floor(state.range[0]) + 20000)], cut = state.cut;
     const parts = [];
@@ -98,7 +100,7 @@ const textView = {
   show(k) {
     const [a, b] = state.range, from = state.cut.starts[k], to = state.cut.ends[k];
     if (from >= a && to <= b) return;
-    const begin = docOff[docAt(from)], before = Math.max(begin, from - (from - begin) % STEP - (meta.kind === "dna" ? 2 * LINE : 300));
+    const begin = docOff[docAt(from)], before = Math.max(begin, from - (meta.kind === "dna" ? ((from - begin) % LINE) + 2 * LINE : 300));
     let start = before;
     if (meta.kind === "text") for (let i = from - 1; i > before; i--) if (values[i] === 10) { start = i + 1; break; }
     go(start, start + (b - a));
