@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ubpe_numba.cli import explore as page
 from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_table
 from ubpe_numba.cli.read import STANDARD, Form, Reader, integer_type
 from ubpe_numba.cli.write import check_output, output, write_documents
@@ -90,6 +91,15 @@ def inspect(options: Namespace) -> None:
     with _placed(reader):
         found = describe_model(tokenizer, options.top, options.sort, reader)
     print(table(found, options.json))
+
+
+def explore(options: Namespace) -> None:
+    """Write a report of a model and what it does to documents: a page for a browser."""
+    page.check(options)
+    tokenizer = _tokenizer(options.model, n_threads=options.threads)
+    reader = _reader_for(tokenizer, options)
+    with _placed(reader):
+        page.write_report(options, tokenizer, reader)
 
 
 def convert(options: Namespace) -> None:

@@ -150,6 +150,25 @@ def _parser() -> argparse.ArgumentParser:
     _add_input(inspect, "--on", _DOCUMENTS, help="documents to encode, with the vocabulary and smaller ones")
     _add_threads(inspect)
 
+    explore = commands.add_parser("explore", help="a report of tokens and documents, a page for a browser", epilog=_FORMATS)
+    explore.add_argument("model", metavar="MODEL")
+    _add_input(explore, "FILE", _DOCUMENTS)
+    explore.add_argument("-o", "--output", required=True, metavar="FILE.html", help="the page; - for standard output")
+    explore.add_argument("--title", metavar="TEXT", help="default: what the tokenizer is")
+    kinds = "what the documents are shown as (default: by what they hold; notes: symbols are pitches)"
+    explore.add_argument("--kind", choices=("auto", "signal", "text", "dna", "notes"), default="auto", help=kinds)
+    explore.add_argument("--unit", metavar="WORD", help="what a symbol is called (default: sample, character, base, note)")
+    explore.add_argument("--rate", type=float, metavar="N", help="symbols a second: axes are in seconds")
+    explore.add_argument("--letters", metavar="TEXT", help="text and DNA of integers: the letters of the symbols 0, 1, ...")
+    cuts = "an objective by which documents are cut, repeatable (default: the model's own and all others that it allows)"
+    explore.add_argument("--segmentation", action="append", metavar="NAME", help=cuts)
+    drawn = "symbols that are drawn, of more whole documents at even distances; all are counted (default %(default)s)"
+    explore.add_argument("--max-symbols", type=int, default=2_000_000, metavar="N", help=drawn)
+    special = "special tokens in the text: refuse, allow (default), or take them for ordinary text"
+    explore.add_argument("--special", choices=("refuse", "allow", "ordinary"), default="allow", help=special)
+    explore.add_argument("--quiet", action="store_true", help="no progress bar")
+    _add_threads(explore)
+
     convert = commands.add_parser("convert", help="models from and for other libraries")
     convert.add_argument("model", metavar="MODEL", help="a file of any format that load reads, or a folder of one")
     convert.add_argument("--from", dest="source", choices=("own", *_OTHER_LIBRARIES), help="default: by the content of the file")

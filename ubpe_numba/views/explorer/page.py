@@ -73,8 +73,8 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     )
     parts = {
         "@POLICY@": policy,
-        "@TITLE@": html.escape(title),
-        "@SUMMARY@": html.escape(summary),
+        "@TITLE@": _text(title),
+        "@SUMMARY@": _text(summary),
         "@STYLE@": style,
         "@LIBRARY@": library,
         "@SCRIPT@": script,
@@ -87,6 +87,11 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
         out += [page[:at], parts.get(mark, "")]
         page = page[at + len(mark) :]
     return "".join(out)
+
+
+def _text(text: str) -> str:
+    """Any text as HTML, a surrogate that stands alone as ``?``: a file of UTF-8 holds none."""
+    return html.escape(text.encode("utf-8", "replace").decode())
 
 
 def _hash(text: str) -> str:

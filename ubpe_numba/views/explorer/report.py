@@ -61,7 +61,7 @@ class Report:
         OSError
             If it cannot be written.
         """
-        write_atomically(path, self.html.encode("utf-8", "surrogatepass"))
+        write_atomically(path, self.html.encode())
 
     def _repr_html_(self) -> str:
         """A frame that may run its own scripts and nothing else: no access to the notebook, its storage or the network."""

@@ -52,11 +52,13 @@ function holds(t, names) {
   return false;
 }
 
-// The tokens that a query finds, in order; without a query those that are no single symbols, and occur.
+// The tokens that a query finds, in order; without a query those that occur, and are no single symbols if there are others.
 function listedBy(tests, key, direction) {
   const made = [], cut = state.cut, field = FIELDS[key], keys = new Float64Array(N);
+  let least = SYMBOL;
+  for (let t = 0; t < N && least === SYMBOL; t++) if (cut.count[t]) least = Math.max(least, A.kinds[t]);
   for (let t = 0; t < N; t++) {
-    if (A.kinds[t] === GAP || (!tests.length && (A.kinds[t] === SYMBOL || !cut.count[t]))) continue;
+    if (A.kinds[t] === GAP || (!tests.length && ((least > SYMBOL && A.kinds[t] === SYMBOL) || !cut.count[t]))) continue;
     let all = true;
     for (const test of tests) if (!test(t)) { all = false; break; }
     if (all) made.push(t);
