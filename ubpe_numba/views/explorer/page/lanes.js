@@ -28,9 +28,9 @@ function drawLanes() {
     g.clip();
     g.textAlign = "center";
     let marked = 0;
-    if (k1 - i > 3 * width) { g.fillStyle = palette.grid; g.fillRect(left, y, width, 22); }
+    if (k1 - i > width) { g.fillStyle = palette.grid; g.fillRect(left, y, width, 22); }
     else for (let k = i; k < k1; k++) marked += drawLaneToken(g, cut, k, X, y);
-    if (k1 - i > 3 * width) { const all = occurrences(cut, state.token); marked = firstFrom(all, k1) - firstFrom(all, i); }
+    if (k1 - i > width) { const all = occurrences(cut, state.token); marked = firstFrom(all, k1) - firstFrom(all, i); }
     if (isTextual) drawLetters(g, a, frame.end, X, y);
     g.restore();
     found.push(marked);

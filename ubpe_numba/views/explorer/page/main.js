@@ -8,7 +8,7 @@ const KEYS = [
   ["ArrowLeft", "move to the left", () => move(-0.25)],
   ["+", "zoom in", () => zoom(0.5)],
   ["-", "zoom out", () => zoom(2)],
-  ["0", "all that is drawn", () => go(0, S)],
+  ["0", isTextual ? "as much as can be shown" : "all that is drawn", () => go(isTextual ? state.range[0] : 0, S)],
   ["t", "light or dark", () => paint(theme === "dark" ? "light" : "dark")],
   ["Escape", "no token", () => choose(-1)],
   ["?", "this help", () => $("keys").showModal()],
@@ -109,6 +109,7 @@ matchMedia("print").addEventListener("change", (event) => preparePaper(event.mat
 let resizing;
 addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(() => { if (!matchMedia("print").matches) paint(); }, 120); });
 document.body.dataset.kind = meta.kind;
+$("all").hidden = isTextual;
 setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 drawFoot();
 state.range = [0, Math.max(1, view.first())];

@@ -22,7 +22,7 @@ function makePyramid() {
 // Few enough tokens in view to draw each of them.
 const isNear = () => {
   const [i, j] = between(state.cut, ...state.range);
-  return j - i < 3 * plotBox.width && state.range[1] - state.range[0] < 24 * plotBox.width;
+  return j - i < plotBox.width && state.range[1] - state.range[0] < 8 * plotBox.width;
 };
 // The line from afar: at most 16 points a pixel.
 function lineFromAfar() {

@@ -3,6 +3,7 @@
 const cuts = meta.cuts.map(makeCut);
 const state = { cut: cuts[0], token: -1, at: 0, range: [0, 1], hover: -1 };
 const least = () => Math.min(S, isTextual ? 60 : 8);
+const most = () => (isTextual ? Math.min(S, 4000) : S); // elements of more text would take too long
 const chosen = () => occurrences(state.cut, state.token);
 const current = () => chosen()[state.at] ?? -1;
 
@@ -19,7 +20,7 @@ function drawRange() {
 }
 
 function go(a, b) {
-  const width = clamp(b - a, least(), Math.max(least(), S));
+  const width = clamp(b - a, least(), Math.max(least(), most()));
   a = clamp(a, 0, Math.max(0, S - width));
   state.range = [a, a + width];
   refresh();

@@ -65,7 +65,7 @@ const textView = {
     if (meta.kind === "dna") LINE = clamp(Math.floor(($("plot").clientWidth - 120) / BASE / 10) * 10, 20, 120);
   },
   draw() {
-    const [a, b] = [Math.floor(state.range[0]), Math.min(S, Math.ceil(state.range[1]), Math.floor(state.range[0]) + 20000)], cut = state.cut;
+    const [a, b] = [Math.floor(state.range[0]), Math.min(S, Math.ceil(state.range[1]))], cut = state.cut;
     const parts = [];
     let marked = 0;
     for (let d = docAt(a); d < D && docOff[d] < b; d++) {
