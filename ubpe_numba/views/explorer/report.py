@@ -163,7 +163,9 @@ def explore(
     cutters = segmentations_of(tok, segmentations)
     lengths = np.diff(documents.offsets)
     drawn = choose(lengths, most)
-    cuts = [cut_of(name, cutters[name], documents, drawn, options) for name in bar.rounds(list(cutters), "explore", "segmentation")]
+    cuts = [
+        cut_of(name, cutters[name], documents, drawn, options) for name in bar.rounds(list(cutters), "explore", "segmentation")
+    ]
     tokens = tokens_of(tok, max(cut.counts.size for cut in cuts))
     shown = documents.take(drawn.indices)
     if drawn.limit is not None:

@@ -22,7 +22,7 @@ function parsed(query) {
     const found = /^([a-z]+)(>=|<=|!=|>|<|=)(.*)$/i.exec(word);
     if (quoted !== undefined) {
       if (!isTextual) return [[], "this report has no text to search"];
-      if (quoted) tests.push((t) => textOf(t).includes(quoted));
+      if (quoted) tests.push((t) => includes(t, quoted));
     } else if (found && (FIELDS[SAME[found[1]] ?? found[1]] || !isTextual)) {
       const field = FIELDS[SAME[found[1]] ?? found[1]], value = Number(found[3]);
       if (!field) return [[], `${found[1]}: expected one of ${Object.keys(FIELDS).join(", ")}`];
@@ -33,7 +33,7 @@ function parsed(query) {
       const id = Number(word);
       tests.push((t) => t === id);
     } else if (isTextual) {
-      tests.push((t) => textOf(t).includes(word));
+      tests.push((t) => includes(t, word));
     } else {
       const names = word.split(",").filter(Boolean);
       if (names.length < 2) return [[], `${word}: expected a comparison such as len>8, an id, or symbols such as 3,4,5`];

@@ -63,6 +63,24 @@ function characters(array, a, b, see) {
   }
 }
 
+// The same for a part of a text, low..high-1: a character of which another part has the first bytes is "", one that ends in
+// another part is whole. So text stays readable where tokens divide characters.
+function wholeCharacters(array, a, b, low, high, see) {
+  if (!meta.utf8 || meta.labels) { characters(array, a, b, see); return; }
+  for (let s = a - 1; s >= Math.max(low, a - 3); s--) {
+    const found = array[s] > 255 ? null : characterAt(array, s, high);
+    if (!found || s + found[1] <= a || found[1] === 1) continue;
+    see("", false, a);
+    a = Math.min(b, s + found[1]);
+    break;
+  }
+  while (a < b) {
+    const found = array[a] > 255 ? null : characterAt(array, a, high), end = Math.min(b, a + (found ? found[1] : 1));
+    characters(array, a, found ? a + found[1] : end, (text, isEscape) => see(text, isEscape, a));
+    a = end;
+  }
+}
+
 // The text of symbols for one line: what cannot be seen is marked. `ends`: spaces too, at both ends.
 const MARKS = { "\n": "⏎", "\t": "⇥" };
 function lineOf(array, a, b, ends = false) {
@@ -75,16 +93,18 @@ function lineOf(array, a, b, ends = false) {
   return out.join("");
 }
 
-// The text of a token as a search sees it.
-const texts = new Array(N);
-function textOf(t) {
-  if (texts[t] === undefined) {
+// The text of a token as a search sees it: with escapes if it looks for one.
+const texts = [new Array(N), new Array(N)];
+function textOf(t, withEscapes) {
+  const known = texts[withEscapes ? 1 : 0];
+  if (known[t] === undefined) {
     const out = [];
-    characters(A.arena, tokOff[t], tokOff[t + 1], (text) => out.push(text));
-    texts[t] = out.join("");
+    characters(A.arena, tokOff[t], tokOff[t + 1], (text, isEscape) => out.push(isEscape && !withEscapes ? "\ufffd" : text));
+    known[t] = out.join("");
   }
-  return texts[t];
+  return known[t];
 }
+const includes = (t, word) => textOf(t, word.includes("\\")).includes(word);
 // The name of a token for people.
 const MOST = 24;
 function nameOf(t) {

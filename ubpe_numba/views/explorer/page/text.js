@@ -3,7 +3,7 @@
 let LINE = 80; // bases in a line, as many tens as there is room for
 const BASE = 9.3; // pixels
 
-function spanOf(cut, k, a, b) {
+function spanOf(cut, k, a, b, low, high) {
   const span = document.createElement("span"), t = cut.ids[k];
   span.className = "tok";
   span.dataset.k = k;
@@ -11,32 +11,33 @@ function spanOf(cut, k, a, b) {
   if (k === current()) span.classList.add("here");
   const hue = hueAt(cut, k);
   if (hue >= 0) span.style.setProperty("--hue", `var(--hue${hue})`); else span.classList.add("single");
-  putText(span, a, b);
+  putText(span, a, b, low, high);
   return span;
 }
-function putText(box, a, b) {
+// Marks of line feeds and of the rests of characters are drawn by the style, so that copied text is the text.
+function putText(box, a, b, low, high) {
   let text = "";
   const flush = () => { if (text) box.append(text); text = ""; };
-  characters(values, a, b, (character, isEscape) => {
-    if (!isEscape && character !== "\n") { text += character; return; }
+  wholeCharacters(values, a, b, low, high, (character, isEscape) => {
+    if (!isEscape && character !== "\n" && character) { text += character; return; }
     flush();
     const mark = document.createElement("i");
-    mark.textContent = isEscape ? character : "⏎";
+    if (isEscape) mark.textContent = character; else mark.className = character ? "feed" : "rest";
     box.append(mark);
-    if (!isEscape) text = "\n";
+    if (character === "\n") text = "\n";
   });
   flush();
 }
 // The symbols a..b-1 of one document, tokens and what is between them.
-function fillLine(box, cut, a, b) {
+function fillLine(box, cut, a, b, low, high) {
   let [k] = between(cut, a, b), at = a, marked = 0;
   while (at < b) {
     const from = k < cut.n ? cut.starts[k] : Infinity;
-    if (from >= b) { putText(box, at, b); break; }
-    if (from > at) putText(box, at, from);
+    if (from >= b) { putText(box, at, b, low, high); break; }
+    if (from > at) putText(box, at, from, low, high);
     const start = Math.max(at, from), end = Math.min(b, cut.ends[k]);
     if (end > start) {
-      box.append(spanOf(cut, k, start, end));
+      box.append(spanOf(cut, k, start, end, low, high));
       if (cut.ids[k] === state.token && cut.starts[k] >= a) marked++;
       at = end;
     }
@@ -80,7 +81,7 @@ const textView = {
         const line = document.createElement("div");
         line.className = "line";
         if (meta.kind === "dna") line.dataset.place = format(at - docOff[d]);
-        marked += fillLine(line, cut, at, end);
+        marked += fillLine(line, cut, at, end, docOff[d], docOff[d + 1]);
         parts.push(line);
         at = end;
       }

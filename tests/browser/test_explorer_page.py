@@ -1,0 +1,214 @@
+"""The explorer as a page: its policy, themes, paper, keys, and readers that do not see it."""
+
+from __future__ import annotations
+
+import html
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+from explorer_page import marked, n_listed, number, press, settle
+from explorer_reports import Made
+
+from ubpe_numba import BPE, UBPE
+from ubpe_numba.views import colours
+from ubpe_numba.views.explorer.report import explore
+
+REPORTS = ("ecg", "text", "dna", "notes")
+
+
+@pytest.fixture(params=REPORTS)
+def made(request: pytest.FixtureRequest) -> Made:
+    """Each kind of report."""
+    found: Made = request.getfixturevalue(request.param)
+    return found
+
+
+def _rgb(colour: str) -> str:
+    return "rgb({}, {}, {})".format(*(int(colour[i : i + 2], 16) for i in (1, 3, 5)))
+
+
+def test_scripts_that_are_not_of_the_page_do_not_run(visit: Any, made: Made) -> None:
+    page = visit(made.path)
+    page.evaluate("""() => {
+        const script = document.createElement("script");
+        script.textContent = "document.title = 'run'";
+        document.body.append(script);
+        const image = document.createElement("div");
+        image.innerHTML = '<b onclick="document.title = 1">x</b><i style="color: red">y</i>';
+        document.body.append(image);
+        image.firstChild.click();
+    }""")
+    assert page.title() not in ("run", "1")
+    for attempt in ("fetch('https://example.org/')", "new WebSocket('wss://example.org/')"):
+        page.evaluate(f"(async () => {{ try {{ await {attempt}; }} catch {{ }} }})()")
+    refused = [said for said in page.wrong if "Content Security Policy" in said]
+    assert len(refused) >= 4 and not any(said.startswith("request:") for said in page.wrong)
+    page.wrong.clear()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_is_that_of_the_reader_until_it_is_changed(visit: Any, made: Made, scheme: str) -> None:
+    page = visit(made.path, scheme)
+    background = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(background) == _rgb(colours.THEMES[scheme].paper)
+    press(page, "t")
+    other = "light" if scheme == "dark" else "dark"
+    assert page.evaluate(background) == _rgb(colours.THEMES[other].paper)
+    page.click("#theme")
+    assert page.evaluate(background) == _rgb(colours.THEMES[scheme].paper)
+
+
+def test_on_paper_it_is_light_and_has_the_first_tokens(visit: Any, made: Made) -> None:
+    page = visit(made.path, "dark")
+    page.emulate_media(media="print")
+    page.wait_for_selector("#paper tbody tr")
+    assert not page.is_visible("#vocabulary") and not page.is_visible(".bar")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    assert page.locator("#paper tbody tr").count() == min(25, n_listed(page))
+    assert len(page.pdf()) > 10_000
+    page.emulate_media(media="screen")
+    page.wait_for_selector("#paper tbody tr", state="detached")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_keys(visit: Any, made: Made) -> None:
+    page = visit(made.path)
+    press(page, "2")
+    assert page.get_attribute('#cuts [aria-checked="true"]', "aria-label").split(",")[0] == list(made.cuts())[1]
+    page.focus('#cuts [aria-checked="true"]')
+    page.keyboard.press("ArrowLeft")
+    assert page.get_attribute("#cuts button:nth-child(1)", "aria-checked") == "true"
+    press(page, "?")
+    assert page.is_visible("#keys") and "next occurrence" in page.inner_text("#keys")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#keys")
+    press(page, "Escape")
+    assert "No token is chosen" in page.inner_text("#status") and marked(page) == 0
+    press(page, "/")
+    assert page.evaluate("document.activeElement.id") == "search"
+
+
+def test_what_is_seen_has_names(visit: Any, made: Made) -> None:
+    """Of every control, picture and region; pictures have a table besides."""
+    page = visit(made.path)
+    tree = page.evaluate("""() => [...document.querySelectorAll("button, input, [role], canvas, figure, article, section, dialog")].map((e) => {
+        const label = e.getAttribute("aria-label") ?? (e.getAttribute("aria-labelledby") && document.getElementById(e.getAttribute("aria-labelledby"))?.textContent);
+        const inside = e.tagName === "CANVAS" && e.closest("[role=img]");
+        return [e.tagName, (inside || e).getAttribute("role"), (inside ? inside.getAttribute("aria-label") : label) ?? "", e.textContent.trim(), e.getAttribute("aria-hidden"), e.id];
+    })""")
+    named = {"slider", "img", "grid", "radiogroup", "group", "radio"}
+    for tag, role, label, content, hidden, ident in tree:
+        if hidden == "true":
+            continue
+        if tag == "CANVAS":
+            assert role == "img" and len(label) > 20, ident
+        elif tag in ("BUTTON",) or role in ("button", "row", "gridcell", "columnheader"):
+            assert label or content or role == "gridcell", (tag, ident)
+        elif tag in ("INPUT", "ARTICLE", "SECTION", "DIALOG") or role in named:
+            assert label, (tag, role, ident)
+    assert page.locator("h1").count() == 1 and page.get_attribute("html", "lang") == "en"
+    assert {element.get_attribute("id") for element in page.locator("[role=status]").all()} == {"listinfo", "status"}
+    assert page.get_attribute("#grid", "aria-rowcount") == str(n_listed(page) + 1)
+    sorts = [head.get_attribute("aria-sort") for head in page.locator("[role=columnheader]").all()]
+    assert sorted(sorts) == ["descending", *["none"] * 5]
+    for name in ("view", "context", "curve", "lengths", "zipf"):
+        assert page.locator(f"#alt-{name} summary").count() == 1
+
+
+def test_what_has_the_focus_is_seen(visit: Any, made: Made) -> None:
+    page = visit(made.path)
+    reached = []
+    for _ in range(24):
+        page.keyboard.press("Tab")
+        found = page.evaluate("""() => { const e = document.activeElement, s = getComputedStyle(e), t = e.querySelector?.(".node");
+            return [e.id || e.textContent.trim(), s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2 || (t && getComputedStyle(t).strokeWidth === "2px")]; }""")
+        assert found[1], f"the focus on {found[0]!r} is not seen"
+        reached.append(found[0])
+    assert {"theme", "help", "search", "grid", "overview", "in", "out", "next"} <= set(reached)
+
+
+def test_the_place_is_a_slider(visit: Any, made: Made) -> None:
+    page = visit(made.path)
+    press(page, "+")
+    for _ in range(40):
+        page.keyboard.press("ArrowLeft")
+    settle(page)
+    slider = page.locator("#overview")
+    assert slider.get_attribute("aria-valuenow") == "0"
+    assert slider.get_attribute("aria-valuetext").startswith(f"document 0, {made.unit} 0 to document")
+    page.focus("#overview")
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    assert int(slider.get_attribute("aria-valuenow")) > 0
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_a_narrow_page_has_no_sideways_scroll(visit: Any, made: Made, width: int) -> None:
+    page = visit(made.path, viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_notebook_shows_it_in_a_frame_of_its_own(visit: Any, ecg: Made, folder: pathlib.Path) -> None:
+    report = explore(ecg.tok, ecg.docs, ecg.offsets, title='"><b>', progress=False)
+    path = folder / "notebook.html"
+    path.write_text(f"<!doctype html><title>notebook</title>{report._repr_html_()}")
+    page = visit(path, wait="iframe")
+    frame = page.frame_locator("iframe")
+    frame.locator("body[data-ready]").wait_for()
+    assert frame.locator("#title").inner_text() == '"><b>'
+    assert page.get_attribute("iframe", "sandbox") == "allow-scripts"
+    assert html.unescape(report._repr_html_()).count("<!doctype html>") == 1
+
+
+def test_of_many_documents_some_are_drawn_and_all_are_counted(visit: Any, ecg: Made, folder: pathlib.Path) -> None:
+    path = folder / "sampled.html"
+    explore(ecg.tok, ecg.docs, ecg.offsets, path, max_symbols=2000, progress=False)
+    page = visit(path)
+    usage = ecg.tok.usage(ecg.docs, ecg.offsets)
+    for row in (1, 5):
+        page.click(f"#rows .row:nth-child({row})")
+        token = int(page.get_attribute('#rows [aria-selected="true"]', "data-token"))
+        assert number(page, "#count") == usage.counts[token]
+    assert "1,920 samples in 16 documents at even distances" in page.inner_text("#what")
+
+
+def _unusual() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 6, 600) + np.arange(600) % 7
+    tok = UBPE(40, objective="shortest").fit([x, x[:50]], progress=False)
+    broken = b"abc\xff\xfe abc \x80"
+    return {
+        "one document": (tok, x, {}),
+        "empty documents": (tok, [[], x, [], x[:3], []], {}),
+        "no documents": (tok, [], {}),
+        "documents without symbols": (tok, [[], []], {}),
+        "a document beyond the limit": (tok, [x], {"max_symbols": 50}),
+        "a flat vocabulary": (tok.refine([x, x], progress=False), [x], {}),
+        "nothing learned": (BPE(20, alphabet=20).fit([[1, 2, 3]], progress=False), [x], {}),
+        "64 bits": (BPE(40).fit([x + 2**62], progress=False), [x + 2**62], {}),
+        "bytes that are no text": (BPE.for_text(270).fit([broken * 9], progress=False), [broken * 9], {"kind": "text"}),
+        "surrogates": (BPE(30).fit(["a\ud800b\ud800a" * 9], progress=False), ["a\ud800b\ud800a" * 9], {}),
+        "unknown symbols": (BPE(30).fit(["abcab" * 9], progress=False), ["abΩcab" * 9], {"unknown": "skip"}),
+        "rests": (tok, [x], {"kind": "notes", "pitches": {i: None if i == 3 else 60 + i for i in range(14)}}),
+    }
+
+
+@pytest.mark.parametrize("name", list(_unusual()))
+def test_unusual_vocabularies_and_documents(visit: Any, folder: pathlib.Path, name: str) -> None:
+    tok, docs, options = _unusual()[name]
+    path = folder / f"{name.replace(' ', '_')}.html"
+    explore(tok, docs, path=path, progress=False, **options)
+    page = visit(path)
+    press(page, *"n2p0+-t1n")
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    page.focus("#grid")
+    page.keyboard.press("ArrowDown")
+    settle(page)
+    if n_listed(page):
+        token = int(page.get_attribute('#rows [aria-selected="true"]', "data-token"))
+        given = {key: options[key] for key in ("unknown",) if key in options}
+        assert number(page, "#count") == tok.usage(docs, **given).counts[token]
+    else:
+        assert "No token is chosen" in page.inner_text("#status")

@@ -1,0 +1,172 @@
+"""The explorer of a signal in a browser, beside what the library says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from explorer_page import chosen, choose, in_view, marked, number, place, press, rows_of, settle
+from explorer_reports import HOSTILE, Made
+
+CUTS = (0, 1, 2)
+
+
+def _cut(made: Made, page: Any, j: int) -> Any:
+    """Choose a segmentation; its ids."""
+    page.click(f"#cuts button:nth-child({j + 1})")
+    settle(page)
+    return list(made.cuts().values())[j]
+
+
+def test_a_title_is_text(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    assert page.inner_text("#title") == HOSTILE and page.title() == f"{HOSTILE} · ubpe-numba explorer"
+
+
+def test_the_segmentations_are_those_of_the_library(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    names = [button.get_attribute("aria-label") for button in page.locator("#cuts button").all()]
+    ratio = {name: ecg.docs.size / ids.total for name, ids in ecg.cuts().items()}
+    assert names == [f"{name}, {value:.2f} samples a token" for name, value in ratio.items()]
+    assert list(ratio) == ["shortest", "rank", "tfidf"]
+
+
+@pytest.mark.parametrize("j", CUTS)
+def test_a_chosen_token_has_as_many_occurrences_as_the_library_finds(visit: Any, ecg: Made, j: int) -> None:
+    page = visit(ecg.path)
+    ids = _cut(ecg, page, j)
+    usage = ecg.tok.usage(ids=ids)
+    for row in (1, 4, 9):
+        page.click(f"#rows .row:nth-child({row})")
+        token = chosen(page)
+        assert number(page, "#count") == usage.counts[token] == int(page.get_attribute("#status", "data-found"))
+        assert f"in {usage.document_frequencies[token]} of 80 documents" in page.inner_text("#status")
+
+
+@pytest.mark.parametrize("j", CUTS)
+def test_what_is_marked_is_what_is_there(visit: Any, ecg: Made, j: int) -> None:
+    """In all that is drawn, and in a part of it."""
+    page = visit(ecg.path)
+    ids = _cut(ecg, page, j)
+    token = int(np.argsort(-ecg.tok.usage(ids=ids).counts[ecg.tok.vocabulary.n_alphabet :])[3]) + ecg.tok.vocabulary.n_alphabet
+    choose(page, token)
+    press(page, "0")
+    assert marked(page) == (ids.values == token).sum()
+    assert marked(page, "#lanes") == sum((other.values == token).sum() for other in ecg.cuts().values())
+    press(page, *"+++")
+    first, rest = in_view(page)
+    ends = np.cumsum(np.diff(ecg.tok.vocabulary.offsets)[ids.values])  # documents stand one after the other
+    starts, last = np.append(0, ends[:-1]), first + ecg.docs.size - rest
+    there = ((ids.values == token) & (starts < last) & (ends > first)).sum()
+    assert marked(page) == pytest.approx(there, abs=1)  # the first symbol in view is rounded
+
+
+@pytest.mark.parametrize("j", CUTS)
+def test_next_and_previous_go_where_the_library_says(visit: Any, ecg: Made, j: int) -> None:
+    page = visit(ecg.path)
+    ids = _cut(ecg, page, j)
+    page.click("#rows .row:nth-child(2)")
+    token = chosen(page)
+    found = ecg.tok.index(ids)[token]
+    where = list(zip(found.documents.tolist(), found.starts.tolist(), strict=True))
+    at = where.index(place(page))
+    for key, button, step in (("n", "#next", 1), ("n", "#next", 1), ("p", "#prev", -1)):
+        press(page, key)
+        at = (at + step) % len(where)
+        assert place(page) == where[at]
+        page.click(button)
+        at = (at + step) % len(where)
+        assert place(page) == where[at]
+
+
+def test_a_click_in_the_signal_chooses_the_token_under_it(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    spans = ecg.tok.spans(ecg.docs, ecg.offsets)
+    starts = ecg.offsets[spans.documents] + spans.starts
+    press(page, "0", *"++++")
+    first, rest = in_view(page)
+    box = page.locator("#plot .u-over").bounding_box()
+    for part in (0.21, 0.5, 0.83):
+        page.mouse.click(box["x"] + box["width"] * part, box["y"] + 100)
+        settle(page)
+        x = first + part * (ecg.docs.size - rest)
+        near = {int(spans.ids[np.searchsorted(starts, x + d, side="right") - 1]) for d in (-1, 0, 1)}
+        assert int(page.inner_text("#status b").split()[1]) in near
+        assert in_view(page) == (first, rest)  # what is pointed at stays where it is
+
+
+def test_a_click_in_a_lane_chooses_its_segmentation_and_token(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    page.click("#lanes", position={"x": 500, "y": 26 + 12})
+    settle(page)
+    assert page.get_attribute("#cuts button:nth-child(2)", "aria-checked") == "true"
+    assert "by rank" in page.inner_text("#status") and marked(page) >= 1
+
+
+def test_zoom_keeps_everything_together(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    page.click("#rows .row:nth-child(1)")
+    before = in_view(page)
+    for there, back in (("+", "-"), ("ArrowRight", "ArrowLeft")):
+        press(page, there)
+        assert in_view(page) != before
+        name = page.get_attribute("#plot > div", "aria-label")
+        assert f"{marked(page)} occurrences" in name
+        press(page, back)
+        assert in_view(page) == pytest.approx(before, abs=1)
+    box = page.locator("#plot .u-over").bounding_box()
+    page.mouse.move(box["x"] + 300, box["y"] + 90)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 500, box["y"] + 90, steps=4)
+    page.mouse.up()
+    settle(page)
+    assert ecg.docs.size - in_view(page)[1] < 0.3 * (ecg.docs.size - before[1])
+    page.mouse.dblclick(box["x"] + 300, box["y"] + 90)
+    settle(page)
+    assert in_view(page) == (0, 0)
+
+
+def test_contexts_end_with_their_documents(visit: Any, ecg: Made) -> None:
+    """Also of tokens at the first and at the last samples of a document."""
+    page = visit(ecg.path)
+    ids = next(iter(ecg.cuts().values()))
+    ends = {int(ids[3][0]), int(ids[5][-1]), int(ids[0][0])}
+    for token in ends:
+        choose(page, token)
+        found = ecg.tok.index(ids)[token]
+        n = int(np.diff(ecg.tok.vocabulary.offsets)[token])
+        rows = rows_of(page, "alt-context")
+        assert len(rows) == min(200, found.starts.size)
+        if found.starts.size > 200:
+            continue
+        for row, d, start in zip(rows, found.documents.tolist(), found.starts.tolist(), strict=True):
+            doc = ecg.docs[ecg.offsets[d] : ecg.offsets[d + 1]]
+            assert row[0] == f"document {d}, sample {start}"
+            assert row[1].split() == [str(v) for v in doc[max(0, start - 8) : start]]
+            assert row[2].split() == [str(v) for v in doc[start + n : start + n + 8]]
+
+
+def test_the_tree_holds_the_parents(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    token = len(ecg.tok.vocabulary) - 1
+    choose(page, token)
+    parents = ecg.tok.vocabulary.parents(token)
+    shown = [int(node.get_attribute("data-token")) for node in page.locator("#tree g[role=button]").all()]
+    assert shown[:3] == [token, *parents]
+    page.locator("#tree g[role=button]").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert f"Token {parents[0]}" in page.inner_text("#status")
+
+
+def test_the_charts_say_what_the_library_counts(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    ids = next(iter(ecg.cuts().values()))
+    counts = ecg.tok.usage(ids=ids).counts
+    lengths = np.bincount(np.diff(ecg.tok.vocabulary.offsets)[ids.values])
+    assert [int(row[1].replace(",", "")) for row in rows_of(page, "alt-lengths")] == lengths[1:].tolist()
+    by_rank = sorted(counts.tolist(), reverse=True)
+    found = [[int(value.replace(",", "")) for value in row] for row in rows_of(page, "alt-zipf")]
+    assert found[0][0] == 1 and len(found) > 50 and all(by_rank[rank - 1] == count for rank, count in found)
+    sizes, ratios = ecg.tok.compression_curve()
+    assert rows_of(page, "alt-curve")[0] == [str(sizes[0]), f"{ratios[0]:g}"]

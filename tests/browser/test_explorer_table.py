@@ -1,0 +1,134 @@
+"""The explorer's table of tokens in a browser: its search and its order, compared with Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from explorer_page import ROWS, chosen, listed, n_listed, press, search, settle
+from explorer_reports import Made
+
+
+def _fields(made: Made) -> dict[str, np.ndarray]:
+    """The columns as the library has them."""
+    v = made.tok.vocabulary
+    usage = made.tok.usage(ids=next(iter(made.cuts().values())))
+    lengths = np.append(np.diff(v.offsets), [7] * (usage.counts.size - len(v)))  # of the special token
+    values = made.tok.alphabet_.to_symbols(v.arena).astype(np.int64)
+    spread = np.array([np.ptp(values[a:b]) for a, b in zip(v.offsets[:-1], v.offsets[1:], strict=True)])
+    saves = usage.counts * (lengths - 1)
+    says = np.where(usage.counts > 1, saves * (spread if made.unit == "sample" else 1), 0)
+    return {
+        "id": np.arange(lengths.size),
+        "len": lengths,
+        "count": usage.counts,
+        "docs": usage.document_frequencies,
+        "saves": saves,
+        "says": says,
+    }
+
+
+def _ordered(made: Made, found: np.ndarray, key: str, sign: int) -> list[int]:
+    """Ids by a column, then by count, then by id."""
+    fields = _fields(made)
+    return sorted(np.flatnonzero(found).tolist(), key=lambda t: (sign * fields[key][t], -fields["count"][t], t))
+
+
+def test_without_a_search_those_in_use_are_listed_that_say_most_first(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    fields = _fields(ecg)
+    expected = _ordered(ecg, (fields["count"] > 0) & (fields["id"] >= ecg.tok.vocabulary.n_alphabet), "says", -1)
+    assert n_listed(page) == len(expected) and listed(page) == expected[:12]
+
+
+@pytest.mark.parametrize(
+    "query, test",
+    [
+        ("len>8 docs>=3", lambda f: (f["len"] > 8) & (f["docs"] >= 3)),
+        ("count=0", lambda f: f["count"] == 0),
+        ("length<=2 count>5 id!=130", lambda f: (f["len"] <= 2) & (f["count"] > 5) & (f["id"] != 130)),
+        ("saves>=20 says<100", lambda f: (f["saves"] >= 20) & (f["says"] < 100)),
+        ("350", lambda f: f["id"] == 350),
+        ("count>1e9", lambda f: f["count"] > 1e9),
+    ],
+)
+@pytest.mark.parametrize("key", ["id", "count", "len", "says"])
+def test_a_search_finds_and_orders_as_python_does(visit: Any, ecg: Made, query: str, test: Any, key: str) -> None:
+    page = visit(ecg.path)
+    search(page, query)
+    if key != "says":
+        page.click(f'#heads [data-key="{key}"] button')
+    sign = 1 if key == "id" else -1
+    expected = _ordered(ecg, test(_fields(ecg)), key, sign)
+    assert n_listed(page) == len(expected) and listed(page) == expected[:12]
+    page.click(f'#heads [data-key="{key}"] button')
+    assert listed(page) == _ordered(ecg, test(_fields(ecg)), key, -sign)[:12]
+    assert page.get_attribute(f'#heads [data-key="{key}"]', "aria-sort") == ("descending" if key == "id" else "ascending")
+
+
+def test_symbols_of_a_signal_are_found_in_a_row(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    v = ecg.tok.vocabulary
+    sequences = [ecg.tok.alphabet_.to_symbols(v.sequence(t)).tolist() for t in range(len(v))]
+    part = sequences[-1][:2]
+    search(page, ",".join(map(str, part)))
+    holds = [t for t, s in enumerate(sequences) if any(s[i : i + 2] == part for i in range(len(s) - 1))]
+    assert n_listed(page) == len(holds) and set(listed(page)) <= set(holds)
+
+
+@pytest.mark.parametrize("query", ["the", '" the"', '"e"', '"</script>"', "低", '"\\x07"', "God len>3"])
+def test_text_is_found(visit: Any, text: Made, query: str) -> None:
+    page = visit(text.path)
+    search(page, query)
+    word = query.split(" len")[0].strip('"') if query.startswith('"') else query.split()[0]
+    lengths = np.append(np.diff(text.tok.vocabulary.offsets), 7)  # and that of the special token
+    readings = [text.tok.decode_bytes([t]).decode("utf-8", "replace") for t in range(lengths.size)]
+    found = [t for t, reading in enumerate(readings) if word.replace("\\x07", "\x07") in reading]
+    found = [t for t in found if "len>3" not in query or lengths[t] > 3]
+    assert n_listed(page) == len(found) and set(listed(page)) <= set(found)
+
+
+@pytest.mark.parametrize(
+    "query, says",
+    [
+        ("foo>3", "foo: expected one of id"),
+        ("len>x", "len>x: expected a number"),
+        ("hello", "hello: expected a comparison"),
+        ('"a"', "no text"),
+    ],
+)
+def test_what_is_wrong_with_a_search_is_said(visit: Any, ecg: Made, query: str, says: str) -> None:
+    page = visit(ecg.path)
+    search(page, query)
+    assert says in page.inner_text("#listinfo") and page.locator(ROWS).count() == 0
+    assert page.get_attribute("#search", "aria-invalid") == "true"
+    search(page, "")
+    assert page.get_attribute("#search", "aria-invalid") == "false" and page.locator(ROWS).count() > 5
+
+
+def test_keys_of_the_table(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    press(page, "/")
+    page.keyboard.type("len>=4")
+    page.keyboard.press("Enter")
+    order = listed(page, 30)
+    assert chosen(page) == order[0]
+    page.focus("#grid")
+    for key, expected in (("ArrowDown", order[1]), ("ArrowDown", order[2]), ("ArrowUp", order[1]), ("PageDown", order[21])):
+        page.keyboard.press(key)
+        assert chosen(page) == expected
+        assert page.get_attribute("#grid", "aria-activedescendant") == f"token{expected}"
+    page.keyboard.press("End")
+    assert page.get_attribute(f'{ROWS}[aria-selected="true"]', "aria-rowindex") == str(n_listed(page) + 1)
+    page.keyboard.press("Home")
+    assert chosen(page) == order[0]
+
+
+def test_only_rows_in_view_are_there(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    search(page, "len>0")
+    assert page.locator(ROWS).count() < 45 < n_listed(page) == len(ecg.tok.vocabulary)
+    page.evaluate("document.getElementById('list').scrollTop = 32 * 200")
+    settle(page)
+    assert int(page.locator(ROWS).first.get_attribute("aria-rowindex")) == 200 - 4 + 2

@@ -1,0 +1,153 @@
+"""The explorer of text, DNA and notes in a browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from explorer_page import choose, marked, number, press, rows_of, search, settle
+from explorer_reports import Made
+
+from ubpe_numba.views import colours
+
+_SPANS = """[...document.querySelectorAll('.tok')].map((span) => [span.textContent, span.style.getPropertyValue('--hue')])"""
+_LINES = """[...document.querySelectorAll('#context tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"""
+
+
+def _read(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
+
+
+def _escaped(text: str) -> str:
+    """Text as the view shows it: what cannot be seen as escapes."""
+    out = []
+    for c in text:
+        n = ord(c)
+        strange = (n < 32 and c not in "\n\t") or 0x7F <= n < 0xA0 or 0x2028 <= n <= 0x202E or 0xD800 <= n <= 0xDFFF
+        out.append(c if not strange else f"\\x{n:02x}" if n < 256 else f"\\u{n:04x}")
+    return "".join(out)
+
+
+def test_the_text_is_all_there_token_by_token(visit: Any, text: Made) -> None:
+    page = visit(text.path)
+    press(page, "0")
+    spans = page.evaluate(_SPANS)
+    assert len(spans) == next(iter(text.cuts().values())).total
+    lines = [line.text_content() for line in page.locator("#plot .line").all()]
+    assert lines == [_escaped(_read(doc.encode("utf-8", "surrogatepass"))) for doc in text.docs if doc]
+    assert _escaped("\u202e") in lines[1] and "\\xed\\xa0\\x80" in lines[2] and "低い" in lines[1]
+    assert page.title() == "Verses · ubpe-numba explorer"  # the script in the text did not run
+
+
+def test_colours_are_those_of_the_library(visit: Any, text: Made) -> None:
+    page = visit(text.path)
+    press(page, "0", "Escape")
+    ids = next(iter(text.cuts().values()))
+    hues = np.concatenate([colours.hues_of(doc, text.tok.vocabulary.n_alphabet) for doc in ids])
+    found = [hue for _, hue in page.evaluate(_SPANS)]
+    assert found == ["" if hue < 0 else f"var(--hue{hue})" for hue in hues.tolist()]
+    root = "getComputedStyle(document.documentElement).getPropertyValue"
+    assert [page.evaluate(f"{root}('--hue{i}')") for i in range(colours.N_HUES)] == list(colours.HUES)
+
+
+@pytest.mark.parametrize("j", [0, 1, 2])
+def test_each_segmentation_of_text_marks_what_the_library_counts(visit: Any, text: Made, j: int) -> None:
+    page = visit(text.path)
+    page.click(f"#cuts button:nth-child({j + 1})")
+    press(page, "0")
+    usage = text.tok.usage(ids=list(text.cuts().values())[j])
+    for token in np.argsort(-usage.counts)[[0, 3, 9]].tolist():
+        choose(page, token)
+        press(page, "0")
+        page.evaluate("document.querySelector('#overview').dispatchEvent(new Event('x'))")
+        assert number(page, "#count") == usage.counts[token]
+        assert page.locator(".tok.on").count() == marked(page) == usage.counts[token]
+
+
+def test_special_tokens_are_tokens(visit: Any, text: Made) -> None:
+    page = visit(text.path)
+    token = text.tok.special_ids["<|end|>"]
+    choose(page, token)
+    assert number(page, "#count") == 1 and "a special token" in page.inner_text("#facts")
+    assert page.inner_text(".tok.on") == "<|end|>"
+
+
+def test_lines_of_text_end_with_their_documents(visit: Any, text: Made) -> None:
+    page = visit(text.path)
+    ids = next(iter(text.cuts().values()))
+    index = text.tok.index(ids)
+    token = int(ids[0][0])
+    data = [doc.encode("utf-8", "surrogatepass") for doc in text.docs]
+    for token in (int(ids[0][0]), int(ids[4][-1]), int(ids[4][0])):
+        choose(page, token)
+        found = index[token]
+        size = len(text.tok.decode_bytes([token]))
+        expected = []
+        for d, start in zip(found.documents.tolist(), found.starts.tolist(), strict=True):
+            parts = (
+                data[d][max(0, start - 32) : start],
+                data[d][start : start + size],
+                data[d][start + size : start + size + 32],
+            )
+            expected.append([part.decode("utf-8", "backslashreplace").replace("\n", "⏎").replace("\t", "⇥") for part in parts])
+        lines = page.evaluate(_LINES)
+        assert len(lines) == len(expected)
+        assert [line for line in lines if all(map(str.isprintable, line))] == [
+            [_escaped(part) for part in line] for line in expected if all(map(str.isprintable, [_escaped(part) for part in line]))
+        ]
+
+
+def test_a_line_is_a_way_to_its_place(visit: Any, text: Made) -> None:
+    page = visit(text.path)
+    search(page, "the")
+    page.click("#rows .row >> nth=0")
+    page.click("#context tr >> nth=2")
+    settle(page)
+    assert "· 3 of" in page.inner_text("#status") and page.locator("#context tr.on").count() == 1
+    assert page.locator(".tok.here").count() == 1
+
+
+def test_dna_stands_in_lines_with_their_places(visit: Any, dna: Made) -> None:
+    page = visit(dna.path)
+    lines = page.locator("#plot .line").all()
+    bases = "".join("ACGT"[v] for v in dna.docs[: dna.offsets[1]])
+    width = len(lines[0].text_content())
+    assert width % 10 == 0 and width >= 60
+    for i, line in enumerate(lines[:5]):
+        assert line.text_content() == bases[i * width : (i + 1) * width] and line.get_attribute("data-place") == str(i * width)
+    search(page, "len>=6")
+    names = [row.inner_text() for row in page.locator("#rows .row .word").all()]
+    assert names and all(set(name) <= set("ACGT") and len(name) >= 6 for name in names)
+
+
+def test_contexts_of_dna_end_with_their_documents(visit: Any, dna: Made) -> None:
+    page = visit(dna.path)
+    ids = next(iter(dna.cuts().values()))
+    lengths = np.diff(dna.tok.vocabulary.offsets)
+    for token in {int(ids[0][0]), int(ids[2][0]), int(ids[4][-1])}:
+        choose(page, token)
+        found = dna.tok.index(ids)[token]
+        lines = page.evaluate(_LINES)
+        if found.starts.size > 100:
+            continue
+        for line, d, start in zip(lines, found.documents.tolist(), found.starts.tolist(), strict=True):
+            doc = "".join("ACGT"[v] for v in dna.docs[dna.offsets[d] : dna.offsets[d + 1]])
+            end = start + int(lengths[token])
+            assert line == [doc[max(0, start - 32) : start], doc[start:end], doc[end : end + 32]]
+
+
+@pytest.mark.parametrize("j", [0, 1])
+def test_notes_are_named_and_marked(visit: Any, notes: Made, j: int) -> None:
+    page = visit(notes.path)
+    page.click(f"#cuts button:nth-child({j + 1})")
+    ids = list(notes.cuts().values())[j]
+    page.click("#rows .row:nth-child(1)")
+    press(page, "0")
+    token = int(page.inner_text("#status b").split()[1])
+    assert marked(page) == (ids.values == token).sum() == number(page, "#count")
+    names = ["C", "C♯", "D", "D♯", "E", "F", "F♯", "G", "G♯", "A", "A♯", "B"]
+    pitches = notes.tok.decode([token]).tolist()[:24]
+    shown = page.inner_text("#facts dd >> nth=0").removesuffix(", …").split()
+    assert shown == [f"{names[p % 12]}{p // 12 - 1}" for p in pitches]
+    assert rows_of(page, "alt-view")[0][0] == "document 0, note 0"

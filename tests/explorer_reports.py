@@ -1,0 +1,67 @@
+"""Reports of the explorer for tests, and what they were made of."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ubpe_numba import BPE, UBPE, Ragged
+from ubpe_numba.cli.demo import load_ecg
+from ubpe_numba.views.explorer.segmentations import segmentations_of
+
+HOSTILE = '</script><b onclick="alert(1)">ECG & "co"</b> <!-- \u202e'
+VERSES = [
+    "In the beginning God created the heaven and the earth.\nAnd the earth was without form, and void; and darkness was upon the face of the deep.",
+    "And the Spirit of God moved upon the face of the waters.\n<|end|></script><script>document.title = 'run'</script>\tä低い😀 \x07\u202e the end",
+    "",
+    "the the the heaven and the earth and the waters and the face of the deep \ud800 the earth",
+    "And God saw the light, that it was good: and God divided the light from the darkness. And the evening and the morning.",
+]
+
+
+class Made(NamedTuple):
+    """A report and what it was made of; `docs` and `offsets` as `explore` took them."""
+
+    path: pathlib.Path
+    tok: Any
+    docs: Any
+    offsets: Any
+    unit: str
+
+    def cuts(self) -> dict[str, Ragged]:
+        """The ids by each segmentation, in the order of the page."""
+        options = {"allowed_special": "all", "disallowed_special": "none"}
+        cutters = segmentations_of(self.tok)
+        return {name: cutter.encode_batch(self.docs, self.offsets, **options) for name, cutter in cutters.items()}
+
+
+def ecg() -> tuple[UBPE, np.ndarray, np.ndarray]:
+    """A minute and more of the ECG at 120 Hz in levels of 6, and a tokenizer of it."""
+    samples, ends = load_ecg()
+    levels = np.round(samples.reshape(-1, 3).mean(1)[:9600] / 6).astype(np.int64)
+    offsets = ends[:81] // 3
+    return UBPE(400, objective="shortest").fit(levels, offsets=offsets, progress=False), levels, offsets
+
+
+def text() -> tuple[BPE, list[str]]:
+    """Verses with what is hostile in them, and a tokenizer of text with a special token."""
+    return BPE.for_text(340, special_tokens=["<|end|>"]).fit([v.replace("<|end|>", "") for v in VERSES], progress=False), VERSES
+
+
+def dna() -> tuple[BPE, np.ndarray, np.ndarray]:
+    """Bases as the integers 0 to 3."""
+    rng = np.random.default_rng(3)
+    motifs = [rng.integers(0, 4, 12) for _ in range(6)]
+    values = np.concatenate([np.append(motifs[i], rng.integers(0, 4, 3)) for i in rng.integers(0, 6, 200)])
+    offsets = np.array([0, 700, 700, 1500, 2200, values.size])
+    return BPE(90, alphabet=4).fit(values, offsets=offsets, progress=False), values, offsets
+
+
+def notes() -> tuple[UBPE, list[list[int]]]:
+    """Broken chords in three keys."""
+    bar = [48, 52, 55, 60, 64, 55, 60, 64]
+    tune = [p + k for k in (0, 5, 7, 0, -3, 5, 7, 0) for p in bar * 2]
+    docs = [[p + k for p in tune] for k in (0, 2, -2)]
+    return UBPE(150, objective="shortest").fit(docs, progress=False), docs

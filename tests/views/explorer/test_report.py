@@ -1,0 +1,200 @@
+"""The report as a file: what its data say, its policy, its errors; nothing of it comes from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import pathlib
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ubpe_numba import BPE, UBPE
+from ubpe_numba.errors import NotFittedError, UnknownSymbolError
+from ubpe_numba.views import colours
+from ubpe_numba.views.explorer.pack import unpacked
+from ubpe_numba.views.explorer.page import SCRIPTS, STYLES
+from ubpe_numba.views.explorer.report import Report, explore
+
+DOCS = [[1, 2, 3, 1, 2, 3, 1, 2], [], [3, 1, 2, 3, 3], [2, 5]] * 3
+
+
+class _Page(HTMLParser):
+    """The elements of a page that hold code or data, and all attributes that could load something."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self.held: list[tuple[str, dict[str, Any], str]] = []
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.open: str | None = None
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        self.open = tag if tag in ("script", "style") else None
+        if self.open:
+            self.held.append((tag, dict(attrs), ""))
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            tag, attrs, content = self.held.pop()
+            self.held.append((tag, attrs, content + data))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open = None
+
+
+@pytest.fixture(scope="module")
+def tok() -> UBPE:
+    return UBPE(14, objective="shortest").fit(DOCS, progress=False)
+
+
+def _made(tok: Any, docs: Any = DOCS, *args: Any, **options: Any) -> str:
+    report = explore(tok, docs, *args, progress=False, **options)
+    assert isinstance(report, Report)
+    return report.html
+
+
+def _data(page: str) -> dict[str, Any]:
+    found = json.loads(next(text for tag, attrs, text in _Page(page).held if attrs.get("id") == "data"))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_the_policy_names_the_hashes_of_what_is_there(tok: UBPE) -> None:
+    page = _Page(_made(tok, title="</script><script>x</script>"))
+    policy = next(
+        value for tag, name, value in page.attributes if tag == "meta" and name == "content" and value and "src" in value
+    )
+    assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy
+    for tag, attrs, text in page.held:
+        if attrs.get("type") != "application/json":
+            code = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            assert f"'sha256-{code}'" in policy, tag
+    assert [tag for tag, _, _ in page.held] == ["style", "script", "script", "script"]
+
+
+def test_nothing_comes_from_elsewhere(tok: UBPE) -> None:
+    page = _Page(_made(tok))
+    assert not [(tag, name) for tag, name, _ in page.attributes if name in ("src", "srcset", "style") or name.startswith("on")]
+    assert {value for _, name, value in page.attributes if name == "href"} == {"#view"}
+    for _, attrs, text in page.held:
+        if attrs.get("type") != "application/json":
+            assert not re.findall(r"(?:url\(|@import|import\(|fetch\(|XMLHttpRequest|WebSocket|\.src\s*=)", text)
+
+
+def test_the_licence_of_the_library_of_charts_is_in_the_page(tok: UBPE) -> None:
+    page = _made(tok)
+    assert "The MIT License (MIT)" in page and "Leon Sorokin" in page
+
+
+def test_every_part_is_in_the_page() -> None:
+    import ubpe_numba.views.explorer as package
+
+    folder = pathlib.Path(package.__file__).parent / "page"
+    there = {path.name for path in folder.iterdir()}
+    assert there == {*STYLES, *SCRIPTS, "explorer.html", "uPlot.iife.min.js", "uPlot.LICENSE"}
+
+
+@pytest.mark.parametrize("title", ["</script><script>alert(1)</script>", "@DATA@ @SCRIPT@", "<!--", "&lt; \"'", "\ud800 \x00"])
+def test_a_title_is_only_text(tok: UBPE, title: str) -> None:
+    page = _made(tok, title=title)
+    assert _data(page)["title"] == title and len(_Page(page).held) == 4
+    page.encode()
+
+
+def test_the_data_are_those_of_the_library(tok: UBPE) -> None:
+    data = _data(_made(tok, rate=10))
+    arrays = {name: unpacked(made) for name, made in data["arrays"].items()}
+    assert (data["documents"], data["symbols"], data["size"], data["rate"]) == (12, 45, len(tok.vocabulary), 10)
+    assert arrays["values"].tolist() == [symbol for doc in DOCS for symbol in doc]
+    assert arrays["doclen"].tolist() == [len(doc) for doc in DOCS] and arrays["docid"].tolist() == list(range(12))
+    for i, cut in enumerate(data["cuts"]):
+        ids = tok.with_objective(cut["name"]).encode_batch(DOCS)
+        usage = tok.usage(ids=ids)
+        assert arrays[f"ids{i}"].tolist() == ids.values.tolist() and cut["tokens"] == ids.total
+        assert arrays[f"count{i}"].tolist() == usage.counts.tolist()
+        assert arrays[f"docs{i}"].tolist() == usage.document_frequencies.tolist()
+    assert [cut["name"] for cut in data["cuts"]] == ["shortest", "rank", "tfidf"]
+    sizes, ratios = tok.compression_curve()
+    assert arrays["curvesize"].tolist() == sizes.tolist() and arrays["curve"] == pytest.approx(ratios)
+    assert data["colours"]["dark"]["hues"] == list(colours.HUES)
+
+
+def test_one_document_and_documents_in_all_forms(tok: UBPE) -> None:
+    flat = np.array([v for doc in DOCS for v in doc])
+    offsets = np.append(0, np.cumsum([len(doc) for doc in DOCS]))
+    expected = _data(_made(tok))
+    assert _data(_made(tok, flat, offsets)) == _data(_made(tok, iter(DOCS))) == expected
+    assert _data(_made(tok, flat))["documents"] == 1
+    assert _data(_made(tok, flat, offsets[2:5]))["symbols"] == int(offsets[4] - offsets[2])
+
+
+def test_it_is_the_same_each_time_and_for_any_number_of_threads(tok: UBPE) -> None:
+    pages = {_made(tok.set_params(n_threads=n)) for n in (1, 2, None)}
+    assert len(pages) == 1
+
+
+def test_a_file_is_written_whole_or_not_at_all(tok: UBPE, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.html"
+    assert explore(tok, DOCS, path=path, progress=False) is None
+    assert path.read_text("utf-8") == _made(tok)
+    before = path.read_bytes()
+    with pytest.raises(UnknownSymbolError, match="document 1"):
+        explore(tok, [[1], [99]], path=path, progress=False)
+    monkeypatch.setattr("ubpe_numba.runtime.files.os.fsync", _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        explore(tok, DOCS, path=path, title="other", progress=False)
+    assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["a.html"]
+
+
+def _interrupted(_: int) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_report_for_notebooks(tok: UBPE, tmp_path: pathlib.Path) -> None:
+    report = explore(tok, DOCS, title='"x"', progress=False)
+    assert isinstance(report, Report) and repr(report) == f"Report('\"x\"', {len(report.html)} characters)"
+    frame = report._repr_html_()
+    assert frame.startswith('<iframe sandbox="allow-scripts" title="&quot;x&quot;"') and frame.count("<") == 2
+    report.save(tmp_path / "b.html")
+    assert (tmp_path / "b.html").read_text("utf-8") == report.html
+
+
+def test_without_a_record_of_the_fit_there_is_no_curve() -> None:
+    assert "curve" not in _data(_made(BPE.from_merges([[0, 1]], alphabet="ab"), ["abab"]))["arrays"]
+
+
+@pytest.mark.parametrize(
+    "options, error, says",
+    [
+        ({"kind": "picture"}, ValueError, "kind: expected 'auto', 'signal'"),
+        ({"title": 3}, TypeError, "title: expected str or None"),
+        ({"unit": 3}, TypeError, "unit: expected str or None"),
+        ({"rate": "3"}, TypeError, "rate: expected a number"),
+        ({"rate": 0}, ValueError, "rate: expected a number above 0"),
+        ({"rate": float("nan")}, ValueError, "rate: expected a number above 0"),
+        ({"max_symbols": 0}, ValueError, "max_symbols: "),
+        ({"max_symbols": 1.5}, (TypeError, ValueError), "max_symbols: "),
+        ({"segmentations": "none"}, ValueError, "segmentations: "),
+        ({"progress": "no"}, ValueError, "progress: "),
+        ({"pitches": [1]}, ValueError, "pitches: "),
+        ({"unknown": "other"}, ValueError, "unknown: "),
+    ],
+)
+def test_errors_name_the_argument(tok: UBPE, options: dict[str, Any], error: Any, says: str) -> None:
+    with pytest.raises(error, match=f"^{says}"):
+        explore(tok, DOCS, **{"progress": False, **options})
+
+
+def test_what_cannot_be_explored_is_said(tok: UBPE) -> None:
+    with pytest.raises(NotFittedError):
+        explore(BPE(10), DOCS, progress=False)
+    with pytest.raises(TypeError, match="docs: "):
+        explore(tok, ["text"], progress=False)
+    with pytest.raises(TypeError, match="docs: "):
+        explore(tok, 3, progress=False)

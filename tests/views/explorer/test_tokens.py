@@ -1,0 +1,66 @@
+"""What ids stand for, beside `decode`: also where ids are others than those of the vocabulary, and of special tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ubpe_numba import BPE, UBPE
+from ubpe_numba.views.explorer.tokens import GAP, LEARNED, SPECIAL, SYMBOL, tokens_of
+
+TEXT = "low lower lowest new newer newest wide wider widest " * 3
+
+
+def _tokenizers() -> dict[str, Any]:
+    plain = BPE.for_text(290, pretokenizer="gpt2").fit([TEXT], progress=False)
+    special = BPE.for_text(290, special_tokens=["<é>", "<end>"]).fit([TEXT], progress=False)
+    characters = BPE(40, special_tokens=["<é>"]).fit([TEXT], progress=False)
+    integers = UBPE(20, objective="shortest").fit([[1, 2, 3, 1, 2, 3, 1, 2], [3, 1, 2]] * 4, progress=False)
+    likely = UBPE.for_text(280, pretokenizer="gpt2", objective="likelihood").fit([TEXT], progress=False)
+    return {
+        "text": plain,
+        "special tokens": special,
+        "characters": characters,
+        "integers": integers,
+        "probabilities": likely,
+        "ids of their own": BPE.from_tiktoken(plain.to_tiktoken(), pretokenizer="gpt2", special_tokens={"<end>": 300}),
+    }
+
+
+@pytest.mark.parametrize("name", list(_tokenizers()))
+def test_every_id_stands_for_what_it_decodes_to(name: str) -> None:
+    tok = _tokenizers()[name]
+    n = tok.usage([]).counts.size
+    found = tokens_of(tok, n)
+    ends = np.cumsum(found.lengths)
+    for t in range(n):
+        symbols = found.symbols[ends[t] - found.lengths[t] : ends[t]]
+        if found.kinds[t] == GAP:
+            assert found.lengths[t] == 0
+        elif tok.alphabet_.kind == "bytes":
+            assert symbols.astype(np.uint8).tobytes() == tok.decode_bytes([t])
+        else:
+            decoded = tok.decode([t])
+            assert symbols.tolist() == (list(map(ord, decoded)) if isinstance(decoded, str) else decoded.tolist())
+    assert set(np.flatnonzero(found.kinds == SPECIAL).tolist()) == set(tok.special_ids.values())
+    assert (found.kinds == SYMBOL).sum() == tok.vocabulary.n_alphabet
+    assert (found.kinds == LEARNED).sum() == tok.vocabulary.n_learned
+
+
+@pytest.mark.parametrize("name", ["text", "special tokens", "ids of their own"])
+def test_a_token_is_its_parents_one_after_the_other(name: str) -> None:
+    tok = _tokenizers()[name]
+    found = tokens_of(tok, tok.usage([]).counts.size)
+    assert found.parents is not None
+    for t in np.flatnonzero(found.kinds == LEARNED).tolist():
+        left, right = found.parents[t].tolist()
+        assert tok.decode_bytes([left]) + tok.decode_bytes([right]) == tok.decode_bytes([t])
+    assert (found.parents[found.kinds != LEARNED] == -1).all()
+
+
+def test_a_flat_vocabulary_has_no_parents() -> None:
+    docs = [[1, 2, 3, 1, 2, 3, 1, 2], [3, 1, 2]] * 4
+    tok = UBPE(20, objective="shortest").fit(docs, progress=False).refine(docs, progress=False)
+    assert tokens_of(tok, len(tok.vocabulary)).parents is None
