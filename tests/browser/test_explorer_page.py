@@ -25,6 +25,11 @@ def made(request: pytest.FixtureRequest) -> Made:
     return found
 
 
+def _script(name: str) -> str:
+    """A function of JavaScript beside this file."""
+    return (pathlib.Path(__file__).parent / name).read_text("utf-8")
+
+
 def _rgb(colour: str) -> str:
     return "rgb({}, {}, {})".format(*(int(colour[i : i + 2], 16) for i in (1, 3, 5)))
 
@@ -93,11 +98,7 @@ def test_keys(visit: Any, made: Made) -> None:
 def test_what_is_seen_has_names(visit: Any, made: Made) -> None:
     """Of every control, picture and region; pictures have a table besides."""
     page = visit(made.path)
-    tree = page.evaluate("""() => [...document.querySelectorAll("button, input, [role], canvas, figure, article, section, dialog")].map((e) => {
-        const label = e.getAttribute("aria-label") ?? (e.getAttribute("aria-labelledby") && document.getElementById(e.getAttribute("aria-labelledby"))?.textContent);
-        const inside = e.tagName === "CANVAS" && e.closest("[role=img]");
-        return [e.tagName, (inside || e).getAttribute("role"), (inside ? inside.getAttribute("aria-label") : label) ?? "", e.textContent.trim(), e.getAttribute("aria-hidden"), e.id];
-    })""")
+    tree = page.evaluate(_script("names.js"))
     named = {"slider", "img", "grid", "radiogroup", "group", "radio"}
     for tag, role, label, content, hidden, ident in tree:
         if hidden == "true":
@@ -122,8 +123,7 @@ def test_what_has_the_focus_is_seen(visit: Any, made: Made) -> None:
     reached = []
     for _ in range(24):
         page.keyboard.press("Tab")
-        found = page.evaluate("""() => { const e = document.activeElement, s = getComputedStyle(e), t = e.querySelector?.(".node");
-            return [e.id || e.textContent.trim(), s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2 || (t && getComputedStyle(t).strokeWidth === "2px")]; }""")
+        found = page.evaluate(_script("focus.js"))
         assert found[1], f"the focus on {found[0]!r} is not seen"
         reached.append(found[0])
     assert {"theme", "help", "search", "grid", "overview", "in", "out", "next"} <= set(reached)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explorer_page import chosen, choose, in_view, marked, number, place, press, rows_of, settle
+from explorer_page import choose, chosen, in_view, marked, number, place, press, rows_of, settle
 from explorer_reports import HOSTILE, Made
 
 CUTS = (0, 1, 2)

@@ -49,7 +49,7 @@ def test_options_become_arguments(here: pathlib.Path) -> None:
     data = _data((here / "i.HTML").read_text("utf-8"))
     assert (data["kind"], data["unit"], data["rate"], [cut["name"] for cut in data["cuts"]]) == ("dna", "nt", 4.0, ["shortest"])
     assert data["symbols"] == sum(map(len, INTS)) and unpacked(data["arrays"]["values"]).size <= 9
-    assert data["labels"][:2] == ["C", "G"]
+    assert data["labels"][:3] == ["A", "C", "G"]
 
 
 def test_files_of_all_forms(here: pathlib.Path) -> None:

@@ -70,4 +70,4 @@ def as_given(documents: Documents) -> object:
     """
     if documents.kind == "str":
         return text_of(documents.values)
-    return memoryview(documents.values) if documents.kind == "bytes" else documents.values
+    return documents.values.data if documents.kind == "bytes" else documents.values

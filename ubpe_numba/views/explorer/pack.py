@@ -91,4 +91,4 @@ def _pays(array: np.ndarray) -> bool:
 
 def _deflated(array: np.ndarray, level: int) -> bytes:
     planes = array.view(np.uint8).reshape(array.size, array.dtype.itemsize).T
-    return zlib.compress(np.ascontiguousarray(planes), level)
+    return zlib.compress(np.ascontiguousarray(planes).data, level)

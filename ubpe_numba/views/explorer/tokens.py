@@ -1,4 +1,4 @@
-"""What the ids of a tokenizer stand for, as flat arrays by id: those of a vocabulary whose ids are others, and special tokens too."""
+"""What the ids of a tokenizer stand for, as flat arrays: those of special tokens too, and ids other than the vocabulary's."""
 
 from __future__ import annotations
 
