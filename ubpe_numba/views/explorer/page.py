@@ -35,6 +35,17 @@ SCRIPTS = (
 )
 
 
+#: An old browser, or a file that was cut: the reader is told, and sees the summary.
+_END = """
+})().catch((error) => {
+  const note = document.createElement("p");
+  note.textContent = `This browser cannot draw the report: ${error.message}`;
+  document.querySelector("header").append(note);
+  throw error;
+});
+"""
+
+
 def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     """The whole page.
 
@@ -60,7 +71,7 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     """
     style = "\n".join(map(_part, STYLES))
     library = f"/*!\n{_part(LICENCE)}*/\n{_part(LIBRARY)}"
-    script = '(async () => {\n"use strict";\n' + "\n".join(map(_part, SCRIPTS)) + "\n})();\n"
+    script = '(async () => {\n"use strict";\n' + "\n".join(map(_part, SCRIPTS)) + _END
     policy = "; ".join(
         (
             "default-src 'none'",

@@ -176,7 +176,7 @@ def explore(
         "title": name,
         "kind": as_kind,
         "unit": unit or ("byte" if as_kind == "text" and documents.kind == "bytes" else UNITS[as_kind]),
-        "rate": rate,
+        "rate": None if rate is None else float(rate),
         "utf8": documents.kind == "bytes" or tok.alphabet_.kind == "bytes",
         "tokenizer": type(tok).__name__,
         "size": tokens.lengths.size,

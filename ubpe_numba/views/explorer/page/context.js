@@ -1,6 +1,6 @@
 // The occurrences of the chosen token with what is around them: superposed, or of text a line each. Never beyond a document.
 
-const MOST_LINES = 400, MOST_ROWS = 100, SIDE_LETTERS = 32;
+const MOST_LINES = 400, MOST_POINTS = 200_000, MOST_ROWS = 100, SIDE_LETTERS = 32;
 
 // At most so many of the occurrences, at even distances.
 function someOf(all, most) {
@@ -31,7 +31,7 @@ function drawConcordance(box, all) {
     row.dataset.k = k;
     row.tabIndex = 0;
     const before = lineOf(values, Math.max(docOff[d], a - SIDE_LETTERS), a), after = lineOf(values, b, Math.min(docOff[d + 1], b + SIDE_LETTERS));
-    for (const [name, text] of [["before", before], ["match", lineOf(values, a, b)], ["after", after]]) {
+    for (const [name, text] of [["before", before], ["match", lineOf(values, a, Math.min(b, a + 80)) + (b > a + 80 ? "…" : "")], ["after", after]]) {
       const cell = row.insertCell(), words = document.createElement("bdi");
       cell.className = name;
       words.textContent = text;
@@ -61,7 +61,8 @@ function drawSuperposed(box, all) {
     box.replaceChildren(canvas);
   }
   const [g, w, h] = prepared(canvas, 220), n = A.toklen[state.token], side = isNotes ? Math.max(6, Math.round(n * 0.5)) : Math.max(14, Math.round(n * 0.8));
-  const cut = state.cut, some = someOf(all, MOST_LINES), X = (i) => ((i + side) * w) / (n + 2 * side);
+  // of long tokens fewer, so that there are not more points than can be drawn at once
+  const cut = state.cut, some = someOf(all, clamp(Math.floor(MOST_POINTS / (n + 2 * side)), 8, MOST_LINES)), X = (i) => ((i + side) * w) / (n + 2 * side);
   let low = Infinity, high = -Infinity;
   const parts = some.map((k) => {
     const d = docAt(cut.starts[k]), s = cut.starts[k];

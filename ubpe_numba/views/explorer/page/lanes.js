@@ -28,15 +28,28 @@ function drawLanes() {
     g.clip();
     g.textAlign = "center";
     let marked = 0;
-    if (k1 - i > width) { g.fillStyle = palette.grid; g.fillRect(left, y, width, 22); }
+    if (k1 - i > width) drawFarLane(g, cut, i, k1, left, width, X, y);
     else for (let k = i; k < k1; k++) marked += drawLaneToken(g, cut, k, X, y);
     if (k1 - i > width) { const all = occurrences(cut, state.token); marked = firstFrom(all, k1) - firstFrom(all, i); }
     if (isTextual) drawLetters(g, a, frame.end, X, y);
     g.restore();
     found.push(marked);
   }
+  $("lanestitle").textContent = (cuts.length > 1 ? "The same place, as each segmentation cuts it" : "The tokens here") + (!isTextual && !isNear() ? " · too many tokens to draw each: zoom in to see them" : "");
   canvas.dataset.marked = found.reduce((x, y) => x + y, 0);
   canvas.setAttribute("aria-label", `From ${whereOf(a)}: ` + cuts.map((cut, j) => { const [i, k] = between(cut, a, frame.end ?? b); return `${cut.name} ${format(k - i)} tokens, ${found[j]} of them the chosen one`; }).join("; "));
+}
+// Too many tokens to draw each: only the occurrences of the chosen one.
+function drawFarLane(g, cut, i, j, left, width, X, y) {
+  g.fillStyle = palette.grid;
+  g.fillRect(left, y, width, 22);
+  g.fillStyle = palette.ink;
+  const all = occurrences(cut, state.token);
+  let before = -Infinity;
+  for (let m = firstFrom(all, i); m < all.length && all[m] < j; m++) {
+    const x = X(cut.starts[all[m]]);
+    if (x - before >= 1) { g.fillRect(x, y, 1.5, 22); before = x; }
+  }
 }
 function drawLaneToken(g, cut, k, X, y) {
   const t = cut.ids[k], x = X(cut.starts[k]), w = X(cut.ends[k]) - x, on = t === state.token, hue = hueAt(cut, k);
@@ -75,5 +88,4 @@ function startLanes() {
     if (cut !== state.cut) segmentation(cut.j);
     choose(cut.ids[k], k);
   };
-  $("lanestitle").textContent = cuts.length > 1 ? "The same place, as each segmentation cuts it" : "The tokens here";
 }

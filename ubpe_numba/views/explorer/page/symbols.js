@@ -109,7 +109,7 @@ const includes = (t, word) => textOf(t, word.includes("\\")).includes(word);
 const MOST = 24;
 function nameOf(t) {
   const a = tokOff[t], n = A.toklen[t];
-  if (isTextual) return lineOf(A.arena, a, Math.min(a + n, a + 4 * MOST), true);
+  if (isTextual) return lineOf(A.arena, a, Math.min(a + n, a + 4 * MOST), true) + (n > 4 * MOST ? "…" : "");
   const some = Array.from(A.arena.subarray(a, a + Math.min(n, MOST)), symbolName).join(isNotes ? " " : ", ");
   return some + (n > MOST ? ", …" : "");
 }

@@ -8,7 +8,7 @@ const COLUMNS = [
   ["docs", "docs", "documents that hold it"],
   ["saves", "saves", "tokens fewer than without it: count × (length − 1)"],
 ];
-const ROW = 32;
+const ROW = 32, MOST_LISTED = 1_000_000; // elements are not higher than 2**25 pixels
 let listed = [], sortKey = "says", sortDirection = -1, wrongQuery = "";
 
 function makeHeads() {
@@ -36,6 +36,8 @@ function fillList() {
   const query = $("search").value.trim(), [tests, wrong] = parsed(query);
   wrongQuery = wrong;
   listed = wrong ? [] : listedBy(tests, sortKey, sortDirection);
+  const n = format(listed.length);
+  listed.length = Math.min(listed.length, MOST_LISTED);
   $("search").setAttribute("aria-invalid", String(Boolean(wrong)));
   $("pad").style.height = listed.length * ROW + "px";
   for (const cell of $("heads").children) {
@@ -43,7 +45,6 @@ function fillList() {
   }
   $("grid").setAttribute("aria-rowcount", listed.length + 1);
   $("grid").setAttribute("aria-colcount", COLUMNS.length);
-  const n = format(listed.length);
   $("listinfo").textContent = wrong || (query ? `${n} of ${format(N)} tokens found` : `${n} of ${format(N)} tokens: those in use by ${state.cut.name}`);
   if (query || !listed.length) $("list").scrollTop = 0;
   drawRows();
