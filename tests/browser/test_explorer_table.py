@@ -129,6 +129,6 @@ def test_only_rows_in_view_are_there(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
     search(page, "len>0")
     assert page.locator(ROWS).count() < 45 < n_listed(page) == len(ecg.tok.vocabulary)
-    page.evaluate("document.getElementById('list').scrollTop = 32 * 200")
+    page.evaluate("document.getElementById('grid').scrollTop = 32 * 200")
     settle(page)
     assert int(page.locator(ROWS).first.get_attribute("aria-rowindex")) == 200 - 4 + 2

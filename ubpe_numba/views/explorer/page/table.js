@@ -46,7 +46,7 @@ function fillList() {
   $("grid").setAttribute("aria-rowcount", listed.length + 1);
   $("grid").setAttribute("aria-colcount", COLUMNS.length);
   $("listinfo").textContent = wrong || (query ? `${n} of ${format(N)} tokens found` : `${n} of ${format(N)} tokens: those in use by ${state.cut.name}`);
-  if (query || !listed.length) $("list").scrollTop = 0;
+  if (query || !listed.length) $("grid").scrollTop = 0;
   drawRows();
 }
 
@@ -82,7 +82,7 @@ function rowOf(t, i) {
   return row;
 }
 function drawRows() {
-  const box = $("list"), a = Math.max(0, Math.floor(box.scrollTop / ROW) - 4);
+  const box = $("grid"), a = Math.max(0, Math.floor(box.scrollTop / ROW) - 4);
   const b = Math.min(listed.length, a + Math.ceil(box.clientHeight / ROW) + 8);
   $("rows").style.transform = `translateY(${a * ROW}px)`;
   $("rows").replaceChildren(...listed.slice(a, b).map((t, i) => rowOf(t, a + i)));
@@ -90,9 +90,9 @@ function drawRows() {
   if (there) $("grid").setAttribute("aria-activedescendant", there.id); else $("grid").removeAttribute("aria-activedescendant");
 }
 function scrollToRow(i) {
-  const box = $("list"), top = i * ROW;
+  const box = $("grid"), top = i * ROW, room = box.clientHeight - ROW; // the heads stay on top
   if (top < box.scrollTop) box.scrollTop = top;
-  else if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
+  else if (top + ROW > box.scrollTop + room) box.scrollTop = top + ROW - room;
 }
 
 const JUMPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -Infinity, End: Infinity };
@@ -107,7 +107,7 @@ function tableKey(event) {
 }
 function startTable() {
   makeHeads();
-  $("list").onscroll = drawRows;
+  $("grid").onscroll = drawRows;
   $("grid").onkeydown = tableKey;
   $("rows").onclick = (event) => {
     const row = event.target.closest(".row");

@@ -1,6 +1,6 @@
 // How a token was merged of others: as many generations as fit.
 
-const NODE = 62, GENERATION = 50, MOST_DEPTH = 7;
+const NODE = isTextual ? 62 : 50, GENERATION = 50, MOST_DEPTH = 7;
 const parentsOf = (t) => (A.left && A.left[t] >= 0 ? [A.left[t], A.right[t]] : null);
 const leavesOf = (t, depth) => { const pair = depth > 0 && parentsOf(t); return pair ? leavesOf(pair[0], depth - 1) + leavesOf(pair[1], depth - 1) : 1; };
 
@@ -34,8 +34,9 @@ function drawTree() {
 }
 function treeNode(node, x, cell) {
   const { id } = node, y = node.level * GENERATION, more = !node.kids.length && parentsOf(id);
-  const group = svg("g", { tabindex: 0, role: "button", "data-token": id, "aria-label": `token ${id}: ${nameOf(id)}`, transform: `translate(${x - cell / 2 + 3},${y})` });
+  const group = svg("g", { tabindex: 0, role: "button", "data-token": id, transform: `translate(${x - cell / 2 + 3},${y})` });
   const inside = cell - 6;
+  if (!isTextual) group.setAttribute("aria-label", `${id}: ${nameOf(id)}`);
   group.append(svg("rect", { width: inside, height: 40, rx: 6, class: "node" }));
   if (isTextual) {
     const label = svg("text", { x: inside / 2, y: 17, "text-anchor": "middle", class: "word" }), name = nameOf(id), fits = Math.max(3, Math.floor(inside / 7.5));
