@@ -2,9 +2,9 @@
 
     python benchmarks/explorer.py [--symbols 10000000] [--tokens 100000] [--runs 3]
 
-A corpus like a text, of words by Zipf's law, and a BPE of it that is learned once. Each report is written in a process of its own,
-timed without imports and loading, which are given alone; the peak of memory is that of the process. The browser is Chromium through
-playwright. Printed are medians.
+A corpus like a text, of words by Zipf's law, and a BPE of it that is learned once. Each report is written in a process of its
+own, timed without imports and loading, which are given alone; the peak of memory is that of the process. The browser is Chromium
+through playwright. Printed are medians.
 """
 
 from __future__ import annotations

@@ -129,6 +129,15 @@ def test_what_has_the_focus_is_seen(visit: Any, made: Made) -> None:
     assert {"theme", "help", "search", "grid", "overview", "in", "out", "next"} <= set(reached)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast(visit: Any, made: Made, scheme: str) -> None:
+    page = visit(made.path, scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    settle(page)
+    found = page.evaluate(_script("contrast.js"))
+    assert found["seen"] > 100 and found["low"] == []
+
+
 def test_the_place_is_a_slider(visit: Any, made: Made) -> None:
     page = visit(made.path)
     press(page, "+")
