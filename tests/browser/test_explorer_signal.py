@@ -107,6 +107,7 @@ def test_a_click_in_a_lane_chooses_its_segmentation_and_token(visit: Any, ecg: M
 def test_zoom_keeps_everything_together(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
     page.click("#rows .row:nth-child(1)")
+    settle(page)
     before = in_view(page)
     for there, back in (("+", "-"), ("ArrowRight", "ArrowLeft")):
         press(page, there)

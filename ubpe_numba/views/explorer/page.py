@@ -14,10 +14,10 @@ STYLES = ("uPlot.min.css", "layout.css", "table.css", "views.css", "media.css")
 LIBRARY = "uPlot.iife.min.js"
 LICENCE = "uPlot.LICENSE"
 SCRIPTS = (
+    "colours.js",
     "unpack.js",
     "symbols.js",
     "cuts.js",
-    "colours.js",
     "query.js",
     "glyph.js",
     "state.js",

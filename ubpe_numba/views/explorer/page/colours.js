@@ -1,5 +1,7 @@
-// Colours: of ubpe_numba/views/colours.py, whose values and rule the page is given.
+// Colours: of ubpe_numba/views/colours.py, whose values and rule the page is given. They are there before the data are.
 
+const $ = (id) => document.getElementById(id);
+const meta = JSON.parse($("data").textContent);
 const count8 = meta.colours.light.hues.length;
 const hueOf = (t) => (A.kinds[t] === SYMBOL ? -1 : (t * 5) % count8);
 // From the left: a token takes its own hue, or the next one if the token before it was given that.
@@ -19,6 +21,14 @@ function setTheme(name) {
   for (const key of ["paper", "ink", "dim", "grid", "highlight", "grey"]) root.style.setProperty("--" + key, palette[key]);
   palette.hues.forEach((hue, i) => root.style.setProperty(`--hue${i}`, hue));
 }
+const isDark = matchMedia("(prefers-color-scheme: dark)");
+setTheme(isDark.matches ? "dark" : "light");
+function otherTheme() {
+  const other = theme === "dark" ? "light" : "dark";
+  if (document.body.dataset.ready) paint(other); else setTheme(other);
+}
+$("theme").onclick = otherTheme;
+
 const FONT = "12px system-ui, sans-serif", MONO = "13px ui-monospace, monospace";
 
 // A canvas of its width on the page and a given height, with a context that counts in pixels of the page.

@@ -9,7 +9,7 @@ const KEYS = [
   ["+", "zoom in", () => zoom(0.5)],
   ["-", "zoom out", () => zoom(2)],
   ["0", isTextual ? "as much as can be shown" : "all that is drawn", () => go(isTextual ? state.range[0] : 0, S)],
-  ["t", "light or dark", () => paint(theme === "dark" ? "light" : "dark")],
+  ["t", "light or dark", otherTheme],
   ["Escape", "no token", () => choose(-1)],
   ["?", "this help", () => $("keys").showModal()],
 ];
@@ -98,19 +98,17 @@ startOverview();
 startLanes();
 startAlternatives();
 view.start();
-$("theme").onclick = () => paint(theme === "dark" ? "light" : "dark");
 $("help").onclick = () => $("keys").showModal();
 $("close").onclick = () => $("keys").close();
 $("prev").onclick = () => step(-1);
 $("next").onclick = () => step(1);
 addEventListener("keydown", keyPressed);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => paint(event.matches ? "dark" : "light"));
+isDark.addEventListener("change", (event) => paint(event.matches ? "dark" : "light"));
 matchMedia("print").addEventListener("change", (event) => preparePaper(event.matches));
 let resizing;
 addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(() => { if (!matchMedia("print").matches) paint(); }, 120); });
 document.body.dataset.kind = meta.kind;
 $("all").hidden = isTextual;
-setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 drawFoot();
 state.range = [0, Math.max(1, view.first())];
 fillList();

@@ -1,7 +1,5 @@
-// The data of the page: arrays that pack.py deflated.
+// The arrays of the page, which pack.py deflated.
 
-const $ = (id) => document.getElementById(id);
-const meta = JSON.parse($("data").textContent);
 const TYPES = {
   u1: Uint8Array, i1: Int8Array, u2: Uint16Array, i2: Int16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array,
 };
