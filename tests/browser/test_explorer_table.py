@@ -49,6 +49,7 @@ def test_without_a_search_those_in_use_are_listed_that_say_most_first(visit: Any
         ("count=0", lambda f: f["count"] == 0),
         ("length<=2 count>5 id!=130", lambda f: (f["len"] <= 2) & (f["count"] > 5) & (f["id"] != 130)),
         ("saves>=20 says<100", lambda f: (f["saves"] >= 20) & (f["says"] < 100)),
+        ("len > 8  DOCS >=3", lambda f: (f["len"] > 8) & (f["docs"] >= 3)),
         ("350", lambda f: f["id"] == 350),
         ("count>1e9", lambda f: f["count"] > 1e9),
     ],

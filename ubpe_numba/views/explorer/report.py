@@ -171,13 +171,14 @@ def explore(
     if drawn.limit is not None:
         shown = shown._replace(values=shown.values[: drawn.limit], offsets=np.array([0, drawn.limit]))
     name = title or f"{type(tok).__name__} of {len(vocabulary):,} tokens"
+    is_utf8 = documents.kind == "bytes" or tok.alphabet_.kind == "bytes"
     symbols = _symbols(as_kind, shown.values, tokens.symbols, letters, pitches)
     meta = {
         "title": name,
         "kind": as_kind,
-        "unit": unit or ("byte" if as_kind == "text" and documents.kind == "bytes" else UNITS[as_kind]),
+        "unit": unit or ("byte" if as_kind == "text" and is_utf8 else UNITS[as_kind]),
         "rate": None if rate is None else float(rate),
-        "utf8": documents.kind == "bytes" or tok.alphabet_.kind == "bytes",
+        "utf8": is_utf8,
         "tokenizer": type(tok).__name__,
         "size": tokens.lengths.size,
         "learned": vocabulary.n_learned,

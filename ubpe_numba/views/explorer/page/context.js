@@ -7,6 +7,8 @@ function someOf(all, most) {
   if (all.length <= most) return Array.from(all);
   return Array.from({ length: most }, (_, i) => all[Math.floor((i * all.length) / most)]);
 }
+// The same, with one of them in any case.
+const someWith = (k, all, most) => { const some = someOf(all, most); if (k >= 0 && !some.includes(k)) some[some.length - 1] = k; return some; };
 function drawContext() {
   const box = $("context"), all = chosen(), t = state.token;
   $("contextinfo").textContent = t < 0 ? "" : !all.length ? (state.cut.count[t] ? "not in the documents that are drawn" : "") : isTextual ? rowsInfo(all) : "";
@@ -49,6 +51,7 @@ function jumpTo(row) {
   if (row) choose(state.token, Number(row.dataset.k));
 }
 function markContext() {
+  if (!isTextual) { drawContext(); return; }
   for (const row of $("context").querySelectorAll("tr")) row.classList.toggle("on", Number(row.dataset.k) === current());
 }
 
@@ -62,7 +65,7 @@ function drawSuperposed(box, all) {
   }
   const [g, w, h] = prepared(canvas, 220), n = A.toklen[state.token], side = isNotes ? Math.max(6, Math.round(n * 0.5)) : Math.max(14, Math.round(n * 0.8));
   // of long tokens fewer, so that there are not more points than can be drawn at once
-  const cut = state.cut, some = someOf(all, clamp(Math.floor(MOST_POINTS / (n + 2 * side)), 8, MOST_LINES)), X = (i) => ((i + side) * w) / (n + 2 * side);
+  const cut = state.cut, some = someWith(current(), all, clamp(Math.floor(MOST_POINTS / (n + 2 * side)), 8, MOST_LINES)), X = (i) => ((i + side) * w) / (n + 2 * side);
   let low = Infinity, high = -Infinity;
   const parts = some.map((k) => {
     const d = docAt(cut.starts[k]), s = cut.starts[k];
@@ -86,7 +89,15 @@ function drawSuperposed(box, all) {
     }
     if (isNotes) g.fill(); else g.stroke();
   }
+  // the place that is shown above, in ink
+  const now = parts[some.indexOf(current())];
   g.globalAlpha = 1;
+  if (now && !isNotes) {
+    g.strokeStyle = palette.ink;
+    g.beginPath();
+    for (let x = now[1]; x < now[2]; x++) g.lineTo(X(x - now[0]), Y(heights[x]));
+    g.stroke();
+  }
   const hue = colourOf(state.token);
   g.strokeStyle = g.fillStyle = hueOf(state.token) < 0 ? palette.ink : hue;
   g.lineWidth = 3.5;

@@ -43,7 +43,7 @@ function drawFacts() {
   $("h-facts").textContent = t < 0 ? "Facts" : `Token ${t}`;
   if (t < 0) { $("facts").replaceChildren(); return; }
   const facts = [[isTextual ? "text" : isNotes ? "notes" : "samples", nameOf(t)], ["length", units(A.toklen[t])]];
-  for (const other of cuts) facts.push([`by ${other.name}`, `${format(other.count[t])} in ${format(other.docs[t])} documents`]);
+  for (const other of cuts) facts.push([`by ${other.name}`, `${format(other.count[t])} in ${format(other.docs[t])} document${other.docs[t] === 1 ? "" : "s"}`]);
   facts.push(["covers", `${((100 * cut.count[t] * A.toklen[t]) / Math.max(1, meta.symbols)).toFixed(2)} % of all ${unit}s`], ["saves", `${format(saved(cut, t))} tokens`]);
   if (A.kinds[t] === LEARNED) {
     facts.push(["idf", A.idf[t].toFixed(3)]);

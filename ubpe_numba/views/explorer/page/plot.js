@@ -80,8 +80,8 @@ function drawTokens(u, cut, i, j, top, height) {
   g.lineJoin = g.lineCap = "round";
   for (const [key, path] of paths) {
     const on = key >= 50, hue = on ? key - 100 : key;
-    g.globalAlpha = mark >= 0 && !on ? 0.85 : 1;
-    if (isNotes) { g.fillStyle = colour(hue); g.fill(path); if (on) { g.strokeStyle = palette.ink; g.lineWidth = 1.5 * r; g.stroke(path); } continue; }
+    g.globalAlpha = mark >= 0 && !on ? (isNotes ? 0.7 : 0.85) : 1;
+    if (isNotes) { g.fillStyle = colour(hue); g.fill(path); continue; }
     g.strokeStyle = colour(hue);
     g.lineWidth = (on ? 3.8 : hue < 0 ? 1.5 : 2.5) * r;
     g.stroke(path);

@@ -15,16 +15,24 @@ const TESTS = {
   ">": (a, b) => a > b, "<": (a, b) => a < b, ">=": (a, b) => a >= b, "<=": (a, b) => a <= b, "=": (a, b) => a === b, "!=": (a, b) => a !== b,
 };
 
+const fieldOf = (name) => {
+  const known = name.toLowerCase(), same = Object.hasOwn(SAME, known) ? SAME[known] : known;
+  return Object.hasOwn(FIELDS, same) ? FIELDS[same] : undefined;
+};
+// Spaces around a comparison are left out, but not in quotes: len > 8 is len>8.
+const COMPARISON = /("[^"]*"?)|\b([a-z]+)\s*(>=|<=|!=|>|<|=)\s*(-?[\d.])/gi;
+const tightened = (query) => query.replace(COMPARISON, (all, quoted, name, sign, digit) => (quoted || !fieldOf(name) ? all : name + sign + digit));
+
 // Tests of a token, and what is wrong with the query, "" if nothing is.
 function parsed(query) {
   const tests = [];
-  for (const [word, quoted] of query.matchAll(/"([^"]*)"?|\S+/g)) {
+  for (const [word, quoted] of tightened(query).matchAll(/"([^"]*)"?|\S+/g)) {
     const found = /^([a-z]+)(>=|<=|!=|>|<|=)(.*)$/i.exec(word);
     if (quoted !== undefined) {
       if (!isTextual) return [[], "this report has no text to search"];
       if (quoted) tests.push((t) => includes(t, quoted));
-    } else if (found && (FIELDS[SAME[found[1]] ?? found[1]] || !isTextual)) {
-      const field = FIELDS[SAME[found[1]] ?? found[1]], value = Number(found[3]);
+    } else if (found && (fieldOf(found[1]) || !isTextual)) {
+      const field = fieldOf(found[1]), value = Number(found[3]);
       if (!field) return [[], `${found[1]}: expected one of ${Object.keys(FIELDS).join(", ")}`];
       if (found[3] === "" || Number.isNaN(value)) return [[], `${word}: expected a number`];
       const test = TESTS[found[2]];
