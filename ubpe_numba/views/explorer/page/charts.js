@@ -13,7 +13,7 @@ function chart(id, xs, ys, names, options = {}) {
     width: Math.max(160, box.clientWidth), height: CHART, legend: { show: false }, cursor: { show: false },
     scales: { x: { time: false, ...options.x }, y: { ...options.y } },
     axes: [
-      axis({ size: 30, space: options.x ? 30 : 60, values: options.x && powers }),
+      axis({ size: 30, space: options.x?.distr ? 30 : 60, values: options.x?.distr && powers }),
       axis({ size: 52, values: (_, ticks) => ticks.map((v) => (v === null || (options.y?.distr && Math.log10(v) % 1) ? "" : shortened(v))) }),
     ],
     series: [{}, { stroke: palette.hues[0], width: 2, fill, paths: options.bars && uPlot.paths.bars({ size: [0.8, 40] }), points: { show: false } }],
@@ -37,7 +37,7 @@ function drawCharts() {
   const width = Math.max(1, Math.ceil(top / 60)), bins = new Array(Math.ceil((top + 1) / width)).fill(0);
   for (let t = 0; t < N; t++) if (cut.count[t]) bins[Math.floor(A.toklen[t] / width)] += cut.count[t];
   const xs = bins.map((_, i) => i * width), from = width === 1 ? 1 : 0;
-  chart("lengths", cut.tokens ? xs.slice(from) : [], bins.slice(from), [`${unit}s in a token` + (width > 1 ? `, from` : ""), "occurrences"], { y: fromZero, bars: true, without: "There are no tokens." });
+  chart("lengths", cut.tokens ? xs.slice(from) : [], bins.slice(from), [`${unit}s in a token` + (width > 1 ? `, from` : ""), "occurrences"], { x: { range: (_, a, b) => [a - 0.6 * width, b + 0.6 * width] }, y: fromZero, bars: true, without: "There are no tokens." });
   $("lengthsinfo").textContent = `occurrences by ${unit}s in the token, by ${cut.name}`;
   $("lengths").setAttribute("aria-label", cut.tokens ? `tokens of up to ${units(top)} are in use, ${cut.ratio.toFixed(2)} on average` : "no tokens");
 
