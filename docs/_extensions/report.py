@@ -1,7 +1,6 @@
 """The report of the explorer on the bundled ECG, made at build; the directive `explorer-report` embeds it."""
 
 import functools
-import importlib.util
 import pathlib
 
 from docutils import nodes
@@ -17,27 +16,17 @@ _FRAME = f"""<iframe class="explorer" src="{FILE}" title="The tokens of five min
 <script src="_static/report_scheme.js" defer></script>"""
 
 
-def _there() -> bool:
-    return importlib.util.find_spec("ubpe_numba.views.explorer") is not None
-
-
 class ExplorerReport(SphinxDirective):
     """The report in a frame, and a link to open it by itself."""
 
     def run(self) -> list[nodes.Node]:
         """The frame."""
-        if not _there():
-            return [nodes.paragraph("", "The report is not part of this build.")]
         return [nodes.raw("", _FRAME, format="html")]
 
 
 def _make(folder: pathlib.Path) -> None:
-    if not _there():
-        return
-    from ubpe_numba.views.explorer.report import explore
-
     values, offsets = beats()
-    explore(tokenizer(), values, offsets, folder / FILE, title="Five minutes of ECG", rate=RATE, kind="signal", progress=False)
+    tokenizer().explore(values, offsets, folder / FILE, title="Five minutes of ECG", rate=RATE, kind="signal", progress=False)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ubpe_numba.coding.spans import Spans
     from ubpe_numba.coding.usage import Usage
     from ubpe_numba.coding.word_encoder import WordEncoder
+    from ubpe_numba.views.explorer.report import Report
 
 __all__ = ["Tokenizer"]
 
@@ -1171,6 +1172,46 @@ class Tokenizer(ABC):
         copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
         decoder = self._coder.decoder
         return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)
+
+    def explore(
+        self, docs: Any, offsets: Any = None, path: str | os.PathLike[str] | None = None, **options: Any
+    ) -> Report | None:
+        """Make the explorer of the vocabulary and of documents: one HTML file to look through, without a network.
+
+        Parameters
+        ----------
+        docs, offsets
+            Documents, given as to `fit`.
+        path
+            The file to write, whole or not at all. None: the report is returned, and a notebook shows it.
+        **options
+            `title`; `kind`, ``"auto"``, ``"signal"``, ``"text"``, ``"dna"`` or ``"notes"``; `unit`, what a symbol is called;
+            `rate`, symbols a second; `letters` and `pitches` of symbols that are integers; `segmentations`, the objectives to
+            compare, by default all that the vocabulary allows; `max_symbols`, how many are drawn, 2,000,000; `unknown`,
+            `allowed_special` and `disallowed_special` as for `encode`, special tokens being allowed; `progress` as for `fit`.
+
+        Returns
+        -------
+        report
+            With `html` and `save(path)`; None if it was written to `path`.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        UnknownSymbolError, SpecialTokenError, TypeError, ValueError, OSError
+            As `encode_batch`; for an argument that is not valid, naming it; and if the file cannot be written.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> docs = [[0, 1, 2, 0, 1], [0, 1]]
+        >>> BPE(4).fit(docs).explore(docs, title="Three symbols", progress=False).html[:15]
+        '<!doctype html>'
+        """
+        from ubpe_numba.views.explorer.report import explore  # here only: nothing else needs the page
+
+        return explore(self, docs, offsets, path, **options)
 
     def _known(self, ids: Any, offsets: Any) -> Ragged:
         """Encoded documents of the user, every id of which stands for a token; raises as `decode_batch`."""
