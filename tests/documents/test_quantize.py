@@ -102,6 +102,14 @@ def test_equal_levels_of_floats(samples: list[float], n: int) -> None:
     assert_within_bounds(signal, symbols, scale)
 
 
+@given(st.integers(-1000, 1000), st.integers(1, 300), st.integers(1, 300))
+@example(0, 49, 1)
+def test_integers_on_a_border_go_to_the_upper_level(low: int, n: int, width: int) -> None:
+    borders = low + np.arange(n + 1) * width
+    symbols, _ = quantize(borders, levels=n)
+    assert symbols.tolist() == [*range(n), n - 1]
+
+
 @given(st.data(), st.sampled_from(list(INTEGERS)), st.integers(1, 2**31 - 1))
 def test_equal_levels_of_integers(data: st.DataObject, dtype: str, n: int) -> None:
     signal = np.array(data.draw(INTEGERS[dtype]), dtype)
