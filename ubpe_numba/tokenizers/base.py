@@ -546,12 +546,16 @@ class Tokenizer(ABC):
         bar = Progress(progress)
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         history: History | None = getattr(self, "history_", None)
+        if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
+            history = None
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
         vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
         self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.numbered(None, len(vocabulary))))
         self.n_tokens = n_tokens
         if history is not None:
             self.history_ = history
+        else:
+            self.__dict__.pop("history_", None)
         return self
 
     def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
