@@ -95,3 +95,14 @@ def test_what_cannot_be_drawn_is_refused(tok: Tokenizer, axes: Any) -> None:
             TokensDisplay.from_document(tok, DOC, ax=axes, rate=rate)
     with pytest.raises(ValueError, match="^theme: "):
         TokensDisplay.from_document(tok, DOC, ax=axes, theme="grey")
+
+
+def test_a_large_constant_has_an_axis(axes: Any) -> None:
+    tok = BPE.from_merges([[0, 0]], alphabet=[2**62])
+    ax = TokensDisplay.from_document(tok, np.full(3, 2**62), lane=False, ax=axes).ax_
+    assert ax.get_ylim()[0] < 2**62 < ax.get_ylim()[1]
+
+
+def test_several_documents_are_refused(tok: Tokenizer, axes: Any) -> None:
+    with pytest.raises(ValueError, match=r"doc: expected the symbols of one document.*shape \(1, 2\)"):
+        TokensDisplay.from_document(tok, [[0, 2]], ax=axes)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.views.colours import Theme, hue_of, theme_of
 from ubpe_numba.views.contexts import contexts_of, evenly
-from ubpe_numba.views.displays.canvas import grid_for, require_signal
+from ubpe_numba.views.displays.canvas import grid_for, require_signal, room_of
 from ubpe_numba.views.motif_choice import choose_motifs
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ class MotifsDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the tokenizer is one of text or bytes, `n` or `most` is below 1 or `side` below 0, and as `plot` raises it.
+            If the tokenizer is one of text or bytes or has ids of its own, `n` or `most` is below 1 or `side` below 0, and as
+            `plot` raises it.
         IndexError
             If one of `tokens` is not in the vocabulary.
         """
@@ -224,7 +225,7 @@ class MotifsDisplay:
         if not every.size:
             return None
         low, high = float(every.min()), float(every.max())
-        room = 0.05 * max(high - low, 1.0)
+        room = room_of(low, high, 0.05)
         return low - room, high + room
 
     def _draw(self, ax: Any, i: int, name: str, rate: float | None, limits: tuple[float, float] | None, theme: Theme) -> None:

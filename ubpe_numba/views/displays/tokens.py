@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.views.colours import Theme, colours_of, theme_of
-from ubpe_numba.views.displays.canvas import axes_for, require_signal
+from ubpe_numba.views.displays.canvas import axes_for, one_signal, require_signal, room_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -86,10 +86,10 @@ class TokensDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the tokenizer is one of text or bytes, and as `plot` raises it.
+            If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, and as `plot` raises it.
         """
         require_signal(tok, cls.__name__)
-        samples = np.asarray(doc)
+        samples = one_signal(doc)
         spans = tok.spans(samples)
         made = cls(samples, spans.ids, spans.starts, spans.lengths, tok.vocabulary.n_alphabet)
         return made.plot(ax, rate=rate, token=token, lane=lane, theme=theme)
@@ -154,7 +154,7 @@ class TokensDisplay:
         widths = np.where(shown, 2.4, 1.2)
         ax.add_collection(LineCollection(lines, colors=colours, linewidths=widths, capstyle="round", zorder=3), autolim=False)
         low, high = (float(self.samples.min()), float(self.samples.max())) if self.samples.size else (0.0, 1.0)
-        room = 0.06 * max(high - low, 1.0)
+        room = room_of(low, high, 0.06)
         bottom = low - room
         if lane:
             bottom -= 2 * room
