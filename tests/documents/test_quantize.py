@@ -447,3 +447,18 @@ def test_a_number_is_no_signal() -> None:
             ValueError, match=re.escape(f"signal: expected the shape {expected}, got an array of int64, shape ()")
         ):
             scale.apply(3)
+
+
+def test_rows_of_different_lengths_and_masked_samples_are_named() -> None:
+    with pytest.raises(ValueError, match="signal: expected an array, got list"):
+        quantize([[1], [1, 2]], levels=2)
+    with pytest.raises(ValueError, match="signal: expected every sample, got an array with masked ones"):
+        quantize(np.ma.array([1, 2], mask=[False, True]), levels=2)
+    assert quantize(np.ma.array([1, 2]), levels=2)[0].tolist() == [0, 1]
+
+
+def test_the_first_symbols_of_very_many_channels() -> None:
+    """In time that grows with the channels, not with their square."""
+    signal = np.tile([[0], [1]], 20_000)
+    symbols, scale = quantize(signal, levels=2, channels="separate")
+    assert scale.first_symbols == tuple(range(0, 40_000, 2)) and symbols[1].tolist() == list(range(1, 40_000, 2))

@@ -696,8 +696,8 @@ class Tokenizer(ABC):
         NotFittedError
             Without a vocabulary.
         ValueError
-            For an unknown objective; by rank, if the vocabulary knows flat sequences only; or if the objective needs statistics
-            that the vocabulary does not have.
+            For an unknown objective; by rank, if the vocabulary knows flat sequences only, or for `token_weights`; or if the
+            objective needs statistics that the vocabulary does not have.
 
         Examples
         --------
@@ -710,6 +710,8 @@ class Tokenizer(ABC):
 
         model = self._fitted()
         by_rank = objective == "rank"
+        if by_rank and token_weights is not None:
+            raise ValueError("token_weights: merges by rank have none, expected objective='additive'")
         cls: Any = ubpe.UBPE if not by_rank else type(self) if self._needs_pairs else bpe.UBPEClassic
         taken = inspect.signature(cls.__init__).parameters
         params = {name: value for name, value in self.get_params().items() if name in taken}
