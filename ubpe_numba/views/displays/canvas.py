@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.views.colours import Theme
 
 
@@ -97,6 +99,16 @@ def require_signal(tok: Any, what: str) -> None:
         raise ValueError(f"tok: {what} draws signals of integers, and the documents of this tokenizer are {kind}")
     if tok.segmenter_.token_ids is not None:
         raise ValueError(f"tok: {what} needs ids in the order of the vocabulary, and this tokenizer has ids of its own")
+
+
+def check_rate(rate: Any) -> None:
+    """ValueError or TypeError unless a rate is None or a finite number of samples a second above 0."""
+    if rate is None:
+        return
+    if isinstance(rate, (bool, np.bool_)) or not isinstance(rate, (int, float, np.integer, np.floating)):
+        raise TypeError(f"rate: expected a number, got {describe(rate)}")
+    if not 0 < rate < math.inf:
+        raise ValueError(f"rate: expected samples a second, more than 0, got {rate!r}")
 
 
 def one_signal(doc: Any) -> np.ndarray:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.runtime.arrays import integer
 from ubpe_numba.views.colours import Theme, colours_of, theme_of
-from ubpe_numba.views.displays.canvas import axes_for, one_signal, require_signal, room_of
+from ubpe_numba.views.displays.canvas import axes_for, check_rate, one_signal, require_signal, room_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -128,7 +129,9 @@ class TokensDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If `rate` is not above 0, or for an unknown theme.
+            If `rate` is not finite and above 0, or for an unknown theme.
+        TypeError
+            If `rate` is no number, or `token` no integer.
 
         Examples
         --------
@@ -137,8 +140,9 @@ class TokensDisplay:
         >>> display.plot(Figure().subplots(), rate=2).ax_.get_xlabel()
         'seconds'
         """
-        if rate is not None and not rate > 0:
-            raise ValueError(f"rate: expected samples a second, more than 0, got {rate!r}")
+        check_rate(rate)
+        if token is not None:
+            token = integer(token, "token")
         chosen = theme_of(theme)
         ax = axes_for(ax, (11.0, 3.0), chosen)
         from matplotlib.collections import LineCollection
