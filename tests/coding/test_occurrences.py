@@ -76,3 +76,13 @@ def test_refused() -> None:
             call([0, 1])
     with pytest.raises(NotFittedError):
         BPE().find(0, [[0]])
+
+
+def test_an_index_stays_when_its_batch_is_written_to() -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    ids = tok.encode_batch(["aab", "abab"])
+    index = tok.index(ids)
+    before = [found.documents.tolist() for found in index]
+    ids.offsets[1] = 0
+    ids.values[:] = 0
+    assert [found.documents.tolist() for found in index] == before

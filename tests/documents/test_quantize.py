@@ -102,6 +102,14 @@ def test_equal_levels_of_floats(samples: list[float], n: int) -> None:
     assert_within_bounds(signal, symbols, scale)
 
 
+@given(st.integers(-1000, 1000), st.integers(1, 300), st.integers(1, 300))
+@example(0, 49, 1)
+def test_integers_on_a_border_go_to_the_upper_level(low: int, n: int, width: int) -> None:
+    borders = low + np.arange(n + 1) * width
+    symbols, _ = quantize(borders, levels=n)
+    assert symbols.tolist() == [*range(n), n - 1]
+
+
 @given(st.data(), st.sampled_from(list(INTEGERS)), st.integers(1, 2**31 - 1))
 def test_equal_levels_of_integers(data: st.DataObject, dtype: str, n: int) -> None:
     signal = np.array(data.draw(INTEGERS[dtype]), dtype)
@@ -439,3 +447,18 @@ def test_a_number_is_no_signal() -> None:
             ValueError, match=re.escape(f"signal: expected the shape {expected}, got an array of int64, shape ()")
         ):
             scale.apply(3)
+
+
+def test_rows_of_different_lengths_and_masked_samples_are_named() -> None:
+    with pytest.raises(ValueError, match="signal: expected an array, got list"):
+        quantize([[1], [1, 2]], levels=2)
+    with pytest.raises(ValueError, match="signal: expected every sample, got an array with masked ones"):
+        quantize(np.ma.array([1, 2], mask=[False, True]), levels=2)
+    assert quantize(np.ma.array([1, 2]), levels=2)[0].tolist() == [0, 1]
+
+
+def test_the_first_symbols_of_very_many_channels() -> None:
+    """In time that grows with the channels, not with their square."""
+    signal = np.tile([[0], [1]], 20_000)
+    symbols, scale = quantize(signal, levels=2, channels="separate")
+    assert scale.first_symbols == tuple(range(0, 40_000, 2)) and symbols[1].tolist() == list(range(1, 40_000, 2))

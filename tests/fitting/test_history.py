@@ -189,6 +189,10 @@ GOOD: dict[str, Any] = {"last_round": 1, "corpora": [[2, 9]], "lengths": [5, 3]}
         ({"lengths": "53"}, "history: lengths: expected integers"),
         ({"counts": [5, 2]}, "history: the field 'document_frequencies' is missing"),
         ({"counts": [5], "document_frequencies": [1, 1]}, "history: lengths: expected 1 values, as many as counts"),
+        (
+            {"counts": [5], "document_frequencies": [1], "lengths": [5], "corpora": [[1, 9]]},
+            "history: lengths: expected at least 2 values, one a token, got 1",
+        ),
         ({"more": 1}, "history: unexpected field 'more'"),
     ],
 )
@@ -203,3 +207,22 @@ def test_a_file_that_lies(changes: dict[str, Any], message: str, tmp_path: Path)
     (tmp_path / "m.json").write_text(json.dumps(model))
     with pytest.raises(ModelFormatError, match=r"m\.json: history: last_round"):
         BPE.load(tmp_path / "m.json")
+
+
+def test_a_history_of_more_merges_than_the_vocabulary_has_is_not_continued(tmp_path: Path) -> None:
+    """As of a fit by idf whose rules were changed later, or of a file that lies."""
+    tok = UBPEClassic(5, 3, alphabet=3).fit(DOCS, progress=False)
+    tok.save(tmp_path / "m.json")
+    model = json.loads((tmp_path / "m.json").read_text())
+    model["history"] = {
+        "last_round": 9,
+        "corpora": [[9, 90]],
+        "lengths": [1] * 9,
+        "counts": [1] * 9,
+        "document_frequencies": [1] * 9,
+    }
+    (tmp_path / "m.json").write_text(json.dumps(model))
+    again = UBPEClassic.load(tmp_path / "m.json").fit_more(DOCS, 7, progress=False)
+    del tok.history_
+    assert again.fingerprint == tok.fit_more(DOCS, 7, progress=False).fingerprint
+    assert not hasattr(again, "history_")

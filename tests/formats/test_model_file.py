@@ -94,6 +94,14 @@ def test_truncated_by_a_number_of_numpy_is_saved(cls: Any, suffix: str, tmp_path
     assert len(cls.load(tmp_path / f"model{suffix}").vocabulary) == 5
 
 
+@pytest.mark.parametrize("docs", [["ab"], [[0, 1]]])
+def test_a_tokenizer_that_has_learned_nothing_is_loaded(cls: Any, suffix: str, docs: Any, tmp_path: Path) -> None:
+    tok = cls(2).fit(docs, progress=False)
+    tok.save(tmp_path / f"model{suffix}")
+    for load in (cls.load, ubpe_numba.load):
+        assert load(tmp_path / f"model{suffix}").fingerprint == tok.fingerprint
+
+
 BAD_PARAMS = [{"n_tokens": 0}, {"n_candidates": -1}, {"objective": "zzz"}, {"token_weights": [1.0]}, {"rules": "rank"}]
 
 

@@ -61,7 +61,7 @@ def test_pairs_are_those_of_json(pairs: list[tuple[str, str, bool]], ascii_only:
 @pytest.mark.parametrize(
     ("array", "flat"),
     [
-        ("[]", True),
+        ("[]", False),  # of a model file of this library, perhaps, whose pairs are integers
         (' [ ["a" ,\n"b"] , "a\\u0020b"\t] ', True),
         (r'["\u00e9 \ud83d\ude00", ["\"\\\/\b\f\n\r\t", "\u0000"]]', True),
         (r'[["\ud83d", "b"]]', False),

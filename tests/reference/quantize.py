@@ -20,14 +20,17 @@ def level_by_step(x: Number, step: Number, first: int) -> int:
 
 
 def level_of_equal(x: Number, low: Number, high: Number, n: int) -> int:
-    """Which of n equal parts of low..high holds x; a border belongs to the upper part.
+    """Which of n equal parts of low..high holds x; a border belongs to the upper part. Exact for integers as far as float64 is.
 
-    >>> [level_of_equal(x, 0, 8, 4) for x in (0, 1, 2, 7, 8)]
-    [0, 0, 1, 3, 3]
+    >>> [level_of_equal(x, 0, 8, 4) for x in (0, 1, 2, 7, 8)], level_of_equal(1, 0, 49, 49)
+    ([0, 0, 1, 3, 3], 1)
     """
     if low == high:
         return 0
-    return min(n - 1, math.floor(float(x - low) / float(high - low) * n))
+    if isinstance(x, int) and isinstance(low, int) and isinstance(high, int) and (high - low) * n < 2**53:
+        return min(n - 1, (x - low) * n // (high - low))
+    above, span = float(x - low), float(high - low)
+    return min(n - 1, math.floor(above * n / span if math.isfinite(span * n) else above / span * n))
 
 
 def position_by_mu(x: float, peak: float, mu: float) -> float:

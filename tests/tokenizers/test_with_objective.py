@@ -60,3 +60,9 @@ def test_refused() -> None:
         flat.with_objective("rank")
     with pytest.raises(NotFittedError):
         BPE().with_objective("rank")
+
+
+def test_weights_by_rank_are_refused() -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    with pytest.raises(ValueError, match="token_weights: merges by rank have none"):
+        tok.with_objective("rank", token_weights=[1.0, 1.0, 1.0])

@@ -66,3 +66,15 @@ def test_refused() -> None:
     assert flat.parents(1) is None and flat.tree(1).tokens.tolist() == [1]
     with pytest.raises(ValueError, match="depth: expected at least 0, got -1"):
         v.tree(2, -1)
+
+
+@pytest.mark.parametrize("bad", [1.0, "1", None, True, np.float64(1), np.array([1]), [1]])
+def test_what_is_no_integer_is_named(bad: Any) -> None:
+    vocabulary = Vocabulary.from_merges(2, [[0, 1]])
+    for ask in (vocabulary.parents, vocabulary.tree, vocabulary.sequence):
+        with pytest.raises(TypeError, match="token: expected an integer, got"):
+            ask(bad)
+    if bad is not None:
+        with pytest.raises(TypeError, match="depth: expected an integer, got"):
+            vocabulary.tree(2, bad)
+    assert vocabulary.parents(np.uint8(2)) == (0, 1) and vocabulary.tree(np.int64(2), np.int8(0)).tokens.tolist() == [2]

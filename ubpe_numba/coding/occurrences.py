@@ -10,7 +10,6 @@ Layout of the index, for the documents of ids [2, 0], [2, 1] and three tokens:
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.kernels.list_places import find_places, list_places
 from ubpe_numba.coding.usage import usage_of
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.arrays import describe, offsets_of, writable
+from ubpe_numba.runtime.arrays import checked_token, offsets_of, writable
 
 __all__ = ["Occurrences", "TokenIndex"]
 
@@ -35,7 +34,8 @@ class Occurrences(NamedTuple):
     places : int64[k]
         The index among the ids of the document.
     starts : int64[k]
-        The position of its first symbol in the decoded document.
+        The position of its first symbol among those that the tokens of the document stand for: in the decoded document, unless
+        the tokenizer leaves out the beginning of a text, as some from elsewhere do.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class TokenIndex:
         whole = ids.compact()
         used = usage_of(whole, sizes.size, n_threads=n_threads)
         self.counts, self.document_frequencies = used.counts, used.document_frequencies
-        self._offsets, self._bounds = whole.offsets, offsets_of(self.counts)
+        self._offsets, self._bounds = whole.offsets.copy(), offsets_of(self.counts)  # a Ragged may be written to
         self._places, self._starts = np.empty((2, whole.values.size), np.int64)
         begins = self._bounds[:-1].copy()
         list_places(writable(whole.values), writable(whole.offsets), writable(sizes), begins, self._places, self._starts)
@@ -121,19 +121,6 @@ def find(token: Any, ids: Ragged, sizes: NDArray[np.int64]) -> Occurrences:
     places, starts = np.empty((2, np.count_nonzero(whole.values == t)), np.int64)
     find_places(writable(whole.values), writable(whole.offsets), writable(sizes), t, places, starts)
     return _located(places, starts, whole.offsets)
-
-
-def checked_token(token: Any, size: int) -> int:
-    """An id of a vocabulary of `size` tokens; TypeError if it is no integer, IndexError if it is outside 0..size - 1."""
-    try:
-        t = operator.index(token)
-    except TypeError:
-        raise TypeError(f"token: expected an integer, got {describe(token)}") from None
-    if isinstance(token, (bool, np.bool_)):
-        raise TypeError(f"token: expected an integer, got {token!r}")
-    if not 0 <= t < size:
-        raise IndexError(f"token {t}: expected 0..{size - 1}")
-    return t
 
 
 def _located(at: NDArray[np.int64], starts: NDArray[np.int64], offsets: NDArray[np.int64]) -> Occurrences:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, Literal
 
 import numpy as np
@@ -90,7 +91,7 @@ class Quantization:
 
     def __post_init__(self) -> None:
         check_choices(self.law, self.channels, self.step, self.levels)
-        if self.ndim not in (1, 2):
+        if type(self.ndim) is not int or self.ndim not in (1, 2):
             raise ValueError(f"ndim: expected 1 or 2, got {self.ndim!r}")
         if not isinstance(self.low, tuple) or not self.low or (self.ndim == 1 and len(self.low) > 1):
             raise TypeError(f"low: expected a tuple of one number a channel, got {self.low!r}")
@@ -180,7 +181,7 @@ class Quantization:
         """The symbol of the lowest level of each channel."""
         if self.channels == "shared":
             return (0,) * self.n_channels
-        return tuple(sum(self.n_levels[:channel]) for channel in range(self.n_channels))
+        return tuple(accumulate(self.n_levels[:-1], initial=0))
 
     @property
     def max_error(self) -> NDArray[np.float64]:

@@ -19,7 +19,12 @@ def as_columns(values: ArrayLike, name: str, kinds: str = "iuf", n_channels: int
 
     Expected are samples of these kinds of dtypes in `n_channels` channels; None: of one dimension, -1: of any number.
     """
-    array = np.asarray(values)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name}: expected every sample, got an array with masked ones")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # lists of different lengths
+        raise ValueError(f"{name}: expected an array, got {describe(values)} ({error})") from None
     if array.size == 0 and not isinstance(values, np.ndarray):
         array = array.astype(np.int64)  # an empty list has no type of its own
     if array.dtype.kind not in kinds or array.dtype.itemsize > 8:

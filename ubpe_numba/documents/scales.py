@@ -74,7 +74,10 @@ class Steps:
 
 
 class EqualLevels:
-    """`n` levels of one width between `low` and `high`, both included; one value only if the two are equal."""
+    """`n` levels of one width between `low` and `high`, both included; one value only if the two are equal.
+
+    Integers are cut exactly where ``(high - low) * n`` is below 2**53.
+    """
 
     def __init__(self, n: int, low: Number, high: Number) -> None:
         self.n, self.low, self.high = n, low, high
@@ -84,8 +87,12 @@ class EqualLevels:
     def cut(self, x: NDArray[Any]) -> NDArray[np.int64]:
         """As `Scale.cut`."""
         with np.errstate(over="ignore"):
-            part = _minus(x, self.low) / (self.span or 1.0)
-        return _beyond(x, self.low, self.high, np.floor(np.clip(part, 0.0, 1.0) * self.n), self.n)
+            above = np.clip(_minus(x, self.low), 0.0, self.span)
+        if math.isfinite(self.span * self.n):  # multiplied first: a quotient of integers that is an integer is not rounded
+            levels = np.floor(above * self.n / (self.span or 1.0))
+        else:
+            levels = np.floor(above / self.span * self.n)
+        return _beyond(x, self.low, self.high, levels, self.n)
 
     def middles(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """As `Scale.middles`."""

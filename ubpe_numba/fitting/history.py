@@ -93,6 +93,8 @@ class History(NamedTuple):
         for name in named:
             if arrays[name].size != m:
                 raise ModelFormatError(f"history: lengths: expected {arrays[name].size} values, as many as {name}, got {m}")
+        if m < vocabulary.n_learned:  # a fit by idf may have removed merges, so there may be more
+            raise ModelFormatError(f"history: lengths: expected at least {vocabulary.n_learned} values, one a token, got {m}")
         corpora = _counts(state["corpora"], "history: corpora", 2)
         if (corpora[:, 0] > m).any() or int(corpora[:, 0].sum()) != m:
             raise ModelFormatError(f"history: corpora: expected {m} merges in all")

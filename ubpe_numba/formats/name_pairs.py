@@ -118,9 +118,9 @@ def _is_text(data: bytes, begin: int, end: int) -> bool:
 
 
 def parse(data: str | bytes) -> Any:
-    """Parse JSON as `model_file.parse_json`, but for an array of pairs with the key "merges", which becomes `NamePairs`.
+    """Parse JSON as `model_file.parse_json`, but for an array of pairs of names with the key "merges", which becomes `NamePairs`.
 
-    It is read by a kernel where it is written as usual, in a text of UTF-8.
+    It is read by a kernel where it is written as usual, in a text of UTF-8. An empty array stays one: it may be of pairs of ids.
     """
     try:
         raw = data.encode() if isinstance(data, str) else data
@@ -134,7 +134,7 @@ def parse(data: str | bytes) -> Any:
     text = writable(np.frombuffer(raw, np.uint8))
     names, starts = np.empty(text.size - begin, np.uint8), np.empty((text.size - begin) // 5 * 2 + 3, np.int64)
     end, m = read_json_pairs(text, begin, names, starts)
-    if end < 0 or not _is_text(raw, begin, end):
+    if end < 0 or m == 0 or not _is_text(raw, begin, end):
         return model_file.parse_json(data)
     starts = starts[: 2 * m + 1].copy()
     pairs = NamePairs(FlatNames(names[: starts[-1]].copy(), starts))

@@ -10,6 +10,7 @@ Three parts, in this order:
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
@@ -40,6 +41,25 @@ def positive(value: Any, name: str, expected: str = "an int") -> int:
     if value < 1:
         raise ValueError(f"{name}: expected at least 1, got {value}")
     return int(value)
+
+
+def integer(value: Any, name: str) -> int:
+    """`value` as an int. Otherwise raises TypeError: for booleans, too."""
+    try:
+        found = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, got {describe(value)}") from None
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected an integer, got {value!r}")
+    return found
+
+
+def checked_token(token: Any, size: int) -> int:
+    """An id of a vocabulary of `size` tokens; TypeError if it is no integer, IndexError if it is outside 0..size - 1."""
+    t = integer(token, "token")
+    if not 0 <= t < size:
+        raise IndexError(f"token {t}: expected 0..{size - 1}")
+    return t
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:

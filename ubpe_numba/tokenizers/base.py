@@ -7,7 +7,7 @@ import inspect
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
@@ -547,12 +547,16 @@ class Tokenizer(ABC):
         bar = Progress(progress)
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         history: History | None = getattr(self, "history_", None)
+        if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
+            history = None
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
         vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
         self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.numbered(None, len(vocabulary))))
         self.n_tokens = n_tokens
         if history is not None:
             self.history_ = history
+        else:
+            self.__dict__.pop("history_", None)
         return self
 
     def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
@@ -693,8 +697,8 @@ class Tokenizer(ABC):
         NotFittedError
             Without a vocabulary.
         ValueError
-            For an unknown objective; by rank, if the vocabulary knows flat sequences only; or if the objective needs statistics
-            that the vocabulary does not have.
+            For an unknown objective; by rank, if the vocabulary knows flat sequences only, or for `token_weights`; or if the
+            objective needs statistics that the vocabulary does not have.
 
         Examples
         --------
@@ -707,6 +711,8 @@ class Tokenizer(ABC):
 
         model = self._fitted()
         by_rank = objective == "rank"
+        if by_rank and token_weights is not None:
+            raise ValueError("token_weights: merges by rank have none, expected objective='additive'")
         cls: Any = ubpe.UBPE if not by_rank else type(self) if self._needs_pairs else bpe.UBPEClassic
         taken = inspect.signature(cls.__init__).parameters
         params = {name: value for name, value in self.get_params().items() if name in taken}
@@ -1174,9 +1180,28 @@ class Tokenizer(ABC):
         return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)
 
     def explore(
-        self, docs: Any, offsets: Any = None, path: str | os.PathLike[str] | None = None, **options: Any
+        self,
+        docs: Any,
+        offsets: Any = None,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        kind: str = "auto",
+        unit: str | None = None,
+        rate: float | None = None,
+        letters: Any = None,
+        pitches: Any = None,
+        segmentations: str | Sequence[str] = "auto",
+        max_symbols: int = 2_000_000,
+        unknown: str | int = "raise",
+        allowed_special: Any = "all",
+        disallowed_special: Any = "none",
+        progress: bool | str = "auto",
     ) -> Report | None:
-        """Make the explorer of the vocabulary and of documents: one HTML file to look through, without a network.
+        """Make a report of the tokens and of where documents hold them: one HTML file for a browser, without a network.
+
+        It has the documents with their tokens in colours, a table of all tokens to search and to sort, of a chosen token its
+        occurrences in their contexts, its merges and its figures, and the same documents cut in other ways.
 
         Parameters
         ----------
@@ -1184,34 +1209,57 @@ class Tokenizer(ABC):
             Documents, given as to `fit`.
         path
             The file to write, whole or not at all. None: the report is returned, and a notebook shows it.
-        **options
-            `title`; `kind`, ``"auto"``, ``"signal"``, ``"text"``, ``"dna"`` or ``"notes"``; `unit`, what a symbol is called;
-            `rate`, symbols a second; `letters` and `pitches` of symbols that are integers; `segmentations`, the objectives to
-            compare, by default all that the vocabulary allows; `max_symbols`, how many are drawn, 2,000,000; `unknown`,
-            `allowed_special` and `disallowed_special` as for `encode`, special tokens being allowed; `progress` as for `fit`.
+        title
+            By default what the tokenizer is.
+        kind
+            What the documents are shown as: ``"signal"``, ``"text"``, ``"dna"``, ``"notes"`` (symbols are pitches), or
+            ``"auto"``: integers and bytes that are no text are a signal, text of nucleotides only is DNA.
+        unit
+            What one symbol is called: by default ``"sample"``, ``"character"`` or ``"byte"``, ``"base"``, ``"note"``.
+        rate
+            How many symbols a second has: axes are in seconds then.
+        letters
+            For text and DNA of integers, a `str`, sequence or mapping: the text of each symbol (of DNA by default ``"ACGTN"``).
+        pitches
+            For notes, a sequence or mapping: the pitch of each symbol as MIDI numbers it, None for a rest.
+        segmentations
+            The objectives by which the documents are cut, as `with_objective` takes them. ``"auto"``: its own first, then the
+            others that the vocabulary allows.
+        max_symbols
+            How many symbols are drawn: of more, whole documents at even distances. Everything is counted.
+        unknown, allowed_special, disallowed_special
+            As for `encode`, but special tokens are allowed: the report only looks at the documents.
+        progress
+            As for `fit`.
 
         Returns
         -------
         report
-            With `html` and `save(path)`; None if it was written to `path`.
+            A `Report` with `html`, `save(path)` and a frame in notebooks; None if it was written to `path`.
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
-        UnknownSymbolError, SpecialTokenError, TypeError, ValueError, OSError
-            As `encode_batch`; for an argument that is not valid, naming it; and if the file cannot be written.
+        NotFittedError, UnknownSymbolError, SpecialTokenError
+            As `encode_batch`.
+        TypeError, ValueError
+            For documents or an argument that is not valid, naming it.
+        OSError
+            If the file cannot be written.
 
         Examples
         --------
         >>> from ubpe_numba import BPE
         >>> docs = [[0, 1, 2, 0, 1], [0, 1]]
-        >>> BPE(4).fit(docs).explore(docs, title="Three symbols", progress=False).html[:15]
-        '<!doctype html>'
+        >>> BPE(4).fit(docs).explore(docs, title="Three symbols", progress=False).title
+        'Three symbols'
         """
-        from ubpe_numba.views.explorer.report import explore  # here only: nothing else needs the page
+        from ubpe_numba.views.explorer.report import explore  # here only: encoding need not wait for it
 
-        return explore(self, docs, offsets, path, **options)
+        return explore(
+            self, docs, offsets, path, title=title, kind=kind, unit=unit, rate=rate, letters=letters, pitches=pitches,
+            segmentations=segmentations, max_symbols=max_symbols, unknown=unknown, allowed_special=allowed_special,
+            disallowed_special=disallowed_special, progress=progress,
+        )  # fmt: skip
 
     def _known(self, ids: Any, offsets: Any) -> Ragged:
         """Encoded documents of the user, every id of which stands for a token; raises as `decode_batch`."""

@@ -12,14 +12,16 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.runtime.arrays import check_fields, integers_of, numbers_of
+from ubpe_numba.runtime.arrays import check_fields, checked_token, integer, integers_of, numbers_of
 from ubpe_numba.vocabulary.kernels import arena as arena_kernels
-from ubpe_numba.vocabulary.merge_tree import MergeTree, merge_tree
+
+if TYPE_CHECKING:
+    from ubpe_numba.vocabulary.merge_tree import MergeTree
 
 __all__ = ["Vocabulary"]
 
@@ -360,9 +362,11 @@ class Vocabulary:
         ------
         IndexError
             If there is no such token.
+        TypeError
+            If it is no integer.
         """
-        self._check_token(token)
-        return self.arena[self.offsets[token] : self.offsets[token + 1]]
+        t = checked_token(token, len(self))
+        return self.arena[self.offsets[t] : self.offsets[t + 1]]
 
     def parents(self, token: int) -> tuple[int, int] | None:
         """The two tokens that a token was merged of.
@@ -383,6 +387,8 @@ class Vocabulary:
             If there is no such token.
         ValueError
             If only flat sequences are known, and the token is not a symbol.
+        TypeError
+            If the token is no integer.
 
         Examples
         --------
@@ -390,10 +396,10 @@ class Vocabulary:
         >>> v.parents(4), v.parents(0)
         ((3, 2), None)
         """
-        self._check_token(token)
-        if token < self.n_alphabet:
+        t = checked_token(token, len(self))
+        if t < self.n_alphabet:
             return None
-        left, right = self._pairs()[token - self.n_alphabet].tolist()
+        left, right = self._pairs()[t - self.n_alphabet].tolist()
         return left, right
 
     def tree(self, token: int, depth: int | None = None) -> MergeTree:
@@ -417,21 +423,21 @@ class Vocabulary:
             If there is no such token.
         ValueError
             If only flat sequences are known, and the token is not a symbol; for a negative `depth`.
+        TypeError
+            If the token or `depth` is no integer.
 
         Examples
         --------
         >>> Vocabulary.from_merges(3, [[0, 1], [3, 2]]).tree(4).tokens.tolist()
         [4, 3, 0, 1, 2]
         """
-        self._check_token(token)
-        if depth is not None and depth < 0:
-            raise ValueError(f"depth: expected at least 0, got {depth}")
-        pairs = np.zeros((0, 2), np.int32) if token < self.n_alphabet else self._pairs()
-        return merge_tree(pairs, self.n_alphabet, self.offsets, int(token), depth)
+        from ubpe_numba.vocabulary.merge_tree import merge_tree  # here only: encoding need not wait for it
 
-    def _check_token(self, token: int) -> None:
-        if not 0 <= token < len(self):
-            raise IndexError(f"token {token}: expected 0..{len(self) - 1}")
+        t = checked_token(token, len(self))
+        if depth is not None and integer(depth, "depth") < 0:
+            raise ValueError(f"depth: expected at least 0, got {depth}")
+        pairs = np.zeros((0, 2), np.int32) if t < self.n_alphabet else self._pairs()
+        return merge_tree(pairs, self.n_alphabet, self.offsets, t, depth)
 
     def _pairs(self) -> np.ndarray:
         """The pairs; ValueError if they are not known."""

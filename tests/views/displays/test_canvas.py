@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -70,3 +71,12 @@ def test_text_is_no_signal() -> None:
             ValueError, match=f"^tok: It draws signals of integers, and the documents of this tokenizer are {kind}"
         ):
             require_signal(BPE.from_merges([[0, 1]], alphabet=alphabet), "It")
+
+
+def test_a_tokenizer_of_signals_with_ids_of_its_own_is_refused() -> None:
+    file = json.loads(BPE.from_merges([[0, 1]], alphabet=2).to_huggingface())
+    file["model"]["vocab"] = {name: 9 - i for name, i in file["model"]["vocab"].items()}
+    other = BPE.from_huggingface(json.dumps(file))
+    assert other.alphabet_.kind == "int"
+    with pytest.raises(ValueError, match="tok: TokensDisplay needs ids in the order of the vocabulary"):
+        require_signal(other, "TokensDisplay")

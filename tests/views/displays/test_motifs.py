@@ -142,6 +142,14 @@ def test_it_is_saved_and_seen(tok: Tokenizer, colours_drawn: Callable[[Any], set
         ({"tokens": [3, 8]}, IndexError, r"^tokens: expected ids in 0\.\.7, got 8"),
         ({"tokens": [-1]}, IndexError, r"^tokens: expected ids in 0\.\.7, got -1"),
         ({"theme": "grey"}, ValueError, "^theme: "),
+        ({"tokens": [3.5]}, TypeError, "^tokens: expected a 1-D sequence of integers"),
+        ({"tokens": [[3]]}, TypeError, "^tokens: expected a 1-D sequence of integers"),
+        ({"n": 1.5}, TypeError, "^n: expected an integer"),
+        ({"most": 2.5}, TypeError, "^most: expected an integer"),
+        ({"side": 1.5}, TypeError, "^side: expected an integer"),
+        ({"columns": 1.5}, TypeError, "^columns: expected an integer"),
+        ({"rate": "1"}, TypeError, "^rate: expected a number, got str"),
+        ({"rate": float("inf")}, ValueError, "^rate: expected samples a second"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(tok: Tokenizer, options: Any, error: type[Exception], message: str) -> None:

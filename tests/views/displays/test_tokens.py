@@ -90,11 +90,24 @@ def test_an_empty_document_is_drawn(tok: Tokenizer, axes: Any) -> None:
 def test_what_cannot_be_drawn_is_refused(tok: Tokenizer, axes: Any) -> None:
     with pytest.raises(ValueError, match="^tok: TokensDisplay draws signals of integers"):
         TokensDisplay.from_document(BPE.from_merges([[0, 1]], alphabet="ab"), "ab", ax=axes)
-    for rate in (0, -1, float("nan")):
+    for rate in (0, -1, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="^rate: expected samples a second, more than 0"):
             TokensDisplay.from_document(tok, DOC, ax=axes, rate=rate)
     with pytest.raises(ValueError, match="^theme: "):
         TokensDisplay.from_document(tok, DOC, ax=axes, theme="grey")
+    with pytest.raises(TypeError, match="^token: expected an integer, got str"):
+        TokensDisplay.from_document(tok, DOC, ax=axes, token="4")  # type: ignore[arg-type]
+
+
+def test_a_large_constant_has_an_axis(axes: Any) -> None:
+    tok = BPE.from_merges([[0, 0]], alphabet=[2**62])
+    ax = TokensDisplay.from_document(tok, np.full(3, 2**62), lane=False, ax=axes).ax_
+    assert ax.get_ylim()[0] < 2**62 < ax.get_ylim()[1]
+
+
+def test_several_documents_are_refused(tok: Tokenizer, axes: Any) -> None:
+    with pytest.raises(ValueError, match=r"doc: expected the symbols of one document.*shape \(1, 2\)"):
+        TokensDisplay.from_document(tok, [[0, 2]], ax=axes)
 
 
 def test_tokens_with_colours_of_their_own(tok: Tokenizer, axes: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -100,3 +101,18 @@ def test_what_cannot_be_drawn_is_refused(tok: Tokenizer, axes: Any) -> None:
         TreeDisplay.from_token(tok, 8, ax=axes)
     with pytest.raises(ValueError, match="^depth: expected at least 0"):
         TreeDisplay.from_token(tok, 5, depth=-1, ax=axes)
+
+
+def test_a_tree_of_a_tokenizer_with_ids_of_its_own() -> None:
+    """The id is that which the tokenizer gives, and so are the numbers in the picture."""
+    tok = BPE.for_text(260).fit(["abcabc"], progress=False)
+    file = json.loads(tok.to_huggingface())
+    vocab = file["model"]["vocab"]
+    file["model"]["vocab"] = {name: len(vocab) + 4 - i for name, i in vocab.items()}
+    other = BPE.from_huggingface(json.dumps(file))
+    (token,) = other.encode("abc").tolist()
+    display = TreeDisplay.from_token(other, token, ax=Figure().subplots())
+    assert display.labels[0] == "abc" and display.ids[0] == token
+    assert str(token) in [text.get_text() for text in display.ax_.texts]
+    for label, i in zip(display.labels, display.ids.tolist(), strict=True):
+        assert other.decode([i]) == label

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.views.colours import Theme
 
 
@@ -88,7 +90,35 @@ def require_matplotlib() -> None:
 
 
 def require_signal(tok: Any, what: str) -> None:
-    """A ValueError if the documents of a tokenizer are no signals: text and bytes are not drawn as levels."""
+    """A ValueError if the documents of a tokenizer are no signals, or its ids are not those of its vocabulary.
+
+    Text and bytes are not drawn as levels. Colours and motifs are those of the vocabulary's ids.
+    """
     kind = tok.alphabet_.kind
     if kind != "int":
         raise ValueError(f"tok: {what} draws signals of integers, and the documents of this tokenizer are {kind}")
+    if tok.segmenter_.token_ids is not None:
+        raise ValueError(f"tok: {what} needs ids in the order of the vocabulary, and this tokenizer has ids of its own")
+
+
+def check_rate(rate: Any) -> None:
+    """ValueError or TypeError unless a rate is None or a finite number of samples a second above 0."""
+    if rate is None:
+        return
+    if isinstance(rate, (bool, np.bool_)) or not isinstance(rate, (int, float, np.integer, np.floating)):
+        raise TypeError(f"rate: expected a number, got {describe(rate)}")
+    if not 0 < rate < math.inf:
+        raise ValueError(f"rate: expected samples a second, more than 0, got {rate!r}")
+
+
+def one_signal(doc: Any) -> np.ndarray:
+    """One document as an array; ValueError for several of them."""
+    samples = np.asarray(doc)
+    if samples.ndim != 1:
+        raise ValueError(f"doc: expected the symbols of one document, an array of one dimension, got shape {samples.shape}")
+    return samples if samples.size else samples.astype(np.int64)  # an empty list has no type of its own
+
+
+def room_of(low: float, high: float, part: float) -> float:
+    """The space below and above values: a part of their range, but some also where all are one large value."""
+    return part * max(high - low, 1.0, 1e-6 * max(abs(low), abs(high)))

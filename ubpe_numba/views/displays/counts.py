@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.views.colours import Theme, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
+from ubpe_numba.views.own_ids import counts_of_tokens
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -24,7 +25,7 @@ class CountsDisplay:
     Parameters
     ----------
     counts : int[V]
-        Occurrences of every token.
+        Occurrences of every token, in the order of the vocabulary.
     lengths : int[V]
         The symbols that each stands for.
 
@@ -106,8 +107,7 @@ class CountsDisplay:
     @classmethod
     def _of_usage(cls, tok: Tokenizer, usage: Any) -> Self:
         """The display of counted tokens; special tokens, which stand for no symbols, are left out."""
-        lengths = np.diff(tok.vocabulary.offsets)
-        return cls(usage.counts[: lengths.size], lengths)
+        return cls(counts_of_tokens(tok, usage.counts), np.diff(tok.vocabulary.offsets))
 
     def plot(self, ax: Any = None, *, by: str = "rank", theme: str | Theme = "light") -> Self:
         """Draw again.

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.runtime.arrays import describe, integer
 from ubpe_numba.views.colours import Theme, hue_of, theme_of
 from ubpe_numba.views.contexts import contexts_of, evenly
-from ubpe_numba.views.displays.canvas import grid_for, require_signal
+from ubpe_numba.views.displays.canvas import check_rate, grid_for, require_signal, room_of
 from ubpe_numba.views.motif_choice import choose_motifs
 
 if TYPE_CHECKING:
@@ -121,13 +122,16 @@ class MotifsDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the tokenizer is one of text or bytes, `n` or `most` is below 1 or `side` below 0, and as `plot` raises it.
+            If the tokenizer is one of text or bytes or has ids of its own, `n` or `most` is below 1 or `side` below 0, and as
+            `plot` raises it.
         IndexError
             If one of `tokens` is not in the vocabulary.
+        TypeError
+            For tokens or numbers that are no integers.
         """
         require_signal(tok, cls.__name__)
         for name, value, lowest in (("n", n, 1), ("most", most, 1), ("side", side, 0)):
-            if value < lowest:
+            if integer(value, name) < lowest:
                 raise ValueError(f"{name}: expected {lowest} or more, got {value}")
         documents = as_documents(docs, offsets)
         values = np.asarray(documents.values, np.float64)
@@ -140,7 +144,10 @@ class MotifsDisplay:
         if tokens is None:
             chosen = choose_motifs(vocabulary, symbols, counts, n, diverse, least)
         else:
-            chosen = np.atleast_1d(np.asarray(tokens, np.int64))
+            given = np.atleast_1d(np.asarray(tokens))
+            if given.size and (given.dtype.kind not in "iu" or given.ndim > 1):
+                raise TypeError(f"tokens: expected a 1-D sequence of integers, got {describe(given)}")
+            chosen = given.astype(np.int64)
             if (bad := chosen[(chosen < 0) | (chosen >= len(vocabulary))]).size:
                 raise IndexError(f"tokens: expected ids in 0..{len(vocabulary) - 1}, got {bad[0]}")
         motifs, contexts = [], []
@@ -193,8 +200,8 @@ class MotifsDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If there are fewer axes, `names` or `colours` than motifs, `columns` is below 1, `rate` is not above 0, or for an
-            unknown theme.
+            If there are fewer axes, `names` or `colours` than motifs, `columns` is below 1, `rate` is not finite and above 0, or
+            for an unknown theme.
 
         Examples
         --------
@@ -204,10 +211,9 @@ class MotifsDisplay:
         >>> display.plot(Figure().subplots(1, 1, squeeze=False)).axes_.shape
         (1, 1)
         """
-        if columns < 1:
+        if integer(columns, "columns") < 1:
             raise ValueError(f"columns: expected 1 or more, got {columns}")
-        if rate is not None and not rate > 0:
-            raise ValueError(f"rate: expected samples a second, more than 0, got {rate!r}")
+        check_rate(rate)
         called = [f"token {token}" for token in self.tokens.tolist()] if names is None else list(names)
         if len(called) != self.tokens.size:
             raise ValueError(f"names: expected {self.tokens.size}, one for each motif, got {len(called)}")
@@ -232,7 +238,7 @@ class MotifsDisplay:
         if not every.size:
             return None
         low, high = float(every.min()), float(every.max())
-        room = 0.05 * max(high - low, 1.0)
+        room = room_of(low, high, 0.05)
         return low - room, high + room
 
     def _draw(

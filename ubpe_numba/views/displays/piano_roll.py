@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.views.colours import Theme, colours_of, theme_of
-from ubpe_numba.views.displays.canvas import axes_for, require_signal
+from ubpe_numba.views.displays.canvas import axes_for, one_signal, require_signal
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -97,11 +97,11 @@ class PianoRollDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the tokenizer is one of text or bytes, a function gives another number of values than there are symbols, or for an
-            unknown theme.
+            If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, a function gives another
+            number of values than there are symbols, or for an unknown theme.
         """
         require_signal(tok, cls.__name__)
-        symbols = np.asarray(doc)
+        symbols = one_signal(doc)
         spans = tok.spans(symbols)
         lasts = np.asarray(duration(symbols), np.float64)
         begins = np.cumsum(lasts) - lasts if onset is None else onset(symbols)

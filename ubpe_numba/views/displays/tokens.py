@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.runtime.arrays import integer
 from ubpe_numba.views.colours import Theme, colours_of, theme_of
-from ubpe_numba.views.displays.canvas import axes_for, require_signal
+from ubpe_numba.views.displays.canvas import axes_for, check_rate, one_signal, require_signal, room_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -88,10 +89,10 @@ class TokensDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the tokenizer is one of text or bytes, and as `plot` raises it.
+            If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, and as `plot` raises it.
         """
         require_signal(tok, cls.__name__)
-        samples = np.asarray(doc)
+        samples = one_signal(doc)
         spans = tok.spans(samples)
         made = cls(samples, spans.ids, spans.starts, spans.lengths, tok.vocabulary.n_alphabet)
         return made.plot(ax, rate=rate, token=token, colours=colours, lane=lane, theme=theme)
@@ -133,7 +134,9 @@ class TokensDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If `rate` is not above 0, if both `token` and `colours` are given, or for an unknown theme.
+            If `rate` is not finite and above 0, if both `token` and `colours` are given, or for an unknown theme.
+        TypeError
+            If `rate` is no number, or `token` no integer.
 
         Examples
         --------
@@ -142,8 +145,9 @@ class TokensDisplay:
         >>> display.plot(Figure().subplots(), rate=2).ax_.get_xlabel()
         'seconds'
         """
-        if rate is not None and not rate > 0:
-            raise ValueError(f"rate: expected samples a second, more than 0, got {rate!r}")
+        check_rate(rate)
+        if token is not None:
+            token = integer(token, "token")
         chosen = theme_of(theme)
         ax = axes_for(ax, (11.0, 3.0), chosen)
         from matplotlib.collections import LineCollection
@@ -157,7 +161,7 @@ class TokensDisplay:
         widths = np.where(shown, 2.4, 1.2)
         ax.add_collection(LineCollection(lines, colors=drawn, linewidths=widths, capstyle="round", zorder=3), autolim=False)
         low, high = (float(self.samples.min()), float(self.samples.max())) if self.samples.size else (0.0, 1.0)
-        room = 0.06 * max(high - low, 1.0)
+        room = room_of(low, high, 0.06)
         bottom = low - room
         if lane:
             bottom -= 2 * room

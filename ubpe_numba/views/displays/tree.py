@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.views.colours import Theme, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
+from ubpe_numba.views.own_ids import ids_of_tokens, token_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -32,10 +33,12 @@ class TreeDisplay:
         What each node stands for: values to draw, or a string to write.
     n_alphabet : int
         The size of the alphabet, whose symbols are grey.
+    ids : int[k], optional
+        What each node is called, by default its token; other numbers are those of a tokenizer from elsewhere.
 
     Attributes
     ----------
-    tree, labels, n_alphabet
+    tree, labels, n_alphabet, ids
         As they were given.
     ax_, figure_
         What was drawn on.
@@ -50,8 +53,9 @@ class TreeDisplay:
     ['aba', 'ab', 'a', 'b', 'a']
     """
 
-    def __init__(self, tree: MergeTree, labels: list[Any], n_alphabet: int) -> None:
+    def __init__(self, tree: MergeTree, labels: list[Any], n_alphabet: int, ids: Any = None) -> None:
         self.tree, self.labels, self.n_alphabet = tree, labels, n_alphabet
+        self.ids: NDArray[np.int64] = np.asarray(tree.tokens if ids is None else ids, np.int64)
 
     @classmethod
     def from_token(
@@ -64,7 +68,7 @@ class TreeDisplay:
         tok : Tokenizer
             A tokenizer of pairs.
         token : int
-            The id.
+            The id, as in what the tokenizer encodes to.
         depth : int or None
             How many merges below the token to follow; None for all.
         ax, theme
@@ -85,13 +89,13 @@ class TreeDisplay:
             If there is no such token.
         """
         vocabulary, alphabet = tok.vocabulary, tok.alphabet_
-        tree = vocabulary.tree(token, depth)
+        tree = vocabulary.tree(token_of(tok, token), depth)
         symbols = [alphabet.to_symbols(vocabulary.sequence(node)) for node in tree.tokens.tolist()]
         if alphabet.kind == "int":
             labels: list[Any] = [values.astype(np.float64) for values in symbols]
         else:
             labels = [_string(cast(str | bytes, alphabet.output(values))) for values in symbols]
-        return cls(tree, labels, vocabulary.n_alphabet).plot(ax, theme=theme)
+        return cls(tree, labels, vocabulary.n_alphabet, ids_of_tokens(tok)[tree.tokens]).plot(ax, theme=theme)
 
     def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:
         """Draw again.
@@ -146,7 +150,7 @@ class TreeDisplay:
                 ys = y - _HALF / 2 - _TALL / 2 + _TALL * (label - low) / max(high - low, 1.0)
                 xs = x[i] + (np.linspace(-_HALF, _HALF, label.size) if label.size > 1 else np.zeros(1))
                 ax.plot(xs, ys, color=colour, lw=2.2, marker="o", ms=5 if label.size == 1 else 2.4, solid_capstyle="round")
-            ax.text(x[i], y + 0.16, str(token), ha="center", va="center", fontsize=8, color=chosen.dim)
+            ax.text(x[i], y + 0.16, str(self.ids[i]), ha="center", va="center", fontsize=8, color=chosen.dim)
         ax.set(xlim=(-0.7, x.max() + 0.7), ylim=(-levels + 0.2, 0.4))
         self.ax_, self.figure_ = ax, ax.figure
         return self
