@@ -1068,7 +1068,7 @@ class Tokenizer(ABC):
         NotFittedError
             Without a vocabulary.
         IndexError
-            If there is no such token.
+            If `token` is not in 0..V - 1. An id in between that stands for no token occurs nowhere.
         UnknownTokenError, TypeError
             As `decode_batch`, for `ids`.
 
