@@ -684,7 +684,7 @@ class Tokenizer(ABC):
         objective
             ``"rank"`` merges by rank, as `BPE` does; any other is an objective of `UBPE`, such as ``"shortest"``.
         token_weights
-            As for `UBPE`, of the objective ``"additive"``.
+            As for `UBPE`, of the objective ``"additive"``; by default those of this tokenizer, if it has some.
 
         Returns
         -------
@@ -719,7 +719,8 @@ class Tokenizer(ABC):
         if by_rank:
             params["rules"] = None if self.rules is None else dataclasses.replace(self.rules, encode="rank")
         else:
-            params |= {"objective": objective, "token_weights": token_weights}
+            kept = getattr(self, "token_weights", None) if objective == "additive" and token_weights is None else token_weights
+            params |= {"objective": objective, "token_weights": kept}
         other: Tokenizer = cls(**params)
         other._adopt(model)
         if hasattr(self, "history_"):

@@ -96,7 +96,7 @@ def draw(
 def _window(
     tok: Tokenizer, spans: Spans, starts: NDArray[np.int64], offsets: NDArray[np.int64], size: int
 ) -> tuple[int, int, NDArray[np.int64]]:
-    """Where to look, whole documents of about `size` samples, and the tokens there that say most and differ.
+    """Where to look, whole documents of about `size` samples, and the tokens there that say most and differ, in order.
 
     Such tokens go up or down by two levels and occur at least five times in the record. Of all places the one is taken where
     those that are chosen say most together; a record that is shorter is shown whole.
@@ -120,7 +120,10 @@ def _window(
             best, score, there = (begin, int(offsets[last])), found, ids
     here = np.zeros_like(counts)
     here[there] = counts[there]
-    return *best, choose_motifs(vocabulary, symbols, here, _COLUMNS * _ROWS, least=_LEAST)
+    tokens = choose_motifs(vocabulary, symbols, here, _COLUMNS * _ROWS, least=_LEAST)
+    inside = slice(*np.searchsorted(starts, best).tolist())
+    first = [int(np.argmax(spans.ids[inside] == token)) for token in tokens.tolist()]
+    return *best, tokens[np.argsort(first)]
 
 
 def _letter(above: TokensDisplay, names: dict[int, str], rate: float, theme: Theme) -> None:
@@ -166,10 +169,10 @@ def _write_titles(figure: Any, figures: str, minutes: float, n_motifs: int, them
         (0.925, note | {"fontsize": 13.5}, f"{minutes:.0f} minutes of it: {figures}"),
         (0.882, heading, f"{_SECONDS} seconds, cut into tokens"),
         (0.855, note, "Each block below the curve is a token: a run of levels that occurs again and again. "
-         f"{n_motifs} of them have a letter and a colour."),
+         f"The {n_motifs} that say most, by height and by what they save, have a letter and a colour."),
         (0.478, heading, f"Every place in the {minutes:.0f} minutes where these {n_motifs} tokens occur, one over the other"),
-        (0.451, note, "In colour the token, the same each time. In grey what comes before and after it: where the grey lines run "
-         "together, the token has its place in the beat."),
+        (0.451, note, "In colour the token, the same each time. What differs by one level is another token. In grey what comes before "
+         "and after it, to the ends of its document of one second."),
     )  # fmt: skip
     for y, look, text in lines:
         figure.text(_LEFT, y, text, va="center", ha="left", **look)

@@ -19,8 +19,8 @@ function drawWhat() {
   grey.style.background = "var(--grey)";
   const drawn = lost ? ` Drawn are ${units(S)}${meta.limit === null ? ` in ${format(D)} documents at even distances` : ": the beginning"}; all figures are of everything.` : "";
   $("what").replaceChildren(
-    "A ", element("b", "token"), ` is one number that stands for ${what}. Where the colour changes `, ...chips, ` the next token begins; grey `, grey, ` are ${unit}s that stand alone. `,
-    "Here ", element("b", units(meta.symbols)), ` in ${format(meta.documents)} document${meta.documents === 1 ? "" : "s"} became `,
+    "A ", element("b", "token"), ` is one number that stands for ${what}. Where the colour changes `, ...chips, ` the next token begins (several tokens share a colour); grey `, grey, ` are ${unit}s that stand alone. `,
+    "Here ", element("b", units(meta.symbols)), ` in ${format(meta.documents)} document${meta.documents === 1 ? "" : `s${isTextual ? "" : ", which no token crosses,"}`} became `,
     element("b", `${format(cut.tokens)} tokens`), ` of a vocabulary of ${format(N)}: ${cut.ratio.toFixed(2)} ${unit}s each.`, drawn,
   );
 }

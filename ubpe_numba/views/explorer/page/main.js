@@ -30,10 +30,12 @@ function makeHelp() {
   if (cuts.length > 1) add(`1–${cuts.length}`, "segmentation");
   $("keylist").replaceChildren(
     element("p", `The search takes comparisons of ${Object.keys(FIELDS).join(", ")}, such as len>8 docs>=20; an id; ` + (isTextual ? 'text, in quotes if it has spaces or digits ("in the")' : "symbols one after the other, such as 3,4,5") + ". All of them have to hold."),
-    element("p", "A segmentation is a way to choose among the tokens that fit: rank repeats the merges of the fit in their order, shortest takes the fewest tokens, tfidf prefers rare tokens, likelihood probable ones."),
+    element("p", `A segmentation is a way to choose among the tokens that fit: ${Object.entries(WAYS).map(([name, way]) => `${name}: ${way}`).join("; ")}.`),
     list,
   );
 }
+// What the segmentations do, beside their names.
+const WAYS = { rank: "repeats the merges of the fit in their order", shortest: "takes the fewest tokens", tfidf: "prefers rare tokens", likelihood: "prefers probable tokens" };
 function makeSegmentations() {
   const box = $("cuts");
   for (const [j, cut] of cuts.entries()) {
@@ -42,7 +44,7 @@ function makeSegmentations() {
     button.append(cut.name, " ", element("small", cut.ratio.toFixed(2)));
     button.setAttribute("role", "radio");
     button.setAttribute("aria-label", `${cut.name}, ${cut.ratio.toFixed(2)} ${unit}s a token`);
-    button.title = `${format(cut.tokens)} tokens, ${cut.ratio.toFixed(2)} ${unit}s each (${j + 1})`;
+    button.title = `${format(cut.tokens)} tokens, ${cut.ratio.toFixed(2)} ${unit}s each (${j + 1}): ${WAYS[cut.name] ?? "another way to choose among the tokens that fit"}`;
     button.onclick = () => segmentation(j);
     box.append(button);
   }
@@ -79,13 +81,14 @@ function preparePaper(begins) {
 }
 
 // The token to begin with: of those that are drawn and occur often one that goes far up and down, or a long word.
+const OFTEN = 5;
 function mostTelling() {
   let best = -1, most = -1;
   for (const t of listed) {
     const n = occurrences(state.cut, t).length;
     if (!n) continue;
-    const often = n >= 3 ? 1e6 : 1, long = A.toklen[t] >= 8 ? 1e6 : 1;
-    const says = often * long * (isTextual ? saved(state.cut, t) : FIELDS.says(t) * spread[t]);
+    const often = n >= OFTEN ? 1e9 : 1, long = A.toklen[t] >= 8 ? 1e6 : 1;
+    const says = often * (isTextual ? long * saved(state.cut, t) : FIELDS.says(t) * spread[t]);
     if (says > most) [best, most] = [t, says];
   }
   return best;
