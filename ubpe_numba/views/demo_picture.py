@@ -171,8 +171,8 @@ def _write_titles(figure: Any, figures: str, minutes: float, n_motifs: int, them
         (0.855, note, "Each block below the curve is a token: a run of levels that occurs again and again. "
          f"The {n_motifs} that say most, by height and by what they save, have a letter and a colour."),
         (0.478, heading, f"Every place in the {minutes:.0f} minutes where these {n_motifs} tokens occur, one over the other"),
-        (0.451, note, "In colour the token, the same each time. What differs by one level is another token. In grey what comes before "
-         "and after it, to the ends of its document of one second."),
+        (0.451, note, "In colour the token, the same each time. What differs by one level is another token. In grey what comes "
+         "before and after it, to the ends of its document of one second."),
     )  # fmt: skip
     for y, look, text in lines:
         figure.text(_LEFT, y, text, va="center", ha="left", **look)

@@ -36,7 +36,7 @@ def counts_of_tokens(tok: Tokenizer, counts: NDArray[np.int64]) -> NDArray[np.in
     --------
     >>> from ubpe_numba import BPE
     >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["!"])
-    >>> counts_of_tokens(tok, tok.usage(["ab!a"]).counts).tolist()
+    >>> counts_of_tokens(tok, tok.usage(["ab!a"], allowed_special="all").counts).tolist()
     [1, 0, 1]
     """
     ids = ids_of_tokens(tok)
