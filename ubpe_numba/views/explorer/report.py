@@ -91,58 +91,7 @@ def explore(
     disallowed_special: Any = "none",
     progress: bool | str = "auto",
 ) -> Report | None:
-    """Make a report of the tokens of a vocabulary and of where documents hold them: one HTML file, without a network.
-
-    It has the documents with their tokens in colours, a table of all tokens to search and to sort, of a chosen token its
-    occurrences in their contexts, its merges and its figures, and the same documents cut in other ways. Everything that is
-    counted is counted over all documents; those that are drawn are some of them where there are more than `max_symbols`.
-
-    Parameters
-    ----------
-    tok : Tokenizer
-        A fitted tokenizer.
-    docs, offsets
-        Documents, given as to `fit`.
-    path : str or path, optional
-        The file to write, whole or not at all. None: the report is returned.
-    title : str, optional
-        The title. By default it says what the tokenizer is.
-    kind : str
-        What the documents are shown as: ``"signal"``, ``"text"``, ``"dna"``, ``"notes"`` (symbols are pitches), or ``"auto"``:
-        integers and bytes that are no text are a signal, text of nucleotides only is DNA.
-    unit : str, optional
-        What one symbol is called: by default ``"sample"``, ``"character"`` or ``"byte"``, ``"base"``, ``"note"``.
-    rate : float, optional
-        How many symbols a second has: axes are in seconds then.
-    letters : str, sequence or mapping, optional
-        For text and DNA that is given as integers: the text of each symbol (of DNA by default ``"ACGTN"``).
-    pitches : sequence or mapping, optional
-        For notes: the pitch of each symbol as MIDI numbers it, None for a rest. By default symbols are pitches.
-    segmentations : str or sequence of str
-        The objectives by which the documents are cut, as `with_objective` takes them. ``"auto"``: the tokenizer's own first,
-        then the others that its vocabulary allows.
-    max_symbols : int
-        How many symbols are drawn: of more, whole documents at even distances.
-    unknown, allowed_special, disallowed_special
-        As for `encode`. Special tokens are allowed by default: the report only looks at the documents.
-    progress : bool or str
-        As for `fit`.
-
-    Returns
-    -------
-    Report or None
-        With `html`, `save(path)` and a picture in notebooks; None if it was written to `path`.
-
-    Raises
-    ------
-    NotFittedError
-        Without a vocabulary.
-    UnknownSymbolError, SpecialTokenError
-        As `encode_batch`.
-    TypeError, ValueError
-        For documents or an argument that is not valid, naming it.
-    OSError
-        If the file cannot be written.
+    """Make the report of a tokenizer and documents: `Tokenizer.explore`, whose arguments, result and errors these are.
 
     Examples
     --------
