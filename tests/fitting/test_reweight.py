@@ -115,6 +115,10 @@ def test_files_hold_what_is_known_and_older_ones_load(suffix: str, tmp_path: Any
     expected = [math.log((1 + c) / (len(v) + int(v.counts.sum()))) for c in v.counts.tolist()]
     assert loaded._coder.path_encoder("log_frequency").added.tolist() == expected
     if suffix == ".json":
+        assert json.loads(path.read_text())["version"] == 4  # with the history of the fit
+        for one in (tok, old):
+            del one.history_
+        old.save(path)
         assert json.loads(path.read_text())["version"] == 1
         tok.save(path)
         assert json.loads(path.read_text())["version"] == 2

@@ -22,7 +22,7 @@ CLASSES = ("BPE", "UBPEClassic", "UBPE")
 MEMBERS = (
     "head", "alphabet.symbols", "vocabulary.merges", "vocabulary.symbols", "vocabulary.lengths", "vocabulary.weights",
     "vocabulary.counts", "vocabulary.document_frequencies", "text.token_ids", "vocabulary.occurrences",
-    "vocabulary.log_probabilities",
+    "vocabulary.log_probabilities", "history.lengths", "history.counts", "history.document_frequencies",
 )  # fmt: skip
 #: ``members`` are packed into an archive here, since hardly any mutation of an archive keeps its checksums right.
 FORMATS = ("json", "npz", "members", "published", "published int", "published str")
