@@ -94,14 +94,18 @@ const textView = {
     const here = box.querySelector(".here");
     if (here && shownFor !== current()) {
       shownFor = current();
-      const top = here.offsetTop - box.offsetTop;
-      if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 40) box.scrollTop = Math.max(0, top - 60);
+      // the rectangle of its first line: its offsets are those in its own line, of DNA
+      const top = here.getClientRects()[0].top - box.getBoundingClientRect().top;
+      if (top < 0 || top > box.clientHeight - 40) box.scrollTop += top - 60;
     }
   },
   show(k) {
     const [a, b] = state.range, from = state.cut.starts[k], to = state.cut.ends[k];
     if (from >= a && to <= b) return;
-    const begin = docOff[docAt(from)], before = Math.max(begin, from - (meta.kind === "dna" ? ((from - begin) % LINE) + 2 * LINE : 300));
+    const begin = docOff[docAt(from)], column = (from - begin) % LINE, room = Math.max(0, b - a - (to - from));
+    // as much before it as is wanted, of a narrow range as much as leaves the token in view
+    const wanted = (meta.kind === "dna" ? [column + 2 * LINE, column] : [300]).find((n) => n <= room) ?? Math.floor(room / 2);
+    const before = Math.max(begin, from - wanted);
     let start = before;
     if (meta.kind === "text") for (let i = from - 1; i > before; i--) if (values[i] === 10) { start = i + 1; break; }
     go(start, start + (b - a));
