@@ -108,6 +108,34 @@ def test_what_is_wrong_with_a_search_is_said(visit: Any, ecg: Made, query: str, 
     assert page.get_attribute("#search", "aria-invalid") == "false" and page.locator(ROWS).count() > 5
 
 
+@pytest.mark.parametrize("query", ["60,64", "C4,E4", "c4, e4", "55, C4, e4 len>1"])
+def test_notes_are_found_by_name_and_by_number(visit: Any, notes: Made, query: str) -> None:
+    page = visit(notes.path)
+    assert "C4,E4" in page.get_attribute("#search", "placeholder")
+    search(page, query)
+    wanted = [55, 60, 64] if "55" in query else [60, 64]
+    tokens = [notes.tok.decode([t]).tolist() for t in range(len(notes.tok.vocabulary))]
+    n = len(wanted)
+    found = sum(any(token[i : i + n] == wanted for i in range(len(token))) for token in tokens)
+    assert n_listed(page) == found > 0
+
+
+def test_symbols_are_found_as_they_are_shown(visit: Any, ecg: Made) -> None:
+    """With a space after each comma, as names of tokens have them."""
+    page = visit(ecg.path)
+    search(page, "len=5")
+    token = listed(page)[0]
+    search(page, ", ".join(map(str, ecg.tok.decode([token]).tolist())))
+    assert token in listed(page)
+
+
+def test_without_a_token_there_is_no_next_one(visit: Any, ecg: Made) -> None:
+    page = visit(ecg.path)
+    assert page.is_enabled("#next")
+    press(page, "Escape")
+    assert page.is_disabled("#next") and page.is_disabled("#prev")
+
+
 def test_keys_of_the_table(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
     press(page, "/")

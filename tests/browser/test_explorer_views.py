@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 from explorer_page import choose, marked, number, press, rows_of, search, settle
 from explorer_reports import Made
 
+from ubpe_numba import BPE
 from ubpe_numba.views import colours
+from ubpe_numba.views.explorer.report import explore
 
 _SPANS = """[...document.querySelectorAll('.tok')].map((span) => [span.textContent, span.style.getPropertyValue('--hue')])"""
 _LINES = """[...document.querySelectorAll('#context tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"""
@@ -106,6 +109,39 @@ def test_a_line_is_a_way_to_its_place(visit: Any, text: Made) -> None:
     settle(page)
     assert "· 3 of" in page.inner_text("#status") and page.locator("#context tr.on").count() == 1
     assert page.locator(".tok.here").count() == 1
+
+
+_SEEN = """() => {
+    const token = document.querySelector(".tok.here")?.getClientRects()[0], box = document.querySelector("#plot").getBoundingClientRect();
+    return Boolean(token && token.top >= box.top && token.bottom <= box.bottom);
+}"""
+
+
+@pytest.mark.parametrize("zooms", [0, 8])
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("kind", ["text", "dna"])
+def test_the_occurrence_that_is_gone_to_is_seen(visit: Any, tmp_path: pathlib.Path, kind: str, width: int, zooms: int) -> None:
+    """Below the lower edge too, and in a range that is narrower than what is shown before an occurrence."""
+    symbols = np.array(list("the cat sat on a mat " if kind == "text" else "ACGT"))
+    docs = ["".join(np.random.default_rng(d).choice(symbols, 2500)) for d in range(2)]
+    explore(BPE(40).fit(docs, progress=False), docs, path=tmp_path / "a.html", progress=False)
+    page = visit(tmp_path / "a.html", viewport={"width": width, "height": 800})
+    press(page, *["+"] * zooms)
+    for key in ["n"] * 12 + ["p"] * 16:
+        press(page, key)
+        assert page.evaluate(_SEEN), (key, page.inner_text("#status"))
+
+
+def test_tokens_cover_no_more_than_everything_where_text_becomes_longer(visit: Any, tmp_path: pathlib.Path) -> None:
+    docs = ["\ufdfa" * 20]  # a letter of three bytes that NFKC writes as 18 letters
+    tok = BPE.for_text(300, normalizer=["NFKC"]).fit(docs, progress=False)
+    explore(tok, docs, path=tmp_path / "a.html", segmentations="rank", progress=False)
+    page = visit(tmp_path / "a.html")
+    usage, lengths = tok.usage(docs), np.diff(tok.vocabulary.offsets)
+    token = int(np.argmax(usage.counts * lengths))
+    choose(page, token)
+    share = 100 * usage.counts[token] * lengths[token] / (usage.counts * lengths).sum()
+    assert f"{share:.2f} % of all bytes" in page.inner_text("#facts")
 
 
 def test_dna_stands_in_lines_with_their_places(visit: Any, dna: Made) -> None:

@@ -19,7 +19,10 @@ function makeCut({ name, tokens }, j) {
   const next = first.slice(0, N);
   for (let k = 0; k < n; k++) where[next[ids[k]]++] = k;
   const count = A["count" + j], docs = A["docs" + j];
-  return { name, tokens, j, ids, starts, ends, hues, bounds, first, where, count, docs, ratio: meta.symbols / Math.max(1, tokens), n };
+  let whole = 0; // what all tokens stand for: more than the documents hold where normalising makes text longer
+  for (let t = 0; t < N; t++) whole += count[t] * A.toklen[t];
+  whole = Math.max(1, whole, meta.symbols);
+  return { name, tokens, j, ids, starts, ends, hues, bounds, first, where, count, docs, whole, ratio: meta.symbols / Math.max(1, tokens), n };
 }
 
 // The occurrences of a token that are drawn: indices of tokens of the segmentation, ascending.

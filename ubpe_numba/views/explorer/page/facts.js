@@ -26,7 +26,8 @@ function drawWhat() {
 }
 function drawStatus() {
   const box = $("status"), t = state.token, cut = state.cut;
-  box.dataset.found = t < 0 ? 0 : chosen().length;
+  box.dataset.found = chosen().length;
+  $("prev").disabled = $("next").disabled = chosen().length < 2;
   if (t < 0) {
     box.replaceChildren("No token is chosen: click one in the documents or in the table.");
     return;
@@ -36,7 +37,6 @@ function drawStatus() {
   const name = element("b", isTextual ? `${t} “${nameOf(t)}”` : `Token ${t}`);
   const where = k < 0 ? "" : ` · ${format(state.at + 1)} of ${format(all.length)}${all.length < n ? " drawn" : ""}: ${whereOf(cut.starts[k])}`;
   box.replaceChildren(name, `, ${units(A.toklen[t])}: `, count, ` occurrence${n === 1 ? "" : "s"} in ${format(cut.docs[t])} of ${format(meta.documents)} documents by ${cut.name}${where}`);
-  $("prev").disabled = $("next").disabled = all.length < 2;
 }
 function drawFacts() {
   const t = state.token, cut = state.cut;
@@ -44,7 +44,7 @@ function drawFacts() {
   if (t < 0) { $("facts").replaceChildren(); return; }
   const facts = [[isTextual ? "text" : isNotes ? "notes" : "samples", nameOf(t)], ["length", units(A.toklen[t])]];
   for (const other of cuts) facts.push([`by ${other.name}`, `${format(other.count[t])} in ${format(other.docs[t])} document${other.docs[t] === 1 ? "" : "s"}`]);
-  facts.push(["covers", `${((100 * cut.count[t] * A.toklen[t]) / Math.max(1, meta.symbols)).toFixed(2)} % of all ${unit}s`], ["saves", `${format(saved(cut, t))} tokens`]);
+  facts.push(["covers", `${((100 * cut.count[t] * A.toklen[t]) / cut.whole).toFixed(2)} % of all ${unit}s`], ["saves", `${format(saved(cut, t))} tokens`]);
   if (A.kinds[t] === LEARNED) {
     facts.push(["idf", A.idf[t].toFixed(3)]);
     if (A.merged[t]) facts.push(["when merged", `${format(A.merged[t])} times`]);

@@ -29,7 +29,7 @@ function makeHelp() {
   add("↑ ↓", "in the table: the token above or below");
   if (cuts.length > 1) add(`1–${cuts.length}`, "segmentation");
   $("keylist").replaceChildren(
-    element("p", `The search takes comparisons of ${Object.keys(FIELDS).join(", ")}, such as len>8 docs>=20; an id; ` + (isTextual ? 'text, in quotes if it has spaces or digits ("in the")' : "symbols one after the other, such as 3,4,5") + ". All of them have to hold."),
+    element("p", `The search takes comparisons of ${Object.keys(FIELDS).join(", ")}, such as len>8 docs>=20; an id; ` + (isTextual ? 'text, in quotes if it has spaces or digits ("in the")' : `symbols one after the other, such as ${SYMBOLS}`) + ". All of them have to hold."),
     element("p", `A segmentation is a way to choose among the tokens that fit: ${Object.entries(WAYS).map(([name, way]) => `${name}: ${way}`).join("; ")}.`),
     list,
   );

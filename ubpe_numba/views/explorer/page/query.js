@@ -1,4 +1,6 @@
-// The search: comparisons such as len>8 docs>=20, ids, symbols of a signal (3,4,5), text. All of them have to hold.
+// The search: comparisons such as len>8 docs>=20, ids, symbols of a signal (3,4,5) or notes (C4,E4), text. All of them have to hold.
+
+const isNamed = isNotes && !meta.labels, SYMBOLS = isNamed ? "C4,E4" : "3,4,5"; // an example
 
 const FIELDS = {
   id: (t) => t,
@@ -19,9 +21,9 @@ const fieldOf = (name) => {
   const known = name.toLowerCase(), same = Object.hasOwn(SAME, known) ? SAME[known] : known;
   return Object.hasOwn(FIELDS, same) ? FIELDS[same] : undefined;
 };
-// Spaces around a comparison are left out, but not in quotes: len > 8 is len>8.
+// Spaces around a comparison are left out, but not in quotes: len > 8 is len>8. So are those between symbols, as tokens are shown with.
 const COMPARISON = /("[^"]*"?)|\b([a-z]+)\s*(>=|<=|!=|>|<|=)\s*(-?[\d.])/gi;
-const tightened = (query) => query.replace(COMPARISON, (all, quoted, name, sign, digit) => (quoted || !fieldOf(name) ? all : name + sign + digit));
+const tightened = (query) => (isTextual ? query : query.replace(/,\s+/g, ",")).replace(COMPARISON, (all, quoted, name, sign, digit) => (quoted || !fieldOf(name) ? all : name + sign + digit));
 
 // Tests of a token, and what is wrong with the query, "" if nothing is.
 function parsed(query) {
@@ -44,17 +46,19 @@ function parsed(query) {
       tests.push((t) => includes(t, word));
     } else {
       const names = word.split(",").filter(Boolean);
-      if (names.length < 2) return [[], `${word}: expected a comparison such as len>8, an id, or symbols such as 3,4,5`];
+      if (names.length < 2) return [[], `${word}: expected a comparison such as len>8, an id, or symbols such as ${SYMBOLS}`];
       tests.push((t) => holds(t, names));
     }
   }
   return [tests, ""];
 }
 
+// Notes are called by their numbers too, and ♯ is hard to type.
+const isCalled = (v, name) => symbolName(v) === name || (isNamed && (String(v) === name || symbolName(v) === name.toUpperCase().replace("#", "♯")));
 function holds(t, names) {
   const a = tokOff[t], n = A.toklen[t] - names.length;
   outer: for (let i = 0; i <= n; i++) {
-    for (let j = 0; j < names.length; j++) if (symbolName(A.arena[a + i + j]) !== names[j]) continue outer;
+    for (let j = 0; j < names.length; j++) if (!isCalled(A.arena[a + i + j], names[j])) continue outer;
     return true;
   }
   return false;

@@ -24,7 +24,7 @@ function makeHeads() {
     cell.append(button);
     $("heads").append(cell);
   }
-  $("search").placeholder = isTextual ? 'text, id, len>8 docs>=20   ( / )' : "len>8 docs>=20, id, 3,4,5   ( / )";
+  $("search").placeholder = isTextual ? 'text, id, len>8 docs>=20   ( / )' : `len>8 docs>=20, id, ${SYMBOLS}   ( / )`;
   $("search").setAttribute("aria-label", "Search tokens by comparisons, id or " + (isTextual ? "text" : "symbols"));
 }
 function sortBy(key) {
