@@ -10,7 +10,7 @@ import pytest
 from explorer_page import choose, marked, number, press, rows_of, search, settle
 from explorer_reports import Made
 
-from ubpe_numba import BPE
+from ubpe_numba import BPE, UBPE
 from ubpe_numba.views import colours
 from ubpe_numba.views.explorer.report import explore
 
@@ -112,7 +112,8 @@ def test_a_line_is_a_way_to_its_place(visit: Any, text: Made) -> None:
 
 
 _SEEN = """() => {
-    const token = document.querySelector(".tok.here")?.getClientRects()[0], box = document.querySelector("#plot").getBoundingClientRect();
+    const token = document.querySelector(".tok.here")?.getClientRects()[0];
+    const box = document.querySelector("#plot").getBoundingClientRect();
     return Boolean(token && token.top >= box.top && token.bottom <= box.bottom);
 }"""
 
@@ -187,3 +188,14 @@ def test_notes_are_named_and_marked(visit: Any, notes: Made, j: int) -> None:
     shown = page.inner_text("#facts dd >> nth=0").removesuffix(", …").split()
     assert shown == [f"{names[p % 12]}{p // 12 - 1}" for p in pitches]
     assert rows_of(page, "alt-view")[0][0] == "document 0, note 0"
+
+
+@pytest.mark.parametrize("symbols", [[0, 5, 2**31 - 1, 7], [-(2**63), 5, 2**62, 7]])
+def test_notes_of_symbols_that_are_no_pitches_are_drawn(visit: Any, tmp_path: pathlib.Path, symbols: list[int]) -> None:
+    """Without a key of a piano for each integer between them."""
+    docs = np.array(symbols)[np.random.default_rng(0).integers(0, 4, (2, 300))]
+    tok = UBPE(30, objective="shortest").fit(docs, progress=False)
+    explore(tok, docs, path=tmp_path / "a.html", kind="notes", progress=False)
+    page = visit(tmp_path / "a.html")
+    press(page, "0")
+    assert marked(page) == number(page, "#count") > 0

@@ -57,6 +57,7 @@ def test_integers_beyond_float64_keep_their_digits() -> None:
         (("text", [7], "ab"), ValueError, "letters: nothing for the symbol 7"),
         (("text", [0], [3]), TypeError, "letters: expected str for each symbol, got 3"),
         (("text", [0], 3), TypeError, "letters: expected a sequence or a mapping"),
+        (("notes", [0], None, [float("inf")]), ValueError, "pitches: expected a number within"),
         (("notes", [0], None, ["c"]), TypeError, "pitches: expected a number or None for the symbol 0"),
     ],
 )

@@ -163,6 +163,8 @@ def test_a_report_for_notebooks(tok: UBPE, tmp_path: pathlib.Path) -> None:
     assert frame.startswith('<iframe sandbox="allow-scripts" title="&quot;x&quot;"') and frame.count("<") == 2
     report.save(tmp_path / "b.html")
     assert (tmp_path / "b.html").read_text("utf-8") == report.html
+    broken = explore(tok, DOCS, title="\ud800", progress=False)
+    assert isinstance(broken, Report) and 'title="?"' in broken._repr_html_().encode("utf-8").decode()
 
 
 def test_without_a_record_of_the_fit_there_is_no_curve() -> None:
@@ -180,6 +182,8 @@ def test_without_a_record_of_the_fit_there_is_no_curve() -> None:
         ({"rate": float("nan")}, ValueError, "rate: expected a number above 0"),
         ({"max_symbols": 0}, ValueError, "max_symbols: "),
         ({"max_symbols": 1.5}, (TypeError, ValueError), "max_symbols: "),
+        ({"rate": 10**400}, ValueError, "rate: expected a number above 0"),
+        ({"segmentations": 5}, TypeError, "segmentations: expected 'auto' or names"),
         ({"segmentations": "none"}, ValueError, "segmentations: "),
         ({"progress": "no"}, ValueError, "progress: "),
         ({"pitches": [1]}, ValueError, "pitches: "),

@@ -105,7 +105,7 @@ def symbols_of(kind: str, used: np.ndarray, letters: Any = None, pitches: Any = 
     Raises
     ------
     ValueError
-        If a symbol has no letter or pitch, or the argument is not for this kind.
+        If a symbol has no letter or pitch, a pitch is not within +-2**53, or the argument is not for this kind.
     TypeError
         If letters are not `str`, pitches no numbers, or the argument is of another type.
 
@@ -139,6 +139,8 @@ def _heights(pitches: Any, used: np.ndarray) -> np.ndarray:
     for symbol, pitch in zip(used.tolist(), found, strict=True):
         if pitch is not None and (isinstance(pitch, bool) or not isinstance(pitch, (int, float, np.integer, np.floating))):
             raise TypeError(f"pitches: expected a number or None for the symbol {symbol}, got {pitch!r}")
+        if pitch is not None and abs(float(pitch)) > _EXACT:
+            raise ValueError(f"pitches: expected a number within +-2**53 for the symbol {symbol}, got {pitch!r}")
     return np.array([np.nan if pitch is None else float(pitch) for pitch in found])
 
 

@@ -84,8 +84,8 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     )
     parts = {
         "@POLICY@": policy,
-        "@TITLE@": _text(title),
-        "@SUMMARY@": _text(summary),
+        "@TITLE@": as_html(title),
+        "@SUMMARY@": as_html(summary),
         "@STYLE@": style,
         "@LIBRARY@": library,
         "@SCRIPT@": script,
@@ -100,7 +100,7 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     return "".join(out)
 
 
-def _text(text: str) -> str:
+def as_html(text: str) -> str:
     """Any text as HTML, a surrogate that stands alone as ``?``: a file of UTF-8 holds none."""
     return html.escape(text.encode("utf-8", "replace").decode())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from ubpe_numba.views.explorer.cuts import Cut, cut_of
 from ubpe_numba.views.explorer.drawn import Drawn, choose
 from ubpe_numba.views.explorer.kinds import UNITS, Symbols, kind_of, symbols_of
 from ubpe_numba.views.explorer.pack import packed
-from ubpe_numba.views.explorer.page import page_of
+from ubpe_numba.views.explorer.page import as_html, page_of
 from ubpe_numba.views.explorer.segmentations import AUTO, segmentations_of
 from ubpe_numba.views.explorer.tokens import Tokens, tokens_of
 
@@ -65,7 +66,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """A frame that may run its own scripts and nothing else: no access to the notebook, its storage or the network."""
-        frame = f'sandbox="allow-scripts" title="{html.escape(self.title)}" width="100%" height="{_FRAME}"'
+        frame = f'sandbox="allow-scripts" title="{as_html(self.title)}" width="100%" height="{_FRAME}"'
         return f'<iframe {frame} frameborder="0" srcdoc="{html.escape(self.html)}"></iframe>'
 
     def __repr__(self) -> str:
@@ -157,7 +158,7 @@ def _check_words(title: Any, unit: Any, rate: Any) -> None:
     if rate is not None:
         if isinstance(rate, bool) or not isinstance(rate, (int, float, np.integer, np.floating)):
             raise TypeError(f"rate: expected a number or None, got {describe(rate)}")
-        if not 0 < rate < float("inf"):
+        if not 0 < rate <= sys.float_info.max:
             raise ValueError(f"rate: expected a number above 0, got {rate}")
 
 

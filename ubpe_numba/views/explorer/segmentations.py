@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ubpe_numba.runtime.arrays import describe
+
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
 
@@ -47,6 +49,8 @@ def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) 
     own = own_of(tok)
     if isinstance(segmentations, str) and segmentations != AUTO:
         segmentations = (segmentations,)
+    if not isinstance(segmentations, (str, Sequence)):
+        raise TypeError(f"segmentations: expected 'auto' or names of objectives, got {describe(segmentations)}")
     names = _all(tok, own) if isinstance(segmentations, str) else list(dict.fromkeys(segmentations))
     if not names:
         raise ValueError("segmentations: expected 'auto' or at least one objective, got none")

@@ -39,10 +39,11 @@ function lineFromAfar() {
   return [xs, ys];
 }
 
+const isKeyboard = isNotes && highest - lowest <= 256; // of symbols that are no pitches there would be too many keys
 const isBlack = (p) => [1, 3, 6, 8, 10].includes(((p % 12) + 12) % 12);
 function drawGround(u, left, top, width, height) {
   const g = u.ctx;
-  if (isNotes) {
+  if (isKeyboard) {
     g.fillStyle = palette.grid;
     g.globalAlpha = 0.4;
     for (let p = Math.floor(lowest) - 1; p <= highest + 1; p++) if (isBlack(p)) g.fillRect(left, u.valToPos(p + 0.5, "y", true), width, u.valToPos(p - 0.5, "y", true) - u.valToPos(p + 0.5, "y", true));
@@ -142,7 +143,7 @@ const plotView = {
     const pad = isNotes ? 1.5 : (highest - lowest) * 0.06 + 0.5;
     const x = axis({ size: 34 }), y = axis({ size: 54, grid: { stroke: palette.grid, width: isNotes ? 0 : 1 } });
     if (meta.rate) { x.splits = roundSeconds; x.values = (_, splits) => splits.map((s) => seconds(s, splits.length > 1 ? splits[1] - splits[0] : 1)); }
-    if (isNotes) { y.splits = () => { const made = []; for (let p = Math.ceil(lowest / 12) * 12; p <= highest; p += 12) made.push(p); return made.length ? made : [lowest]; }; y.values = (_, splits) => splits.map(pitchName); }
+    if (isKeyboard) { y.splits = () => { const made = []; for (let p = Math.ceil(lowest / 12) * 12; p <= highest; p += 12) made.push(p); return made.length ? made : [lowest]; }; y.values = (_, splits) => splits.map(pitchName); }
     if (meta.base) y.label = "+ " + meta.base;
     plot = new uPlot({
       width: Math.max(200, $("plot").clientWidth), height: TALL, legend: { show: false },
