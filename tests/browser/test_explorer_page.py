@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explorer_page import marked, n_listed, number, press, settle
+from explorer_page import in_view, marked, n_listed, number, press, settle
 from explorer_reports import Made
 
 from ubpe_numba import BPE, UBPE
@@ -93,6 +93,19 @@ def test_keys(visit: Any, made: Made) -> None:
     assert "No token is chosen" in page.inner_text("#status") and marked(page) == 0
     press(page, "/")
     assert page.evaluate("document.activeElement.id") == "search"
+
+
+def test_keys_of_the_place(visit: Any, made: Made) -> None:
+    page = visit(made.path)
+    press(page, "+", "+")
+    page.focus("#overview")
+    page.keyboard.press("End")
+    settle(page)
+    first, last = in_view(page)
+    assert first == last > 0
+    page.keyboard.press("Home")
+    settle(page)
+    assert in_view(page) == (0, last)
 
 
 def test_what_is_seen_has_names(visit: Any, made: Made) -> None:

@@ -11,7 +11,7 @@ import pytest
 from saved_models import fitted
 
 from ubpe_numba import BPE, ModelFormatError
-from ubpe_numba.runtime.files import atomically
+from ubpe_numba.runtime.files import atomically, write_atomically
 
 
 @pytest.mark.parametrize("error", [OSError("no space"), KeyboardInterrupt()], ids=repr)
@@ -75,3 +75,11 @@ def test_a_new_file_replaces_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(FileExistsError), atomically(tmp_path / "a", new=True) as file:
         file.write(b"second")
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"first"]
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    """Not the temporary one beside it."""
+    path = tmp_path / "none" / "a.json"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_atomically(path, b"")
+    assert caught.value.filename == str(path)

@@ -72,7 +72,11 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
     """
     target = pathlib.Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    except OSError as error:
+        error.filename = str(target)  # the name that the caller knows
+        raise
     try:
         with os.fdopen(handle, "wb") as f:
             yield f

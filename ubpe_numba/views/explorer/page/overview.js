@@ -72,6 +72,12 @@ function startOverview() {
   };
   box.onpointerdown = (event) => { jump(event); box.setPointerCapture(event.pointerId); box.onpointermove = jump; };
   box.onpointerup = box.onpointercancel = () => { box.onpointermove = null; };
+  box.onkeydown = (event) => {
+    const to = { Home: 0, End: S }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    go(to, to + state.range[1] - state.range[0]);
+  };
   $("in").onclick = () => zoom(0.5);
   $("out").onclick = () => zoom(2);
   $("all").onclick = () => go(0, S);
