@@ -199,3 +199,15 @@ def test_notes_of_symbols_that_are_no_pitches_are_drawn(visit: Any, tmp_path: pa
     page = visit(tmp_path / "a.html")
     press(page, "0")
     assert marked(page) == number(page, "#count") > 0
+
+
+@pytest.mark.parametrize(
+    "symbol, name", [(" ", "␣"), ("\u3000", "\\u3000"), ("\xa0", "\\xa0"), ("\u0301", "◌\u0301"), ("\u202e", "\\u202e")]
+)
+def test_no_token_has_a_name_that_is_not_seen(visit: Any, tmp_path: pathlib.Path, symbol: str, name: str) -> None:
+    docs = [f"a{symbol}b", symbol * 2]
+    tok = BPE(10).fit(docs, progress=False)
+    explore(tok, docs, path=tmp_path / "a.html", kind="text", progress=False)
+    page = visit(tmp_path / "a.html")
+    choose(page, int(tok.encode(symbol)[0]))
+    assert f"“{name}”" in page.inner_text("#status")

@@ -81,14 +81,16 @@ function wholeCharacters(array, a, b, low, high, see) {
   }
 }
 
-// The text of symbols for one line: what cannot be seen is marked. `ends`: spaces too, at both ends.
-const MARKS = { "\n": "⏎", "\t": "⇥" };
+// The text of symbols for one line: what cannot be seen is marked. `ends`: spaces too, at both ends, and an accent without a letter.
+const MARKS = { "\n": "⏎", "\t": "⇥" }, isSpace = (text) => /^\p{Zs}$/u.test(text);
+const markOf = (space) => (space === " " ? "␣" : escaped(space.codePointAt(0)));
 function lineOf(array, a, b, ends = false) {
   const out = [];
   characters(array, a, b, (text) => out.push(MARKS[text] ?? text));
   if (ends) {
-    for (let i = 0; i < out.length && out[i] === " "; i++) out[i] = "␣";
-    for (let i = out.length - 1; i >= 0 && out[i] === " "; i--) out[i] = "␣";
+    for (let i = 0; i < out.length && isSpace(out[i]); i++) out[i] = markOf(out[i]);
+    for (let i = out.length - 1; i >= 0 && isSpace(out[i]); i--) out[i] = markOf(out[i]);
+    if (/^\p{M}/u.test(out[0])) out[0] = "◌" + out[0];
   }
   return out.join("");
 }
