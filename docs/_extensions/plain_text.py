@@ -9,7 +9,7 @@ from sphinx.application import Sphinx
 from sphinx.util.display import status_iterator
 from sphinx.writers.text import TextTranslator
 
-_PROMISE = "Byte-pair encoding for anything that is a sequence of integers: NumPy arrays in, NumPy arrays out, always lossless."
+_PROMISE = "Byte-pair encoding for anything that is a sequence of integers: NumPy arrays in, NumPy arrays out, lossless."
 _FRONT = "Start"
 _MOST = 200  # characters of the sentence about a page
 
