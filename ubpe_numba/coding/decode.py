@@ -8,6 +8,7 @@ the buffer they are, so that it is left as it was.
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -108,7 +109,7 @@ class Decoder:
             thread_pool.run(join, chunks, n_threads)
         return out.view(self.dtype), ends // self.dtype.itemsize
 
-    @property
+    @functools.cached_property
     def lengths(self) -> np.ndarray:
         """How many symbols each id stands for, int64[V]."""
         return self.sizes.astype(np.int64) // self.dtype.itemsize
