@@ -15,7 +15,7 @@ import numpy as np
 
 from ubpe_numba.cli import explore as page
 from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_table
-from ubpe_numba.cli.read import STANDARD, Form, Reader, integer_type
+from ubpe_numba.cli.read import SPECIAL, STANDARD, Form, Reader, integer_type
 from ubpe_numba.cli.write import check_output, output, write_documents
 from ubpe_numba.errors import LocatedError, ModelFormatError, SpecialTokenError
 from ubpe_numba.runtime.files import write_atomically
@@ -60,7 +60,7 @@ def encode(options: Namespace) -> None:
             raise ValueError(f"{options.model}: it does not say how text becomes words; take the tokenizer.json of the model")
         write_documents(options.output, to, map(tokenizer.encode, reader), np.dtype(np.int32))
         return
-    chosen = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}[options.special or "refuse"]
+    chosen = SPECIAL[options.special or "refuse"]
     special: dict[str, Any] = {"allowed_special": chosen[0], "disallowed_special": chosen[1]}
     with _placed(reader):
         write_documents(options.output, to, tokenizer.encode_iter(reader, **special), np.dtype(np.int32))

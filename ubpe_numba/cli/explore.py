@@ -5,13 +5,11 @@ from __future__ import annotations
 import pathlib
 from argparse import Namespace
 
-from ubpe_numba.cli.read import STANDARD, Reader
+from ubpe_numba.cli.read import SPECIAL, STANDARD, Reader
 from ubpe_numba.cli.write import check_output, output
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.views.explorer.report import explore
-
-_SPECIAL = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}
 
 
 def check(options: Namespace) -> None:
@@ -31,7 +29,7 @@ def write_report(options: Namespace, tokenizer: Tokenizer | WordPiece, reader: R
     """
     if isinstance(tokenizer, WordPiece):
         raise ValueError(f"{options.model}: a WordPiece, whose pieces a report cannot show; expected BPE, UBPEClassic or UBPE")
-    allowed, disallowed = _SPECIAL[options.special]
+    allowed, disallowed = SPECIAL[options.special]
     # arrays are not copied; of text each document becomes what the model is one of
     given = reader.whole() if tokenizer.alphabet_.kind == "int" else {"docs": reader}
     report = explore(

@@ -23,6 +23,8 @@ from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 __all__ = ["ARRAYS", "STANDARD", "Form", "Reader", "format_of", "integer_type"]
 
 STANDARD = "-"
+#: What --special says, as the arguments `allowed_special` and `disallowed_special`.
+SPECIAL = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}
 _SUFFIXES = {
     ".txt": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy", ".npz": "npz", ".raw": "raw", ".bin": "raw",
     ".ids": "ids",

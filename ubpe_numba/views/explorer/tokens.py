@@ -9,6 +9,7 @@ import numpy as np
 from ubpe_numba.documents.normalise import as_document
 from ubpe_numba.documents.utf8 import utf8_document
 from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.views.own_ids import ids_of_tokens
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -50,9 +51,7 @@ def tokens_of(tok: Tokenizer, n: int) -> Tokens:
     >>> found.symbols.tolist(), found.lengths.tolist(), found.parents.tolist()
     ([7, 9, 7, 9], [1, 1, 2], [[-1, -1], [-1, -1], [0, 1]])
     """
-    vocabulary, alphabet, ids = tok.vocabulary, tok.alphabet_, tok.segmenter_.token_ids
-    size = len(vocabulary)
-    number = np.arange(size) if ids is None else ids.astype(np.int64)  # the id of each token of the vocabulary
+    vocabulary, alphabet, number = tok.vocabulary, tok.alphabet_, ids_of_tokens(tok)
     has_id = (number >= 0) & (number < n)
     where = np.full(n, -1)  # the token of the vocabulary of each id
     where[number[has_id]] = np.flatnonzero(has_id)
@@ -65,7 +64,7 @@ def tokens_of(tok: Tokenizer, n: int) -> Tokens:
         kinds[i], lengths[i] = SPECIAL, word.size
     starts = offsets_of(lengths)
     symbols = alphabet.to_symbols(vocabulary.arena)
-    if ids is not None or words or n != size:
+    if words or n != number.size or not np.array_equal(number, np.arange(n)):
         symbols = _rearranged(symbols, vocabulary.offsets, where, lengths, words, starts)
     parents = None
     if vocabulary.merges is not None:
