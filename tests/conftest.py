@@ -25,14 +25,14 @@ def pytest_report_header() -> str:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say aloud that pages were not looked at, and why; reports of tests come here from all processes of a run."""
+    """Say aloud that pages and integrations were not looked at, and why; reports come here from all processes."""
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ")
         for report in terminalreporter.stats.get("skipped", [])
-        if report.nodeid.startswith(("tests/browser/", "tests/site/"))
+        if report.nodeid.startswith(("tests/browser/", "tests/site/", "tests/integrations/"))
     )
     for reason, n in reasons.items():
-        terminalreporter.write_sep("!", f"NOT RUN, {n} tests of pages")
+        terminalreporter.write_sep("!", f"NOT RUN, {n} tests of pages or integrations")
         terminalreporter.write_line(reason)
 
 

@@ -230,7 +230,7 @@ def test_to_padded_fills_rows_of_equal_length() -> None:
 
 def test_to_arrow_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=re.escape("to_arrow needs pyarrow: pip install ubpe-numba[arrow]")):
+    with pytest.raises(ImportError, match=re.escape("to_arrow needs pyarrow: pip install 'ubpe-numba[arrow]'")):
         sliced().to_arrow()
 
 

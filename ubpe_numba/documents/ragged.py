@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from itertools import pairwise
 from typing import Any, overload
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ubpe_numba.runtime.arrays import check_offsets, describe, flatten_ints, offsets_of, place_of, plain
+from ubpe_numba.runtime.extras import require
 
 __all__ = ["Ragged"]
 
@@ -344,8 +344,5 @@ class Ragged:
         ImportError
             If pyarrow is not installed (``pip install ubpe-numba[arrow]``).
         """
-        try:
-            pyarrow = import_module("pyarrow")
-        except ImportError as error:
-            raise ImportError("to_arrow needs pyarrow: pip install ubpe-numba[arrow]") from error
+        pyarrow = require("pyarrow", "to_arrow", "arrow")
         return pyarrow.LargeListArray.from_arrays(pyarrow.array(self.offsets), pyarrow.array(self.values))

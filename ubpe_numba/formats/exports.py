@@ -25,6 +25,7 @@ from ubpe_numba.formats import (
 )  # fmt: skip
 from ubpe_numba.formats.export_check import EncodeLists, ExportCheck, compare, encode_by_path
 from ubpe_numba.formats.wordpiece import Words
+from ubpe_numba.runtime.extras import require
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.stretches import SpecialChoice
 
@@ -75,11 +76,8 @@ def to_huggingface_words(words: Words, encode: EncodeLists, again: Callable[[str
 
 def to_transformers(text: str, params: dict[str, Any]) -> Any:
     """A `transformers.PreTrainedTokenizerFast` of a `tokenizer.json`."""
-    try:
-        fast = import_module("transformers").PreTrainedTokenizerFast
-        tokenizer = import_module("tokenizers").Tokenizer.from_str(text)
-    except ImportError as error:
-        raise ImportError("to_transformers needs transformers: pip install 'ubpe-numba[hf]'") from error
+    fast = require("transformers", "to_transformers", "hf").PreTrainedTokenizerFast
+    tokenizer = require("tokenizers", "to_transformers", "hf").Tokenizer.from_str(text)
     return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **params})
 
 

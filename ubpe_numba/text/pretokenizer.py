@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.documents.normalise import code_points, text_of
+from ubpe_numba.runtime.extras import require
 from ubpe_numba.text.cut import PATTERNS, scan
 from ubpe_numba.text.mark_cuts import MarkCuts
 from ubpe_numba.text.patterns import NAMED, name_of
@@ -241,7 +242,4 @@ def positions(text: str) -> np.ndarray:
 
 
 def _engine() -> Any:
-    try:
-        return import_module("regex")
-    except ImportError as error:
-        raise ImportError("a pretokenizer needs the package regex: pip install 'ubpe-numba[text]'") from error
+    return require("regex", "a pretokenizer", "text")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from ubpe_numba.runtime.extras import require
 from ubpe_numba.text.pattern_size import size_of
 
 __all__ = ["Budget", "as_regex", "check_size", "compiled", "oniguruma", "pattern_of"]
@@ -61,10 +62,7 @@ def as_regex(pattern: str, name: str) -> str:
 
 def compiled(pattern: str, name: str) -> Any:
     """A regular expression of the package `regex`; ValueError if it is none, ImportError without the package."""
-    try:
-        engine = import_module("regex")
-    except ImportError as error:
-        raise ImportError(f"{name}: patterns need the package regex: pip install 'ubpe-numba[text]'") from error
+    engine = require("regex", f"{name}: a pattern", "text")
     check_size(pattern, name)
     try:
         return engine.compile(pattern)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.extras import require
 from ubpe_numba.views.colours import Theme
 
 
@@ -83,10 +84,7 @@ def bare_figure(size: tuple[float, float], theme: Theme, **options: Any) -> Any:
 
 def require_matplotlib() -> None:
     """An ImportError that says what to install, if matplotlib is missing."""
-    try:
-        import matplotlib.backends.backend_agg  # noqa: F401  # the part that draws
-    except ImportError as error:
-        raise ImportError("drawing needs matplotlib: pip install 'ubpe-numba[plot]'") from error
+    require("matplotlib.backends.backend_agg", "drawing", "plot")  # the part that draws
 
 
 def require_signal(tok: Any, what: str) -> None:

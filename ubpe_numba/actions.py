@@ -1,0 +1,1 @@
+"""Robot actions as tokens; needs the extra `actions` (scipy)."""

@@ -1,0 +1,1 @@
+"""Estimators of scikit-learn over tokens; they need the extra `sklearn` (scikit-learn and scipy)."""
