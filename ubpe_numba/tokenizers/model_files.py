@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="Tokenizer")
 
 
-def save(tok: Tokenizer, path: str | os.PathLike[str]) -> None:
-    """Write a tokenizer to a file, as `Tokenizer.save` says."""
+def save(tok: Tokenizer, path: str | os.PathLike[str], **parts: dict[str, Any]) -> None:
+    """Write a tokenizer to a file, as `Tokenizer.save` says, with further parts of a model file."""
     model = tok._fitted()
     settings = tok._settings()
     params: dict[str, Any] = {k: v for k, v in tok.get_params().items() if k not in NOT_IN_PARAMS}
@@ -41,7 +41,7 @@ def save(tok: Tokenizer, path: str | os.PathLike[str]) -> None:
     state = {"tokenizer": type(tok).__name__, "params": params, **model.state()}
     if hasattr(tok, "history_"):
         state["history"] = tok.history_.state(model.vocabulary)
-    n_bytes = model_file.save(path, state)
+    n_bytes = model_file.save(path, {**state, **parts})
     if (most := max(model.alphabet.size, model.vocabulary.arena.size)) > model_file.claimable(n_bytes):
         warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}")
 
