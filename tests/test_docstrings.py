@@ -9,6 +9,7 @@ import pytest
 from numpydoc.docscrape import NumpyDocString
 
 import ubpe_numba
+import ubpe_numba.actions
 import ubpe_numba.distributed
 import ubpe_numba.plot
 
@@ -34,7 +35,9 @@ def _members(name: str, home: Any = ubpe_numba) -> dict[str, Any]:
 
 _PUBLIC = {key: value for name in ubpe_numba.__all__ for key, value in _members(name).items()}
 _PUBLIC |= {f"distributed.{name}": getattr(ubpe_numba.distributed, name) for name in ubpe_numba.distributed.__all__}
-_PUBLIC |= {f"plot.{key}": value for name in ubpe_numba.plot.__all__ for key, value in _members(name, ubpe_numba.plot).items()}
+for _home in (ubpe_numba.actions, ubpe_numba.plot):
+    _short = _home.__name__.rpartition(".")[2]
+    _PUBLIC |= {f"{_short}.{key}": value for name in _home.__all__ for key, value in _members(name, _home).items()}
 
 
 def _signature(value: Any) -> set[str]:

@@ -1,1 +1,5 @@
 """Robot actions as tokens; needs the extra `actions` (scipy)."""
+
+from ubpe_numba.integrations.actions import ActionTokenizer
+
+__all__ = ["ActionTokenizer"]

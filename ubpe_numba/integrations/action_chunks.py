@@ -1,0 +1,87 @@
+"""Chunks of actions in every form that a user may pass become blocks of float64; ids that a policy wrote become arrays.
+
+Tensors of torch are recognised without an import of torch: on any device, with or without a gradient, of any type of floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.runtime.arrays import describe
+
+__all__ = ["as_blocks", "without_torch"]
+
+_FORMS = "[steps, dimensions], [chunks, steps, dimensions] or a list of chunks"
+
+
+def as_blocks(chunks: Any, name: str = "chunks") -> list[NDArray[np.float64]]:
+    """Chunks as arrays [n, steps, dimensions], in their order: one array if all have the same shape, else one a chunk.
+
+    Raises TypeError for anything but numbers, ValueError for another shape, a chunk without steps or dimensions, or a number that
+    is not finite, naming chunk, step and dimension.
+
+    >>> [block.shape for block in as_blocks(np.zeros((4, 2)))]
+    [(1, 4, 2)]
+    >>> [block.shape for block in as_blocks([np.zeros((4, 2)), np.zeros((3, 2))])]
+    [(1, 4, 2), (1, 3, 2)]
+    """
+    chunks = without_torch(chunks)
+    if isinstance(chunks, np.ndarray) and chunks.dtype != object:
+        numbers = _numbers(chunks, name)
+        if numbers.ndim not in (2, 3):
+            raise ValueError(f"{name}: expected {_FORMS}, got {describe(chunks)}")
+        blocks = [numbers if numbers.ndim == 3 else numbers[None]]
+    else:
+        if isinstance(chunks, (str, bytes, Mapping)) or not isinstance(chunks, Iterable):
+            raise TypeError(f"{name}: expected {_FORMS}, got {describe(chunks)}")
+        each = [_one(chunk, f"{name}: chunk {i}") for i, chunk in enumerate(chunks)]
+        blocks = [np.stack(each)] if len({chunk.shape for chunk in each}) == 1 else [chunk[None] for chunk in each]
+    first = 0
+    for block in blocks:
+        if len(block) and 0 in block.shape:
+            raise ValueError(f"{name}: chunk {first}: expected at least one step and one dimension, got {describe(block[0])}")
+        if not np.isfinite(block).all():
+            chunk, step, dimension = np.argwhere(~np.isfinite(block))[0]
+            value = block[chunk, step, dimension]
+            raise ValueError(
+                f"{name}: chunk {first + chunk}, step {step}, dimension {dimension}: expected a finite number, got {value}"
+            )
+        first += len(block)
+    return blocks
+
+
+def _one(chunk: Any, where: str) -> NDArray[np.float64]:
+    chunk = without_torch(chunk)
+    try:
+        numbers = _numbers(np.asarray(chunk), where)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{where}: expected [steps, dimensions], got {describe(chunk)} ({error})") from None
+    if numbers.ndim != 2:
+        raise ValueError(f"{where}: expected [steps, dimensions], got {describe(numbers)}")
+    return numbers
+
+
+def _numbers(array: NDArray[Any], where: str) -> NDArray[np.float64]:
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{where}: expected floats or integers, got {describe(array)}")
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise ValueError(f"{where}: expected every number, got an array with masked ones")
+    return np.asarray(array, np.float64)
+
+
+def without_torch(value: Any) -> Any:
+    """The array of a tensor of torch, and the arrays of a list of them; anything else as it is."""
+    if isinstance(value, (list, tuple)) and any(map(_is_tensor, value)):
+        return [without_torch(part) for part in value]
+    if not _is_tensor(value):
+        return value
+    plain = value.detach().cpu()
+    return (plain.double() if plain.is_floating_point() else plain).numpy()  # NumPy does not know bfloat16
+
+
+def _is_tensor(value: Any) -> bool:
+    return any(cls.__module__ == "torch" and cls.__name__ == "Tensor" for cls in type(value).__mro__)

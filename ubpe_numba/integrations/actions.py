@@ -1,0 +1,712 @@
+"""`ActionTokenizer`: chunks of robot actions as tokens of their quantised cosine coefficients, with the interface of FAST.
+
+A chunk of T steps and D dimensions becomes T x D integers, the type-II DCT over time, multiplied by `scale` and rounded. These
+are what a tokenizer is fitted on, low frequencies first:
+
+    coefficients        frequency 0: dimension 0 .. D-1, frequency 1: dimension 0 .. D-1, ...
+
+So every token stands for a known number of coefficients, and a sequence of tokens is a chunk if these numbers add up to T x D.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats import model_file
+from ubpe_numba.integrations.action_chunks import as_blocks, without_torch
+from ubpe_numba.runtime.arrays import check_fields, describe, integer, offsets_of, places_of, positive
+from ubpe_numba.runtime.extras import require
+from ubpe_numba.runtime.warn import warn
+from ubpe_numba.tokenizers import model_files
+from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.tokenizers.bpe import BPE
+from ubpe_numba.tokenizers.load import TOKENIZERS
+
+__all__ = ["ActionTokenizer"]
+
+_MOST = 2**24  # coefficients of a chunk: a file may not ask for more memory than that
+_FIELDS = ("scale", "time_horizon", "action_dim", "frequency_barriers", "out_of_range")
+_OUT_OF_RANGE = ("warn", "clip", "raise")
+
+
+class ActionTokenizer:
+    """Chunks of robot actions to tokens and back, as FAST does it: a cosine transform (DCT), rounding, and byte-pair encoding.
+
+    Usually made by `fit`. Coefficients are symbols, so every id stands for some, any sequence of ids has a length that is known,
+    and every chunk comes back. Nothing changes once it is made: it may be shared between threads, and can be pickled.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        A fitted `BPE`, `UBPEClassic` or `UBPE` whose alphabet are consecutive integers: the coefficients that it knows.
+    scale : float
+        What coefficients are multiplied by before they are rounded. Twice the scale is half the error, and more tokens.
+    time_horizon, action_dim : int, optional
+        Steps of a chunk, and dimensions of an action, that `decode` takes where it is not given others. Chunks of another number
+        of dimensions are refused.
+    frequency_barriers : bool
+        Whether no token crosses from a frequency to the next one. More tokens; a wrong one does less harm. Needs `action_dim`.
+    out_of_range : {"warn", "clip", "raise"}
+        What happens to coefficients that the tokenizer does not know: the nearest one that it knows takes their place, with or
+        without a warning, or they are an error.
+
+    Attributes
+    ----------
+    tokenizer, scale, time_horizon, action_dim, frequency_barriers, out_of_range
+        As given.
+    vocab_size : int
+        How many ids there are; those that a chunk can have are 0..vocab_size - 1.
+    min_token, max_token : int
+        The lowest and the highest coefficient that is known.
+    fingerprint : str
+        A hash of all that decides encoding and decoding.
+
+    Raises
+    ------
+    NotFittedError
+        If the tokenizer has no vocabulary.
+    TypeError, ValueError
+        For an argument of a wrong type or out of range.
+
+    Notes
+    -----
+    Actions should be normalised first, as for FAST: the 1st and the 99th percentile of each dimension to -1 and 1. The ids are
+    those of the coefficients as `scipy.fft.dct` computes them in float64. Source: K. Pertsch et al., *FAST: Efficient Action
+    Tokenization for Vision-Language-Action Models*, 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ubpe_numba.actions import ActionTokenizer
+    >>> rng = np.random.default_rng(0)
+    >>> begin, end = rng.uniform(-1, 1, (2, 100, 1, 3))
+    >>> chunks = begin + (end - begin) * np.linspace(0, 1, 20)[:, None] ** 2  # 100 chunks of 20 steps, 3 dimensions
+    >>> tok = ActionTokenizer.fit(chunks, vocab_size=256)
+    >>> tokens = tok(chunks)
+    >>> tok.decode(tokens).shape, sum(map(len, tokens)) / 100
+    ((100, 20, 3), 9.28)
+    >>> bool(np.abs(tok.decode(tokens) - chunks).max() < tok.error_bound())
+    True
+    """
+
+    tokenizer: Tokenizer
+    scale: float
+    time_horizon: int | None
+    action_dim: int | None
+    frequency_barriers: bool
+    out_of_range: Literal["warn", "clip", "raise"]
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        scale: float = 10,
+        *,
+        time_horizon: int | None = None,
+        action_dim: int | None = None,
+        frequency_barriers: bool = False,
+        out_of_range: Literal["warn", "clip", "raise"] = "warn",
+    ) -> None:
+        self.tokenizer = _checked_tokenizer(tokenizer)
+        self.scale = _checked_scale(scale)
+        self.time_horizon, self.action_dim = _checked_shape(time_horizon, action_dim)
+        if not isinstance(frequency_barriers, (bool, np.bool_)):
+            raise TypeError(f"frequency_barriers: expected True or False, got {describe(frequency_barriers)}")
+        if frequency_barriers and action_dim is None:
+            raise ValueError("frequency_barriers: they need action_dim, the number of coefficients of a frequency")
+        self.frequency_barriers = bool(frequency_barriers)
+        if out_of_range not in _OUT_OF_RANGE:
+            raise ValueError(f"out_of_range: expected {', '.join(map(repr, _OUT_OF_RANGE))}, got {out_of_range!r}")
+        self.out_of_range = out_of_range
+        symbols = tokenizer.alphabet_.symbols
+        self._low, self._high = int(symbols[0]), int(symbols[-1])
+        self._lengths: NDArray[np.int64] = np.diff(tokenizer.vocabulary.offsets)
+        self._lengths.flags.writeable = False
+
+    @classmethod
+    def fit(
+        cls,
+        chunks: Any,
+        scale: float = 10,
+        vocab_size: int = 1024,
+        *,
+        time_horizon: int | None = None,
+        action_dim: int | None = None,
+        frequency_barriers: bool = False,
+        out_of_range: Literal["warn", "clip", "raise"] = "warn",
+        tokenizer: Tokenizer | None = None,
+        progress: bool | str = "auto",
+    ) -> Self:
+        """Learn the tokens of chunks of actions.
+
+        Parameters
+        ----------
+        chunks
+            Arrays or tensors [chunks, steps, dimensions], or a list of chunks [steps, dimensions], which may be of different
+            lengths. Normalised, without NaN.
+        scale, frequency_barriers, out_of_range
+            As for the constructor.
+        vocab_size
+            How many ids there may be, those of all coefficients from the lowest to the highest included.
+        time_horizon, action_dim
+            As for the constructor; by default those of the chunks, where all have the same.
+        tokenizer
+            One that is not fitted, whose other arguments are taken: ``BPE(max_token_length=8)``, ``UBPE(objective="shortest")``.
+        progress
+            As for `Tokenizer.fit`.
+
+        Returns
+        -------
+        ActionTokenizer
+            The fitted tokenizer.
+
+        Raises
+        ------
+        ImportError
+            Without the extra ``actions``.
+        TypeError
+            If chunks are not numbers, or `tokenizer` is none of this library's.
+        ValueError
+            If there are no chunks, for another shape, or a number that is not finite, naming chunk, step and dimension; if there
+            are more coefficients than `vocab_size`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> chunks = [np.outer(np.linspace(0, 1, steps), [1, -1]) for steps in (30, 40, 50)]
+        >>> tok = ActionTokenizer.fit(chunks, vocab_size=100)
+        >>> tok.min_token, tok.max_token, tok.action_dim, tok.time_horizon
+        (-35, 35, 2, None)
+        """
+        scale, most = _checked_scale(scale), positive(vocab_size, "vocab_size")
+        blocks = as_blocks(chunks)
+        if not sum(map(len, blocks)):
+            raise ValueError("chunks: expected at least one chunk")
+        steps, dimensions = ({block.shape[axis] for block in blocks} for axis in (1, 2))
+        if time_horizon is None and len(steps) == 1:
+            time_horizon = steps.pop()
+        if action_dim is None and len(dimensions) == 1:
+            action_dim = dimensions.pop()
+        time_horizon, action_dim = _checked_shape(time_horizon, action_dim)
+        _check_dimensions(blocks, action_dim)
+        if frequency_barriers and action_dim is None:
+            raise ValueError("frequency_barriers: expected chunks of one number of dimensions")
+        coefficients = [_coefficients(block, scale) for block in blocks]
+        low, high = min(part.min() for part in coefficients), max(part.max() for part in coefficients)
+        if not (high - low < most and max(high, -low) < 2**31):
+            raise ValueError(
+                f"vocab_size: {most} ids are too few for the coefficients {low:.0f}..{high:.0f}; take more, or a lower scale "
+                f"than {scale:g}"
+            )
+        options: dict[str, Any] = {}
+        if tokenizer is not None:
+            if type(tokenizer) not in TOKENIZERS.values():
+                raise TypeError(f"tokenizer: expected {', '.join(TOKENIZERS)} or None, got {describe(tokenizer)}")
+            options = tokenizer.get_params()
+            if options["alphabet"] is not None:
+                raise ValueError("tokenizer: expected one without an alphabet, which are the coefficients of the chunks")
+        make: Any = BPE if tokenizer is None else type(tokenizer)
+        flat = np.concatenate([part.ravel() for part in coefficients]).astype(np.int32)
+        documents = Ragged.from_lengths(flat, _document_lengths(blocks, action_dim if frequency_barriers else None))
+        options |= {"n_tokens": most, "alphabet": range(int(low), int(high) + 1)}
+        return cls(
+            make(**options).fit(documents, progress=progress),
+            scale,
+            time_horizon=time_horizon,
+            action_dim=action_dim,
+            frequency_barriers=frequency_barriers,
+            out_of_range=out_of_range,
+        )
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids there are."""
+        return self._lengths.size
+
+    @property
+    def min_token(self) -> int:
+        """The lowest coefficient that is known."""
+        return self._low
+
+    @property
+    def max_token(self) -> int:
+        """The highest coefficient that is known."""
+        return self._high
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash, 32 hexadecimal digits, of the tokenizer and the settings; equal for equal ones on any machine."""
+        decides = [self.scale, self.time_horizon, self.action_dim, self.frequency_barriers, self.tokenizer.fingerprint]
+        return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
+
+    def __repr__(self) -> str:
+        shown = {name: getattr(self, name) for name in ("scale", "time_horizon", "action_dim")}
+        shown |= {"frequency_barriers": True} if self.frequency_barriers else {}
+        settings = ", ".join(f"{name}={value!r}" for name, value in shown.items())
+        return f"{type(self).__name__}({settings}): {self.vocab_size} tokens, coefficients {self._low}..{self._high}"
+
+    # ---------------------------------------------------------------------------------------------- encoding
+
+    def __call__(self, chunks: Any) -> list[list[int]]:
+        """Encode chunks.
+
+        Parameters
+        ----------
+        chunks
+            One chunk [steps, dimensions], chunks [chunks, steps, dimensions], or a list of chunks of any lengths: arrays or
+            tensors of floats or integers.
+
+        Returns
+        -------
+        list of list of int
+            The ids of each chunk.
+
+        Raises
+        ------
+        ImportError
+            Without the extra ``actions``.
+        TypeError
+            If chunks are not numbers.
+        ValueError
+            For another shape, another number of dimensions, or a number that is not finite, naming chunk, step and dimension;
+            with ``out_of_range="raise"`` for a coefficient that is not known.
+
+        Warns
+        -----
+        UserWarning
+            With ``out_of_range="warn"``, if coefficients that are not known were replaced by the nearest one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> tok = ActionTokenizer.fit(np.zeros((3, 8, 2)), vocab_size=5)
+        >>> tok(np.zeros((2, 8, 2)))
+        [[4], [4]]
+        """
+        return self.encode_batch(chunks).to_lists()
+
+    def encode_batch(self, chunks: Any) -> Ragged:
+        """Encode chunks into flat arrays; arguments and errors are as for `__call__`.
+
+        Returns
+        -------
+        Ragged
+            The ids of each chunk.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> tok = ActionTokenizer.fit(np.zeros((3, 8, 2)), vocab_size=5)
+        >>> tok.encode_batch(np.zeros((2, 8, 2)))
+        Ragged(2 documents, 2 values)
+        """
+        blocks = as_blocks(chunks)
+        _check_dimensions(blocks, self.action_dim)
+        parts = [_coefficients(block, self.scale) for block in blocks]
+        outside = np.concatenate([self._outside(part) for part in parts]) if parts else np.zeros(0, np.int64)
+        if outside.any() and self.out_of_range != "clip":
+            self._report(parts, outside)
+        if not parts:
+            return Ragged.from_lists([])
+        flat = np.concatenate([np.clip(part, self._low, self._high).ravel() for part in parts]).astype(np.int32)
+        if not self.frequency_barriers:
+            return self._encoded(Ragged.from_lengths(flat, _document_lengths(blocks, None)))
+        rows = self._encoded(Ragged.from_lengths(flat, _document_lengths(blocks, self.action_dim)))
+        steps = np.concatenate([np.full(len(block), block.shape[1]) for block in blocks])
+        return Ragged(rows.values, rows.offsets[offsets_of(steps)])
+
+    def _encoded(self, documents: Ragged) -> Ragged:
+        ids: Ragged = self.tokenizer.encode_batch(documents).compact()
+        return ids
+
+    def in_range(self, chunks: Any) -> NDArray[np.bool_]:
+        """Whether all coefficients of a chunk are known, so that `error_bound` holds; arguments and errors as for `__call__`.
+
+        Returns
+        -------
+        bool[n]
+            For each chunk.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> tok = ActionTokenizer.fit(np.stack([np.full((10, 2), -1), np.full((10, 2), 1)]), vocab_size=100)
+        >>> tok.in_range([np.full((10, 2), 0.9), np.full((10, 2), 1.1)])
+        array([ True, False])
+        """
+        blocks = as_blocks(chunks)
+        _check_dimensions(blocks, self.action_dim)
+        outside = [self._outside(_coefficients(block, self.scale)) for block in blocks]
+        return np.concatenate(outside) == 0 if outside else np.zeros(0, np.bool_)
+
+    def _outside(self, coefficients: NDArray[np.float64]) -> NDArray[np.int64]:
+        """How many coefficients of each chunk are not known, int64[n]."""
+        found: NDArray[np.int64] = ((coefficients < self._low) | (coefficients > self._high)).sum(axis=(1, 2), dtype=np.int64)
+        return found
+
+    def _report(self, parts: list[NDArray[np.float64]], outside: NDArray[np.int64]) -> None:
+        """Warn of coefficients that are not known, or raise."""
+        chunk = int(np.flatnonzero(outside)[0])
+        rest, part = chunk, 0
+        while rest >= len(parts[part]):
+            rest, part = rest - len(parts[part]), part + 1
+        found = parts[part][rest]
+        frequency, dimension = np.argwhere((found < self._low) | (found > self._high))[0]
+        where = f"chunk {chunk}, frequency {frequency}, dimension {dimension}: {found[frequency, dimension]:.0f}"
+        if self.out_of_range == "raise":
+            raise ValueError(
+                f"chunks: {where} is not one of the coefficients {self._low}..{self._high} of the fit "
+                "(out_of_range='clip' takes the nearest)"
+            )
+        warn(
+            f"chunks: {int(outside.sum())} coefficients of {np.count_nonzero(outside)} of {outside.size} chunks are outside of "
+            f"{self._low}..{self._high}, that of the fit, and the nearest was taken; the first is {where}"
+        )
+
+    # ---------------------------------------------------------------------------------------------- decoding
+
+    def decode(
+        self,
+        tokens: Any,
+        *,
+        time_horizon: int | None = None,
+        action_dim: int | None = None,
+        on_length: Literal["raise", "fit"] = "raise",
+        skip: int | Iterable[int] = (),
+    ) -> NDArray[np.float64]:
+        """Decode ids to chunks of one shape.
+
+        Parameters
+        ----------
+        tokens
+            The ids of each chunk: lists, a `Ragged`, a matrix, arrays or tensors.
+        time_horizon, action_dim
+            The shape of the chunks; by default that of the tokenizer.
+        on_length
+            What happens to ids that stand for more or fewer coefficients than a chunk has: ``"raise"``, or ``"fit"``, which
+            leaves out those behind the end and takes 0 for those that are missing, the high frequencies.
+        skip
+            Ids that are left out first, such as those of padding.
+
+        Returns
+        -------
+        float64[n, time_horizon, action_dim]
+            The chunks; an array, also for tensors.
+
+        Raises
+        ------
+        ImportError
+            Without the extra ``actions``.
+        UnknownTokenError
+            For an id outside of the vocabulary, naming chunk and position.
+        TypeError
+            If ids are not integers.
+        ValueError
+            If the shape is not known; for a chunk of another length, unless `on_length` is ``"fit"``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> tok = ActionTokenizer.fit(np.ones((3, 4, 2)), vocab_size=24)
+        >>> tok(np.ones((4, 2)))
+        [[23, 22, 21]]
+        >>> tok.decode([[23, 22, 21]])[0, :, 0]
+        array([1., 1., 1., 1.])
+        >>> tok.decode([[23]])
+        Traceback (most recent call last):
+        ValueError: tokens: chunk 0: ids for 2 coefficients, not 8 (4 steps of 2 dimensions); on_length='fit' fills with 0
+        >>> tok.decode([[23]], on_length="fit")[0, :, 0]
+        array([1., 1., 1., 1.])
+        """
+        if on_length not in ("raise", "fit"):
+            raise ValueError(f"on_length: expected 'raise' or 'fit', got {on_length!r}")
+        steps, dimensions = self._shape(time_horizon, action_dim)
+        size = steps * dimensions
+        ids = _without(skip, as_documents(without_torch(tokens), name="tokens"))
+        back = self.tokenizer.decode_batch(ids)
+        assert isinstance(back, Ragged)  # coefficients are int32
+        lengths = back.lengths
+        if on_length == "raise" and (at := np.flatnonzero(lengths != size)).size:
+            raise ValueError(
+                f"tokens: chunk {at[0]}: ids for {lengths[at[0]]} coefficients, not {size} ({steps} steps of {dimensions} "
+                f"dimensions); on_length='fit' {'fills with 0' if lengths[at[0]] < size else 'cuts'}"
+            )
+        taken = np.minimum(lengths, size)
+        coefficients = np.zeros(len(ids) * size)
+        coefficients[places_of(np.arange(len(ids)) * size, taken)] = back.values[places_of(back.offsets[:-1], taken)]
+        chunks: NDArray[np.float64] = _fft().idct(coefficients.reshape(-1, steps, dimensions) / self.scale, axis=1, norm="ortho")
+        return chunks
+
+    def _shape(self, time_horizon: int | None, action_dim: int | None) -> tuple[int, int]:
+        """The shape of a chunk: what is given, or what is known."""
+        given, known = (time_horizon, action_dim), (self.time_horizon, self.action_dim)
+        steps, dimensions = _checked_shape(*(b if a is None else a for a, b in zip(given, known, strict=True)))
+        for name, value in (("time_horizon", steps), ("action_dim", dimensions)):
+            if value is None:
+                raise ValueError(f"{name}: expected an int, since the chunks of the fit had different ones")
+        if self.frequency_barriers and dimensions != self.action_dim:
+            raise ValueError(f"action_dim: expected {self.action_dim}, that of the frequency barriers, got {dimensions}")
+        assert steps is not None
+        assert dimensions is not None
+        return steps, dimensions
+
+    # ---------------------------------------------------------------------------------------------- lengths and errors
+
+    def allowed_lengths(self) -> NDArray[np.int64]:
+        """How many coefficients each id stands for: what a sampler counts, so that a sequence ends where the chunk does.
+
+        Returns
+        -------
+        int64[vocab_size]
+            The lengths, at least 1; not to be written to.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> tok = ActionTokenizer.fit(np.zeros((3, 8, 2)), vocab_size=5)
+        >>> tok.allowed_lengths()
+        array([ 1,  2,  4,  8, 16])
+        """
+        return self._lengths
+
+    def allowed_tokens(self, length_left: ArrayLike) -> NDArray[np.bool_]:
+        """Which ids may come next where so many coefficients of a chunk are left.
+
+        Ids drawn by this mask, each of which takes its length from what is left, always end on a whole chunk: as long as
+        something is left there is an id that may come. With frequency barriers none crosses one.
+
+        Parameters
+        ----------
+        length_left : int or int[n]
+            What is left, 0 or more; of a new chunk ``time_horizon * action_dim``.
+
+        Returns
+        -------
+        bool[vocab_size] or bool[n, vocab_size]
+            Whether each id may come; none where nothing is left, where a policy writes its own mark of the end.
+
+        Raises
+        ------
+        TypeError
+            If it is no integer.
+        ValueError
+            If it is negative.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> tok = ActionTokenizer.fit(np.zeros((3, 8, 2)), vocab_size=5)  # ids of 1, 2, 4, 8 and 16 coefficients
+        >>> tok.allowed_tokens([16, 3])
+        array([[ True,  True,  True,  True,  True],
+               [ True,  True, False, False, False]])
+        """
+        left = np.asarray(without_torch(length_left))
+        if left.dtype.kind not in "iu" and left.size:
+            raise TypeError(f"length_left: expected integers, got {describe(left)}")
+        if left.ndim > 1:
+            raise ValueError(f"length_left: expected an integer or integers in one dimension, got {describe(left)}")
+        if (left < 0).any():
+            raise ValueError(f"length_left: expected 0 or more, got {int(left.min())}")
+        left = left.astype(np.int64)
+        if self.frequency_barriers:
+            assert self.action_dim is not None
+            left = np.where(left > 0, (left - 1) % self.action_dim + 1, 0)
+        allowed: NDArray[np.bool_] = self._lengths <= left[..., None]
+        return allowed
+
+    def error_bound(self, time_horizon: int | None = None) -> float:
+        """Bound the error of rounding: no value of a chunk whose coefficients are known is farther from what `decode` gives.
+
+        The root of the mean square over the steps of a chunk is at most ``0.5 / scale``.
+
+        Parameters
+        ----------
+        time_horizon
+            Steps of a chunk; by default those of the tokenizer.
+
+        Returns
+        -------
+        float
+            The bound, in units of the actions.
+
+        Raises
+        ------
+        ValueError
+            If the number of steps is not known.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> tok = ActionTokenizer.fit(np.zeros((3, 8, 2)), vocab_size=5)
+        >>> round(tok.error_bound(), 3), round(tok.error_bound(1), 3)
+        (0.132, 0.05)
+        """
+        steps = self.time_horizon if time_horizon is None else positive(time_horizon, "time_horizon")
+        if steps is None:
+            raise ValueError("time_horizon: expected an int, since the chunks of the fit had different ones")
+        # a value is the sum of all coefficients, each of which is off by half a level, times the entries of a row of the inverse
+        frequencies = np.arange(1, steps) * (np.pi / steps)
+        sums = [float(np.abs(np.cos(frequencies * (t + 0.5))).sum()) for t in range((steps + 1) // 2)]
+        rounding = 1e-12 * math.sqrt(steps) * (max(-self._low, self._high) + 1) / self.scale  # of floats, in both transforms
+        return (1 + math.sqrt(2) * max(sums)) / math.sqrt(steps) * 0.5 / self.scale + rounding
+
+    # ---------------------------------------------------------------------------------------------- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write tokenizer and settings to one file, ``.json`` or ``.npz``: the old file or the new one, as `Tokenizer.save`.
+
+        The file is a model file with one more part: `ubpe_numba.load` and the command line read the tokenizer of coefficients.
+
+        Parameters
+        ----------
+        path
+            Where; the suffix decides the format.
+
+        Raises
+        ------
+        ValueError
+            For another suffix.
+        OSError
+            From the disk; the old file is then still there.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> path = os.path.join(tempfile.mkdtemp(), "actions.json")
+        >>> tok = ActionTokenizer.fit(np.zeros((3, 8, 2)), vocab_size=5)
+        >>> tok.save(path)
+        >>> ActionTokenizer.load(path).fingerprint == tok.fingerprint
+        True
+        """
+        model_files.save(self.tokenizer, path, actions={name: getattr(self, name) for name in _FIELDS})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None, max_symbols: int | None = None) -> Self:
+        """Read a file that `save` wrote. It is data: nothing in it is run, and everything is checked.
+
+        Parameters
+        ----------
+        path
+            The file.
+        n_threads, max_symbols
+            As for `Tokenizer.load`.
+
+        Returns
+        -------
+        ActionTokenizer
+            The one that was saved.
+
+        Raises
+        ------
+        ModelFormatError
+            For a file that is not one of an `ActionTokenizer`, saying what is wrong.
+        ValueError
+            For another suffix.
+        OSError
+            If it cannot be read.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> path = os.path.join(tempfile.mkdtemp(), "actions.npz")
+        >>> ActionTokenizer.fit(np.zeros((3, 8, 2)), vocab_size=5).save(path)
+        >>> ActionTokenizer.load(path)
+        ActionTokenizer(scale=10.0, time_horizon=8, action_dim=2): 5 tokens, coefficients 0..0
+        """
+        where = os.fspath(path)
+        state, n_bytes = model_file.load(path)
+        name, settings = state["tokenizer"], state.pop("actions", None)
+        if name not in TOKENIZERS:
+            raise ModelFormatError(f"{where}: there is no tokenizer {name!r}")
+        if settings is None:
+            raise ModelFormatError(f"{where}: a {name} without the settings of actions: use {name}.load")
+        tokenizer = TOKENIZERS[name]._loaded(where, state, n_bytes, n_threads, max_symbols)
+        try:
+            check_fields(settings, _FIELDS, "actions")
+            return cls(tokenizer, settings.pop("scale"), **settings)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(f"{where}: {error}") from error
+
+
+def _fft() -> Any:
+    return require("scipy.fft", "ActionTokenizer", "actions")
+
+
+def _coefficients(block: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Rounded coefficients of chunks, [n, frequencies, dimensions]."""
+    found: NDArray[np.float64] = np.rint(_fft().dct(block, axis=1, norm="ortho") * scale)
+    return found
+
+
+def _document_lengths(blocks: list[NDArray[np.float64]], row: int | None) -> NDArray[np.int64]:
+    """How long the documents of chunks are: a chunk each, or, with the length of a row, a frequency each."""
+    if row is not None:
+        return np.full(sum(block.size for block in blocks) // row, row, np.int64)
+    return np.concatenate([np.full(len(block), block.shape[1] * block.shape[2], np.int64) for block in blocks])
+
+
+def _without(skip: int | Iterable[int], documents: Any) -> Ragged:
+    """Documents of ids, those to skip left out; the check of kinds and ranges is that of `decode_batch`."""
+    values, offsets, kind = documents
+    if kind != "int":
+        raise TypeError(f"tokens: expected integers, got {kind}")
+    values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
+    left_out = [integer(skip, "skip")] if not isinstance(skip, Iterable) else [integer(i, "skip") for i in skip]
+    if left_out:
+        kept = ~np.isin(values, left_out)
+        values, offsets = values[kept], offsets_of(kept)[offsets]
+    if values.size and not -(2**31) <= int(values.min()) <= int(values.max()) < 2**31:
+        values = np.clip(values, -1, 2**31 - 1)  # as unknown as they are
+    return Ragged(np.ascontiguousarray(values, np.int32), offsets)
+
+
+def _check_dimensions(blocks: list[NDArray[np.float64]], action_dim: int | None) -> None:
+    first = 0
+    for block in blocks:
+        if len(block) and action_dim is not None and block.shape[2] != action_dim:
+            raise ValueError(f"chunks: chunk {first}: expected {action_dim} dimensions, action_dim, got {block.shape[2]}")
+        first += len(block)
+
+
+def _checked_shape(time_horizon: Any, action_dim: Any) -> tuple[int | None, int | None]:
+    steps = None if time_horizon is None else positive(time_horizon, "time_horizon", "an int or None")
+    dimensions = None if action_dim is None else positive(action_dim, "action_dim", "an int or None")
+    if (steps or 1) * (dimensions or 1) > _MOST:
+        raise ValueError(f"time_horizon, action_dim: expected at most {_MOST} coefficients, got {steps} x {dimensions}")
+    return steps, dimensions
+
+
+def _checked_scale(scale: Any) -> float:
+    if isinstance(scale, (bool, np.bool_)) or not isinstance(scale, (int, float, np.integer, np.floating)):
+        raise TypeError(f"scale: expected a number, got {describe(scale)}")
+    if not 0 < scale < math.inf:
+        raise ValueError(f"scale: expected a finite number above 0, got {scale}")
+    return float(scale)
+
+
+def _checked_tokenizer(tokenizer: Any) -> Tokenizer:
+    """A fitted tokenizer over consecutive integers that gives each of them back."""
+    if type(tokenizer) not in TOKENIZERS.values():
+        raise TypeError(f"tokenizer: expected a fitted {', '.join(TOKENIZERS)}, got {describe(tokenizer)}")
+    found: Tokenizer = tokenizer
+    alphabet = found.alphabet_
+    if alphabet.kind != "int":
+        raise ValueError(f"tokenizer: expected an alphabet of integers, got one of {alphabet.kind}")
+    low, high = int(alphabet.symbols[0]), int(alphabet.symbols[-1])
+    if not -(2**31) < low <= high < 2**31 or not np.array_equal(alphabet.symbols, np.arange(low, high + 1)):
+        raise ValueError("tokenizer: expected an alphabet of consecutive integers, ascending, that fit int32")
+    if not found._coder.is_plain:
+        raise ValueError("tokenizer: expected one without special tokens, known words, or ids of another order")
+    return found
