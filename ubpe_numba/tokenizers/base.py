@@ -83,6 +83,7 @@ class Tokenizer(ABC):
     encoding: str | None
     break_tokens: Any = None  # as in pickles that older releases wrote
     stop_tokens: Any = None
+    special_first: bool = False
     n_threads: int | None
     model_: Model
     history_: History
