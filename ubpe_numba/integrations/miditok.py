@@ -36,7 +36,7 @@ except ImportError as error:
 
 __all__ = ["MMM", "REMI", "TSD", "BPEMixin", "MIDILike", "PerTok", "Structured"]
 
-_TESTED = "3.0.4 to 3.1.0"
+_TESTED = "3.0.6 to 3.1.0"
 #: All that is not public in MidiTok and used here: the model, characters of basic tokens, basic tokens of tokens.
 _PRIVATE = ("_model", "_vocab_base_id_to_byte", "_vocab_learned_bytes_to_tokens")
 
@@ -64,10 +64,10 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
     >>> score.tracks.append(track)
     >>> tokenizer = REMI(TokenizerConfig())
     >>> basic = tokenizer(score, encode_ids=False)
-    >>> tokenizer.train(300, sequences=basic)
+    >>> tokenizer.train(400, sequences=basic)
     >>> tokens = tokenizer(score)
     >>> len(basic[0]), len(tokens[0])
-    (132, 4)
+    (136, 4)
     >>> tokenizer.decode_token_ids(tokens)
     >>> tokens[0].ids == basic[0].ids
     True
@@ -120,7 +120,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         min_frequency
             Pairs that occur less often are not merged.
         max_token_length
-            No token of more basic tokens is made, the mark of a bar or beat being one; None for no limit.
+            As the trainer of tokenizers takes it: tokens of more than two basic tokens are shorter than this, the mark of a bar
+            or beat being one of them. None for no limit.
         n_threads, progress
             As for `BPE`, and its `fit`.
         **kwargs
@@ -430,8 +431,12 @@ class MMM(BPEMixin, miditok.MMM):  # type: ignore[misc]
 
 
 def _limits(min_frequency: int | None, max_token_length: int | None) -> dict[str, Any]:
-    """The parameters of a `BPE` that mean what a trainer of `tokenizers` means."""
-    return {"rules": FitRules(min_count=max(1, min_frequency or 0)), "max_token_length": max_token_length}
+    """The parameters of a `BPE` that give what a trainer of tokenizers gives.
+
+    That one makes pairs of symbols in any case, and longer tokens where they are shorter than `max_token_length`.
+    """
+    longest = None if max_token_length is None else max(2, max_token_length - 1)
+    return {"rules": FitRules(min_count=max(1, min_frequency or 0)), "max_token_length": longest}
 
 
 def _one_source(*sources: Any) -> None:
