@@ -32,7 +32,8 @@ _OPTIONAL_PARTS = ("text", "history")
 _TEXT_OF_VERSION_1 = frozenset(["pretokenizer", "special_tokens", "encoding", "token_ids"])
 _SYMBOLS = ("alphabet.symbols", "alphabet.folded_symbols")
 _ARRAYS = {  # the members of an npz file beside the head, and the kinds of their dtypes
-    "alphabet.symbols": "iu", "alphabet.folded_symbols": "iu", "alphabet.folded_ids": "iu", "vocabulary.merges": "iu", "vocabulary.symbols": "iu", "vocabulary.lengths": "iu",
+    "alphabet.symbols": "iu", "vocabulary.merges": "iu", "vocabulary.symbols": "iu", "vocabulary.lengths": "iu",
+    "alphabet.folded_symbols": "iu", "alphabet.folded_ids": "iu",
     "vocabulary.weights": "f", "vocabulary.counts": "iu", "vocabulary.document_frequencies": "iu", "text.token_ids": "iu",
     "vocabulary.occurrences": "iu", "vocabulary.log_probabilities": "f", "history.lengths": "iu", "history.counts": "iu",
     "history.document_frequencies": "iu",

@@ -62,9 +62,9 @@ class LoneSymbols(NamedTuple):
         return np.concatenate([self.breaks, self.stops])
 
     def ids(self, alphabet: Alphabet) -> np.ndarray:
-        """The ids of all, int32[k]; ValueError for one that is no symbol of the alphabet, or shares its id with one that is not here.
+        """The ids of all, int32[k]; ValueError for one that is no symbol of the alphabet, or whose id another symbol has, too.
 
-        The latter because documents are cut at these symbols before they become ids.
+        Documents are cut before they become ids: all symbols of an id have to be among these.
         """
         found = alphabet.lookup(self.all)
         if (missing := np.flatnonzero(found < 0)).size:
