@@ -21,6 +21,8 @@ NEEDED = {
     "sentencepiece": "sentencepiece",
     "dask": "distributed",
     "miditok": "miditok",
+    "pyfastx": "pyfastx",
+    "Bio": "Bio",
 }
 
 

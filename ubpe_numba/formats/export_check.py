@@ -39,6 +39,7 @@ class ExportCheck:
     """
 
     def __init__(self, model: Model, encode: EncodeLists) -> None:
+        model.alphabet.refuse_folded()
         lone = model.segmenter.lone
         if lone is not None and (model.segmenter.pretokenizer is not None or lone.held_by(model.alphabet, model.vocabulary)):
             raise ValueError(

@@ -212,7 +212,8 @@ class Tokenizer(ABC):
     def is_lossless(self) -> bool:
         """Whether `decode` gives back every text as it was given.
 
-        Not where text is normalised, or parts of it are left out or become an unknown token: then it gives what was encoded.
+        Not where text is normalised, or parts of it are left out or become an unknown token, or several symbols of the alphabet
+        have one id: then it gives what was encoded.
 
         Raises
         ------
@@ -226,7 +227,8 @@ class Tokenizer(ABC):
         >>> tok.is_lossless, tok.decode(tok.encode("AB"))
         (False, 'ab')
         """
-        return self._fitted().segmenter.is_lossless
+        model = self._fitted()
+        return model.segmenter.is_lossless and model.alphabet.is_lossless
 
     @property
     def fingerprint(self) -> str:

@@ -725,7 +725,8 @@ class BPE(_PairTokenizer):
         Size of the vocabulary, alphabet included; fewer where no pair is left that occurs twice. None: as many as there are.
     alphabet
         None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1. Learned of integers,
-        it is 0..largest where none is negative and the largest is below 65536, and those that occur otherwise.
+        it is 0..largest where none is negative and the largest is below 65536, and those that occur otherwise. Symbols of a
+        mapping may share an id, such as the cases of a letter: `decode` then gives the first of them, and `is_lossless` is False.
     rules
         A `FitRules`; None for the defaults.
     max_token_length
