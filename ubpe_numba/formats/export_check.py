@@ -20,7 +20,7 @@ from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_
 from ubpe_numba.text.byte_characters import names_of
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED
+from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED, Word
 from ubpe_numba.vocabulary.stretches import SpecialChoice
 
 #: Encodes documents of any kind, special tokens allowed, to lists of ids.
@@ -120,12 +120,16 @@ class ExportCheck:
         words = zip(special.words, special.ids.tolist(), special.always.tolist(), special.found.tolist(), strict=True)
         for word, i, known in (word[:3] for word in words if word[3]):
             try:
-                text = word if isinstance(word, str) else word.decode() if isinstance(word, bytes) else self._characters(word)
+                text = self.text_of(word)
                 text.encode()
             except UnicodeError as error:
                 raise ValueError(f"special_tokens: {word!r} is not text") from error
             found[known][text] = i
         return found
+
+    def text_of(self, word: Word) -> str:
+        """A special token, or what could be one, as text; ValueError for integers outside the alphabet, UnicodeError."""
+        return word if isinstance(word, str) else word.decode() if isinstance(word, bytes) else self._characters(word)
 
     def unheard(self, vocab: dict[str, int]) -> dict[str, int]:
         """The names of tokens that no text has, and their ids; in the characters of bytes, unless `vocab` has such a name."""
@@ -161,6 +165,11 @@ class ExportCheck:
 
     def same_as(self, library: str, encode: Callable[[list[str]], list[list[int]]]) -> None:
         """The same for another library, whose `encode` takes text; samples that are not text are left out."""
+        docs, ids, texts = self.texts()
+        compare(docs, ids, encode(texts), library)
+
+    def texts(self) -> tuple[list[Any], list[list[int]], list[str]]:
+        """The samples that are text: as users pass them, their ids, and the texts."""
         docs, ids, texts = [], [], []
         for doc, encoded in zip(*self._samples(), strict=True):
             try:
@@ -173,16 +182,21 @@ class ExportCheck:
             docs.append(doc)
             ids.append(encoded)
             texts.append(text)
-        compare(docs, ids, encode(texts), library)
+        return docs, ids, texts
+
+    def use(self, docs: list[Any]) -> None:
+        """Take these documents as samples."""
+        self._made = docs, self.encode(docs)
 
     def _samples(self) -> tuple[list[Any], list[list[int]]]:
         """Documents as users pass them, bytes, `str`, or arrays of integers, and their ids; made once."""
         if self._made is None:
-            docs = self._documents()
-            self._made = docs, self.encode(docs)
+            self.use(self.documents())
+        assert self._made is not None
         return self._made
 
-    def _documents(self) -> list[Any]:
+    def documents(self) -> list[Any]:
+        """Documents to be samples."""
         alphabet, vocabulary, segmenter = self.model
         docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in export_samples.documents(alphabet, vocabulary)]
         out: list[Any] = [alphabet.output(symbols) for symbols in docs]
