@@ -67,7 +67,7 @@ def loss_of(model: Model) -> str | None:
     ways = "give unk_token= a special token"
     if alphabet.kind == "int":
         lost, of = "characters that stand for no integer of the alphabet", f"{alphabet.size} integers"
-        ways += ", or the tokenizer all integers that can occur as its alphabet"
+        ways += " of several integers, or the tokenizer all integers that can occur as its alphabet"
     elif alphabet.kind == "str":
         letter = next((c for c in (*_SOME, *map(chr, range(0x110000))) if not _known(alphabet, c)), None)
         if letter is None:

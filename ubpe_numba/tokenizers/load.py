@@ -76,13 +76,13 @@ def load(
     >>> import os, tempfile
     >>> from ubpe_numba import BPE, load
     >>> path = os.path.join(tempfile.mkdtemp(), "anything")
-    >>> tok = BPE.from_merges([[97, 98]], alphabet=bytes(range(256)))
-    >>> for write in (tok.to_huggingface, tok.to_published):
+    >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    >>> for text in (tok.to_huggingface(unk_token=False), tok.to_published()):
     ...     with open(path, "w") as f:
-    ...         _ = f.write(write())
-    ...     print(load(path, kind="bytes").encode(b"aab").tolist())
-    [97, 256]
-    [97, 256]
+    ...         _ = f.write(text)
+    ...     print(load(path, kind="str").encode("aab").tolist())
+    [0, 2]
+    [0, 2]
     """
     if tokenizer is not None and tokenizer not in TOKENIZERS:
         raise ValueError(f"tokenizer: expected {', '.join(TOKENIZERS)} or None, got {tokenizer!r}")
