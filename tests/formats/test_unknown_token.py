@@ -168,3 +168,16 @@ def test_random_models(seed: int) -> None:
     for _ in range(200):
         doc = "".join(letters[i] for i in rng.integers(0, len(letters), int(rng.integers(0, 30))))
         assert other.encode(doc).ids == again.encode(doc).tolist()
+
+
+@pytest.mark.parametrize("cls", [BPE, UBPE])
+def test_a_normalizer_that_makes_unknown_characters(cls: Any) -> None:
+    """Of known ones: ``c`` and an accent become one character, which only the file with an unknown token has an id for."""
+    params = {"objective": "tokenizers"} if cls is UBPE else {}
+    tok = cls(None, alphabet="abc \u0301", normalizer="NFC", special_tokens=WORDS, **params)
+    tok.fit(["abc cab", "abba b\u0301"], progress=False)
+    text = tok.to_huggingface(unk_token="[UNK]")
+    other, again = tokenizers.Tokenizer.from_str(text), cls.from_huggingface(text)
+    unk = tok.special_ids["[UNK]"]
+    assert other.encode("ac\u0301b").ids == again.encode("ac\u0301b").tolist() == [*tok.encode("a"), unk, *tok.encode("b")]
+    assert json.loads(tok.to_huggingface(unk_token=False))["model"]["vocab"] == json.loads(text)["model"]["vocab"]

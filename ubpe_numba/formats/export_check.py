@@ -21,7 +21,7 @@ from ubpe_numba.text.byte_characters import names_of
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED, Word
-from ubpe_numba.vocabulary.stretches import SpecialChoice
+from ubpe_numba.vocabulary.stretches import SpecialChoice, Stretches
 
 #: Encodes documents of any kind, special tokens allowed, to lists of ids.
 EncodeLists = Callable[[list[Any]], list[list[int]]]
@@ -188,6 +188,12 @@ class ExportCheck:
         """Take these documents as samples."""
         self._made = docs, self.encode(docs)
 
+    def leave_out_unknown(self) -> None:
+        """Keep only samples without unknown symbols: a normalizer may make some, as of ``c`` and an accent."""
+        docs, ids = self._samples()
+        kept = [i for i, odd in enumerate(holds_unknown(self.model, docs)) if not odd]
+        self._made = [docs[i] for i in kept], [ids[i] for i in kept]
+
     def _samples(self) -> tuple[list[Any], list[list[int]]]:
         """Documents as users pass them, bytes, `str`, or arrays of integers, and their ids; made once."""
         if self._made is None:
@@ -209,6 +215,27 @@ class ExportCheck:
                 word = word.encode() if isinstance(word, str) and alphabet.kind == "bytes" else word
                 out.append(first + word + last)
         return out
+
+
+def changed(model: Model, docs: list[Any]) -> Stretches:
+    """Documents as they are encoded: without special tokens, normalised, and cut where that does more than cut."""
+    segmenter, chosen = model.segmenter, SpecialChoice("all")
+    given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
+    return segmenter.rewritten(segmenter.stretches(given, "docs", chosen), chosen)
+
+
+def holds_unknown(model: Model, docs: list[Any]) -> list[bool]:
+    """Which documents hold symbols outside the alphabet when they are encoded.
+
+    >>> from ubpe_numba import BPE
+    >>> holds_unknown(BPE.from_merges([[0, 1]], "ab", special_tokens=["<x>"]).model_, ["ab", "a<x>", "", "ax"])
+    [False, False, False, True]
+    """
+    pieces = changed(model, docs)
+    at = np.flatnonzero(model.alphabet.lookup(pieces.values) < 0)
+    found = np.zeros(len(docs), bool)
+    found[np.searchsorted(pieces.cuts[pieces.first], at, side="right") - 1] = True
+    return [bool(one) for one in found]
 
 
 def encode_by_rank(model: Model, docs: list[Any]) -> list[list[int]]:

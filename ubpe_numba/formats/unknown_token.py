@@ -10,15 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import as_documents
-from ubpe_numba.documents.utf8 import utf8_documents
 from ubpe_numba.formats import export_samples
-from ubpe_numba.formats.export_check import ExportCheck, encode_by_rank
+from ubpe_numba.formats.export_check import ExportCheck, changed, encode_by_rank
 from ubpe_numba.formats.pair_table import MOST_INTEGERS
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.stretches import SpecialChoice
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["check_with_unknown", "loss_of", "texts_with_unknown", "unk_token_of"]
@@ -108,9 +105,7 @@ def check_with_unknown(model: Model, unk_id: int) -> ExportCheck:
     docs = check.documents()
     segmenter = model.segmenter
     if segmenter.rewrites:  # which may make symbols that no document holds
-        given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
-        pieces = segmenter.rewritten(segmenter.stretches(given, "docs", SpecialChoice("all")), SpecialChoice("all"))
-        made = np.unique(pieces.values).astype(np.int64)
+        made = np.unique(changed(model, docs).values).astype(np.int64)
         widest = _with_symbols(wider, made[wider.alphabet.lookup(made) < 0].tolist(), unk_id)
         check = ExportCheck(widest, lambda docs: encode_by_rank(widest, docs))
     check.use(docs)
@@ -118,9 +113,9 @@ def check_with_unknown(model: Model, unk_id: int) -> ExportCheck:
 
 
 def texts_with_unknown(texts: list[str]) -> list[str]:
-    """Some of these texts with a character put in that may be unknown, and texts of many kinds. Deterministic."""
+    """Some of these texts by twos with a character between that may be unknown, and texts of many kinds. Deterministic."""
     few = texts[-_TEXTS:]
-    return [*export_samples.TEXTS, *(f"{t[: len(t) // 2]}{_SOME[i % len(_SOME)]}{t[len(t) // 2 :]}" for i, t in enumerate(few))]
+    return [*export_samples.TEXTS, *(f"{text}{_SOME[i % len(_SOME)]}{few[-1 - i]}" for i, text in enumerate(few))]
 
 
 def _with_symbols(model: Model, symbols: list[int], token_id: int) -> Model:
