@@ -23,6 +23,7 @@ NEEDED = {
     "miditok": "miditok",
     "pyfastx": "pyfastx",
     "Bio": "Bio",
+    "transformers": "transformers",
 }
 
 

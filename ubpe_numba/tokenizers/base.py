@@ -1715,6 +1715,15 @@ class Tokenizer(ABC):
         """A tokenizer from what a file of so many bytes holds."""
         return model_files.loaded(cls, where, state, n_bytes, n_threads, max_symbols)
 
+    def _unk_token(self, given: Any) -> Any:
+        """The argument `unk_token` of an export, by default the special token of the argument `unknown`, where that is one."""
+        unknown = getattr(self, "unknown", "raise")
+        special = self._fitted().segmenter.special
+        if given is not None or unknown in ("raise", "skip") or special is None or not isinstance(unknown, (str, bytes, tuple)):
+            return given
+        number = special.number.get(unknown, -1)
+        return unknown if number >= 0 and special.found[number] and not special.always[number] else None
+
     @classmethod
     def _imported(cls, model: Model, params: dict[str, Any]) -> Self:
         """A tokenizer with a model of another library; errors are those of a file that is not valid."""

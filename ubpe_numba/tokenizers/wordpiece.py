@@ -153,7 +153,8 @@ class WordPiece:
         Parameters
         ----------
         source
-            The text, the path of a file, or a `tokenizers.Tokenizer`.
+            The text, the path of a file or of a folder that has it, a `tokenizers.Tokenizer`, or a fast tokenizer of
+            transformers.
         n_threads
             As for the constructor.
 
@@ -216,13 +217,15 @@ class WordPiece:
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
 
-    def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
+    def to_huggingface(self, path: str | os.PathLike[str] | None = None, *, template: Any = None) -> str:
         """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type WordPiece.
 
         Parameters
         ----------
         path
             A file to write it to as well.
+        template
+            What stands around a document there, such as ``"[CLS] $A [SEP]"``; see `BPE.to_huggingface`.
 
         Returns
         -------
@@ -231,12 +234,16 @@ class WordPiece:
 
         Raises
         ------
+        TypeError
+            For a template of another type.
         ValueError
-            Without a pretokenizer, or if the file cannot say the same, naming the first sample that is encoded differently.
+            Without a pretokenizer, for a `template` with a word that is no special token, or if the file cannot say the same,
+            naming the first sample that is encoded differently.
 
         Notes
         -----
-        Special tokens are special there as well. What BERT puts around a text, ``[CLS]`` and ``[SEP]``, is not in the file.
+        Special tokens are special there as well. What BERT puts around a text, ``[CLS]`` and ``[SEP]``, is in the file
+        only as `template`.
 
         Examples
         --------
@@ -249,18 +256,44 @@ class WordPiece:
             Words(*(getattr(self, name) for name in Words._fields)),
             lambda docs: self.encode_batch(docs).to_lists(),
             lambda text: lambda docs: WordPiece.from_huggingface(text).encode_batch(docs).to_lists(),
+            template,
         )
         if path is not None:
             write_atomically(path, text.encode())
         return text
 
-    def to_transformers(self, **params: Any) -> Any:
+    def to_transformers(
+        self,
+        *,
+        template: Any = None,
+        unk_token: str | None = None,
+        bos_token: str | None = None,
+        eos_token: str | None = None,
+        pad_token: str | None = None,
+        cls_token: str | None = None,
+        sep_token: str | None = None,
+        mask_token: str | None = None,
+        model_max_length: int | None = None,
+        padding_side: str | None = None,
+        chat_template: str | None = None,
+        **params: Any,
+    ) -> Any:
         """Make a `transformers.PreTrainedTokenizerFast` that gives the same ids.
 
         Parameters
         ----------
+        template
+            As for `to_huggingface`.
+        unk_token, bos_token, eos_token, pad_token, cls_token, sep_token, mask_token
+            Which special tokens of this tokenizer have these tasks; `unk_token` may also be the piece for unknown words.
+        model_max_length
+            The most ids that the model takes, for ``truncation=True``.
+        padding_side
+            ``"left"`` or ``"right"``, where padding goes.
+        chat_template
+            A template of Jinja, for `apply_chat_template`.
         **params
-            Its further arguments: ``cls_token="[CLS]"`` and the like say what special tokens are for.
+            Its further arguments.
 
         Returns
         -------
@@ -271,8 +304,8 @@ class WordPiece:
         ------
         ImportError
             Without the extra ``hf``.
-        ValueError
-            As `to_huggingface`.
+        TypeError, ValueError
+            As `to_huggingface`; ValueError too for a word that is no special token, to which transformers would give a new id.
 
         Examples
         --------
@@ -280,7 +313,12 @@ class WordPiece:
         >>> tok.to_transformers(unk_token="[UNK]").encode("unable")  # doctest: +SKIP
         [1, 2]
         """
-        return formats.exports.to_transformers(self.to_huggingface(), params)
+        roles = {
+            "unk_token": unk_token, "bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token,
+            "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token,
+        }  # fmt: skip
+        params |= {"model_max_length": model_max_length, "padding_side": padding_side, "chat_template": chat_template}
+        return formats.exports.to_transformers(self.to_huggingface(template=template), roles, params)
 
     @classmethod
     def train(
