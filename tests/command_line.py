@@ -7,6 +7,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,12 @@ def write_ints(name: str, docs: list[list[int]], dtype: str = "int16") -> list[s
     return []
 
 
+def read_all(name: str, form: corpora.Form) -> list[Any]:
+    """All documents of a file, which may be empty."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", f"{name}: empty", UserWarning)
+        return list(corpora.Reader([name], form))
+
+
 def read_ints(name: str, dtype: str, record: int) -> list[list[int]]:
-    form = corpora.Form(dtype=dtype, record=record or None)
-    return [doc.tolist() for doc in corpora.Reader([name], form)]
+    return [doc.tolist() for doc in read_all(name, corpora.Form(dtype=dtype, record=record or None))]

@@ -151,7 +151,7 @@ BAD_PARAMS = [
     ("alphabet", {0, 1, 2}, TypeError, "alphabet: expected a size, a sequence or a mapping, got set"),
     ("alphabet", [0, 1, 1], ValueError, "alphabet: symbol 1 is there twice, as entry 1 and entry 2"),
     ("alphabet", [0, 1.0, 2], TypeError, "alphabet, position 1: expected an integer, got 1.0"),
-    ("alphabet", {0: 0, 1: 1, 2: 1}, ValueError, "alphabet: symbols 1 and 2 have the same id 1"),
+    ("alphabet", {0: 0, 1: 2, 2: 2}, ValueError, "alphabet: no symbol has id 1, though 1 has 2"),
     ("alphabet", {0: 0, 1: 1, 2: 3}, ValueError, "alphabet: symbol 2 has id 3, expected 0..2"),
     ("alphabet", "abc", TypeError, "alphabet: expected integers, got characters"),
 ]

@@ -136,3 +136,33 @@ def test_a_curve_without_matplotlib_is_refused_before_the_fit(
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     message = fails(["fit", "a.txt", "-o", "unseen.json", "--curve", "c.png"], capsys, code=1)
     assert "pip install 'ubpe-numba[plot]'" in message and not (here / "unseen.json").exists()
+
+
+def test_a_fit_that_ends_far_below_what_was_asked_for_says_so(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["fit", "--quiet", "a.jsonl", "-o", "short.json", "--n-tokens"]
+    assert main([*asked, "5000"]) == 0
+    n = len(BPE.load("short.json").vocabulary)
+    made = f"warning: --n-tokens: 5000 asked for, {n} made: no pair is left that occurs at least"
+    assert capsys.readouterr().err == f"{made} 2 times\n"
+    assert main([*asked, "5000", "--min-count", "3", "--max-token-length", "2"]) == 0
+    n = len(BPE.load("short.json").vocabulary)
+    wanted = f"--n-tokens: 5000 asked for, {n} made: no pair is left that occurs at least 3 times and would make a token within"
+    assert wanted in capsys.readouterr().err
+    assert main([*asked, "6"]) == 0  # as many as there are
+    assert main(["fit", "--quiet", "a.jsonl", "-o", "short.json"]) == 0  # no size is asked for
+    assert not capsys.readouterr().err
+
+
+def test_symbols_are_the_alphabet_and_fold_others(here: pathlib.Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    dna = b"ACGTacgtNNACGT\nggggACACacac\n"
+    (here / "dna.txt").write_bytes(dna)
+    assert main(["fit", "--quiet", "--lines", "dna.txt", "--symbols", "ACGTN,acgtn", "--n-tokens", "9", "-o", "dna.json"]) == 0
+    tok = BPE.load("dna.json")
+    same = BPE(9, alphabet=b"ACGTN", encoding="utf-8").fit(dna.upper().splitlines())
+    assert tok.vocabulary == same.vocabulary and not tok.is_lossless
+    assert tok.encode("acgTN").tolist() == same.encode(b"ACGTN").tolist()
+    assert main(["encode", "dna.json", "--lines", "dna.txt", "-o", "dna.npz"]) == 0
+    assert main(["decode", "dna.json", "--lines", "dna.npz"]) == 0
+    assert capsysbinary.readouterr().out == dna.upper()
+    assert main(["inspect", "dna.json", "--top", "0"]) == 0
+    assert b"9: 5 bytes (5 more with ids of these) and 4 pairs" in capsysbinary.readouterr().out

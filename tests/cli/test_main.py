@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import pathlib
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 from command_line import ENVIRONMENT, fails
 
@@ -66,8 +68,27 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["fit", "a.txt", "--format", "raw", "--dtype", "u1", "--record", "7", "-o", "m.json"], "of records of 7"),
         (["fit", "a.txt", "--format", "raw", "--dtype", "u1", "--record", "0", "-o", "m.json"], "--record: expected at least 1"),
         (["encode", "ints.npz", "a.jsonl", "odd.jsonl"], "odd.jsonl: document 1, position 2: symbol 9 is not in the alphabet"),
-        (["encode", "ints.npz", "a.txt"], "a.txt: document 0, position 0: symbol 108 is not in the alphabet, 0..3"),
-        (["encode", "text.json", "odd.jsonl", "far.jsonl"], "far.jsonl: document 0: integers 1..256, but the model is"),
+        (["encode", "ints.npz", "a.txt"], "a.txt: document 0: text, but the model is one of integers; --format raw"),
+        (["encode", "ints.npz", "strings.jsonl"], "strings.jsonl: document 0: text, but the model is one of integers"),
+        (["inspect", "ints.npz", "--on", "a.txt"], "a.txt: document 0: text, but the model is one of integers"),
+        (["explore", "ints.npz", "a.txt", "-o", "e.html"], "a.txt: document 0: text, but the model is one of integers"),
+        (["encode", "text.json", "odd.jsonl"], "odd.jsonl: document 0: integers, but the model is one of text; if they are"),
+        (["encode", "text.json", "signal.npy"], "signal.npy: document 0: integers, but the model is one of text; if they are"),
+        (["encode", "text.json", "signal.npy", "--dtype", "int16"], "signal.npy: document 0: integers, but the model is one of"),
+        (["inspect", "text.json", "--on", "signal.npy"], "signal.npy: document 0: integers, but the model is one of text"),
+        (["explore", "text.json", "signal.npy", "-o", "e.html"], "signal.npy: document 0: integers, but the model is one of"),
+        (["encode", "chars.json", "signal.npy"], "signal.npy: document 0: integers, but the model is one of text"),
+        (["encode", "text.json", "a.txt", "-o", "x.ids.gz"], "-o: x.ids.gz: outputs are not compressed"),
+        (["encode", "text.json", "a.unknown.gz"], "a.unknown.gz: its name does not tell the format"),
+        (["encode", "text.json", "bad.txt.gz"], "bad.txt.gz: not a valid gzip file: Not a gzipped file"),
+        (["encode", "text.json", "bad.txt.gz", "--lines"], "bad.txt.gz: not a valid gzip file: Not a gzipped file"),
+        (["encode", "ints.npz", "cut.jsonl.gz"], "cut.jsonl.gz: not a valid gzip file: Compressed file ended"),
+        (["encode", "ints.npz", "cut.npy.gz"], "cut.npy.gz: not a valid gzip file: Compressed file ended"),
+        (["fit", "a.jsonl", "-o", "m.json", "--symbols", "ab"], "--symbols: the documents are integers, not text"),
+        (["fit", "a.txt", "-o", "m.json", "--symbols", "ab,a"], "--symbols: 'a' is there twice"),
+        (["fit", "a.txt", "-o", "m.json", "--symbols", "aä"], "--symbols: expected characters of one byte, got 'ä'"),
+        (["fit", "a.txt", "-o", "m.json", "--symbols", "low,LO"], "a.txt: document 0, position 3: symbol 32 is not in the"),
+        (["encode", "text.json", "odd.jsonl", "far.jsonl", "--dtype", "u1"], "far.jsonl: document 0: integers 1..256, but the"),
         (["encode", "chars.json", "a.txt"], "a.txt: document 0, byte 53: not UTF-8"),
         (["encode", "a.txt", "a.txt"], "a.txt: a file that begins with b"),
         (["encode", "bad.json", "a.txt"], "bad.json: a file that begins with b'x', which is none of: "),
@@ -99,10 +120,14 @@ def test_bad_arguments_and_bad_input_are_one_line_and_exit_code_2(
         "bad.jsonl": "[1]\n[1", "fields.jsonl": '{"body": "x"}', "float.jsonl": "[1.5]", "odd.jsonl": "[1]\n[1, 2, 9]",
         "bad.json": "x", "many.jsonl": "[1]\n[1, 99]", "words.ids": "1\na", "two.ids": "1\n2\n", "newline.ids": "1\n10\n",
         "high.ids": "255\n", "far.jsonl": "[1, 256]", "a.unknown": "x",
+        "a.unknown.gz": "x", "bad.txt.gz": "not compressed", "strings.jsonl": '"low"',
     }  # fmt: skip
     BPE(12, alphabet="abc\n").fit(["abcab", "abc\n"]).save("chars.json")
     for name, content in contents.items():
         (here / name).write_text(content)
+    np.save("signal.npy", np.array([4, 5, 6, 5], np.uint8))
+    for name in ("cut.jsonl.gz", "cut.npy.gz"):
+        (here / name).write_bytes(gzip.compress(b"[1, 2, 3]\n" * 1000)[:-12])
     before = sorted(os.listdir(here))
     assert message in fails(arguments, capsys)
     assert sorted(os.listdir(here)) == before

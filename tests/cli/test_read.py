@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import pathlib
 
 import numpy as np
-from command_line import TEXT, process
+import pytest
+from command_line import TEXT, fails, process, write_ints
 
-from ubpe_numba import BPE
+from ubpe_numba import BPE, UBPEClassic
 from ubpe_numba.cli.main import main
 
 
@@ -34,3 +37,93 @@ def test_standard_input_of_lines_and_ids(here: pathlib.Path) -> None:
     ids = process("encode", "text.json", "--lines", "-", input=TEXT + b"\n")
     again = process("decode", "text.json", "--lines", "-", input=ids.stdout)
     assert again.stdout == TEXT + b"\n", (ids.stderr, again.stderr)
+
+
+def test_standard_input_is_of_the_model_s_kind(here: pathlib.Path) -> None:
+    """Text for models of text, jsonl for models of integers; other options say something else."""
+    text, ints = BPE.load("text.json"), UBPEClassic.load("ints.npz")
+    assert process("encode", "text.json", "-", input=TEXT).stdout.split() == [str(i).encode() for i in text.encode(TEXT)]
+    done = process("encode", "ints.npz", "-", input=b"[1, 2, 3]\n[]\n[3, 3]\n")
+    want = [" ".join(map(str, ints.encode(doc))).encode() for doc in ([1, 2, 3], [], [3, 3])]
+    assert done.stdout.split(b"\n")[:-1] == want, done.stderr
+    raw = process("encode", "ints.npz", "-", "--dtype", "int16", input=np.array([1, 2, 3], np.int16).tobytes())
+    assert raw.stdout == want[0] + b"\n", raw.stderr
+    refused = process("encode", "text.json", "-", "--format", "jsonl", input=b"[1, 2, 3]\n")
+    assert (refused.returncode, refused.stdout) == (2, b"")
+    assert refused.stderr.startswith(b"error: -: document 0: integers, but the model is one of text")
+
+
+@pytest.mark.parametrize("name", ["z.txt", "z.jsonl", "z.ndjson", "z.npy", "z.npz", "z.bin"])
+def test_compressed_files_are_read_as_what_they_hold(here: pathlib.Path, name: str) -> None:
+    docs = [[1, 2, 3], [3, 1, 2]]
+    options = [] if name == "z.txt" else write_ints(name, docs) if name != "z.ndjson" else []
+    if name == "z.txt":
+        (here / name).write_bytes(TEXT)
+    elif name == "z.ndjson":
+        (here / name).write_text("\n".join(map(json.dumps, docs)))
+    data = (here / name).read_bytes()
+    (here / f"{name}.GZ").write_bytes(gzip.compress(data[:7]) + gzip.compress(data[7:]))  # two members, as of `cat`
+    for kind in (["text.json", "--lines"], ["text.json"]) if name == "z.txt" else (["ints.npz"],):
+        model, *more = [*kind, *options]
+        assert main(["encode", model, name, *more, "-o", "plain.npz"]) == 0
+        assert main(["encode", model, f"{name}.GZ", *more, "-o", "packed.npz"]) == 0
+        assert (here / "packed.npz").read_bytes() == (here / "plain.npz").read_bytes()
+    assert main(["fit", "--quiet", "--n-tokens", "300", f"{name}.GZ", *options, "-o", "z.json"]) == 0
+    assert main(["fit", "--quiet", "--n-tokens", "300", name, *options, "-o", "y.json"]) == 0
+    assert (here / "z.json").read_bytes() == (here / "y.json").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["i.npz", "i.ids", "i.txt", "i.jsonl"])
+def test_compressed_ids_are_decoded(here: pathlib.Path, name: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["encode", "text.json", "a.txt", "-o", name]) == 0
+    (here / f"{name}.gz").write_bytes(gzip.compress((here / name).read_bytes()))
+    assert main(["decode", "text.json", f"{name}.gz"]) == 0
+    assert capsysbinary.readouterr().out == TEXT
+
+
+def test_integers_are_bytes_of_text_only_where_that_is_said(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("low.npy", np.frombuffer(b"low lower", np.uint8))
+    assert "if they are its bytes say --dtype uint8" in fails(["encode", "text.json", "low.npy"], capsys)
+    assert main(["encode", "text.json", "low.npy", "--dtype", "uint8"]) == 0
+    assert capsys.readouterr().out.split() == [str(i) for i in BPE.load("text.json").encode("low lower")]
+
+
+@pytest.mark.parametrize(
+    "name, content, what",
+    [
+        ("none.txt", b"", "symbol"), ("none.jsonl", b"\n\n", "document"), ("two.jsonl", b"[]\n[]\n", "symbol"),
+        ("none.npy", np.zeros(0, np.int32), "symbol"), ("none.npz", np.zeros(0, np.int32), "document"),
+        ("none.txt.gz", gzip.compress(b"", mtime=0), "symbol"),
+    ],
+)  # fmt: skip
+def test_an_empty_file_is_said(
+    here: pathlib.Path, name: str, content: bytes | np.ndarray, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if isinstance(content, bytes):
+        (here / name).write_bytes(content)
+    elif name == "none.npy":
+        np.save(name, content)
+    else:
+        np.savez(name, values=content, offsets=np.zeros(1, np.int64))
+    model = "ints.npz" if name in ("two.jsonl", "none.npy", "none.npz", "none.jsonl") else "text.json"
+    told = f"warning: {name}: empty, there is no {what} in it"
+    for command in (["encode", model, name, "-o", "empty.npz"], ["inspect", model, "--top", "0", "--on", name]):
+        assert main(command) == 0
+        assert capsys.readouterr().err == f"{told}\n"
+    assert main(["fit", "--quiet", name, "-o", "empty.json"]) == 0
+    assert told in capsys.readouterr().err.splitlines()
+
+
+def test_the_empty_one_of_several_files_is_named(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "none.txt").write_bytes(b"")
+    assert main(["encode", "text.json", "--lines", "a.txt", "none.txt", "a.txt", "-o", "some.npz"]) == 0
+    assert capsys.readouterr().err == "warning: none.txt: empty, there is no document in it\n"
+
+
+def test_ids_of_empty_documents_are_nothing_to_warn_of(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "e.ids").write_bytes(b"\n\n")
+    assert main(["decode", "ints.npz", "e.ids"]) == 0
+    assert capsys.readouterr() == ("[]\n[]\n", "")
+    (here / "e.ids").write_bytes(b"")
+    assert main(["decode", "ints.npz", "e.ids"]) == 0
+    assert capsys.readouterr().err == "warning: e.ids: empty, there is no document in it\n"

@@ -8,10 +8,9 @@ import pathlib
 
 import numpy as np
 import pytest
-from command_line import INTS, TEXT, fails, process, read_ints, write_ints
+from command_line import INTS, TEXT, fails, process, read_all, read_ints, write_ints
 
 from ubpe_numba import BPE
-from ubpe_numba.cli import read as corpora
 from ubpe_numba.cli.main import main
 from ubpe_numba.cli.read import Form
 from ubpe_numba.cli.write import write_documents
@@ -45,7 +44,7 @@ def test_a_text_is_encoded_and_decoded_between_files(here: pathlib.Path, text: b
         assert main(["decode", "text.json", ids, "-o", name]) == 0
         assert main(["encode", "text.json", name, "--dtype", "uint8", "-o", f"again-{ids}"]) == 0
         assert (here / f"again-{ids}").read_bytes() == (here / ids).read_bytes()
-        found = list(corpora.Reader([name], corpora.Form(dtype="uint8")))
+        found = read_all(name, Form(dtype="uint8"))
         assert [doc.tobytes() for doc in found] == [text] and found[0].dtype == np.uint8
 
 

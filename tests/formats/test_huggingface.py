@@ -121,17 +121,26 @@ def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path:
         assert again.fingerprint == tok.fingerprint and again.encode_batch(docs, allowed_special="all") == ids
     shorter = tok.truncate(400)
     assert shorter.decode(shorter.encode(docs[0])) == docs[0] and int(shorter.encode(docs[0]).max()) <= 400
-    with pytest.raises(ValueError, match="token_ids: only a vocabulary whose ids are in order of creation"):
-        tok.fit_more(lines, 700)
-    with pytest.raises(ValueError, match="by: the ids of this vocabulary are not 0, 1"):
-        tok.truncate(400, by="idf")
+    more = BPE.load(tmp_path / "m.npz").fit_more(lines, 700, progress=False)  # special tokens first, then no gaps
+    assert more.decode_batch(ids) == docs and len(more.vocabulary) == 700 and more.special_ids == {END: 0}
+    assert len(tok.truncate(400, by="idf").vocabulary) <= 400
     with pytest.raises(ValueError, match="is outside the vocabulary"):
         tok.decode([10**6])
 
 
+def test_ids_in_an_order_of_their_own_are_not_continued() -> None:
+    model = {"type": "BPE", "vocab": {"ab": 0, "b": 1, "a": 2}, "merges": ["a b"]}
+    tok = BPE.from_huggingface(json.dumps({"model": model}))
+    assert tok.encode("aab").tolist() == [2, 0]
+    with pytest.raises(ValueError, match="token_ids: only a vocabulary whose ids are in order of creation"):
+        tok.fit_more(["abab"], 5)
+    with pytest.raises(ValueError, match="by: the ids of this vocabulary are not 0, 1"):
+        tok.truncate(2, by="idf")
+
+
 def test_models_of_characters(lines: list[str]) -> None:
     tok = BPE(400, special_tokens=["[SEP]"], known_words=["日本"]).fit([*lines[:500], *TEXTS], progress=False)
-    text = tok.to_huggingface()
+    text = tok.to_huggingface(unk_token=False)
     again = BPE.from_huggingface(text)
     assert np.array_equal(again.vocabulary.merges, tok.vocabulary.merges) and again.alphabet_ == tok.alphabet_
     assert again.special_ids == tok.special_ids and again.known_words == ["日本"]
@@ -148,7 +157,7 @@ def test_models_of_integers(low: int, high: int) -> None:
     docs = [rng.integers(low, low + 6, 400), np.arange(low, high)]
     tok = BPE(None, alphabet=range(low, high), special_tokens=[[low, low, high - 1]]).fit(docs, progress=False)
     symbols = tok.alphabet_.symbols
-    text = tok.to_huggingface()
+    text = tok.to_huggingface(unk_token=False)
     again = BPE.from_huggingface(text, alphabet=symbols)
     same(tok, again, [docs[0]])
     other = tokenizers.Tokenizer.from_str(text)
@@ -268,6 +277,6 @@ def test_few_pairs_that_claim_much() -> None:
 
 def test_characters_that_are_no_alphabet_of_integers():
     tok = BPE.from_merges([[0, 1]], alphabet=2)
-    file = tok.to_huggingface().replace("\ue001", "\ue002")
+    file = tok.to_huggingface(unk_token=False).replace("\ue001", "\ue002")
     with pytest.raises(ModelFormatError, match="alphabet of integers"):
         BPE.from_huggingface(file, kind="int")

@@ -199,7 +199,7 @@ def spoil(model: dict[str, Any], place: str, value: Any) -> None:
 HUGE = 10**400
 FIELDS = [
     ("format", "ubpe", 'no "format": "ubpe-numba"'), ("format", ..., "not a model of this library"),
-    ("version", 5, "version 5; this library reads versions 1 to 4"), ("version", 0, "version 0"), ("version", "1", "version '1'"),
+    ("version", 6, "version 6; this library reads versions 1 to 5"), ("version", 0, "version 0"), ("version", "1", "version '1'"),
     ("version", None, "version None"),
     ("version", ..., "version None"), ("version", [1], r"version \[1\]"),
     ("version", True, "version True"),  # though True == 1

@@ -244,7 +244,7 @@ def _foreign() -> dict[str, bytes]:
         letters = cls(12, **words).fit(DOCUMENTS["text"], progress=False)
         integers = cls(14, known_words=[[1, 1]]).fit(DOCUMENTS["dense"], progress=False)
         files = {
-            f"huggingface {kind}": tok.to_huggingface().encode()
+            f"huggingface {kind}": tok.to_huggingface(unk_token=False).encode()
             for kind, tok in (("text", text), ("letters", letters), ("integers", integers))
         }
         files["tiktoken"] = text.to_tiktoken()

@@ -7,6 +7,7 @@ import csv
 import io
 import pathlib
 import sys
+import warnings
 from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
@@ -25,6 +26,8 @@ from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.vocabulary.rules import FitRules
 
+_N_TOKENS = 4096  # of `fit`, unless --n-tokens says another size
+
 
 def fit(options: Namespace) -> None:
     """Learn a vocabulary; write the model and, with --curve, the compression at every size."""
@@ -39,6 +42,7 @@ def fit(options: Namespace) -> None:
     with _placed(reader):
         tokenizer.fit(**reader.whole(), memory_limit=options.memory_limit, progress=False if options.quiet else "auto")
     tokenizer.save(options.output)
+    _warn_if_short(options, tokenizer)
     sizes, ratios = tokenizer.compression_curve()
     if options.curve is not None:
         write_atomically(options.curve, _curve(options.curve, sizes, ratios))
@@ -144,17 +148,18 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
         "pretokenizer": options.pretokenizer,
         "special_tokens": options.special_token,
         "max_token_length": options.max_token_length,
-        "alphabet": options.alphabet,
+        "alphabet": options.alphabet if options.symbols is None else _symbols(options.symbols),
     }
     for name, of in (("n_candidates", ("UBPE", "UBPEClassic")), ("objective", ("UBPE",))):
         if given[name] is not None and options.tokenizer not in of:
             raise ValueError(f"--{name.replace('_', '-')}: {options.tokenizer} has none, only {' and '.join(of)}")
     if not text:
-        for name in ("pretokenizer", "special_tokens"):
-            if given[name] is not None:
-                raise ValueError(f"--{name.replace('_', '-').removesuffix('s')}: the documents are integers, not text")
+        for name, value in (*((name, given[name]) for name in ("pretokenizer", "special_tokens")), ("symbols", options.symbols)):
+            if value is not None:
+                option = name if name == "symbols" else name.replace("_", "-").removesuffix("s")
+                raise ValueError(f"--{option}: the documents are integers, not text")
     elif options.alphabet is not None:
-        raise ValueError("--alphabet: the documents are text, whose alphabet are the 256 bytes")
+        raise ValueError("--alphabet: the documents are text, whose alphabet are the 256 bytes, or those of --symbols")
     params = {name: value for name, value in given.items() if value is not None}
     for name, symbols in (("break_tokens", options.break_token), ("stop_tokens", options.stop_token)):
         if symbols is not None:
@@ -162,10 +167,37 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
     if options.min_count is not None:
         params["rules"] = FitRules(min_count=options.min_count)
     if text:
-        params |= {"alphabet": bytes(range(256)), "encoding": "utf-8"}
+        params = {"alphabet": bytes(range(256)), **params, "encoding": "utf-8"}
     cls: Any = TOKENIZERS[options.tokenizer]  # the constructors differ
-    tokenizer: Tokenizer = cls(options.n_tokens, n_threads=options.threads, **params)
+    n_tokens = _N_TOKENS if options.n_tokens is None else options.n_tokens
+    tokenizer: Tokenizer = cls(n_tokens, n_threads=options.threads, **params)
     return tokenizer
+
+
+def _symbols(rows: str) -> dict[bytes, int]:
+    """The alphabet that --symbols says: characters of one byte, and as ids their places in the rows that commas separate."""
+    alphabet: dict[bytes, int] = {}
+    for row in rows.split(","):
+        for i, symbol in enumerate(row):
+            if ord(symbol) > 127:
+                raise ValueError(f"--symbols: expected characters of one byte, got {symbol!r}")
+            if symbol.encode() in alphabet:
+                raise ValueError(f"--symbols: {symbol!r} is there twice")
+            alphabet[symbol.encode()] = i
+    return alphabet
+
+
+def _warn_if_short(options: Namespace, tokenizer: Tokenizer) -> None:
+    """UserWarning if a fit ended far below the size that was asked for."""
+    n, asked = len(tokenizer.vocabulary), options.n_tokens
+    if asked is not None and n < 0.9 * asked:
+        least = 2 if options.min_count is None else options.min_count
+        within = "" if options.max_token_length is None else " and would make a token within --max-token-length"
+        warnings.warn(
+            f"--n-tokens: {asked} asked for, {n} made: no pair is left that occurs at least {least} times{within}",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _form(options: Namespace) -> Form:
@@ -175,7 +207,7 @@ def _form(options: Namespace) -> Form:
 
 def _reader_for(tokenizer: Tokenizer | WordPiece, options: Namespace) -> Reader:
     kind = "str" if isinstance(tokenizer, WordPiece) else tokenizer.alphabet_.kind
-    return Reader(options.files, _form(options), text=None if kind == "int" else kind)
+    return Reader(options.files, _form(options), kind=kind)
 
 
 @contextlib.contextmanager

@@ -47,7 +47,11 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
     found: dict[str, Any] = {
         "tokenizer": type(tokenizer).__name__,
         "size": len(vocabulary),
-        "alphabet": {"kind": tokenizer.alphabet_.kind, "size": vocabulary.n_alphabet},
+        "alphabet": {
+            "kind": tokenizer.alphabet_.kind,
+            "size": vocabulary.n_alphabet,
+            **({} if tokenizer.alphabet_.is_lossless else {"folded": tokenizer.alphabet_.folded_ids.size}),
+        },
         "learned": vocabulary.n_learned,
         "longest": int(np.diff(vocabulary.offsets).max()),
         "knows_pairs": vocabulary.merges is not None,
@@ -74,6 +78,7 @@ def table(found: dict[str, Any], as_json: bool) -> str:
         return json.dumps(found, indent=1)
     alphabet, fitted = found["alphabet"], found["fitted_on"]
     kind = {"int": "integers", "str": "characters", "bytes": "bytes"}[alphabet["kind"]]
+    kind += f" ({alphabet['folded']} more with ids of these)" if "folded" in alphabet else ""
     pairs = "pairs" if found["knows_pairs"] else "flat sequences"
     parts = "documents" if found["pretokenizer"] is None else "segments of documents"
     lines = [

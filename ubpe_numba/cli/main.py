@@ -23,7 +23,8 @@ _OTHER_LIBRARIES = ("huggingface", "tiktoken", "vocab-merges", "published")
 _FORMATS = """
 documents: text (a document a file, or a line with --lines), jsonl (strings or lists of integers, or objects with --field), npy
 (1-D: one document, 2-D: a row each), npz (values, offsets), raw (binary integers: --dtype, and --record). The suffix tells the
-format, --format overrides it; - is standard input, text with --lines, and ids for decode.
+format, --format overrides it; a name that ends in .gz is that of a compressed file of any format. - is standard input: of lines
+with --lines, raw with --dtype, otherwise of what the model is one of, text or jsonl of integers.
 """
 
 
@@ -107,8 +108,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_input(fit, "FILE", _DOCUMENTS)
     fit.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model: .json (readable) or .npz (flat arrays)")
     fit.add_argument("--tokenizer", choices=_TOKENIZERS, default="BPE", help="default %(default)s")
-    fit.add_argument("--n-tokens", type=int, default=4096, metavar="N", help="size, alphabet included (default %(default)s)")
+    fit.add_argument("--n-tokens", type=int, metavar="N", help="size, alphabet included (default 4096)")
     fit.add_argument("--alphabet", type=int, metavar="N", help="of integers: 0..N-1 (default: what occurs)")
+    symbols = (
+        "of text: the only characters, such as ACGTN (default: all bytes); behind a comma others with their ids: ACGTN,acgtn"
+    )
+    fit.add_argument("--symbols", metavar="TEXT", help=symbols)
     fit.add_argument("--n-candidates", type=int, metavar="N", help="pairs looked at in a round; not for BPE (default 50)")
     fit.add_argument("--pretokenizer", metavar="NAME", help="gpt2, cl100k, o200k, whitespace, digits, or a regular expression")
     fit.add_argument("--special-token", action="append", metavar="WORD", help="a word with an id of its own; repeatable")
@@ -201,7 +206,7 @@ def _add_input(parser: argparse.ArgumentParser, name: str, formats: tuple[str, .
     if "text" in formats:
         parser.add_argument("--lines", action="store_true", help="text: a document a line")
     parser.add_argument("--field", default="text", metavar="NAME", help="jsonl: of lines that are objects (default %(default)s)")
-    parser.add_argument("--dtype", metavar="TYPE", help="raw: uint8, int16, >i2, ...")
+    parser.add_argument("--dtype", metavar="TYPE", help="raw: uint8, int16, >i2, ...; uint8: integers are bytes of text")
     parser.add_argument("--record", type=int, metavar="N", help="raw: symbols a document (default: one document)")
 
 

@@ -1,28 +1,33 @@
 """Reading documents from files, for the command line: text, jsonl, npy, npz, raw integers, and ids as lines of text.
 
-Files of lines are read line by line; arrays and single texts are mapped into memory. Writing is in `write.py`.
+Files of lines are read line by line; arrays and single texts are mapped into memory. A name that ends in .gz is that of a
+compressed file of any of these, whose arrays and single texts are held in memory. Writing is in `write.py`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import mmap
 import os
 import stat
 import sys
+import warnings
+import zlib
 from collections.abc import Iterator
 from io import BytesIO
 from itertools import chain, pairwise
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 
-__all__ = ["ARRAYS", "STANDARD", "Form", "Reader", "format_of", "integer_type"]
+__all__ = ["ARRAYS", "COMPRESSED", "STANDARD", "Form", "Reader", "format_of", "integer_type"]
 
 STANDARD = "-"
+COMPRESSED = ".gz"
 #: What --special says, as the arguments `allowed_special` and `disallowed_special`.
 SPECIAL = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}
 _SUFFIXES = {
@@ -30,6 +35,7 @@ _SUFFIXES = {
     ".ids": "ids",
 }  # fmt: skip
 ARRAYS = ("npy", "npz", "raw")
+_PIPED = {"str": "text", "bytes": "text", "int": "jsonl"}  # what standard input is for a model, if nothing says otherwise
 
 
 class Form(NamedTuple):
@@ -43,12 +49,16 @@ class Form(NamedTuple):
     ids: bool = False  # the documents are ids of a tokenizer: .txt then means lines of numbers
 
 
-def format_of(path: str, form: Form, option: str = "--format") -> str:
-    """The format of a file: the one that the option gives, else by its suffix. ValueError if neither decides."""
-    suffix = os.path.splitext(path)[1].lower()
+def format_of(path: str, form: Form, option: str = "--format", kind: str | None = None) -> str:
+    """The format of a file: the one that the option gives, else by its suffix. ValueError if neither decides.
+
+    Standard input is what other options, or the kind of the model, say.
+    """
+    suffix = os.path.splitext(path.lower().removesuffix(COMPRESSED))[1]
     found = form.format or ("ids" if form.ids and suffix == ".txt" else _SUFFIXES.get(suffix))
     if found is None and path == STANDARD and option == "--format":
-        found = "ids" if form.ids else "text" if form.lines else None
+        raw = form.dtype is not None or form.record is not None
+        found = "ids" if form.ids else "text" if form.lines else "raw" if raw else _PIPED.get(str(kind))
     if found is None or (form.ids and found == "text") or (not form.ids and found == "ids"):
         raise ValueError(f"{path}: its name does not tell the format, say it with {option}")
     return found
@@ -63,24 +73,30 @@ class Reader:
         The files; ``"-"`` is standard input.
     form : Form
         How documents are stored in them.
-    text : str, optional
-        For a model of text, what all documents become: ``"bytes"`` or ``"str"``; integers are then values of bytes.
+    kind : str, optional
+        For a model, what its symbols are: ``"int"``, or ``"bytes"`` or ``"str"``, which documents then become. Documents of
+        another kind are refused, but for integers that `form` says to be bytes (``dtype="uint8"``).
 
     Raises
     ------
     ValueError
         For options that do not fit the files; during iteration, with the file and the line or document, for one that is not
-        valid.
+        valid, or not of the kind.
     OSError
         If a file cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        During iteration, for a file without a symbol.
     """
 
-    def __init__(self, paths: list[str], form: Form, *, text: str | None = None) -> None:
-        self.form, self.text = form, text
+    def __init__(self, paths: list[str], form: Form, *, kind: str | None = None) -> None:
+        self.form, self.kind = form, kind
         for path in paths:
             if path != STANDARD:
                 os.stat(path)  # a missing file is reported before an unknown format
-        self.files = [(path, format_of(path, form)) for path in paths]
+        self.files = [(path, format_of(path, form, kind=kind)) for path in paths]
         formats = {form for _, form in self.files}
         for option, given, of in (("--lines", form.lines, "text"), ("--record", form.record is not None, "raw")):
             if given and of not in formats:
@@ -108,13 +124,16 @@ class Reader:
     def whole(self) -> dict[str, Any]:
         """The arguments `docs` and, if needed, `offsets` of `fit`; a single file of an array or a text is not copied."""
         path, form = self.files[0]
-        if len(self.files) == 1 and form in ARRAYS:
+        if len(self.files) == 1 and form in ARRAYS and self.kind in (None, "int"):
             self._starts = [(0, path)]
             given = self._array(path, form)
+            _warn_if_empty(path, given.offsets.size - 1, given.values.size)
             return {"docs": given.values, "offsets": given.offsets}
-        if len(self.files) == 1 and form == "text" and not self.form.lines:
+        if len(self.files) == 1 and form == "text" and not self.form.lines and self.kind is None:
             self._starts = [(0, path)]
-            return {"docs": _content(path)}
+            content = _content(path)
+            _warn_if_empty(path, 1, len(content))
+            return {"docs": content}
         return {"docs": self}
 
     def place(self, document: int) -> tuple[str, int]:
@@ -127,14 +146,18 @@ class Reader:
         self._starts = []
         for path, form in self.files:
             self._starts.append((n, path))
+            n_symbols = 0
             for i, doc in enumerate(self._documents(path, form)):
                 if kind is None:
                     kind = isinstance(doc, np.ndarray)
                 elif kind is not isinstance(doc, np.ndarray):
                     names = ("text", "integers") if kind else ("integers", "text")
                     raise ValueError(f"{path}: document {i}: {names[0]}, but documents before it are {names[1]}")
-                yield doc if self.text is None else self._text(doc, f"{path}: document {i}")
+                yield doc if self.kind is None else self._of_kind(doc, self.kind, f"{path}: document {i}")
+                n_symbols += len(doc)
                 n += 1
+            if not self.form.ids or n == self._starts[-1][0]:  # ids of empty documents are nothing to wonder about
+                _warn_if_empty(path, n - self._starts[-1][0], n_symbols)
 
     def _documents(self, path: str, form: str) -> Iterator[Any]:
         if form in ARRAYS:
@@ -153,15 +176,23 @@ class Reader:
                     elif line.strip():
                         yield self._json(line, f"{path}: line {i + 1}")
 
-    def _text(self, doc: Any, where: str) -> Any:
-        """A document as the model of text expects it, bytes or `str`; `where` is for messages."""
+    def _of_kind(self, doc: Any, kind: str, where: str) -> Any:
+        """A document as the model expects it, an array, bytes or `str`; `where` is for messages."""
+        if kind == "int":
+            if not isinstance(doc, np.ndarray):
+                raise ValueError(
+                    f"{where}: text, but the model is one of integers; --format raw --dtype uint8 reads bytes as such"
+                )
+            return doc
         if isinstance(doc, np.ndarray):
+            if self.form.dtype is None or integer_type(self.form.dtype, "--dtype") != np.uint8:
+                raise ValueError(f"{where}: integers, but the model is one of text; if they are its bytes say --dtype uint8")
             if doc.size and not 0 <= doc.min() <= doc.max() <= 255:
                 raise ValueError(
                     f"{where}: integers {doc.min()}..{doc.max()}, but the model is one of text: expected bytes, 0..255"
                 )
             doc = doc.astype(np.uint8, copy=False).tobytes()
-        if self.text != "str":
+        if kind != "str":
             return doc
         try:
             return str(doc, "utf-8", "surrogatepass")
@@ -187,7 +218,7 @@ class Reader:
         """The documents of a file of arrays."""
         if form == "raw":
             return self._raw(path)
-        source: Any = BytesIO(sys.stdin.buffer.read()) if path == STANDARD else path
+        source: Any = BytesIO(_content(path)) if path == STANDARD or _is_compressed(path) else path
         with contextlib.ExitStack() as stack:
             try:
                 found = np.load(source, mmap_mode="r" if form == "npy" and source is path else None, allow_pickle=False)
@@ -234,6 +265,12 @@ def integer_type(name: str | None, option: str) -> np.dtype[Any]:
 def _opened(path: str) -> Iterator[BinaryIO]:
     if path == STANDARD:
         yield sys.stdin.buffer
+    elif _is_compressed(path):
+        with gzip.open(path) as unpacked:
+            try:
+                yield cast(BinaryIO, unpacked)
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise ValueError(f"{path}: not a valid gzip file: {error}") from None
     else:
         with open(path, "rb") as f:
             yield f
@@ -242,11 +279,22 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 def _content(path: str) -> Any:
     """All bytes of a file, as a memory map if it is a regular file."""
     with _opened(path) as f:
-        if path != STANDARD:
+        if path != STANDARD and not _is_compressed(path):
             status = os.fstat(f.fileno())
             if stat.S_ISREG(status.st_mode) and status.st_size:
                 return memoryview(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ))
         return f.read()
+
+
+def _is_compressed(path: str) -> bool:
+    return path.lower().endswith(COMPRESSED)
+
+
+def _warn_if_empty(path: str, n_documents: int, n_symbols: int) -> None:
+    """UserWarning if there is no symbol in a file."""
+    if not n_symbols:
+        what = "no document" if not n_documents else "no symbol"
+        warnings.warn(f"{path}: empty, there is {what} in it", UserWarning, stacklevel=2)
 
 
 def _numbers(line: bytes, where: str) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ubpe_numba.cli.read import ARRAYS, STANDARD, Form, format_of
+from ubpe_numba.cli.read import ARRAYS, COMPRESSED, STANDARD, Form, format_of
 from ubpe_numba.documents.growing import Growing
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.files import atomically
@@ -35,7 +35,12 @@ def output(path: str) -> Iterator[BinaryIO]:
 
 
 def check_output(path: str) -> None:
-    """FileNotFoundError if the folder of a path does not exist: called before the work whose result is written there."""
+    """Called before the work whose result is written there: FileNotFoundError if the folder of a path does not exist.
+
+    ValueError for the name of a compressed file.
+    """
+    if path.lower().endswith(COMPRESSED):
+        raise ValueError(f"-o: {path}: outputs are not compressed, expected a name without {COMPRESSED}")
     folder = os.path.dirname(path) or "."
     if path != STANDARD and not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "no such folder", folder)

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.extras import require
 from ubpe_numba.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -34,11 +35,8 @@ class StoppedError(Exception):
 
 def require_dask() -> None:
     """Raise ImportError, with the command that installs it, where dask or distributed is not there."""
-    try:
-        import dask  # noqa: F401
-        import distributed  # noqa: F401
-    except ImportError as error:
-        raise ImportError("ubpe_numba.distributed needs dask: pip install 'ubpe-numba[dask]'") from error
+    for module in ("dask", "distributed"):
+        require(module, "ubpe_numba.distributed", "dask", "dask")
 
 
 @contextmanager

@@ -20,8 +20,8 @@ from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_
 from ubpe_numba.text.byte_characters import names_of
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED
-from ubpe_numba.vocabulary.stretches import SpecialChoice
+from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED, Word
+from ubpe_numba.vocabulary.stretches import SpecialChoice, Stretches
 
 #: Encodes documents of any kind, special tokens allowed, to lists of ids.
 EncodeLists = Callable[[list[Any]], list[list[int]]]
@@ -39,6 +39,7 @@ class ExportCheck:
     """
 
     def __init__(self, model: Model, encode: EncodeLists) -> None:
+        model.alphabet.refuse_folded()
         lone = model.segmenter.lone
         if lone is not None and (model.segmenter.pretokenizer is not None or lone.held_by(model.alphabet, model.vocabulary)):
             raise ValueError(
@@ -120,12 +121,16 @@ class ExportCheck:
         words = zip(special.words, special.ids.tolist(), special.always.tolist(), special.found.tolist(), strict=True)
         for word, i, known in (word[:3] for word in words if word[3]):
             try:
-                text = word if isinstance(word, str) else word.decode() if isinstance(word, bytes) else self._characters(word)
+                text = self.text_of(word)
                 text.encode()
             except UnicodeError as error:
                 raise ValueError(f"special_tokens: {word!r} is not text") from error
             found[known][text] = i
         return found
+
+    def text_of(self, word: Word) -> str:
+        """A special token, or what could be one, as text; ValueError for integers outside the alphabet, UnicodeError."""
+        return word if isinstance(word, str) else word.decode() if isinstance(word, bytes) else self._characters(word)
 
     def unheard(self, vocab: dict[str, int]) -> dict[str, int]:
         """The names of tokens that no text has, and their ids; in the characters of bytes, unless `vocab` has such a name."""
@@ -161,6 +166,11 @@ class ExportCheck:
 
     def same_as(self, library: str, encode: Callable[[list[str]], list[list[int]]]) -> None:
         """The same for another library, whose `encode` takes text; samples that are not text are left out."""
+        docs, ids, texts = self.texts()
+        compare(docs, ids, encode(texts), library)
+
+    def texts(self) -> tuple[list[Any], list[list[int]], list[str]]:
+        """The samples that are text: as users pass them, their ids, and the texts."""
         docs, ids, texts = [], [], []
         for doc, encoded in zip(*self._samples(), strict=True):
             try:
@@ -173,16 +183,27 @@ class ExportCheck:
             docs.append(doc)
             ids.append(encoded)
             texts.append(text)
-        compare(docs, ids, encode(texts), library)
+        return docs, ids, texts
+
+    def use(self, docs: list[Any]) -> None:
+        """Take these documents as samples."""
+        self._made = docs, self.encode(docs)
+
+    def leave_out_unknown(self) -> None:
+        """Keep only samples without unknown symbols: a normalizer may make some, as of ``c`` and an accent."""
+        docs, ids = self._samples()
+        kept = [i for i, odd in enumerate(holds_unknown(self.model, docs)) if not odd]
+        self._made = [docs[i] for i in kept], [ids[i] for i in kept]
 
     def _samples(self) -> tuple[list[Any], list[list[int]]]:
         """Documents as users pass them, bytes, `str`, or arrays of integers, and their ids; made once."""
         if self._made is None:
-            docs = self._documents()
-            self._made = docs, self.encode(docs)
+            self.use(self.documents())
+        assert self._made is not None
         return self._made
 
-    def _documents(self) -> list[Any]:
+    def documents(self) -> list[Any]:
+        """Documents to be samples."""
         alphabet, vocabulary, segmenter = self.model
         docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in export_samples.documents(alphabet, vocabulary)]
         out: list[Any] = [alphabet.output(symbols) for symbols in docs]
@@ -195,6 +216,27 @@ class ExportCheck:
                 word = word.encode() if isinstance(word, str) and alphabet.kind == "bytes" else word
                 out.append(first + word + last)
         return out
+
+
+def changed(model: Model, docs: list[Any]) -> Stretches:
+    """Documents as they are encoded: without special tokens, normalised, and cut where that does more than cut."""
+    segmenter, chosen = model.segmenter, SpecialChoice("all")
+    given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
+    return segmenter.rewritten(segmenter.stretches(given, "docs", chosen), chosen)
+
+
+def holds_unknown(model: Model, docs: list[Any]) -> list[bool]:
+    """Which documents hold symbols outside the alphabet when they are encoded.
+
+    >>> from ubpe_numba import BPE
+    >>> holds_unknown(BPE.from_merges([[0, 1]], "ab", special_tokens=["<x>"]).model_, ["ab", "a<x>", "", "ax"])
+    [False, False, False, True]
+    """
+    pieces = changed(model, docs)
+    at = np.flatnonzero(model.alphabet.lookup(pieces.values) < 0)
+    found = np.zeros(len(docs), bool)
+    found[np.searchsorted(pieces.cuts[pieces.first], at, side="right") - 1] = True
+    return [bool(one) for one in found]
 
 
 def encode_by_rank(model: Model, docs: list[Any]) -> list[list[int]]:

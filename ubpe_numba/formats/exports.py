@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from ubpe_numba.coding.coder import LIKELIHOOD, Coder, EncodeOptions
 from ubpe_numba.documents.normalise import as_documents
@@ -24,61 +25,181 @@ from ubpe_numba.formats import (
     wordpiece,
 )  # fmt: skip
 from ubpe_numba.formats.export_check import EncodeLists, ExportCheck, compare, encode_by_path
+from ubpe_numba.formats.special_order import are_first, special_tokens_first
+from ubpe_numba.formats.templates import Template
+from ubpe_numba.formats.unknown_token import check_with_unknown, loss_of, texts_with_unknown, unk_token_of
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.extras import require
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.stretches import SpecialChoice
 
+_PAIRS = 100  # so many samples, and pairs of them, are tried with what a template puts around them
 
-def to_huggingface(model: Model, encode: EncodeLists) -> str:
-    """The `tokenizer.json` of a model; see `BPE.to_huggingface`."""
+
+class HuggingFace(NamedTuple):
+    """What a `tokenizer.json` is to say beside the model; the arguments of `BPE.to_huggingface`."""
+
+    unk_token: Any = None
+    template: str | Sequence[str] | None = None
+    special_first: bool | None = None
+
+
+NOTHING = HuggingFace()
+
+
+def to_huggingface(model: Model, encode: EncodeLists, asked: HuggingFace = NOTHING) -> str:
+    """The `tokenizer.json` of a model; see `BPE.to_huggingface`, which is called by a user's code two calls up the stack."""
+    model, encode = _in_order(model, encode, asked.special_first)
     check = ExportCheck(model, encode)
     vocab, merges = check.named()
     special, known = check.words()
     if clash := next((word for word, i in {**special, **known}.items() if vocab.get(word, i) != i), None):
         raise ValueError(f"special_tokens: {clash!r} is a token of the vocabulary too; Hugging Face allows one")
-    text = huggingface.write(check.table(), {**check.unheard(vocab), **vocab}, merges, special, known)
-    symbols = None if model.alphabet.kind != "int" else model.alphabet.symbols
-    check.same_as_model(imports.from_huggingface(text, model.alphabet.kind, symbols))
+    unknown = unk_token_of(check, asked.unk_token)
+    template = None if asked.template is None else Template.of(asked.template, special)
+    text = huggingface.write(
+        check.table(), {**check.unheard(vocab), **vocab}, merges, special, known,
+        unk_token=None if unknown is None else unknown[0],
+        post_processor=None if template is None else template.post_processor(special),
+    )  # fmt: skip
+    kind = model.alphabet.kind
+    symbols = None if kind != "int" else model.alphabet.symbols
+    check.same_as_model(imports.from_huggingface(text, kind, symbols))
+    wider = None if unknown is None or loss_of(model) is None else check_with_unknown(model, unknown[1])
+    if wider is not None:
+        check.leave_out_unknown()
+    if wider is not None and kind == "str":
+        wider.same_as_model(imports.from_huggingface(text, "bytes", None))
     if _installed("tokenizers"):
         other = import_module("tokenizers").Tokenizer.from_str(text)
-        check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)])
+        for samples in (check,) if wider is None else (check, wider):
+            samples.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)])
+        if template is not None:
+            _, ids, texts = check.texts()
+            _check_template(other, template, special, texts, ids)
+    if unknown is None and asked.unk_token is not False and (loss := loss_of(model)) is not None:
+        warnings.warn(loss, UserWarning, stacklevel=4)
     return text
 
 
-def to_huggingface_unigram(model: Model, encode: EncodeLists) -> str:
+def to_huggingface_unigram(model: Model, encode: EncodeLists, asked: HuggingFace = NOTHING) -> str:
     """The `tokenizer.json` of a model with log-probabilities; see `UBPE.to_huggingface`."""
+    model, encode = _in_order(model, encode, asked.special_first)
     check = ExportCheck(model, encode)
     if model.segmenter.whole_words:
         raise ValueError("whole_words: a Unigram model has no place for tokens that only whole words become")
     scores = model.vocabulary.log_probabilities
     assert scores is not None  # the caller has seen to that
-    text = unigram.write(model, check.table(), scores, *check.words())
+    words = special, _ = check.words()
+    unknown = unk_token_of(check, asked.unk_token)
+    if unknown is not None and model.alphabet.kind == "bytes":
+        if loss_of(model) is not None:
+            raise ValueError(
+                "unk_token: a Unigram model over bytes has none unless it has all of them; give it all 256 as alphabet"
+            )
+        unknown = None  # nothing is unknown
+    template = None if asked.template is None else Template.of(asked.template, special)
+    text = unigram.write(
+        model, check.table(), scores, *words,
+        unk_id=None if unknown is None else unknown[1],
+        post_processor=None if template is None else template.post_processor(special),
+    )  # fmt: skip
     again = imports.from_huggingface_unigram(text)
+    if model.segmenter.unknown is None:  # which is an error there, or the unknown token
+        check.leave_out_unknown()
     check.same_as("what was written", lambda docs: encode_by_path(again, docs, "tokenizers"))
     if _installed("tokenizers"):
         other = import_module("tokenizers").Tokenizer.from_str(text)
         check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)])
+        _, ids, texts = check.texts()
+        if unknown is not None:
+            docs = texts_with_unknown(texts)
+            theirs = [e.ids for e in other.encode_batch(docs, add_special_tokens=False)]
+            compare(docs, encode_by_path(again, docs, "tokenizers"), theirs, "tokenizers")
+        if template is not None:
+            _check_template(other, template, special, texts, ids)
     return text
 
 
-def to_huggingface_words(words: Words, encode: EncodeLists, again: Callable[[str], EncodeLists]) -> str:
+def to_huggingface_words(
+    words: Words, encode: EncodeLists, again: Callable[[str], EncodeLists], template: str | Sequence[str] | None = None
+) -> str:
     """The `tokenizer.json` of a WordPiece model; `again` makes what encodes by that. See `WordPiece.to_huggingface`."""
-    text = wordpiece.write(words)
+    around = None if template is None else Template.of(template, words.special_tokens)
+    text = wordpiece.write(words, None if around is None else around.post_processor(words.special_tokens))
     docs = export_samples.texts(list(words.vocabulary), [*words.special_tokens, *words.known_words])
     ids = encode(docs)
     compare(docs, ids, again(text)(docs), "what was written")
     if _installed("tokenizers"):
         other = import_module("tokenizers").Tokenizer.from_str(text)
         compare(docs, ids, [e.ids for e in other.encode_batch(docs, add_special_tokens=False)], "tokenizers")
+        if around is not None:
+            _check_template(other, around, words.special_tokens, docs, ids)
     return text
 
 
-def to_transformers(text: str, params: dict[str, Any]) -> Any:
-    """A `transformers.PreTrainedTokenizerFast` of a `tokenizer.json`."""
+def _in_order(model: Model, encode: EncodeLists, special_first: bool | None) -> tuple[Model, EncodeLists]:
+    """A model, and what encodes as it does, with its special tokens first if that is asked for."""
+    if special_first not in (None, False, True):
+        raise TypeError(f"special_first: expected True, False or None, got {special_first!r:.60}")
+    if special_first is False and are_first(model):
+        raise ValueError("special_first: the special tokens of this tokenizer come first, and an export does not move them back")
+    if not special_first or are_first(model):
+        return model, encode
+    if model.segmenter.special is None:
+        raise ValueError("special_first: this tokenizer has no special tokens")
+    model, new = special_tokens_first(model)
+    return model, lambda docs: [new[ids].tolist() for ids in encode(docs)]
+
+
+def _check_template(other: Any, template: Template, special: dict[str, int], texts: list[str], ids: list[list[int]]) -> None:
+    """ValueError if a tokenizer of the package tokenizers puts other tokens around some samples, or pairs of them."""
+    texts, ids = texts[-_PAIRS:], ids[-_PAIRS:]
+    compare(texts, [template.around(special, one) for one in ids], [e.ids for e in other.encode_batch(texts)], "tokenizers")
+    pairs = [*itertools.pairwise(texts)]
+    expected = [template.around(special, one, two) for one, two in itertools.pairwise(ids)]
+    compare(pairs, expected, [e.ids for e in other.encode_batch(pairs)], "tokenizers")
+
+
+def to_transformers(text: str, roles: dict[str, Any], params: dict[str, Any]) -> Any:
+    """A `transformers.PreTrainedTokenizerFast` of a `tokenizer.json`.
+
+    `roles` say what special tokens are for, such as ``{"eos_token": "<end>"}``, None for those that were not given; `params` are
+    further arguments, None likewise. ValueError for a role of a word that is no special token of the file.
+    """
     fast = require("transformers", "to_transformers", "hf").PreTrainedTokenizerFast
     tokenizer = require("tokenizers", "to_transformers", "hf").Tokenizer.from_str(text)
-    return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **params})
+    file = json.loads(text)
+    special = {token["content"] for token in file["added_tokens"] if token["special"]}
+    unknown = file["model"].get("unk_token")
+    given = {name: value for name, value in {**roles, **params}.items() if value is not None}
+    if given.get("unk_token") is False or ("unk_token" not in given and unknown not in special):
+        given.pop("unk_token", None)
+    else:
+        given.setdefault("unk_token", unknown)
+    for name, value in given.items():
+        for word in _words_of(name, value):
+            if word not in special and not (name == "unk_token" and word == unknown):
+                known = ", ".join(map(repr, sorted(special))) or "none"
+                raise ValueError(
+                    f"{name}: {word!r} is not a special token of this tokenizer ({known}); "
+                    "transformers would add it with an id that no model knows"
+                )
+    if (side := given.get("padding_side", "right")) not in ("left", "right"):
+        raise ValueError(f"padding_side: expected 'left' or 'right', got {side!r:.60}")
+    length = given.get("model_max_length", 1)
+    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+        raise ValueError(f"model_max_length: expected a positive int, got {length!r:.60}")
+    return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **given})
+
+
+def _words_of(name: str, value: Any) -> list[str]:
+    """The words that an argument of transformers says are special tokens."""
+    if name.endswith("_token"):
+        return [str(value)]
+    if name in ("additional_special_tokens", "extra_special_tokens"):
+        return list(map(str, value.values() if isinstance(value, dict) else value))
+    return []
 
 
 def to_tiktoken(model: Model, encode: EncodeLists) -> bytes:

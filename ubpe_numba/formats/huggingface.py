@@ -51,9 +51,11 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     special, known, flags = added_of(file.get("added_tokens"), vocab, normalizer is not None)
     unknown = None if bytewise else _unknown(model, vocab)
     if kind is None:
-        kind = "bytes" if bytewise or unknown else "str"
-        if kind == "str" and _names_integers([*vocab.keys() - special.keys() - known.keys()]):
+        kind, tokens = "bytes" if bytewise or unknown else "str", [*vocab.keys() - special.keys() - known.keys()]
+        if kind == "str" and _names_integers(tokens):
             kind = "int"
+        elif unknown is not None and unknown.byte_ids is None and _names_integers(tokens) and _without_gaps(tokens):
+            kind = "int"  # as `to_huggingface` writes them with an unk_token
     if kind not in ("bytes", "str", "int") or (bytewise and kind != "bytes"):
         raise ModelFormatError(f"kind: {kind!r}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
     if kind == "bytes" and not bytewise and unknown is None:
@@ -177,6 +179,12 @@ def _names_integers(tokens: list[str]) -> bool:
     return bool(letters) and all(symbol_index(letter) is not None for letter in letters)
 
 
+def _without_gaps(tokens: list[str]) -> bool:
+    """Whether the tokens of one character name the integers from 0 on."""
+    found = sorted(i for token in tokens if len(token) == 1 and (i := symbol_index(token)) is not None)
+    return found == list(range(len(found)))
+
+
 def _merges(merges: Any) -> Pairs:
     """Pairs of names from a list of ``"a b"`` or ``["a", "b"]``."""
     if not isinstance(merges, list):
@@ -198,10 +206,20 @@ def _merges(merges: Any) -> Pairs:
     return pairs
 
 
-def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str, int], known: dict[str, int]) -> str:
+def write(
+    table: Table,
+    vocab: dict[str, int],
+    merges: Pairs,
+    special: dict[str, int],
+    known: dict[str, int],
+    *,
+    unk_token: str | None = None,
+    post_processor: dict[str, Any] | None = None,
+) -> str:
     """The content of a tokenizer.json: ids of names, pairs of names by rank, special tokens, known words.
 
-    Of `table` the tokens are not used. Where its last step is Marks, the names have a prefix and a suffix instead (affixes.py).
+    `unk_token` names the special token for symbols that have none, unless `table` has a rule of its own. Of `table` the tokens
+    are not used. Where its last step is Marks, the names have a prefix and a suffix instead (affixes.py).
     """
     unknown, words, steps = table.unknown, special | known, () if table.splitter is None else table.splitter.steps
     replaced: list[tuple[str, str, str]] = []  # affix, where it is, and what becomes of it in a text
@@ -215,7 +233,9 @@ def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str,
     model: dict[str, Any] = {
         "type": "BPE",
         "dropout": None,
-        "unk_token": None if unknown is None else next((word for word, i in {**vocab, **words}.items() if i == unknown.id), None),
+        "unk_token": unk_token
+        if unknown is None
+        else next((word for word, i in {**vocab, **words}.items() if i == unknown.id), None),
         "continuing_subword_prefix": PREFIX if PREFIX in affixes else None,
         "end_of_word_suffix": SUFFIX if SUFFIX in affixes else None,
         "fuse_unk": unknown is not None and unknown.fuse,
@@ -224,7 +244,7 @@ def write(table: Table, vocab: dict[str, int], merges: Pairs, special: dict[str,
         "vocab": {},
         "merges": [],
     }
-    file = file_of(table, special, known, model)
+    file = file_of(table, special, known, model, post_processor)
     if replaced:
         without = [{"type": "Replace", "pattern": {"Regex": regex}, "content": new} for _, regex, new in replaced]
         file["decoder"] = {"type": "Sequence", "decoders": [*without, file["decoder"]]}

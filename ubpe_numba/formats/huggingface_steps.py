@@ -134,10 +134,16 @@ def _decoder(made: Decoding, by_bytes: bool) -> dict[str, Any]:
     return steps[0] if len(steps) == 1 else {"type": "Sequence", "decoders": steps}
 
 
-def file_of(table: Table, special: dict[str, int], known: dict[str, int], model: dict[str, Any]) -> dict[str, Any]:
+def file_of(
+    table: Table,
+    special: dict[str, int],
+    known: dict[str, int],
+    model: dict[str, Any],
+    post_processor: dict[str, Any] | None = None,
+) -> dict[str, Any]:
     """The content of a tokenizer.json with this model: how text is treated as `table` says, special tokens, known words.
 
-    Of `table` the tokens are not used.
+    `post_processor` puts special tokens around a document (templates.py). Of `table` the tokens are not used.
     """
     level = {**_AS_BYTES}
     steps: list[dict[str, Any]] = [] if table.splitter is None else table.splitter.state()
@@ -164,7 +170,7 @@ def file_of(table: Table, special: dict[str, int], known: dict[str, int], model:
         ],
         "normalizer": None if not changes else changes[0] if len(changes) == 1 else {"type": "Sequence", "normalizers": changes},
         "pre_tokenizer": None if not steps else steps[0] if len(steps) == 1 else {"type": "Sequence", "pretokenizers": steps},
-        "post_processor": None,
+        "post_processor": post_processor,
         "decoder": level | {"use_regex": True} if bytewise else _decoder(decoding, by_bytes),
         "model": model,
     }

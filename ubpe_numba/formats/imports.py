@@ -6,6 +6,7 @@ not valid in a source or not supported here.
 
 from __future__ import annotations
 
+import os
 import pathlib
 from typing import Any
 
@@ -41,8 +42,37 @@ def from_huggingface(source: Any, kind: str | None, alphabet: Any, n_bytes: int 
     """The model of a `tokenizer.json`; arguments as `BPE.from_huggingface`, or its object, of a file of so many bytes."""
     if isinstance(source, dict):
         return _model_of(huggingface.read(source, kind), n_bytes, alphabet)
-    text = source.to_str() if hasattr(source, "to_str") else _content(source, "{")
+    text = huggingface_text(source)
     return _model_of(huggingface.read(text, kind), len(text), alphabet)
+
+
+def huggingface_text(source: Any) -> str:
+    """The `tokenizer.json` of its text, its path, a folder with it, or an object of tokenizers or transformers; TypeError."""
+    if (text := text_of_object(source)) is not None:
+        return text
+    if isinstance(source, (str, os.PathLike)) and not _is_text(source, "{") and os.path.isdir(source):
+        path = os.path.join(source, "tokenizer.json")
+        if not os.path.isfile(path):
+            raise ModelFormatError(f"{os.fspath(source)}: a folder without tokenizer.json; ubpe_numba.load knows other files too")
+        source = path
+    return _content(source, "{")
+
+
+def text_of_object(source: Any) -> str | None:
+    """The `tokenizer.json` of a `tokenizers.Tokenizer` or a fast tokenizer of transformers, None for something else.
+
+    TypeError for a tokenizer of transformers without one.
+    """
+    if hasattr(source, "to_str"):
+        return str(source.to_str())
+    if hasattr(source, "save_pretrained"):
+        if (backend := getattr(source, "backend_tokenizer", None)) is None:
+            raise TypeError(
+                f"{type(source).__name__} is no fast tokenizer of transformers, which have a tokenizer.json: "
+                "save_pretrained writes its files, and ubpe_numba.load reads them"
+            )
+        return str(backend.to_str())
+    return None
 
 
 def from_tiktoken(source: Any, pretokenizer: Any, special_tokens: dict[str, int] | None) -> Model:
@@ -76,7 +106,7 @@ def _cutter_of(pattern: str | None) -> Pretokenizer | None:
 
 def from_huggingface_unigram(source: Any) -> Model:
     """The model of a `tokenizer.json` of type Unigram; arguments as `UBPE.from_huggingface`."""
-    text = source.to_str() if hasattr(source, "to_str") else _content(source, "{")
+    text = huggingface_text(source)
     try:
         return unigram.model_of(text)
     except (TypeError, ValueError) as error:
@@ -85,7 +115,7 @@ def from_huggingface_unigram(source: Any) -> Model:
 
 def from_huggingface_words(source: Any) -> wordpiece.Words:
     """What a `tokenizer.json` of type WordPiece says; arguments as `WordPiece.from_huggingface`."""
-    text = source.to_str() if hasattr(source, "to_str") else _content(source, "{")
+    text = huggingface_text(source)
     return wordpiece.read(text)
 
 
@@ -196,10 +226,14 @@ def _read(path: Any) -> bytes:
         return f.read()
 
 
+def _is_text(source: Any, begins: str | None) -> bool:
+    return isinstance(source, str) and ("\n" in source or (begins is not None and source.lstrip().startswith(begins)))
+
+
 def _content(source: Any, begins: str | None) -> str:
     """The text of a source: bytes, a `str` that starts with `begins` or has several lines, or else the path of a file."""
-    if isinstance(source, str) and ("\n" in source or (begins is not None and source.lstrip().startswith(begins))):
-        return source
+    if _is_text(source, begins):
+        return str(source)
     if isinstance(source, bytes):
         data = source
     elif isinstance(source, (str, pathlib.PurePath)) or hasattr(source, "__fspath__"):

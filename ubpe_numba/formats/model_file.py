@@ -10,8 +10,8 @@ member ``head``. For example ``{"vocabulary": {"n_alphabet": 2, "merges": [[0, 1
 and the head ``{"vocabulary": {"n_alphabet": 2}}``.
 
 A file says version 1 unless its vocabulary has occurrences or probabilities (2), or text is treated in a way that releases that
-know version 2 would refuse (3), or it holds the history of a fit (4). ``actions`` leaves the version as it is: what does not know
-it reads the tokenizer.
+know version 2 would refuse (3), or it holds the history of a fit (4), or several symbols of its alphabet have one id (5).
+``actions`` leaves the version as it is: what does not know it reads the tokenizer.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
 from ubpe_numba.vocabulary.vocabulary import OPTIONAL
 
-FORMAT, VERSION = "ubpe-numba", 4
+FORMAT, VERSION = "ubpe-numba", 5
 _SUFFIXES = (".json", ".npz")
 _PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text", "history", "actions")
 _OPTIONAL_PARTS = ("text", "history", "actions")
 _TEXT_OF_VERSION_1 = frozenset(["pretokenizer", "special_tokens", "encoding", "token_ids"])
+_SYMBOLS = ("alphabet.symbols", "alphabet.folded_symbols")
 _ARRAYS = {  # the members of an npz file beside the head, and the kinds of their dtypes
     "alphabet.symbols": "iu", "vocabulary.merges": "iu", "vocabulary.symbols": "iu", "vocabulary.lengths": "iu",
+    "alphabet.folded_symbols": "iu", "alphabet.folded_ids": "iu",
     "vocabulary.weights": "f", "vocabulary.counts": "iu", "vocabulary.document_frequencies": "iu", "text.token_ids": "iu",
     "vocabulary.occurrences": "iu", "vocabulary.log_probabilities": "f", "history.lengths": "iu", "history.counts": "iu",
     "history.document_frequencies": "iu",
@@ -83,6 +85,8 @@ def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]
         version = 3
     if "history" in model:
         version = 4
+    if "folded_ids" in model["alphabet"]:
+        version = 5
     head: dict[str, Any] = {"format": FORMAT, "version": version}
     arrays: dict[str, np.ndarray] = {}
     for part in _PARTS:
@@ -140,7 +144,7 @@ def _to_json(model: dict[str, Any]) -> bytes:
     head, arrays = _split(model)
     for name, array in arrays.items():
         part, _, field = name.partition(".")
-        if name == "alphabet.symbols" and head["alphabet"]["kind"] == "str" and not _has_surrogates(array):
+        if name in _SYMBOLS and head["alphabet"]["kind"] == "str" and not _has_surrogates(array):
             head[part][field] = "".join(map(chr, array.tolist()))
         else:
             head[part][field] = array.tolist()

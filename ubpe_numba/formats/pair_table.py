@@ -27,6 +27,7 @@ from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _PRIVATE, _N_PRIVATE = 0xE000, 6400  # the private use area; further integers are named by characters from U+10000 on
+MOST_INTEGERS = _N_PRIVATE + 0x110000 - 0x10000
 
 
 class Table(NamedTuple):
@@ -245,9 +246,10 @@ def names(alphabet: Alphabet, vocabulary: Vocabulary) -> list[str]:
         if (bad := np.flatnonzero((points >= 0xD800) & (points < 0xE000))).size:
             raise ValueError(f"alphabet: the surrogate U+{points[bad[0]]:04X} cannot be written to a file")
     else:
-        most = _N_PRIVATE + 0x110000 - 0x10000
-        if alphabet.size > most:
-            raise ValueError(f"alphabet: at most {most} integers have characters to stand for them, there are {alphabet.size}")
+        if alphabet.size > MOST_INTEGERS:
+            raise ValueError(
+                f"alphabet: at most {MOST_INTEGERS} integers have characters to stand for them, there are {alphabet.size}"
+            )
         index = np.arange(alphabet.size, dtype=np.uint32)
         points = np.where(index < _N_PRIVATE, index + _PRIVATE, index + (0x10000 - _N_PRIVATE)).astype(np.uint32)
     text = text_of(points[vocabulary.arena])

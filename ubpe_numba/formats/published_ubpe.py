@@ -73,6 +73,7 @@ def write(model: Model, classic: bool) -> str:
     Both versions load it unless it has fields that only 0.3 knows. ValueError for what a dump cannot say.
     """
     alphabet, vocabulary, segmenter = model
+    alphabet.refuse_folded()
     n = vocabulary.n_alphabet
     more = _fields(model)
     if classic and vocabulary.merges is not None:
@@ -196,7 +197,10 @@ def _alphabet(mapping: dict[str, Any], kind: str | None) -> Alphabet:
         symbols = {int(k) if kind == "int" else k: v for k, v in mapping.items()}
         if len(symbols) < len(mapping):
             raise ValueError("alphabet: two keys stand for the same symbol")
-        return Alphabet.from_user(symbols, kind)
+        made = Alphabet.from_user(symbols, kind)
+        if not made.is_lossless:
+            raise ValueError(f"alphabet: two symbols have the same id {made.folded_ids[0]}")
+        return made
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error)) from error
 

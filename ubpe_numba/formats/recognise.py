@@ -121,8 +121,22 @@ class Format(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-def source_of(path: str | os.PathLike[str]) -> Source:
-    """The file of a path, or that of a tokenizer in a folder. ModelFormatError for a folder without one, OSError."""
+class _Text(Source):
+    """What would be a file, of an object."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        """Keep the content; `name` stands in messages where a path would."""
+        self.path, self.n_bytes, self.head = name, len(data), data[:_HEAD]
+        self._data, self._document = data, None
+
+
+def source_of(path: Any) -> Source:
+    """The file of a path, that of a tokenizer in a folder, or what would be that of an object of tokenizers or transformers.
+
+    ModelFormatError for a folder without one, OSError, TypeError.
+    """
+    if (text := imports.text_of_object(path)) is not None:
+        return _Text(f"{type(path).__module__.partition('.')[0]}.{type(path).__name__}", text.encode("utf-8", "surrogatepass"))
     where = os.fsdecode(path)
     if os.path.isdir(where):
         here = next((name for name in _IN_FOLDERS if os.path.isfile(os.path.join(where, name))), None)
@@ -142,7 +156,7 @@ def recognise(source: Source) -> Format:
     return found
 
 
-def read(path: str | os.PathLike[str], given: Given) -> tuple[Source, Found]:
+def read(path: Any, given: Given) -> tuple[Source, Found]:
     """What a file holds.
 
     ModelFormatError names what the file was recognised as, and why it is not read; ValueError an argument that does not go with

@@ -144,8 +144,19 @@ def _pieces(vocab: Any) -> tuple[list[str], np.ndarray]:
     return names, scores
 
 
-def write(model: Model, table: Table, scores: np.ndarray, special: dict[str, int], known: dict[str, int]) -> str:
+def write(
+    model: Model,
+    table: Table,
+    scores: np.ndarray,
+    special: dict[str, int],
+    known: dict[str, int],
+    *,
+    unk_id: int | None = None,
+    post_processor: dict[str, Any] | None = None,
+) -> str:
     """The content of a tokenizer.json for a model whose tokens have these scores, float64[V]; of `table` the tokens are not used.
+
+    `unk_id` is the special token for unknown characters, unless the model has a rule of its own.
 
     ValueError for what a Unigram model has no place for. That it encodes alike is for the caller to check.
     """
@@ -173,9 +184,11 @@ def write(model: Model, table: Table, scores: np.ndarray, special: dict[str, int
         raise ValueError("token_ids: a Unigram model has ids without gaps; give special tokens the next ids after the vocabulary")
     texts = write_numbers(np.array([rows[i][1] for i in range(len(rows))]))
     pieces = ",\n".join(f"   [{_quoted(rows[i][0])}, {text}]" for i, text in enumerate(texts))
-    unk_id = unknown if unknown >= 0 else None
+    unk_id = unknown if unknown >= 0 else unk_id
     parts: dict[str, Any] = {"type": "Unigram", "unk_id": unk_id, "byte_fallback": by_bytes, "vocab": []}
-    before, end = json.dumps(file_of(table, special, known, parts), ensure_ascii=False, indent=1).rsplit('"vocab": []', 1)
+    before, end = json.dumps(file_of(table, special, known, parts, post_processor), ensure_ascii=False, indent=1).rsplit(
+        '"vocab": []', 1
+    )
     return f'{before}"vocab": [\n{pieces}\n  ]{end}'
 
 

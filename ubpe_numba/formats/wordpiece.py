@@ -52,10 +52,11 @@ def read(text: str | bytes) -> Words:
     return Words(vocab, unknown, prefix, longest, normalizer, splitter, special, known, named)
 
 
-def write(words: Words) -> str:
-    """The content of a tokenizer.json. That it encodes alike is for the caller to check.
+def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
+    """The content of a tokenizer.json; `post_processor` puts special tokens around a document.
 
-    ValueError for a vocabulary without a pretokenizer, or words that are no text or have two ids.
+    That it encodes alike is for the caller to check. ValueError for a vocabulary without a pretokenizer, or words that are no
+    text or have two ids.
     """
     if words.pretokenizer is None:
         raise ValueError(
@@ -81,7 +82,7 @@ def write(words: Words) -> str:
     none = np.zeros(0, np.int64)
     flags = {word: sum(FLAGS[name] for name in names) for word, names in words.flags.items()}
     table = Table("str", [], none, none, {}, {}, None, splitter=words.pretokenizer, normalizer=words.normalizer, flags=flags)
-    file = file_of(table, words.special_tokens, words.known_words, model)
+    file = file_of(table, words.special_tokens, words.known_words, model, post_processor)
     text = json.dumps(
         {**file, "decoder": {"type": "WordPiece", "prefix": words.prefix, "cleanup": False}}, ensure_ascii=False, indent=1
     )

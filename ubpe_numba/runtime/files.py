@@ -112,7 +112,10 @@ def _link(temporary: pathlib.Path, target: pathlib.Path) -> None:
 def npz_of(arrays: dict[str, np.ndarray]) -> bytes:
     """The content of an npz file of these arrays, not compressed."""
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
+    with zipfile.ZipFile(buffer, "w") as archive:  # `np.savez` of NumPy 2.0 cannot be told to refuse objects
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
     return buffer.getvalue()
 
 

@@ -271,7 +271,8 @@ class _PairTokenizer(Tokenizer):
         Parameters
         ----------
         source
-            The text, the path of a file, or a `tokenizers.Tokenizer`.
+            The text, the path of a file or of a folder that has it, such as `save_pretrained` of transformers makes, a
+            `tokenizers.Tokenizer`, or a fast tokenizer of transformers.
         kind
             What symbols are, ``"bytes"``, ``"str"`` or ``"int"``; None decides by the file.
         alphabet
@@ -311,7 +312,14 @@ class _PairTokenizer(Tokenizer):
         """
         return cls._imported(formats.imports.from_huggingface(source, kind, alphabet), params)
 
-    def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
+    def to_huggingface(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        unk_token: Any = None,
+        template: Any = None,
+        special_first: bool | None = None,
+    ) -> str:
         r"""Make the `tokenizer.json` for Hugging Face's tokenizers.
 
         Bytes become a byte-level model with its pattern, characters a model of characters, and symbol i of an alphabet of
@@ -321,6 +329,16 @@ class _PairTokenizer(Tokenizer):
         ----------
         path
             A file to write it to as well.
+        unk_token
+            The special token that stands in the exported tokenizer for every symbol that it does not know; by default that of the
+            argument `unknown` of this tokenizer, where that is one. False: none, and no warning.
+        template
+            What stands around a document there, such as ``"[CLS] $A [SEP]"``: ``$A`` and special tokens. What stands behind it is
+            also behind the second of a pair, with the type id 1; a second `str` says what pairs become:
+            ``("<s> $A", "<s> $A <s>:1 $B:1")``. `encode` here never adds anything.
+        special_first
+            True: in the file special tokens have the ids 0, 1, ... in the order of their ids here, and all others the next, as
+            `BpeTrainer(special_tokens=...)` numbers them. None: the ids are those of this tokenizer.
 
         Returns
         -------
@@ -331,28 +349,74 @@ class _PairTokenizer(Tokenizer):
         ------
         NotFittedError
             Without a vocabulary.
+        TypeError
+            For an argument of another type.
         ValueError
-            If the model cannot say the same, naming the first sample that is encoded differently.
+            If the model cannot say the same, naming the first sample that is encoded differently; for an `unk_token` or a
+            `template` with a word that is no special token.
+
+        Warns
+        -----
+        UserWarning
+            If symbols of a text may be unknown and there is no `unk_token`: the other library leaves them out without a word,
+            where `encode` here is an error.
+
+        Notes
+        -----
+        What is exported is tried on some thousand samples, with `unk_token` also on such that hold unknown symbols, and with
+        `template` on pairs, by the package tokenizers where it is installed. The file has a decoder that joins tokens, so that
+        decoding there gives back a text.
 
         Examples
         --------
         >>> from ubpe_numba import BPE
-        >>> text = BPE.from_merges([[0, 1]], alphabet="ab").to_huggingface()
-        >>> BPE.from_huggingface(text).encode("aab").tolist()
-        [0, 2]
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["[UNK]", "[CLS]", "[SEP]"])
+        >>> text = tok.to_huggingface(unk_token="[UNK]", template="[CLS] $A [SEP]", special_first=True)
+        >>> BPE.from_huggingface(text).encode("aab?").tolist()  # the template is left out here
+        [3, 5, 0]
         """
-        text = formats.exports.to_huggingface(self._fitted(), self._to_lists)
+        text = self._huggingface(unk_token, template, special_first)
         if path is not None:
             write_atomically(path, text.encode())
         return text
 
-    def to_transformers(self, **params: Any) -> Any:
+    def _huggingface(self, unk_token: Any, template: Any, special_first: bool | None) -> str:
+        asked = formats.exports.HuggingFace(self._unk_token(unk_token), template, special_first)
+        return formats.exports.to_huggingface(self._fitted(), self._to_lists, asked)
+
+    def to_transformers(
+        self,
+        *,
+        unk_token: Any = None,
+        template: Any = None,
+        special_first: bool | None = None,
+        bos_token: str | None = None,
+        eos_token: str | None = None,
+        pad_token: str | None = None,
+        cls_token: str | None = None,
+        sep_token: str | None = None,
+        mask_token: str | None = None,
+        model_max_length: int | None = None,
+        padding_side: str | None = None,
+        chat_template: str | None = None,
+        **params: Any,
+    ) -> Any:
         """Make a `transformers.PreTrainedTokenizerFast` that gives the same ids.
 
         Parameters
         ----------
+        unk_token, template, special_first
+            As for `to_huggingface`.
+        bos_token, eos_token, pad_token, cls_token, sep_token, mask_token
+            Which special tokens of this tokenizer have these tasks.
+        model_max_length
+            The most ids that the model takes, for ``truncation=True``.
+        padding_side
+            ``"left"`` or ``"right"``, where padding goes.
+        chat_template
+            A template of Jinja, for `apply_chat_template`.
         **params
-            Its further arguments: ``eos_token="<|endoftext|>"`` and the like say what special tokens are for.
+            Its further arguments.
 
         Returns
         -------
@@ -363,17 +427,28 @@ class _PairTokenizer(Tokenizer):
         ------
         ImportError
             Without the extra ``hf``.
-        NotFittedError, ValueError
+        NotFittedError, TypeError, ValueError
+            As `to_huggingface`; ValueError too for a word that is no special token, to which transformers would give a new id.
+
+        Warns
+        -----
+        UserWarning
             As `to_huggingface`.
 
         Examples
         --------
         >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<end>"])
-        >>> tok.to_transformers(eos_token="<end>").encode("aab<end>")  # doctest: +SKIP
-        [0, 2, 3]
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["[UNK]", "<end>"])
+        >>> fast = tok.to_transformers(unk_token="[UNK]", eos_token="<end>", model_max_length=512)  # doctest: +SKIP
+        >>> fast.encode("aabx<end>")  # doctest: +SKIP
+        [0, 2, 3, 4]
         """
-        return formats.exports.to_transformers(self.to_huggingface(), params)
+        roles = {
+            "unk_token": self._unk_token(unk_token), "bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token,
+            "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token,
+        }  # fmt: skip
+        params |= {"model_max_length": model_max_length, "padding_side": padding_side, "chat_template": chat_template}
+        return formats.exports.to_transformers(self._huggingface(unk_token, template, special_first), roles, params)
 
     # ---------------------------------------------------------------------------------------------- sentencepiece
 
@@ -725,7 +800,8 @@ class BPE(_PairTokenizer):
         Size of the vocabulary, alphabet included; fewer where no pair is left that occurs twice. None: as many as there are.
     alphabet
         None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1. Learned of integers,
-        it is 0..largest where none is negative and the largest is below 65536, and those that occur otherwise.
+        it is 0..largest where none is negative and the largest is below 65536, and those that occur otherwise. Symbols of a
+        mapping may share an id, such as the cases of a letter: `decode` then gives the first of them, and `is_lossless` is False.
     rules
         A `FitRules`; None for the defaults.
     max_token_length
@@ -739,6 +815,10 @@ class BPE(_PairTokenizer):
         Words with ids of their own, never cut and never merged: a list (ids behind the vocabulary, beyond `n_tokens`), or a
         mapping of words to ids: with ids beyond the final size where there is to be a `fit_more`. `str`, `bytes` or sequences of
         integers, as the documents. See `encode`. The parts of a document between them count as documents.
+    special_first
+        Special tokens, given as a list, have the ids 0, 1, ..., and the tokens of the vocabulary follow, as trainers of Hugging
+        Face number them; `n_tokens` still counts those of the vocabulary only. Known words stay behind. `vocabulary` knows
+        tokens by their place in it: token t has the id t + the number of special tokens.
     known_words
         The same for words that are found in every document without being asked for.
     normalizer
@@ -777,6 +857,7 @@ class BPE(_PairTokenizer):
         max_token_length: int | None = None,
         pretokenizer: Any = None,
         special_tokens: Any = None,
+        special_first: bool = False,
         known_words: Any = None,
         normalizer: Any = None,
         encoding: str | None = None,
@@ -790,6 +871,7 @@ class BPE(_PairTokenizer):
         self.max_token_length = max_token_length
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
+        self.special_first = special_first
         self.known_words = known_words
         self.normalizer = normalizer
         self.encoding = encoding
@@ -805,9 +887,9 @@ class UBPEClassic(_PairTokenizer):
     ----------
     n_candidates
         Of how many most frequent pairs a round keeps those that do not conflict: no shared token, both border pairs rarer.
-    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding
+    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, special_first
         As for `BPE`.
-    break_tokens, stop_tokens, n_threads
+    known_words, encoding, break_tokens, stop_tokens, n_threads
         As for `BPE`.
     normalizer
         As for `BPE`.
@@ -833,6 +915,7 @@ class UBPEClassic(_PairTokenizer):
         max_token_length: int | None = None,
         pretokenizer: Any = None,
         special_tokens: Any = None,
+        special_first: bool = False,
         known_words: Any = None,
         normalizer: Any = None,
         encoding: str | None = None,
@@ -847,6 +930,7 @@ class UBPEClassic(_PairTokenizer):
         self.max_token_length = max_token_length
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
+        self.special_first = special_first
         self.known_words = known_words
         self.normalizer = normalizer
         self.encoding = encoding

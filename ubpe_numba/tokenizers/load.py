@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from ubpe_numba.errors import ModelFormatError
@@ -17,7 +16,7 @@ TOKENIZERS: dict[str, type[Tokenizer]] = {"BPE": BPE, "UBPE": UBPE, "UBPEClassic
 
 
 def load(
-    path: str | os.PathLike[str],
+    path: Any,
     *,
     tokenizer: str | None = None,
     kind: str | None = None,
@@ -35,8 +34,9 @@ def load(
     Parameters
     ----------
     path
-        The file; or a folder, in which it is the first of `tokenizer.json`, `tekken.json`, `tokenizer.model`, `vocab.json` (with
-        `merges.txt`), `encoder.json` (with `vocab.bpe`) and `vocab.txt`.
+        The file; or a folder, such as `save_pretrained` of transformers makes, in which it is the first of `tokenizer.json`,
+        `tekken.json`, `tokenizer.model`, `vocab.json` (with `merges.txt`), `encoder.json` (with `vocab.bpe`) and `vocab.txt`; or
+        a `tokenizers.Tokenizer`, or a fast tokenizer of transformers.
     tokenizer
         What it becomes, ``"BPE"``, ``"UBPEClassic"`` or ``"UBPE"``, where the file leaves that open: by default a `BPE`, of
         unigrams `UBPE`, and of a dump of ubpe `UBPEClassic` where tokens are made of learned ones, else `UBPE`.
@@ -77,9 +77,9 @@ def load(
     >>> from ubpe_numba import BPE, load
     >>> path = os.path.join(tempfile.mkdtemp(), "anything")
     >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
-    >>> for write in (tok.to_huggingface, tok.to_published):
+    >>> for text in (tok.to_huggingface(unk_token=False), tok.to_published()):
     ...     with open(path, "w") as f:
-    ...         _ = f.write(write())
+    ...         _ = f.write(text)
     ...     print(load(path, kind="str").encode("aab").tolist())
     [0, 2]
     [0, 2]

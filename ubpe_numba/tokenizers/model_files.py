@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +19,7 @@ from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.tokenizers.arguments import NOT_IN_PARAMS
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.segmenter import Segmenter
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -48,11 +49,12 @@ def save(tok: Tokenizer, path: str | os.PathLike[str], **parts: dict[str, Any]) 
 
 def loaded(cls: type[T], where: str, state: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None) -> T:
     """A tokenizer from what a file of so many bytes holds."""
-    make: Any = cls  # the constructors differ
+    make: Any = _class_of(state["tokenizer"]) if inspect.isabstract(cls) else cls  # the constructors differ
     tok: T = make(n_threads=n_threads)
     thread_pool.resolve(n_threads)  # raises for the argument, or for the environment, before the file is looked into
-    if state["tokenizer"] != cls.__name__:
-        raise ModelFormatError(f"{where}: a {state['tokenizer']}, not a {cls.__name__}: use {state['tokenizer']}.load")
+    if state["tokenizer"] != type(tok).__name__:
+        name = state["tokenizer"]
+        raise ModelFormatError(f"{where}: a {name}, not a {cls.__name__}: use {name}.load, or Tokenizer.load for any of them")
     at_most = model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
     try:
         params = state["params"]
@@ -76,11 +78,19 @@ def loaded(cls: type[T], where: str, state: dict[str, Any], n_bytes: int, n_thre
     return tok
 
 
+def _class_of(name: str) -> Any:
+    """The class that a model file names; that of `BPE` for another, which its `load` then refuses."""
+    from ubpe_numba.tokenizers.load import TOKENIZERS  # here only: it imports all of them
+
+    return TOKENIZERS.get(name, TOKENIZERS["BPE"])
+
+
 def take(tok: Tokenizer, model: Model) -> None:
     """Become fitted with a model from elsewhere, and set the constructor's arguments that go with it."""
     segmenter = model.segmenter
     tok.pretokenizer, tok.encoding, tok.normalizer = segmenter.pretokenizer, segmenter.encoding, segmenter.normalizer
-    tok.special_tokens, tok.known_words = _words(segmenter.special, model.vocabulary.offsets.size - 1)
+    tok.special_first = segmenter.n_first > 0
+    tok.special_tokens, tok.known_words = _words(segmenter, model.vocabulary.offsets.size - 1)
     tok.break_tokens, tok.stop_tokens = (None, None) if segmenter.lone is None else segmenter.lone.arguments()
     tok._adopt(model)
 
@@ -97,13 +107,17 @@ def imported(cls: type[T], model: Model, params: dict[str, Any]) -> T:
     return tok
 
 
-def _words(special: SpecialTokens | None, size: int) -> tuple[Any, Any]:
+def _words(segmenter: Segmenter, size: int) -> tuple[Any, Any]:
     """The arguments `special_tokens` and `known_words`: lists if that gives the same ids, else mappings."""
+    special, n_first = segmenter.special, segmenter.n_first
     if special is None:
         return None, None
     parts: list[Any] = []
     for known in (False, True):
         parts.append({w: int(i) for w, i, k in zip(special.words, special.ids, special.always, strict=True) if bool(k) is known})
+    if n_first:
+        behind = list(range(n_first + size, size + len(special.words)))
+        return list(parts[0]), (list(parts[1]) if [*parts[1].values()] == behind else parts[1]) or None
     if [*parts[0].values(), *parts[1].values()] == list(range(size, size + len(special.words))):
         parts = [list(part) for part in parts]
     return parts[0] or None, parts[1] or None

@@ -70,9 +70,9 @@ class UBPE(Tokenizer):
         ln((1 + c) / (V + sum of c)) of the occurrences c of a token in the merged corpus (of the count that it had when it was
         merged, where only that is known), so that the likeliest path under independent tokens wins (all are negative, rare
         ones far below 0); or V numbers in -1e6..1e6, one for each id, larger ones preferred. Other objectives ignore them.
-    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding
+    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, special_first
         As for `BPE`.
-    break_tokens, stop_tokens, n_threads
+    known_words, encoding, break_tokens, stop_tokens, n_threads
         As for `BPE`.
     normalizer
         As for `BPE`.
@@ -111,6 +111,7 @@ class UBPE(Tokenizer):
         max_token_length: int | None = None,
         pretokenizer: Any = None,
         special_tokens: Any = None,
+        special_first: bool = False,
         known_words: Any = None,
         normalizer: Any = None,
         encoding: str | None = None,
@@ -127,6 +128,7 @@ class UBPE(Tokenizer):
         self.max_token_length = max_token_length
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
+        self.special_first = special_first
         self.known_words = known_words
         self.normalizer = normalizer
         self.encoding = encoding
@@ -413,7 +415,8 @@ class UBPE(Tokenizer):
         Parameters
         ----------
         source
-            The text, the path of a file, or a `tokenizers.Tokenizer`.
+            The text, the path of a file or of a folder that has it, a `tokenizers.Tokenizer`, or a fast tokenizer of
+            transformers.
         **params
             Further constructor arguments.
 
@@ -447,7 +450,14 @@ class UBPE(Tokenizer):
         """
         return cls._imported(formats.imports.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
 
-    def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
+    def to_huggingface(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        unk_token: Any = None,
+        template: Any = None,
+        special_first: bool | None = None,
+    ) -> str:
         """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type Unigram.
 
         Bytes become a byte-level model with its pattern, characters a model of characters, integers characters as by
@@ -457,6 +467,11 @@ class UBPE(Tokenizer):
         ----------
         path
             A file to write it to as well.
+        unk_token
+            The special token that stands in the exported tokenizer for unknown symbols, several side by side as one; by default
+            that of the argument `unknown` of this tokenizer, where that is one. Without it the other library raises an error.
+        template, special_first
+            As for `BPE.to_huggingface`.
 
         Returns
         -------
@@ -467,9 +482,11 @@ class UBPE(Tokenizer):
         ------
         NotFittedError
             Without a vocabulary.
+        TypeError
+            For an argument of another type.
         ValueError
-            For another objective than ``"tokenizers"``, or a model that cannot say the same, naming the first sample that is
-            encoded differently.
+            For an argument as by `BPE.to_huggingface`, for another objective than ``"tokenizers"``, or a model that cannot say
+            the same, naming the first sample that is encoded differently.
 
         Notes
         -----
@@ -488,6 +505,12 @@ class UBPE(Tokenizer):
         >>> UBPE.from_huggingface(tok.to_huggingface()).encode("abab").tolist() == tok.encode("abab").tolist()
         True
         """
+        text = self._huggingface(unk_token, template, special_first)
+        if path is not None:
+            write_atomically(path, text.encode())
+        return text
+
+    def _huggingface(self, unk_token: Any, template: Any, special_first: bool | None) -> str:
         model = self._fitted()
         if self.objective != "tokenizers":
             self._check_objective()
@@ -497,20 +520,45 @@ class UBPE(Tokenizer):
                 f"among those of equal weight; {hint}set_params(objective='tokenizers') takes the same"
             )
         unknown = "skip" if model.segmenter.unknown is None else "raise"  # which leaves it to the rule of the model
-        text = formats.exports.to_huggingface_unigram(
-            _with_scores(model), lambda docs: self.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists()
+        return formats.exports.to_huggingface_unigram(
+            _with_scores(model),
+            lambda docs: self.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists(),
+            formats.exports.HuggingFace(self._unk_token(unk_token), template, special_first),
         )
-        if path is not None:
-            write_atomically(path, text.encode())
-        return text
 
-    def to_transformers(self, **params: Any) -> Any:
+    def to_transformers(
+        self,
+        *,
+        unk_token: Any = None,
+        template: Any = None,
+        special_first: bool | None = None,
+        bos_token: str | None = None,
+        eos_token: str | None = None,
+        pad_token: str | None = None,
+        cls_token: str | None = None,
+        sep_token: str | None = None,
+        mask_token: str | None = None,
+        model_max_length: int | None = None,
+        padding_side: str | None = None,
+        chat_template: str | None = None,
+        **params: Any,
+    ) -> Any:
         """Make a `transformers.PreTrainedTokenizerFast` that gives the same ids.
 
         Parameters
         ----------
+        unk_token, template, special_first
+            As for `to_huggingface`.
+        bos_token, eos_token, pad_token, cls_token, sep_token, mask_token
+            Which special tokens of this tokenizer have these tasks.
+        model_max_length
+            The most ids that the model takes, for ``truncation=True``.
+        padding_side
+            ``"left"`` or ``"right"``, where padding goes.
+        chat_template
+            A template of Jinja, for `apply_chat_template`.
         **params
-            Its further arguments: ``eos_token="<|endoftext|>"`` and the like say what special tokens are for.
+            Its further arguments.
 
         Returns
         -------
@@ -521,8 +569,8 @@ class UBPE(Tokenizer):
         ------
         ImportError
             Without the extra ``hf``.
-        NotFittedError, ValueError
-            As `to_huggingface`.
+        NotFittedError, TypeError, ValueError
+            As `to_huggingface`; ValueError too for a word that is no special token, to which transformers would give a new id.
 
         Examples
         --------
@@ -530,7 +578,12 @@ class UBPE(Tokenizer):
         >>> tok.to_transformers().encode("abab") == tok.encode("abab").tolist()  # doctest: +SKIP
         True
         """
-        return formats.exports.to_transformers(self.to_huggingface(), params)
+        roles = {
+            "unk_token": self._unk_token(unk_token), "bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token,
+            "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token,
+        }  # fmt: skip
+        params |= {"model_max_length": model_max_length, "padding_side": padding_side, "chat_template": chat_template}
+        return formats.exports.to_transformers(self._huggingface(unk_token, template, special_first), roles, params)
 
     @classmethod
     def from_gguf(cls, path: str | os.PathLike[str], **params: Any) -> UBPE:

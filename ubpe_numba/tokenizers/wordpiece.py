@@ -22,7 +22,7 @@ from ubpe_numba.errors import ModelFormatError, UnknownTokenError
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, vocab_txt, wordpiece
 from ubpe_numba.formats.wordpiece import Words
-from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
+from ubpe_numba.runtime.arrays import describe, integer, offsets_of, place_of, positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
@@ -153,7 +153,8 @@ class WordPiece:
         Parameters
         ----------
         source
-            The text, the path of a file, or a `tokenizers.Tokenizer`.
+            The text, the path of a file or of a folder that has it, a `tokenizers.Tokenizer`, or a fast tokenizer of
+            transformers.
         n_threads
             As for the constructor.
 
@@ -216,13 +217,15 @@ class WordPiece:
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
 
-    def to_huggingface(self, path: str | os.PathLike[str] | None = None) -> str:
+    def to_huggingface(self, path: str | os.PathLike[str] | None = None, *, template: Any = None) -> str:
         """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type WordPiece.
 
         Parameters
         ----------
         path
             A file to write it to as well.
+        template
+            What stands around a document there, such as ``"[CLS] $A [SEP]"``; see `BPE.to_huggingface`.
 
         Returns
         -------
@@ -231,12 +234,16 @@ class WordPiece:
 
         Raises
         ------
+        TypeError
+            For a template of another type.
         ValueError
-            Without a pretokenizer, or if the file cannot say the same, naming the first sample that is encoded differently.
+            Without a pretokenizer, for a `template` with a word that is no special token, or if the file cannot say the same,
+            naming the first sample that is encoded differently.
 
         Notes
         -----
-        Special tokens are special there as well. What BERT puts around a text, ``[CLS]`` and ``[SEP]``, is not in the file.
+        Special tokens are special there as well. What BERT puts around a text, ``[CLS]`` and ``[SEP]``, is in the file
+        only as `template`.
 
         Examples
         --------
@@ -249,18 +256,44 @@ class WordPiece:
             Words(*(getattr(self, name) for name in Words._fields)),
             lambda docs: self.encode_batch(docs).to_lists(),
             lambda text: lambda docs: WordPiece.from_huggingface(text).encode_batch(docs).to_lists(),
+            template,
         )
         if path is not None:
             write_atomically(path, text.encode())
         return text
 
-    def to_transformers(self, **params: Any) -> Any:
+    def to_transformers(
+        self,
+        *,
+        template: Any = None,
+        unk_token: str | None = None,
+        bos_token: str | None = None,
+        eos_token: str | None = None,
+        pad_token: str | None = None,
+        cls_token: str | None = None,
+        sep_token: str | None = None,
+        mask_token: str | None = None,
+        model_max_length: int | None = None,
+        padding_side: str | None = None,
+        chat_template: str | None = None,
+        **params: Any,
+    ) -> Any:
         """Make a `transformers.PreTrainedTokenizerFast` that gives the same ids.
 
         Parameters
         ----------
+        template
+            As for `to_huggingface`.
+        unk_token, bos_token, eos_token, pad_token, cls_token, sep_token, mask_token
+            Which special tokens of this tokenizer have these tasks; `unk_token` may also be the piece for unknown words.
+        model_max_length
+            The most ids that the model takes, for ``truncation=True``.
+        padding_side
+            ``"left"`` or ``"right"``, where padding goes.
+        chat_template
+            A template of Jinja, for `apply_chat_template`.
         **params
-            Its further arguments: ``cls_token="[CLS]"`` and the like say what special tokens are for.
+            Its further arguments.
 
         Returns
         -------
@@ -271,8 +304,8 @@ class WordPiece:
         ------
         ImportError
             Without the extra ``hf``.
-        ValueError
-            As `to_huggingface`.
+        TypeError, ValueError
+            As `to_huggingface`; ValueError too for a word that is no special token, to which transformers would give a new id.
 
         Examples
         --------
@@ -280,7 +313,12 @@ class WordPiece:
         >>> tok.to_transformers(unk_token="[UNK]").encode("unable")  # doctest: +SKIP
         [1, 2]
         """
-        return formats.exports.to_transformers(self.to_huggingface(), params)
+        roles = {
+            "unk_token": unk_token, "bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token,
+            "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token,
+        }  # fmt: skip
+        params |= {"model_max_length": model_max_length, "padding_side": padding_side, "chat_template": chat_template}
+        return formats.exports.to_transformers(self.to_huggingface(template=template), roles, params)
 
     @classmethod
     def train(
@@ -359,6 +397,91 @@ class WordPiece:
         counts.pop("", None)
         learned = [piece for piece in learn_pieces(counts, n, criterion, least, prefix) if piece not in first]
         return cls([*first, *learned[: n - len(first)]], **options)
+
+    # ---------------------------------------------------------------------------------------------- pieces by name
+
+    @property
+    def vocab_size(self) -> int:
+        """One more than the largest id, special tokens and known words included: the rows of an embedding.
+
+        Examples
+        --------
+        >>> WordPiece({"[UNK]": 0, "un": 1, "a": 5}).vocab_size
+        6
+        """
+        return max(self._names) + 1
+
+    def get_vocab(self) -> dict[str, int]:
+        """The id of every piece, special token and known word, in order of ids.
+
+        Returns
+        -------
+        dict
+            A new one at each call.
+
+        Examples
+        --------
+        >>> WordPiece(["[UNK]", "un", "##able"]).get_vocab()
+        {'[UNK]': 0, 'un': 1, '##able': 2}
+        """
+        return dict(sorted({**self.vocabulary, **self._added}.items(), key=lambda item: item[1]))
+
+    def token_to_id(self, token: str) -> int | None:
+        """The id of a piece, a special token or a known word.
+
+        Parameters
+        ----------
+        token
+            The piece, with its prefix.
+
+        Returns
+        -------
+        int or None
+            None if there is none.
+
+        Examples
+        --------
+        >>> tok = WordPiece(["[UNK]", "un", "##able"])
+        >>> tok.token_to_id("##able"), tok.token_to_id("able")
+        (2, None)
+        """
+        return self._added.get(token, self.vocabulary.get(token))
+
+    def id_to_token(self, token_id: int) -> str | None:
+        """The piece, special token or known word of an id.
+
+        Parameters
+        ----------
+        token_id
+            An id.
+
+        Returns
+        -------
+        str or None
+            None if no piece has it.
+
+        Raises
+        ------
+        TypeError
+            If it is no integer.
+
+        Examples
+        --------
+        >>> tok = WordPiece(["[UNK]", "un", "##able"])
+        >>> tok.id_to_token(2), tok.id_to_token(3)
+        ('##able', None)
+        """
+        return self._names.get(integer(token_id, "token_id"))
+
+    def __eq__(self, other: object) -> bool:
+        """Equal where all arguments but `n_threads` are."""
+        if not isinstance(other, WordPiece):
+            return NotImplemented
+        mine, yours = self.__getstate__(), other.__getstate__()
+        return type(self) is type(other) and all(mine[name] == yours[name] for name in Words._fields)
+
+    def __hash__(self) -> int:
+        return hash((type(self), len(self.vocabulary), self.unknown, self.prefix, self.longest))
 
     # ---------------------------------------------------------------------------------------------- encoding
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ubpe_numba.documents.normalise import Documents, as_document, text_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
-from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.vocabulary.symbol_table import CHUNK, TABLE_SPAN, SymbolTable, order_by_id, read_symbols
+from ubpe_numba.runtime.arrays import describe, integers_of
+from ubpe_numba.vocabulary.symbol_table import CHUNK, TABLE_SPAN, SymbolTable, groups_by_id, read_symbols
 
 __all__ = ["MAX_SIZE", "Alphabet"]
 
@@ -24,21 +24,30 @@ _DTYPES: dict[str, type[np.integer[Any]]] = {"int": np.int32, "str": np.uint32, 
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _DENSE = 65536  # learned integer alphabets are 0..max below this: each symbol is its own id, and no table is needed
 _DENSE_MOST = 2**22  # likewise below this for a large corpus; an unused id of a vocabulary costs 36 bytes
+_NO_IDS: NDArray[np.int32] = np.zeros(0, np.int32)
+_NO_IDS.setflags(write=False)
 
 
 class Alphabet:
     """Symbols with the ids 0..size-1. Immutable; made and validated by the class methods below.
+
+    Several symbols may have one id, such as the upper and lower case of a letter: the first of them is its symbol, which decoding
+    gives back, and the others are folded onto it.
 
     Attributes
     ----------
     kind : str
         What documents are made of: ``"int"``, ``"str"`` or ``"bytes"``.
     size : int
-        The number of symbols, 1..`MAX_SIZE` (at most 256 for bytes, 0x110000 for str).
+        The number of ids, 1..`MAX_SIZE` (at most 256 for bytes, 0x110000 for str).
     is_identity : bool
-        Whether every symbol (a code point for str) is its own id.
+        Whether every symbol (a code point for str) is its own id, and there are no others.
+    is_lossless : bool
+        Whether no two symbols have the same id.
     symbols : ndarray
         The symbol of each id.
+    folded_symbols, folded_ids : ndarray
+        The symbols that are folded onto others, ascending, and their ids; empty if there are none.
 
     Examples
     --------
@@ -50,18 +59,33 @@ class Alphabet:
     [[2, 0, 3], [1]]
     >>> alphabet.output(alphabet.to_symbols(np.array([2, 0, 3], np.int32)))
     'GAT'
+    >>> folded = Alphabet.from_user({"A": 0, "a": 0, "C": 1, "c": 1})
+    >>> folded, folded.is_lossless
+    (Alphabet(kind='str', size=2, symbols='AC', folded='ac'), False)
+    >>> folded.to_ids(as_documents(["CaA"])).to_lists()
+    [[1, 0, 0]]
     """
 
-    __slots__ = ("_finder", "_symbols", "is_identity", "kind", "size")
+    __slots__ = ("_finder", "_symbols", "folded_ids", "folded_symbols", "is_identity", "kind", "size")
     kind: str
     size: int
     is_identity: bool
+    folded_symbols: NDArray[Any]
+    folded_ids: NDArray[np.int32]
     _symbols: NDArray[Any] | None  # None for the identity until `symbols` is first used: it may be large
     _finder: SymbolTable | None  # None until the first look-up
 
-    def __init__(self, kind: str, size: int, symbols: NDArray[Any] | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        size: int,
+        symbols: NDArray[Any] | None = None,
+        folded_symbols: NDArray[Any] | None = None,
+        folded_ids: NDArray[np.int32] = _NO_IDS,
+    ) -> None:
         """Store without a check; `symbols` is None for the identity."""
-        fields = {"kind": kind, "size": size, "is_identity": symbols is None}
+        folded = _frozen(np.zeros(0, _DTYPES[kind])) if folded_symbols is None else folded_symbols
+        fields = {"kind": kind, "size": size, "is_identity": symbols is None, "folded_symbols": folded, "folded_ids": folded_ids}
         for name, value in {**fields, "_symbols": symbols, "_finder": None}.items():
             object.__setattr__(self, name, value)
 
@@ -130,7 +154,8 @@ class Alphabet:
         return cls._from_values(values, kind, "symbols")
 
     @classmethod
-    def _from_values(cls, values: NDArray[Any], kind: str, name: str) -> Alphabet:
+    def _from_values(cls, values: NDArray[Any], kind: str, name: str, n: int | None = None, ids: Any = _NO_IDS) -> Alphabet:
+        """Check symbols, and make an alphabet of the first n; the others are folded onto `ids`."""
         limit = _limit(kind)
         if not 1 <= values.size <= limit:
             raise ValueError(f"{name}: expected 1..{limit} symbols for kind {kind!r}, got {values.size}")
@@ -141,17 +166,19 @@ class Alphabet:
             first, second = order[at[0]], order[at[0] + 1]
             twice = _shown(values[first], kind)
             raise ValueError(f"{name}: symbol {twice!r} is there twice, as entry {first} and entry {second}")
-        return cls._from_distinct(values, kind)
+        if n is None or n == values.size:
+            return cls._from_distinct(values, kind)
+        dtype = _dtype_of(values, kind)
+        ascending = np.argsort(values[n:])  # whatever their order in a mapping, equal alphabets have equal fields
+        folded, onto = values[n:][ascending].astype(dtype), np.asarray(ids)[ascending].astype(np.int32)
+        return cls(kind, n, _frozen(values[:n].astype(dtype)), _frozen(folded), _frozen(onto))
 
     @classmethod
     def _from_distinct(cls, values: NDArray[Any], kind: str) -> Alphabet:
         """Make an alphabet of valid symbols: held in the dtype of their kind, or not at all if they are the identity."""
         if np.array_equal(values, np.arange(values.size)):
             return cls(kind, values.size)
-        dtype = _DTYPES[kind]
-        if kind == "int" and not -(2**31) <= values.min() <= values.max() < 2**31:
-            dtype = np.int64
-        return cls(kind, values.size, _frozen(values.astype(dtype)))
+        return cls(kind, values.size, _frozen(values.astype(_dtype_of(values, kind))))
 
     @classmethod
     def from_user(cls, alphabet: Any, kind: str | None = None) -> Alphabet:
@@ -161,7 +188,8 @@ class Alphabet:
         ----------
         alphabet : int, sequence or mapping
             The number of symbols; or the symbols in the order of their ids (integers, characters, bytes; a `str` or `bytes` of
-            them); or a mapping of the symbols onto 0..size-1.
+            them); or a mapping of the symbols onto 0..size-1. Symbols of a mapping may share an id: the first of them is the one
+            that decoding gives.
         kind : str, optional
             What the documents are made of; by default what the symbols are. An alphabet of integers may be used for ``"bytes"``,
             and one of bytes for ``"int"``.
@@ -176,7 +204,7 @@ class Alphabet:
         TypeError
             If `alphabet` is none of these, or its symbols are not of the kind.
         ValueError
-            If there are no symbols, or a symbol or an id is out of range or there twice.
+            If there are no symbols, a symbol or an id is out of range, a symbol is there twice, or an id has no symbol.
 
         Examples
         --------
@@ -184,6 +212,8 @@ class Alphabet:
         array([ 7, -1], dtype=int32)
         >>> Alphabet.from_user(4)
         Alphabet(kind='int', size=4)
+        >>> Alphabet.from_user({b"A": 0, b"C": 1, b"a": 0}).lookup(np.frombuffer(b"CAa", np.uint8))
+        array([1, 0, 0], dtype=int32)
         """
         if kind is not None:
             _limit(kind)
@@ -194,9 +224,10 @@ class Alphabet:
         values, _, found = read_symbols(list(alphabet) if isinstance(alphabet, Mapping) else alphabet)
         if kind not in (None, found) and "str" in (kind, found):
             raise TypeError(f"alphabet: expected {_ELEMENTS[str(kind)]}, got {_ELEMENTS[found]}")
-        if isinstance(alphabet, Mapping):
-            values = values[order_by_id(alphabet)]
-        return cls._from_values(values, kind or found, "alphabet")
+        if not isinstance(alphabet, Mapping):
+            return cls._from_values(values, kind or found, "alphabet")
+        order, n, ids = groups_by_id(alphabet)
+        return cls._from_values(values[order], kind or found, "alphabet", n, ids)
 
     @classmethod
     def learn(cls, documents: Documents, n_symbols: int | None = None) -> Alphabet:
@@ -247,11 +278,31 @@ class Alphabet:
         return symbols
 
     @property
+    def is_lossless(self) -> bool:
+        """Whether no two symbols have the same id, so that symbols can be told from ids."""
+        return not self.folded_ids.size
+
+    @property
     def finder(self) -> SymbolTable:
         """What looks up the ids of symbols, made when it is first needed."""
-        finder = self._finder or SymbolTable.of(self.symbols)
+        finder = self._finder or SymbolTable.of(self.symbols, self.folded_symbols, self.folded_ids)
         object.__setattr__(self, "_finder", finder)  # two threads may both make it: both make the same
         return finder
+
+    def refuse_folded(self) -> None:
+        """Raise an error if several symbols have one id: before an export to libraries that have no such alphabets.
+
+        Raises
+        ------
+        ValueError
+            With the first of them, and what can be exported instead.
+        """
+        if not self.is_lossless:
+            first, other = (_shown(s, self.kind) for s in (self.symbols[self.folded_ids[0]], self.folded_symbols[0]))
+            raise ValueError(
+                f"alphabet: {first!r} and {other!r} have the same id, which other libraries cannot say; to export the tokenizer "
+                "without the folded symbols: from_merges(tok.vocabulary.merges, tok.alphabet_.output(tok.alphabet_.symbols))"
+            )
 
     def check_kind(self, documents: Documents, *, name: str = "docs") -> None:
         """Raise an error if documents are not of the kind of the alphabet.
@@ -409,12 +460,15 @@ class Alphabet:
         Returns
         -------
         dict
-            `kind`, `size`, and `symbols`, which is None for the identity.
+            `kind`, `size`, and `symbols`, which is None for the identity; `folded_symbols` and `folded_ids` if there are any.
         """
-        return {"kind": self.kind, "size": self.size, "symbols": None if self.is_identity else self.symbols}
+        state = {"kind": self.kind, "size": self.size, "symbols": None if self.is_identity else self.symbols}
+        return state if self.is_lossless else {**state, "folded_symbols": self.folded_symbols, "folded_ids": self.folded_ids}
 
     @classmethod
-    def from_state(cls, kind: str, size: int, symbols: Any = None) -> Alphabet:
+    def from_state(
+        cls, kind: str, size: int, symbols: Any = None, folded_symbols: Any = None, folded_ids: Any = None
+    ) -> Alphabet:
         """Make an alphabet from what `state` returned.
 
         Parameters
@@ -425,6 +479,10 @@ class Alphabet:
             The number of symbols.
         symbols : integer array, list, or str, optional
             The symbols in the order of their ids, a `str` only for the kind ``"str"``; None for the identity.
+        folded_symbols : integer array, list, or str, optional
+            Further symbols, likewise; None if there are none.
+        folded_ids : integer array or list, optional
+            Their ids.
 
         Returns
         -------
@@ -434,16 +492,31 @@ class Alphabet:
         Raises
         ------
         ModelFormatError
-            If one of the three is not valid, or they do not fit together.
+            If one of them is not valid, or they do not fit together.
         """
         try:
             dense = cls._dense(size, kind, "alphabet size")
             made = dense if symbols is None else cls.from_symbols(symbols, kind)
+            if made.size != dense.size:
+                raise ValueError(f"symbols: expected {dense.size}, the size, got {made.size}")
+            if folded_symbols is None and folded_ids is None:
+                return made
+            if symbols is None:
+                raise ValueError("symbols: expected them, as there are folded ones")
+            return made._with_folded(folded_symbols, folded_ids)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"alphabet: {error}") from error
-        if made.size != dense.size:
-            raise ModelFormatError(f"alphabet: symbols: expected {dense.size}, the size, got {made.size}")
-        return made
+
+    def _with_folded(self, symbols: Any, ids: Any) -> Alphabet:
+        """The alphabet with further symbols, of a state; TypeError or ValueError if they are not valid."""
+        folded = Alphabet.from_symbols(symbols, self.kind).symbols
+        onto = integers_of(ids, "folded_ids")
+        if onto.shape != folded.shape:
+            raise ValueError(f"folded_ids: expected {folded.size}, one for each of folded_symbols, got shape {onto.shape}")
+        if not 0 <= onto.min() <= onto.max() < self.size:
+            raise ValueError(f"folded_ids: expected 0..{self.size - 1}, got {onto.min()}..{onto.max()}")
+        both = np.concatenate([self.symbols.astype(np.int64), folded.astype(np.int64)])
+        return Alphabet._from_values(both, self.kind, "symbols, and behind them folded_symbols", self.size, onto)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an Alphabet is frozen: cannot set {name!r}")
@@ -457,8 +530,10 @@ class Alphabet:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Alphabet):
             return NotImplemented
-        same = (self.kind, self.size, self.is_identity) == (other.kind, other.size, other.is_identity)
-        return same and (self.is_identity or np.array_equal(self.symbols, other.symbols))
+        if (self.kind, self.size, self.is_identity) != (other.kind, other.size, other.is_identity):
+            return False
+        names = ("symbols", "folded_symbols", "folded_ids")
+        return self.is_identity or all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     def __hash__(self) -> int:
         return hash((self.kind, self.size, self.is_identity))
@@ -466,9 +541,13 @@ class Alphabet:
     def __repr__(self) -> str:
         if self.is_identity:
             return f"Alphabet(kind={self.kind!r}, size={self.size})"
-        some = self.output(self.symbols[:8])
-        shown = str(some.tolist()) if isinstance(some, np.ndarray) else repr(some)
-        return f"Alphabet(kind={self.kind!r}, size={self.size}, symbols={shown}{'...' * (self.size > 8)})"
+        folded = "" if self.is_lossless else f", folded={self._first(self.folded_symbols)}"
+        return f"Alphabet(kind={self.kind!r}, size={self.size}, symbols={self._first(self.symbols)}{folded})"
+
+    def _first(self, symbols: NDArray[Any]) -> str:
+        """The first of some symbols, as `repr` shows them."""
+        some = self.output(symbols[:8])
+        return (str(some.tolist()) if isinstance(some, np.ndarray) else repr(some)) + "..." * (symbols.size > 8)
 
 
 def distinct_symbols(documents: Documents) -> NDArray[Any]:
@@ -490,6 +569,12 @@ def _limit(kind: object) -> int:
     if not isinstance(kind, str) or kind not in _LIMITS:
         raise ValueError(f"kind: expected 'int', 'str' or 'bytes', got {kind!r}")
     return _LIMITS[kind]
+
+
+def _dtype_of(values: NDArray[Any], kind: str) -> type[np.integer[Any]]:
+    """The dtype in which symbols of a kind are held; of integers the narrowest of two."""
+    wide = kind == "int" and not -(2**31) <= values.min() <= values.max() < 2**31
+    return np.int64 if wide else _DTYPES[kind]
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -62,13 +62,23 @@ class LoneSymbols(NamedTuple):
         return np.concatenate([self.breaks, self.stops])
 
     def ids(self, alphabet: Alphabet) -> np.ndarray:
-        """The ids of all, int32[k]; ValueError for one that is no symbol of the alphabet."""
+        """The ids of all, int32[k]; ValueError for one that is no symbol of the alphabet, or whose id another symbol has, too.
+
+        Documents are cut before they become ids: all symbols of an id have to be among these.
+        """
         found = alphabet.lookup(self.all)
         if (missing := np.flatnonzero(found < 0)).size:
             i = int(missing[0])
             name, symbol = "break_tokens" if i < self.breaks.size else "stop_tokens", int(self.all[i])
             shown = chr(symbol) if self.kind == "str" else symbol
             raise ValueError(f"{name}: {shown!r} is not in the alphabet of {alphabet.size} symbols; give the alphabet too")
+        if not alphabet.is_lossless:
+            folded = np.flatnonzero(np.isin(alphabet.folded_ids, found))
+            same = np.concatenate([alphabet.folded_symbols[folded], alphabet.symbols[alphabet.folded_ids[folded]]])
+            if (alone := np.setdiff1d(same, self.all)).size:
+                shown = chr(alone[0]) if self.kind == "str" else int(alone[0])
+                name = "break_tokens" if self.breaks.size else "stop_tokens"
+                raise ValueError(f"{name}: {shown!r} has the same id as one of them: give all symbols of an id")
         return found
 
     def held_by(self, alphabet: Alphabet, vocabulary: Vocabulary) -> bool:

@@ -40,8 +40,9 @@ class Model(NamedTuple):
         """
         state = self.alphabet.state()
         h = hashlib.sha256(f"{name}{state['kind']}{state['size']}{options}".encode())
-        if state["symbols"] is not None:
-            h.update(state["symbols"].astype("<i8").tobytes())
+        for name in ("symbols", "folded_symbols", "folded_ids"):
+            if state.get(name) is not None:
+                h.update(state[name].astype("<i8").tobytes())
         if text := self.segmenter.state():
             text |= {"token_ids": [] if self.segmenter.token_ids is None else self.segmenter.token_ids.tolist()}
             h.update(json.dumps(text, sort_keys=True).encode())
@@ -61,7 +62,8 @@ class Model(NamedTuple):
         The alphabet may have `max_symbols` symbols, and the learned tokens stand for as many in all. ModelFormatError for
         anything that is not valid, before anything large is allocated.
         """
-        check_fields(state["alphabet"], ("kind", "size", "symbols"), "alphabet")
+        folded = ("folded_symbols", "folded_ids") if "folded_symbols" in state["alphabet"] else ()
+        check_fields(state["alphabet"], ("kind", "size", "symbols", *folded), "alphabet")
         alphabet = Alphabet.from_state(**state["alphabet"])
         if alphabet.size > max_symbols:
             raise ModelFormatError(f"alphabet: more than {max_symbols} symbols; pass a larger max_symbols")

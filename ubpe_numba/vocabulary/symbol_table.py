@@ -27,16 +27,21 @@ class SymbolTable(NamedTuple):
     order: NDArray[np.int32]  # the ids of `keys`
 
     @classmethod
-    def of(cls, symbols: NDArray[Any]) -> SymbolTable:
-        """Make it from at least one symbol, in the order of their ids. O(span), or O(n log n) without a table."""
-        low, span = int(symbols.min()), int(symbols.max()) - int(symbols.min()) + 1
+    def of(cls, symbols: NDArray[Any], more: NDArray[Any], ids_of_more: NDArray[np.int32]) -> SymbolTable:
+        """Make it from at least one symbol, in the order of their ids, and more with any ids of these.
+
+        O(span), or O(n log n) without a table.
+        """
         ids = np.arange(symbols.size, dtype=np.int32)
+        if more.size:
+            symbols, ids = np.concatenate([symbols, more]), np.concatenate([ids, ids_of_more])
+        low, span = int(symbols.min()), int(symbols.max()) - int(symbols.min()) + 1
         if span <= TABLE_SPAN:
             table = np.full(span + 2, -1, np.int32)
             table[symbols.astype(np.int64) - low + 1] = ids
             return cls(low, table, np.zeros(0, np.int64), ids[:0])
-        order = np.argsort(symbols).astype(np.int32)
-        return cls(low, ids[:0], symbols[order].astype(np.int64), order)
+        order = np.argsort(symbols)
+        return cls(low, ids[:0], symbols[order].astype(np.int64), ids[order])
 
     def __call__(self, values: NDArray[Any]) -> NDArray[np.int32]:
         """The ids, int32[n], of n integers (not uint64), -1 for unknown ones. O(n), or O(n log size) without a table."""
@@ -78,21 +83,22 @@ def read_symbols(symbols: Any) -> Documents:
     return as_document(cls().join(items), name="alphabet")
 
 
-def order_by_id(alphabet: Mapping[Any, int]) -> NDArray[np.int64]:
-    """For each id 0..n-1 the index of the entry that has it, int64[n], in a mapping of n symbols to ids.
+def groups_by_id(alphabet: Mapping[Any, int]) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
+    """What has which id in a mapping of n symbols to ids.
 
-    Raises TypeError or ValueError unless the ids are 0..n-1, each once.
+    Indices of entries int64[n]: first of each id 0..m-1 the first entry that has it, then all the others; m; and the ids of those
+    others. Raises TypeError or ValueError unless the ids are 0..m-1, each at least once.
 
-    >>> order_by_id({"a": 1, "b": 0})
-    array([1, 0])
+    >>> groups_by_id({"a": 1, "b": 0, "A": 1})
+    (array([1, 0, 2]), 2, array([1]))
     """
     keys, n = list(alphabet), len(alphabet)
-    ids = as_document(list(alphabet.values()), name="alphabet: ids").values
+    ids = as_document(list(alphabet.values()), name="alphabet: ids").values.astype(np.int64)
     if (at := np.flatnonzero((ids < 0) | (ids >= n))).size:
-        key, i = keys[at[0]], ids[at[0]]
-        raise ValueError(f"alphabet: symbol {key!r} has id {i}, expected 0..{n - 1}, each once")
-    order = np.argsort(ids, kind="stable")
-    if (at := np.flatnonzero(ids[order[1:]] == ids[order[:-1]])).size:
-        first, second = order[at[0]], order[at[0] + 1]
-        raise ValueError(f"alphabet: symbols {keys[first]!r} and {keys[second]!r} have the same id {ids[first]}")
-    return order
+        raise ValueError(f"alphabet: symbol {keys[at[0]]!r} has id {ids[at[0]]}, expected 0..{n - 1}")
+    found, first = np.unique(ids, return_index=True)
+    if (gap := np.flatnonzero(found != np.arange(found.size))).size:
+        last = keys[int(np.argmax(ids))]
+        raise ValueError(f"alphabet: no symbol has id {gap[0]}, though {last!r} has {ids.max()}")
+    others = np.delete(np.arange(n), first)
+    return np.concatenate([first, others]), found.size, ids[others]

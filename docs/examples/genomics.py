@@ -1,0 +1,26 @@
+"""The tokenizer of DNABERT-2 for a genome: BPE over bases, special tokens first, handed to transformers."""
+
+import pathlib
+import zlib
+
+import numpy as np
+from transformers import AutoTokenizer
+
+from ubpe_numba import BPE, Splitter
+
+SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
+packed = np.fromfile(pathlib.Path(__file__).parents[1] / "data" / "ecoli_536.2bit", np.uint8)
+dna = np.frombuffer(b"ACGT", np.uint8)[packed[:, None] >> np.arange(0, 8, 2) & 3].tobytes().decode()
+reads = [dna[i : i + 1000] for i in range(0, len(dna), 1000)]
+
+tok = BPE(1024 - len(SPECIAL), special_tokens=SPECIAL, pretokenizer=Splitter(["Whitespace"])).fit(reads)
+fast = tok.to_transformers(
+    unk_token="[UNK]", template="[CLS] $A [SEP]", special_first=True, model_max_length=512,
+    cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]", mask_token="[MASK]",
+)  # fmt: skip
+fast.save_pretrained("dna-tokenizer")
+
+tokenizer = AutoTokenizer.from_pretrained("dna-tokenizer")
+batch = tokenizer([*reads, "ACGTNACGT"], padding=True, truncation=True, return_tensors="np")
+print("an unknown base:", tokenizer.convert_ids_to_tokens(tokenizer("ACGTNACGT")["input_ids"]))
+print(f"{len(tokenizer)} ids, a batch of {batch['input_ids'].shape}, checksum {zlib.crc32(batch['input_ids'].astype('<i4')):08x}")

@@ -1,0 +1,455 @@
+"""MidiTok's tokenizers with this library's BPE against MidiTok's own, on real scores and on drawn ones."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import importlib
+import pathlib
+import pickle
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from integrations.conftest import needed
+from midi_files import PRELUDE, midi_files
+from test_docstrings import _members, problems
+
+from ubpe_numba import Ragged
+from ubpe_numba.errors import NotFittedError, UnknownSymbolError, UnknownTokenError
+
+miditok = needed("miditok")
+symusic = needed("symusic")
+ours: Any = importlib.import_module("ubpe_numba.integrations.miditok")
+
+MORE = 300  # tokens beyond the basic ones
+KINDS = ("REMI", "TSD", "MIDILike", "Structured", "PerTok", "MMM")
+SPLITS = ("bar", "beat", "no")
+PERTOK = {"ticks_per_quarter": 320, "use_microtiming": True, "max_microtiming_shift": 0.125, "num_microtiming_bins": 110}
+
+
+def config(kind: str = "REMI", split: str = "bar", **more: Any) -> Any:
+    if kind == "PerTok":
+        more = {**PERTOK, **more}
+    else:
+        more = {"use_tempos": True, "use_time_signatures": True, "use_programs": kind != "Structured", **more}
+    if kind == "MMM":
+        more["base_tokenizer"] = "REMI"
+    return miditok.TokenizerConfig(encode_ids_split=split, **more)
+
+
+def both(kind: str = "REMI", split: str = "bar", **more: Any) -> tuple[Any, Any]:
+    """A tokenizer of MidiTok and one of ours."""
+    return getattr(miditok, kind)(config(kind, split, **more)), getattr(ours, kind)(config(kind, split, **more))
+
+
+@functools.cache
+def readable(kind: str = "REMI") -> list[pathlib.Path]:
+    """Scores that MidiTok reads, as many as a minute allows; which ones is up to the tokenizer, such as by time signatures."""
+    found, tokenizer = [], getattr(miditok, kind)(config(kind))
+    for path in midi_files(12_000)[:10]:
+        try:
+            tokenizer(path)
+        except (RuntimeError, ValueError, KeyError):
+            continue
+        found.append(path)
+    assert PRELUDE in found
+    return found
+
+
+@pytest.fixture
+def trained() -> Any:
+    tokenizer = ours.REMI(config())
+    tokenizer.train(len(tokenizer.vocab) + MORE, files_paths=readable()[:2])
+    return tokenizer
+
+
+def melody(pitches: list[int], step: int = 240) -> Any:
+    score, track = symusic.Score(480), symusic.Track()
+    for i, pitch in enumerate(pitches):
+        track.notes.append(symusic.Note(step * i, step, pitch, 96))
+    score.tracks.append(track)
+    return score
+
+
+def listed(tokens: Any) -> list[Any]:
+    return tokens if isinstance(tokens, list) else [tokens]
+
+
+# ---------------------------------------------------------------------------------------------------- the same as MidiTok
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_and_ids_are_those_of_miditok(kind: str, split: str, tmp_path: pathlib.Path) -> None:
+    """The whole JSON, character for character; ids and their decoding; either reads the file of the other."""
+    theirs, mine = both(kind, split)
+    files, size = readable(kind), len(theirs.vocab) + MORE
+    theirs.train(size, files_paths=files)
+    mine.train(size, files_paths=files)
+    theirs.save(tmp_path / "theirs.json")
+    mine.save(tmp_path / "mine.json")
+    assert (tmp_path / "mine.json").read_bytes() == (tmp_path / "theirs.json").read_bytes()
+    assert mine._vocab_learned_bytes_to_tokens == theirs._vocab_learned_bytes_to_tokens
+    assert mine.vocab_model == theirs.vocab_model
+    assert mine == theirs
+    assert theirs == mine
+    read_by_them = getattr(miditok, kind)(params=tmp_path / "mine.json")
+    read_by_us = getattr(ours, kind)(params=tmp_path / "theirs.json")
+    for path in files:
+        basic = listed(theirs(path, encode_ids=False))
+        expected = listed(theirs(path))
+        for tokenizer in (mine, read_by_them, read_by_us):
+            found = listed(tokenizer(path))
+            assert [one.ids for one in found] == [one.ids for one in expected]
+            tokenizer.decode_token_ids(found)
+            assert [one.ids for one in found] == [one.ids for one in basic]
+            assert [one.tokens for one in found] == [one.tokens for one in basic]
+            assert not any(one.are_ids_encoded for one in found)
+    # A fresh set of scores, one by one and as one batch
+    for path in files[:3]:
+        one_by_one = listed(mine(path, encode_ids=False))
+        batch = copy.deepcopy(one_by_one)
+        for one in one_by_one:
+            mine.encode_token_ids(one)
+        mine.encode_token_ids(batch)
+        assert [one.ids for one in batch] == [one.ids for one in one_by_one]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_training_goes_on_as_one_longer_training(kind: str, split: str) -> None:
+    _, first = both(kind, split)
+    _, at_once = both(kind, split)
+    files, size = readable(kind), len(first.vocab) + MORE
+    at_once.train(size, files_paths=files)
+    first.train(size - 200, files_paths=files)
+    before = {name: i for name, i in first.vocab_model.items()}
+    merges = first.bpe.vocabulary.merges.copy()
+    first.train_more(size, files_paths=files)
+    assert len(first) == len(at_once) == size
+    assert before.items() <= first.vocab_model.items()
+    assert np.array_equal(first.bpe.vocabulary.merges[: len(merges)], merges)
+    assert first.to_dict() == at_once.to_dict()
+
+
+def test_a_training_goes_on_with_other_scores_and_from_a_file(tmp_path: pathlib.Path) -> None:
+    tokenizer = ours.TSD(config("TSD"))
+    other = melody([60, 64, 67, 72] * 40)
+    tokenizer.train(len(tokenizer.vocab) + 50, files_paths=[PRELUDE])
+    tokenizer.save(tmp_path / "small.json")
+    old = tokenizer.vocab_model
+    loaded = ours.TSD(params=tmp_path / "small.json")
+    for one in (tokenizer, loaded):
+        one.train_more(len(old) + 20, sequences=one(other, encode_ids=False))
+    assert tokenizer.to_dict()["_model"] == loaded.to_dict()["_model"]
+    assert old.items() < tokenizer.vocab_model.items()
+    assert len(tokenizer(other).ids) < len(miditok.TSD(params=tmp_path / "small.json")(other).ids)
+    tokenizer.save(tmp_path / "large.json")
+    theirs = miditok.TSD(params=tmp_path / "large.json")
+    for path in readable("TSD"):
+        assert theirs(path).ids == tokenizer(path).ids
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("kind", ["REMI", "Structured", "MMM"])
+def test_sequences_and_texts_are_learned_as_files_are(kind: str, split: str) -> None:
+    _, by_files = both(kind, split)
+    files, size = readable(kind)[:4], len(by_files.vocab) + 100
+    by_files.train(size, files_paths=files)
+    for source in ("sequences", "iterator"):
+        _, tokenizer = both(kind, split)
+        if source == "sequences":
+            tokenizer.train(size, sequences=(tokenizer(path, encode_ids=False) for path in files))
+        else:
+            tokenizer.train(size, iterator=miditok.TokTrainingIterator(tokenizer, files))
+        assert tokenizer.to_dict() == by_files.to_dict()
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"min_frequency": 5}, {"max_token_length": 1}, {"max_token_length": 3}, {"min_frequency": 3, "max_token_length": 6}],
+    ids=str,
+)
+@pytest.mark.parametrize("split", SPLITS)
+def test_limits_mean_what_the_trainer_of_tokenizers_means(split: str, limits: dict[str, int]) -> None:
+    theirs, mine = both("REMI", split)
+    size = len(theirs.vocab) + MORE
+    theirs.train(size, files_paths=[PRELUDE], **limits)
+    mine.train(size, files_paths=[PRELUDE], **limits)
+    assert mine.to_dict() == theirs.to_dict()
+    assert len(mine) < size
+
+
+def test_threads_make_no_difference() -> None:
+    one, two, files = both()[1], both()[1], readable()
+    one.train(len(one.vocab) + MORE, files_paths=files, n_threads=1)
+    two.train(len(one.vocab) + MORE, files_paths=files, n_threads=2)
+    assert one.to_dict() == two.to_dict()
+
+
+def test_special_tokens_inside_of_sequences_are_left_alone() -> None:
+    """Hugging Face takes special tokens out of a text first; what follows them begins with a mark of its own."""
+    theirs, mine = both()
+    basic = theirs(PRELUDE, encode_ids=False)
+    rng = np.random.default_rng(0)
+    for tokenizer in (theirs, mine):
+        tokenizer.train(len(theirs.vocab) + MORE, files_paths=[PRELUDE])
+    for n in (1, 3, 200):
+        ids = np.insert(basic.ids, np.sort(rng.integers(0, len(basic.ids), n)), rng.integers(0, 4, n)).tolist()
+        expected, found = miditok.TokSequence(ids=ids[:]), miditok.TokSequence(ids=ids[:])
+        theirs.encode_token_ids(expected)
+        mine.encode_token_ids(found)
+        assert found.ids == expected.ids
+        mine.decode_token_ids(found)
+        assert found.ids == ids
+
+
+def test_a_special_token_may_come_after_the_others() -> None:
+    """Its id is the last of the basic ones, but Hugging Face puts special tokens first: ids of the model are in another order."""
+    theirs, mine = both()
+    for tokenizer in (theirs, mine):
+        tokenizer.add_to_vocab("Style_Jazz", special_token=True)
+        tokenizer.train(len(tokenizer.vocab) + 100, files_paths=[PRELUDE])
+    assert mine.to_dict() == theirs.to_dict()
+    expected, found = theirs(PRELUDE), mine(PRELUDE)
+    assert found.ids == expected.ids
+    for tokenizer, tokens in ((theirs, expected), (mine, found)):
+        tokenizer.decode_token_ids(tokens)
+    assert (found.ids, found.tokens) == (expected.ids, expected.tokens)
+
+
+@settings(max_examples=40)
+@given(
+    split=st.sampled_from(SPLITS),
+    pitches=st.lists(st.integers(40, 43) | st.integers(21, 100), min_size=1, max_size=60),
+    more=st.integers(1, 60),
+    step=st.sampled_from([60, 120, 480, 3840]),  # 3840: bars without a note
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few pairs are left
+def test_drawn_melodies(split: str, pitches: list[int], more: int, step: int) -> None:
+    theirs, mine = both("TSD", split)
+    score = melody(pitches, step)
+    texts = [miditok.TokTrainingIterator(theirs, []), theirs(score, encode_ids=False)]
+    basic = texts[1]
+    parts = [basic] if split == "no" else basic.split_per_bars() if split == "bar" else basic.split_per_beats()
+    size = len(theirs.vocab) + more
+    theirs.train(size, iterator=[[theirs._ids_to_bytes(part.ids, as_one_str=True) for part in parts if len(part)]])
+    mine.train(size, sequences=basic)
+    assert mine.to_dict() == theirs.to_dict()
+    assert mine(score).ids == theirs(score).ids
+
+
+# ---------------------------------------------------------------------------------------------------- life of a tokenizer
+
+
+def test_scores_go_there_and_back(trained: Any) -> None:
+    plain = miditok.REMI(config())
+    assert trained.decode(trained(PRELUDE)) == plain.decode(plain(PRELUDE))
+    ids = trained(PRELUDE).ids
+    assert trained.decode(ids) == plain.decode(plain(PRELUDE))  # of plain integers, as a model gives them
+
+
+def test_files_by_from_pretrained(trained: Any, tmp_path: pathlib.Path) -> None:
+    trained.save_pretrained(tmp_path)
+    loaded = ours.REMI.from_pretrained(tmp_path)
+    assert type(loaded) is ours.REMI
+    assert loaded == trained
+    assert loaded(PRELUDE).ids == trained(PRELUDE).ids == miditok.MusicTokenizer.from_pretrained(tmp_path)(PRELUDE).ids
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda tokenizer: pickle.loads(pickle.dumps(tokenizer))])
+def test_copies(trained: Any, again: Any) -> None:
+    assert again(trained)(PRELUDE).ids == trained(PRELUDE).ids
+    assert again(trained) == trained
+
+
+def test_bpe_is_the_fitted_tokenizer(trained: Any) -> None:
+    assert len(trained.bpe.vocabulary) == len(trained)
+    assert trained.bpe.compression_curve() is not None
+    assert trained.bpe is trained.bpe
+
+
+def test_what_is_encoded_stays(trained: Any) -> None:
+    tokens = trained(PRELUDE)
+    ids = list(tokens.ids)
+    trained.encode_token_ids(tokens)
+    assert tokens.ids == ids
+    trained.encode_token_ids([])
+    empty = miditok.TokSequence()
+    trained.encode_token_ids(empty)
+    assert empty.ids == []
+
+
+def test_a_training_begins_anew_and_other_models_are_miditoks_own() -> None:
+    theirs, mine = both()
+    size = len(mine.vocab) + 50
+    for tokenizer in (theirs, mine):
+        tokenizer.train(size + 50, files_paths=[PRELUDE])
+        tokenizer.train(size, files_paths=[PRELUDE])
+    assert mine.to_dict() == theirs.to_dict()
+    for tokenizer in (theirs, mine):
+        tokenizer.train(size, "WordPiece", files_paths=[PRELUDE])
+    assert mine(PRELUDE).ids == theirs(PRELUDE).ids
+    for tokenizer in (theirs, mine):
+        tokens = tokenizer(PRELUDE)
+        tokenizer.decode_token_ids(tokens)
+        assert tokens.ids == tokenizer(PRELUDE, encode_ids=False).ids
+    with pytest.raises(ValueError, match="its model is WordPiece, not BPE"):
+        mine.train_more(size + 10, files_paths=[PRELUDE])
+    with pytest.raises(ValueError, match="sequences: only for BPE"):
+        mine.train(size, sequences=mine(PRELUDE, encode_ids=False))
+
+
+def test_tokens_added_after_a_training_are_miditoks_own() -> None:
+    theirs, mine = both()
+    for tokenizer in (theirs, mine):
+        tokenizer.train(len(tokenizer.vocab) + 50, files_paths=[PRELUDE])
+        assert tokenizer(PRELUDE).ids
+        tokenizer.add_to_vocab("Late_1")
+    assert mine(PRELUDE).ids == theirs(PRELUDE).ids
+    with pytest.raises(ValueError, match="other basic tokens than its vocabulary"):
+        mine.bpe  # noqa: B018
+
+
+def test_a_class_of_ones_own() -> None:
+    tokenizer = type("BEAT", (ours.BPEMixin, miditok.REMI), {})(config())
+    tokenizer.train(len(tokenizer.vocab) + 20, files_paths=[PRELUDE])
+    theirs, _ = both()
+    theirs.train(len(tokenizer.vocab) + 20, files_paths=[PRELUDE])
+    assert tokenizer(PRELUDE).ids == theirs(PRELUDE).ids
+
+
+# ---------------------------------------------------------------------------------------------------- what is wrong is said
+
+
+def test_untrained() -> None:
+    tokenizer = both()[1]
+    assert not tokenizer.is_trained
+    for call in (lambda: tokenizer.bpe, lambda: tokenizer.train_more(999, files_paths=[PRELUDE])):
+        with pytest.raises(NotFittedError, match="not trained"):
+            call()
+    with pytest.raises(NotFittedError, match="not trained"):
+        tokenizer.encode_token_ids(tokenizer(PRELUDE))
+
+
+def test_ids_that_there_are_not(trained: Any) -> None:
+    n = len(trained.vocab)
+    with pytest.raises(UnknownSymbolError, match=f"document 1, position 2: symbol {n} "):
+        trained.encode_token_ids([miditok.TokSequence(ids=ids, tokens=["x"]) for ids in ([4], [4, 4, n])])
+    with pytest.raises(UnknownTokenError, match="document 0, position 1: token id 99999"):
+        trained.decode_token_ids(miditok.TokSequence(ids=[4, 99_999], are_ids_encoded=True))
+
+
+def test_wrong_arguments(trained: Any) -> None:
+    basic = trained(PRELUDE, encode_ids=False)
+    size = len(trained)
+    for method in (trained.train, trained.train_more):
+        with pytest.raises(ValueError, match="sequences: expected only one of"):
+            method(size, sequences=basic, files_paths=[PRELUDE])
+        with pytest.raises(TypeError, match="sequences: expected TokSequence objects, got int"):
+            method(size, sequences=[1, 2])
+        with pytest.raises(TypeError, match="sequences: expected TokSequence objects, got str"):
+            method(size, sequences="ab")
+        with pytest.raises(ValueError, match="sequences: sequence 1 is encoded already"):
+            method(size, sequences=[basic, trained(PRELUDE)])
+        with pytest.raises(ValueError, match="iterator: there is no basic token"):
+            method(size, iterator=[])
+        with pytest.raises(TypeError, match="iterator: text 0: expected a str of MidiTok's characters, got int"):
+            method(size, iterator=[[1]])
+        with pytest.raises(UnknownSymbolError, match="document 0, position 1"):
+            method(size, iterator=["% "])
+    with pytest.raises(TypeError, match="limit_alphabet: not an argument"):
+        trained.train(size, files_paths=[PRELUDE], limit_alphabet=5)
+    with pytest.raises(ValueError, match="must give an iterator"):
+        trained.train(size)
+    with pytest.raises(ValueError, match="files_paths: expected"):
+        trained.train_more(size)
+    with pytest.raises(ValueError, match=f"vocab_size: expected at least the present {size} ids, got 10"):
+        trained.train_more(10, files_paths=[PRELUDE])
+    assert len(trained) == size
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_size_below_that_of_the_basic_tokens_is_refused_as_by_miditok(split: str) -> None:
+    tokenizer = both("REMI", split)[1]
+    for source in ({"files_paths": [PRELUDE]}, {"sequences": tokenizer(PRELUDE, encode_ids=False)}):
+        with pytest.warns(UserWarning, match="higher than the number of base tokens"):
+            tokenizer.train(len(tokenizer.vocab), **source)
+    assert not tokenizer.is_trained
+
+
+def test_several_vocabularies_are_refused_as_by_miditok() -> None:
+    tokenizer = type("Octuple", (ours.BPEMixin, miditok.Octuple), {})()
+    with pytest.warns(UserWarning, match="multiple vocabularies"):
+        tokenizer.train(5000, files_paths=[PRELUDE])
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: pathlib.Path) -> None:
+    broken = tmp_path / "broken.mid"
+    broken.write_bytes(b"MThd nothing")
+    theirs, mine = both()
+    size = len(mine.vocab) + 20
+    theirs.train(size, files_paths=[broken, PRELUDE])
+    with pytest.warns(UserWarning, match=r"files_paths: 1 of 2 files cannot be read .*broken[.]mid"):
+        mine.train(size, files_paths=[broken, PRELUDE])
+    assert mine.to_dict() == theirs.to_dict()
+    with (
+        pytest.warns(UserWarning, match="files_paths: 1 of 1 files"),
+        pytest.raises(ValueError, match="files_paths: there is no basic token"),
+    ):
+        mine.train(size, files_paths=[broken])
+
+
+def test_a_vocabulary_of_unigram_is_refused() -> None:
+    tokenizer = both()[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tokenizer.train(len(tokenizer.vocab) + 50, "Unigram", files_paths=[PRELUDE])
+    with pytest.raises(ValueError, match="not as one character of its own, as after a training of Unigram"):
+        tokenizer.train(len(tokenizer.vocab) + 50, "BPE", files_paths=[PRELUDE])
+
+
+def test_another_build_of_miditok_is_refused(trained: Any) -> None:
+    del trained._vocab_learned_bytes_to_tokens
+    with pytest.raises(RuntimeError, match=r"miditok \d.*: its tokenizers have no _vocab_learned_bytes_to_tokens; tested with"):
+        trained.train(len(trained), files_paths=[PRELUDE])
+
+
+def test_without_miditok_the_extra_is_named() -> None:
+    code = "import sys; sys.modules['miditok'] = None\nimport ubpe_numba.integrations.miditok"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "ImportError: ubpe_numba.integrations.miditok needs miditok: pip install 'ubpe-numba[miditok]'" in done.stderr
+
+
+# ---------------------------------------------------------------------------------------------------- alphabets
+
+
+def test_alphabets_with_characters_around_the_mark() -> None:
+    """A vocabulary so large that characters stand behind the mark; ids whose character is the mark itself, or none."""
+    models = importlib.import_module("ubpe_numba.integrations.music_models")
+    behind = ord(models.MARK) - models.FIRST_CHARACTER + 1
+    alphabet = models.MusicAlphabet.of([0, 1, 2, behind], [1], marked=True)
+    assert alphabet.characters == ['"', "!", "#", models.MARK, chr(ord(models.MARK) + 1)]
+    assert (alphabet.mark, alphabet.alone.tolist()) == (3, [True, False, False, False, False])
+    sequences = Ragged.from_lists([[0, behind], [2]])
+    documents, starts = alphabet.documents_of(alphabet.symbols_of(sequences), sequences.offsets, apart=True)
+    assert documents.to_lists() == [[3, 1, 4], [3, 2]]
+    assert starts.tolist() == [0, 2, 3]
+    assert alphabet.basic_of(documents) == sequences
+    for bad in (behind - 1, 0xD800):
+        with pytest.raises(ValueError, match=f"no character for the basic token of id {bad}"):
+            models.MusicAlphabet.of([0, bad], [], marked=True)
+    assert models.MusicAlphabet.of([behind - 1], [], marked=False).characters == [models.MARK]
+
+
+@pytest.mark.parametrize("name", sorted({key: value for name in ours.__all__ for key, value in _members(name, ours).items()}))
+def test_a_docstring_is_complete(name: str) -> None:
+    value = {key: value for name in ours.__all__ for key, value in _members(name, ours).items()}[name]
+    assert problems(value) == []

@@ -1,0 +1,185 @@
+"""Alphabets in which several symbols have one id: everything is as if documents had been folded before."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ubpe_numba import BPE, UBPE, ModelFormatError, UBPEClassic, UnknownSymbolError, load
+from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.vocabulary.alphabet import Alphabet
+
+CLASSES = [BPE, UBPEClassic, UBPE]
+DNA = dict(zip("ACGTNacgtn", [0, 1, 2, 3, 4] * 2, strict=True))
+DOCS = ["ACGTacgtNNnnACgt", "acgtACGTTTaacc", "", "GGGGggggACgTacGt"]
+EACH: dict[str, tuple[dict[Any, int], list[Any], list[Any]]] = {  # a mapping, documents, and the documents folded
+    "str": (DNA, DOCS, [doc.upper() for doc in DOCS]),
+    "bytes": ({s.encode(): i for s, i in DNA.items()}, [d.encode() for d in DOCS], [d.upper().encode() for d in DOCS]),
+    "int": ({0: 0, 1: 1, 2: 2, 3: 0, -5: 1}, [[0, 1, 3, -5, 2, 2], [3, 3, 0], [2]], [[0, 1, 0, 1, 2, 2], [0, 0, 0], [2]]),
+    "spread": ({2**40: 0, -(2**62): 1, 7: 0}, [[7, -(2**62), 2**40, -(2**62)], [7, 7]], [[2**40, -(2**62)] * 2, [2**40] * 2]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", EACH)
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_fit_is_that_of_folded_documents(cls: Any, kind: str) -> None:
+    mapping, docs, folded = EACH[kind]
+    n = len(set(mapping.values()))
+    tok = cls(n + 6, alphabet=mapping).fit(docs, progress=False)
+    plain = cls(n + 6, alphabet=list(mapping)[:n]).fit(folded, progress=False)
+    assert tok.vocabulary.n_learned and tok.vocabulary == plain.vocabulary
+    assert tok.encode_batch(docs).to_lists() == plain.encode_batch(folded).to_lists()
+    for doc, same in zip(docs, folded, strict=True):
+        ids = tok.encode(doc)
+        assert ids.tolist() == tok.encode(same).tolist() == plain.encode(same).tolist()  # a short document alone, too
+        assert np.asarray(tok.decode(ids)).tolist() == np.asarray(same).tolist()
+    assert plain.is_lossless and not tok.is_lossless
+    assert tok.fingerprint != plain.fingerprint
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_random_alphabets(data: st.DataObject) -> None:
+    symbols = data.draw(st.lists(st.sampled_from([*range(-4, 8), 2**45, -(2**45)]), min_size=1, max_size=9, unique=True))
+    n = data.draw(st.integers(1, len(symbols)))
+    ids = [*range(n), *(data.draw(st.integers(0, n - 1)) for _ in symbols[n:])]
+    mapping = dict(zip(symbols, ids, strict=True))
+    alphabet = Alphabet.from_user(mapping)
+    docs = data.draw(st.lists(st.lists(st.sampled_from(symbols), max_size=30), min_size=1, max_size=4))
+    assert alphabet.size == n and alphabet.symbols.tolist() == symbols[:n]
+    assert alphabet.is_lossless is (n == len(symbols))
+    assert alphabet.to_ids(as_documents(docs)).to_lists() == [[mapping[s] for s in doc] for doc in docs]
+    assert alphabet.lookup(np.array([99])).tolist() == [-1]
+    for same in (pickle.loads(pickle.dumps(alphabet)), Alphabet.from_state(**alphabet.state())):
+        assert same == alphabet and hash(same) == hash(alphabet)
+    others = list(zip(symbols[n:], ids[n:], strict=True))
+    if n < len(symbols):
+        shuffled = data.draw(st.permutations(others))
+        assert Alphabet.from_user({**dict(zip(symbols[:n], ids, strict=False)), **dict(shuffled)}) == alphabet
+        assert alphabet != Alphabet.from_user(symbols[:n])
+
+
+@pytest.mark.parametrize("kind", EACH)
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_model_files_hold_them(kind: str, suffix: str, tmp_path: Path) -> None:
+    mapping, docs, _ = EACH[kind]
+    tok = BPE(8, alphabet=mapping).fit(docs)
+    path = tmp_path / f"model{suffix}"
+    tok.save(path)
+    again = load(path)
+    assert again.alphabet_ == tok.alphabet_ and again.fingerprint == tok.fingerprint and not again.is_lossless
+    assert again.encode_batch(docs).to_lists() == tok.encode_batch(docs).to_lists()
+    again.save(tmp_path / f"again{suffix}")
+    assert (tmp_path / f"again{suffix}").read_bytes() == path.read_bytes()
+
+
+BAD_STATES = [
+    ({"folded_ids": [0]}, "folded_ids: expected 1, one for each|folded_ids: expected 2, one for each"),
+    ({"folded_ids": [0, 2]}, "folded_ids: expected 0..1, got 0..2"),
+    ({"folded_ids": [-1, 0]}, "folded_ids: expected 0..1, got -1..0"),
+    ({"folded_ids": [0.0, 1.0]}, "folded_ids"),
+    ({"folded_ids": [[0], [1]]}, "folded_ids: expected 2"),
+    ({"folded_ids": None}, "folded_ids"),
+    ({"folded_symbols": "AB"}, "symbol 'A' is there twice, as entry 0 and entry 2"),
+    ({"folded_symbols": "cc", "folded_ids": [0, 0]}, "symbol 'c' is there twice, as entry 0 and entry 1"),
+    ({"folded_symbols": [99, 2**21]}, "entry 1: expected 0..1114111"),
+    ({"folded_symbols": "", "folded_ids": []}, "symbols: expected 1"),
+    ({"folded_symbols": None}, "symbols"),
+    ({"symbols": None}, "symbols: expected them, as there are folded ones"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "message"), BAD_STATES)
+def test_states_that_lie_are_refused(changed: dict[str, Any], message: str) -> None:
+    state = {"kind": "str", "size": 2, "symbols": "AB", "folded_symbols": "ab", "folded_ids": [0, 1]}
+    assert not Alphabet.from_state(**copy.deepcopy(state)).is_lossless
+    with pytest.raises(ModelFormatError, match=f"^alphabet: .*({message})"):
+        Alphabet.from_state(**{**state, **changed})
+
+
+def test_a_file_with_half_of_it_is_refused(tmp_path: Path) -> None:
+    tok = BPE(8, alphabet=DNA).fit(DOCS)
+    tok.save(tmp_path / "m.json")
+    text = (tmp_path / "m.json").read_text()
+    assert '"version": 5' in text and '"folded_symbols": "acgnt"' in text
+    for name, field in (("folded_symbols", '"folded_symbols": "acgnt", '), ("folded_ids", ', "folded_ids": [0, 1, 2, 4, 3]')):
+        (tmp_path / "half.json").write_text(text.replace(field, ""))
+        with pytest.raises(ModelFormatError, match="alphabet: .*folded_"):
+            BPE.load(tmp_path / "half.json")
+        assert field in text, name
+
+
+def test_offsets_cover_documents() -> None:
+    tok = BPE(9, alphabet=DNA).fit(DOCS)
+    plain = BPE(9, alphabet="ACGTN").fit([doc.upper() for doc in DOCS])
+    found, want = tok.spans(DOCS), plain.spans([doc.upper() for doc in DOCS])
+    for mine, theirs in zip(found, want, strict=True):
+        assert np.array_equal(mine, theirs)
+
+
+def test_unknown_symbols_stay_unknown() -> None:
+    tok = BPE(9, alphabet=DNA).fit(DOCS)
+    with pytest.raises(UnknownSymbolError, match="position 2: symbol 'x' is not in the alphabet of 5 symbols"):
+        tok.encode("ACxGT")
+    assert tok.decode(tok.encode("acxgt", unknown=4)) == "ACNGT"
+    assert tok.decode(tok.encode("acxgt", unknown="skip")) == "ACGT"
+
+
+def test_vocabularies_are_continued_truncated_and_pickled() -> None:
+    folded = [doc.upper() for doc in DOCS]
+    tok, plain = BPE(7, alphabet=DNA).fit(DOCS), BPE(7, alphabet="ACGTN").fit(folded)
+    assert tok.fit_more(DOCS, 11).vocabulary == plain.fit_more(folded, 11).vocabulary
+    assert tok.truncate(8).encode(DOCS[0]).tolist() == plain.truncate(8).encode(folded[0]).tolist()
+    assert pickle.loads(pickle.dumps(tok)).fingerprint == tok.fingerprint
+
+
+def test_text_is_cut_before_it_is_folded() -> None:
+    """A pre-tokenizer and special tokens see the text as it is; equal segments of other case are counted together."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    mapping = {c: i for i, c in enumerate(letters + " ")} | {c.upper(): i for i, c in enumerate(letters)}
+    text = "The cat the CAT the Cat then a hat"
+    tok = BPE(36, alphabet=mapping, pretokenizer="whitespace").fit([text])
+    plain = BPE(36, alphabet=letters + " ", pretokenizer="whitespace").fit([text.lower()])
+    assert tok.vocabulary == plain.vocabulary
+    assert tok.encode(text).tolist() == plain.encode(text.lower()).tolist()
+    marked = BPE(36, alphabet=mapping, special_tokens=["<END>"]).fit([text])
+    assert marked.encode("the<END>", allowed_special="all")[-1] == marked.special_ids["<END>"]
+    assert marked.decode(marked.encode("THE<END>", allowed_special="all")) == "the<END>"
+
+
+@pytest.mark.parametrize("name", ["break_tokens", "stop_tokens"])
+def test_symbols_that_stand_alone_are_given_with_all_that_share_their_id(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name}: 'n' has the same id as one of them: give all symbols of an id"):
+        BPE(9, alphabet=DNA, **{name: "N"}).fit(DOCS)
+    with pytest.raises(ValueError, match=f"{name}: 'N' has the same id"):
+        BPE(9, alphabet=DNA, **{name: "n"}).fit(DOCS)
+    tok = BPE(12, alphabet=DNA, **{name: "nN"}).fit(DOCS)
+    folded = BPE(12, alphabet="ACGTN", **{name: "N"}).fit([doc.upper() for doc in DOCS])
+    assert tok.vocabulary == folded.vocabulary
+    assert tok.encode("acNngtAC").tolist() == folded.encode("ACNNGTAC").tolist()
+
+
+EXPORTS = {
+    BPE: ["to_huggingface", "to_tiktoken", "to_vocab_merges", "to_sentencepiece", "to_published"],
+    UBPE: ["to_huggingface", "to_sentencepiece", "to_published"],
+}
+
+
+@pytest.mark.parametrize(("cls", "name"), [(cls, name) for cls, names in EXPORTS.items() for name in names])
+def test_exports_refuse_them_and_say_what_can_be_exported(cls: Any, name: str) -> None:
+    objective = {"to_huggingface": "tokenizers", "to_sentencepiece": "sentencepiece"}.get(name, "shortest")
+    kind = "bytes" if name == "to_tiktoken" else "str"
+    mapping, docs, folded = EACH[kind]
+    tok = cls(9, alphabet=mapping, **({"objective": objective} if cls is UBPE else {})).fit(docs)
+    with pytest.raises(ValueError, match=r"alphabet: .* have the same id, which other libraries cannot say"):
+        getattr(tok, name)()
+    if name == "to_huggingface" and cls is BPE:
+        same = BPE.from_merges(tok.vocabulary.merges, tok.alphabet_.output(tok.alphabet_.symbols))
+        assert BPE.from_huggingface(same.to_huggingface()).encode(folded[0]).tolist() == tok.encode(docs[0]).tolist()

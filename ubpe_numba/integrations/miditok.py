@@ -1,0 +1,456 @@
+"""MidiTok's tokenizers with this library's BPE: the same ids and the same files, learned and encoded on ids, not on texts.
+
+``from ubpe_numba.integrations.miditok import REMI`` stands for ``from miditok import REMI``. Needs the extra ``miditok``.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import NotFittedError
+from ubpe_numba.integrations.music_models import (
+    FIRST_CHARACTER,
+    MusicAlphabet,
+    from_tokenizer,
+    pieces_of_texts,
+    to_tokenizer,
+    token_names,
+)
+from ubpe_numba.tokenizers.bpe import BPE
+from ubpe_numba.vocabulary.rules import FitRules
+
+try:
+    import miditok
+except ImportError as error:
+    raise ImportError("ubpe_numba.integrations.miditok needs miditok: pip install 'ubpe-numba[miditok]'") from error
+
+__all__ = ["MMM", "REMI", "TSD", "BPEMixin", "MIDILike", "PerTok", "Structured"]
+
+_TESTED = "3.0.6 to 3.1.0"
+#: All that is not public in MidiTok and used here: the model, characters of basic tokens, basic tokens of tokens.
+_PRIVATE = ("_model", "_vocab_base_id_to_byte", "_vocab_learned_bytes_to_tokens")
+
+
+class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not read miditok
+    """A tokenizer of MidiTok whose BPE is learned, encoded and decoded by `BPE`, on ids.
+
+    Basic tokens, scores, files and the other models (Unigram, WordPiece) are MidiTok's own. What `save` writes is what MidiTok
+    would have written after a training of its own, and either reads the files of the other. `train_more` is new.
+
+    Notes
+    -----
+    The classes `REMI`, `TSD`, `MIDILike`, `Structured`, `PerTok` and `MMM` of this module are MidiTok's with this mixin. For
+    another class, one of your own included, write ``class Name(BPEMixin, its_class): ...`` under the name that its files have. A
+    model that MidiTok's training does not make, such as one with tokens added after it, is left to MidiTok's own code.
+
+    Examples
+    --------
+    >>> from miditok import TokenizerConfig
+    >>> from symusic import Note, Score, Track
+    >>> from ubpe_numba.integrations.miditok import REMI
+    >>> score, track = Score(480), Track()
+    >>> for i in range(32):
+    ...     track.notes.append(Note(240 * i, 240, 60 + i % 4, 96))
+    >>> score.tracks.append(track)
+    >>> tokenizer = REMI(TokenizerConfig())
+    >>> basic = tokenizer(score, encode_ids=False)
+    >>> tokenizer.train(400, sequences=basic)
+    >>> tokens = tokenizer(score)
+    >>> len(basic[0]), len(tokens[0])
+    (136, 4)
+    >>> tokenizer.decode_token_ids(tokens)
+    >>> tokens[0].ids == basic[0].ids
+    True
+    """
+
+    _read: tuple[Any, int, tuple[BPE, MusicAlphabet] | str] | None = None  # what was read of a model, its size and itself
+
+    @property
+    def bpe(self) -> BPE:
+        """The fitted `BPE`, whose symbols and tokens have the ids of the trained tokenizer.
+
+        NotFittedError before a training; ValueError for a model that MidiTok's training with BPE does not make.
+
+        Examples
+        --------
+        As for `BPEMixin`, and then ``tokenizer.bpe.compression_curve()``.
+        """
+        return self._of_training()[0]
+
+    def train(
+        self,
+        vocab_size: int,
+        model: Any = None,
+        iterator: Iterable[Any] | None = None,
+        files_paths: Sequence[str | os.PathLike[str]] | None = None,
+        *,
+        sequences: Iterable[Any] | None = None,
+        min_frequency: int | None = None,
+        max_token_length: int | None = None,
+        n_threads: int | None = None,
+        progress: bool | str = "auto",
+        **kwargs: Any,
+    ) -> None:
+        """Learn a vocabulary, from the beginning; with BPE the one that `miditok.MusicTokenizer.train` learns.
+
+        Parameters
+        ----------
+        vocab_size
+            All ids, basic tokens included; fewer where no pair is left.
+        model
+            ``"BPE"``, the default. For Unigram, WordPiece or a model of `tokenizers`, and with None for a tokenizer that was
+            trained with one, MidiTok's own training runs.
+        iterator
+            Texts of MidiTok's characters, or lists of such texts, as a `miditok.TokTrainingIterator` gives them.
+        files_paths
+            Files of scores. What cannot be read is left out, with a warning.
+        sequences
+            Basic tokens, instead of `iterator` or `files_paths`: what ``tokenizer(score, encode_ids=False)`` gives, one or many,
+            cut into bars or beats here.
+        min_frequency
+            Pairs that occur less often are not merged.
+        max_token_length
+            As the trainer of tokenizers takes it: tokens of more than two basic tokens are shorter than this, the mark of a bar
+            or beat being one of them. None for no limit.
+        n_threads, progress
+            As for `BPE`, and its `fit`.
+        **kwargs
+            For MidiTok's training of another model.
+
+        Raises
+        ------
+        TypeError
+            For arguments of `tokenizers`' trainer that have no meaning here, and for sequences that are none.
+        ValueError
+            Without data or with no basic token in them, and for basic tokens that no single character stands for.
+        UnknownSymbolError
+            For an id that no basic token has.
+        RuntimeError
+            If this version of MidiTok is built in another way.
+
+        Warns
+        -----
+        UserWarning
+            If files cannot be read; as MidiTok for several vocabularies, or a size that is not above the number of basic tokens,
+            where it learns nothing.
+
+        Examples
+        --------
+        As for `BPEMixin`; of files ``tokenizer.train(30000, files_paths=paths)``.
+        """
+        given = {"min_frequency": min_frequency, "max_token_length": max_token_length}
+        given = {name: value for name, value in given.items() if value is not None}
+        _one_source(iterator, files_paths, sequences)
+        if not (model == "BPE" or (model is None and self._has_bpe())):
+            if sequences is not None:
+                raise ValueError("sequences: only for BPE; give files_paths or an iterator for another model")
+            super().train(vocab_size, model, iterator, files_paths, **given, **kwargs)
+            return
+        if kwargs:
+            raise TypeError(f"train: {', '.join(sorted(kwargs))}: not an argument of BPE here")
+        none = iterator is None and files_paths is None and sequences is None
+        if self.is_multi_voc or none or vocab_size <= len(self.vocab):  # an error, or a warning and no training
+            super().train(vocab_size, "BPE", [] if sequences is not None else iterator, files_paths)
+            return
+        self._check()
+        alphabet = self._alphabet()
+        documents = self._documents(alphabet, iterator, files_paths, sequences)
+        bpe = BPE(int(vocab_size), alphabet=alphabet.basic.size, n_threads=n_threads, **_limits(min_frequency, max_token_length))
+        self._adopt(bpe.fit(documents, progress=progress), alphabet)
+
+    def train_more(
+        self,
+        vocab_size: int,
+        iterator: Iterable[Any] | None = None,
+        files_paths: Sequence[str | os.PathLike[str]] | None = None,
+        *,
+        sequences: Iterable[Any] | None = None,
+        min_frequency: int | None = None,
+        max_token_length: int | None = None,
+        n_threads: int | None = None,
+        progress: bool | str = "auto",
+    ) -> None:
+        """Go on to a larger vocabulary, of the same or other scores; every id keeps its meaning, so that models can go on, too.
+
+        On the scores of the training this gives what one training of that size would have given.
+
+        Parameters
+        ----------
+        vocab_size
+            The new size, at least the present one.
+        iterator, files_paths, sequences, min_frequency, max_token_length, n_threads, progress
+            As for `train`.
+
+        Raises
+        ------
+        NotFittedError
+            Before a training.
+        ValueError
+            For a size below the present one, for a model that MidiTok's training with BPE does not make, and as `train`.
+        TypeError, UnknownSymbolError, RuntimeError
+            As `train`.
+
+        Warns
+        -----
+        UserWarning
+            If files cannot be read.
+
+        Examples
+        --------
+        As for `BPEMixin`, and then ``tokenizer.train_more(500, sequences=more)``.
+        """
+        bpe, alphabet = self._of_training()
+        _one_source(iterator, files_paths, sequences)
+        if vocab_size < len(bpe.vocabulary):
+            raise ValueError(f"vocab_size: expected at least the present {len(bpe.vocabulary)} ids, got {vocab_size}")
+        if iterator is None and files_paths is None and sequences is None:
+            raise ValueError("files_paths: expected files, an iterator or sequences to learn from")
+        documents = self._documents(alphabet, iterator, files_paths, sequences)
+        larger = deepcopy(bpe).set_params(n_threads=n_threads, **_limits(min_frequency, max_token_length))
+        self._adopt(larger.fit_more(documents, int(vocab_size), progress=progress), alphabet)
+
+    def encode_token_ids(self, seq: Any) -> None:
+        """Encode the ids of a `miditok.TokSequence`, or of a list of them at once, in place.
+
+        Sequences whose ids are encoded already are left as they are.
+
+        Parameters
+        ----------
+        seq
+            A `miditok.TokSequence` or a list of them.
+
+        Raises
+        ------
+        NotFittedError
+            Before a training.
+        UnknownSymbolError
+            For an id that no basic token has, naming the sequence as the document.
+
+        Examples
+        --------
+        As for `BPEMixin`, where calling the tokenizer does it.
+        """
+        if not self.is_trained:
+            raise NotFittedError("encode_token_ids: the tokenizer is not trained: call train, or load a trained one")
+        found = self._understood()
+        if isinstance(found, str):
+            super().encode_token_ids(seq)
+            return
+        bpe, alphabet = found
+        sequences = [one for one in (seq if isinstance(seq, list) else [seq]) if not one.are_ids_encoded]
+        for one in sequences:
+            self.complete_sequence(one)
+        basic, cuts = self._cut(sequences, training=False)
+        documents, starts = alphabet.documents_of(alphabet.symbols_of(basic), cuts, apart=True)
+        ids = bpe.encode_batch(documents).compact()
+        flat, ends = ids.values.tolist(), ids.offsets[np.searchsorted(starts, basic.offsets)].tolist()
+        for one, (start, stop) in zip(sequences, pairwise(ends), strict=True):
+            one.ids, one.are_ids_encoded = flat[start:stop], True
+
+    def decode_token_ids(self, seq: Any) -> None:
+        """Decode the ids of a `miditok.TokSequence`, or of a list of them, in place: its ids and tokens become basic ones.
+
+        Parameters
+        ----------
+        seq
+            A `miditok.TokSequence` or a list of them. Those whose ids are not encoded are left as they are.
+
+        Raises
+        ------
+        UnknownTokenError
+            For an id that the vocabulary does not have, naming the sequence as the document.
+
+        Examples
+        --------
+        As for `BPEMixin`.
+        """
+        found = self._understood() if self.is_trained else "it is not trained"
+        if isinstance(found, str):
+            super().decode_token_ids(seq)
+            return
+        bpe, alphabet = found
+        sequences = [one for one in _sequences(seq) if one.are_ids_encoded]
+        symbols = bpe.decode_batch(Ragged.from_lists([one.ids for one in sequences]))
+        assert isinstance(symbols, Ragged)  # of integers
+        basic = alphabet.basic_of(symbols)
+        names = {i: name for name, i in self.vocab.items()}
+        for one, ids in zip(sequences, basic.to_lists(), strict=True):
+            one.ids, one.tokens, one.are_ids_encoded = ids, [names[i] for i in ids], False
+
+    def __eq__(self, other: object) -> bool:
+        """As MidiTok's, which compares vocabularies and configurations; equal to a tokenizer of MidiTok's own class, too."""
+        if isinstance(other, miditok.MusicTokenizer) and isinstance(self, type(other)):
+            return bool(miditok.MusicTokenizer.__eq__(other, self))
+        return bool(super().__eq__(other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # ---------------------------------------------------------------------------------------------- data
+
+    def _tracks(self, sequence: Any, *, training: bool) -> list[Any]:
+        """The parts of a sequence in which time runs once."""
+        return [sequence]
+
+    def _cut(self, sequences: Iterable[Any], *, training: bool) -> tuple[Ragged, Any]:
+        """The basic ids of sequences, and where in all of them together bars, beats and sequences begin, and the end."""
+        split = self.config.encode_ids_split
+        rows: list[list[int]] = []
+        cuts, end = [0], 0
+        for sequence in sequences:
+            row: list[int] = []
+            for track in self._tracks(sequence, training=training):
+                if split in ("bar", "beat"):
+                    numbered = replace(track, ids=range(len(track.ids)), tokens=[], bytes="")  # slices of a range cost nothing
+                    parts = numbered.split_per_bars() if split == "bar" else numbered.split_per_beats()
+                    cuts += [end + part.ids.start for part in parts if len(part.ids)]
+                row += track.ids
+                end += len(track.ids)
+                cuts.append(end)
+            rows.append(row)
+        return Ragged.from_lists(rows), np.array(cuts, np.int64)
+
+    def _documents(self, alphabet: MusicAlphabet, iterator: Any, files_paths: Any, sequences: Any) -> Ragged:
+        """What a training learns from. ValueError if it is nothing."""
+        if sequences is not None:
+            given = list(_sequences(sequences, "sequences"))
+            for i, one in enumerate(given):
+                if one.are_ids_encoded:
+                    raise ValueError(f"sequences: sequence {i} is encoded already; give basic tokens, made with encode_ids=False")
+                self.complete_sequence(one)
+            basic, cuts = self._cut(given, training=True)
+        else:
+            texts = iterator if iterator is not None else self._texts(files_paths)
+            basic = pieces_of_texts(texts, "iterator")
+            cuts = basic.offsets
+        documents, _ = alphabet.documents_of(alphabet.symbols_of(basic), cuts, apart=False)
+        if documents.total == 0:
+            what = "sequences" if sequences is not None else "iterator" if iterator is not None else "files_paths"
+            raise ValueError(f"{what}: there is no basic token to learn from")
+        return documents
+
+    def _texts(self, files_paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[str]]:
+        """The files as MidiTok's training sees them."""
+        files = miditok.TokTrainingIterator(self, files_paths)
+        unread = []
+        for path in files_paths:
+            texts = files.load_file(path)
+            if not texts:
+                unread.append(path)
+            yield texts
+        if unread:
+            n, first = f"{len(unread)} of {len(files_paths)}", unread[0]
+            warnings.warn(f"files_paths: {n} files cannot be read and are left out; the first is {first}", stacklevel=2)
+
+    # ---------------------------------------------------------------------------------------------- the model of MidiTok
+
+    def _check(self) -> None:
+        if missing := [name for name in _PRIVATE if not hasattr(self, name)]:
+            version = importlib.metadata.version("miditok")
+            raise RuntimeError(f"miditok {version}: its tokenizers have no {', '.join(missing)}; tested with miditok {_TESTED}")
+
+    def _has_bpe(self) -> bool:
+        self._check()
+        return self._model is None or type(self._model.model).__name__ == "BPE"
+
+    def _alphabet(self) -> MusicAlphabet:
+        for token, i in self.vocab.items():
+            written = self._vocab_base_id_to_byte.get(i)
+            if written != chr(i + FIRST_CHARACTER):
+                raise ValueError(
+                    f"vocabulary: MidiTok writes the basic token {token!r} as {written!r}, not as one character of its own, as "
+                    "after a training of Unigram; make a new tokenizer"
+                )
+        return MusicAlphabet.of(self.vocab.values(), self.special_tokens_ids, self.config.encode_ids_split != "no")
+
+    def _adopt(self, bpe: BPE, alphabet: MusicAlphabet) -> None:
+        """Make a fitted tokenizer the model."""
+        model, basic = to_tokenizer(bpe, alphabet), {i: name for name, i in self.vocab.items()}
+        tokens = [
+            [basic[i] for i in ids] for ids in alphabet.basic_of(Ragged(bpe.vocabulary.arena, bpe.vocabulary.offsets)).to_lists()
+        ]
+        self._vocab_learned_bytes_to_tokens = dict(zip(token_names(bpe, alphabet), tokens, strict=True))
+        self._model = model
+        self._read = (model, model.get_vocab_size(), (bpe, alphabet))
+
+    def _understood(self) -> tuple[BPE, MusicAlphabet] | str:
+        """The tokenizer and the alphabet that the model is, or what is in the way; read once."""
+        self._check()
+        model = self._model
+        if self._read is None or self._read[0] is not model or self._read[1] != model.get_vocab_size():
+            marked = self.config.encode_ids_split != "no"
+            self._read = (model, model.get_vocab_size(), from_tokenizer(model, self.vocab.values(), marked))
+        return self._read[2]
+
+    def _of_training(self) -> tuple[BPE, MusicAlphabet]:
+        if not self.is_trained:
+            raise NotFittedError(f"{type(self).__name__}: not trained: call train, or load a trained one")
+        found = self._understood()
+        if isinstance(found, str):
+            raise ValueError(f"{type(self).__name__}: {found}")
+        return found
+
+
+class REMI(BPEMixin, miditok.REMI):  # type: ignore[misc]
+    """`miditok.REMI` with this library's BPE; see `BPEMixin`."""
+
+
+class TSD(BPEMixin, miditok.TSD):  # type: ignore[misc]
+    """`miditok.TSD` with this library's BPE; see `BPEMixin`."""
+
+
+class MIDILike(BPEMixin, miditok.MIDILike):  # type: ignore[misc]
+    """`miditok.MIDILike` with this library's BPE; see `BPEMixin`."""
+
+
+class Structured(BPEMixin, miditok.Structured):  # type: ignore[misc]
+    """`miditok.Structured` with this library's BPE; see `BPEMixin`."""
+
+
+class PerTok(BPEMixin, miditok.PerTok):  # type: ignore[misc]
+    """`miditok.PerTok` with this library's BPE; see `BPEMixin`."""
+
+
+class MMM(BPEMixin, miditok.MMM):  # type: ignore[misc]
+    """`miditok.MMM` with this library's BPE; see `BPEMixin`."""
+
+    def _tracks(self, sequence: Any, *, training: bool) -> list[Any]:
+        if self.config.encode_ids_split == "no" and not training:
+            return [sequence]
+        tracks: list[Any] = self.split_tokseq_per_track(sequence, keep_track_tokens=True)
+        return tracks
+
+
+def _limits(min_frequency: int | None, max_token_length: int | None) -> dict[str, Any]:
+    """The parameters of a `BPE` that give what a trainer of tokenizers gives.
+
+    That one makes pairs of symbols in any case, and longer tokens where they are shorter than `max_token_length`.
+    """
+    longest = None if max_token_length is None else max(2, max_token_length - 1)
+    return {"rules": FitRules(min_count=max(1, min_frequency or 0)), "max_token_length": longest}
+
+
+def _one_source(*sources: Any) -> None:
+    if sources[2] is not None and (sources[0] is not None or sources[1] is not None):
+        raise ValueError("sequences: expected only one of sequences, iterator and files_paths")
+
+
+def _sequences(given: Any, what: str | None = None) -> Iterator[Any]:
+    """All sequences in lists of them; others are left out, or TypeError with the name of the argument."""
+    if isinstance(given, miditok.TokSequence):
+        yield given
+    elif isinstance(given, (list, tuple)) or (
+        what is not None and isinstance(given, Iterable) and not isinstance(given, (str, bytes))
+    ):
+        yield from chain.from_iterable(_sequences(one, what) for one in given)
+    elif what is not None:
+        raise TypeError(f"{what}: expected TokSequence objects, got {type(given).__name__}")
