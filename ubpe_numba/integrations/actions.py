@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, UnknownTokenError
 from ubpe_numba.formats import model_file
 from ubpe_numba.integrations.action_chunks import as_blocks, without_torch
 from ubpe_numba.runtime.arrays import check_fields, describe, integer, offsets_of, places_of, positive
@@ -131,7 +131,6 @@ class ActionTokenizer:
         symbols = tokenizer.alphabet_.symbols
         self._low, self._high = int(symbols[0]), int(symbols[-1])
         self._lengths: NDArray[np.int64] = np.diff(tokenizer.vocabulary.offsets)
-        self._lengths.flags.writeable = False
 
     @classmethod
     def fit(
@@ -201,7 +200,7 @@ class ActionTokenizer:
         _check_dimensions(blocks, action_dim)
         if frequency_barriers and action_dim is None:
             raise ValueError("frequency_barriers: expected chunks of one number of dimensions")
-        coefficients = [_coefficients(block, scale) for block in blocks]
+        coefficients = _coefficients(blocks, scale)
         low, high = min(part.min() for part in coefficients), max(part.max() for part in coefficients)
         if not (high - low < most and max(high, -low) < 2**31):
             raise ValueError(
@@ -312,7 +311,7 @@ class ActionTokenizer:
         """
         blocks = as_blocks(chunks)
         _check_dimensions(blocks, self.action_dim)
-        parts = [_coefficients(block, self.scale) for block in blocks]
+        parts = _coefficients(blocks, self.scale)
         outside = np.concatenate([self._outside(part) for part in parts]) if parts else np.zeros(0, np.int64)
         if outside.any() and self.out_of_range != "clip":
             self._report(parts, outside)
@@ -346,7 +345,7 @@ class ActionTokenizer:
         """
         blocks = as_blocks(chunks)
         _check_dimensions(blocks, self.action_dim)
-        outside = [self._outside(_coefficients(block, self.scale)) for block in blocks]
+        outside = [self._outside(part) for part in _coefficients(blocks, self.scale)]
         return np.concatenate(outside) == 0 if outside else np.zeros(0, np.bool_)
 
     def _outside(self, coefficients: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -408,7 +407,7 @@ class ActionTokenizer:
         ImportError
             Without the extra ``actions``.
         UnknownTokenError
-            For an id outside of the vocabulary, naming chunk and position.
+            For an id outside of the vocabulary, naming the chunk (as document) and the position.
         TypeError
             If ids are not integers.
         ValueError
@@ -432,7 +431,7 @@ class ActionTokenizer:
             raise ValueError(f"on_length: expected 'raise' or 'fit', got {on_length!r}")
         steps, dimensions = self._shape(time_horizon, action_dim)
         size = steps * dimensions
-        ids = _without(skip, as_documents(without_torch(tokens), name="tokens"))
+        ids = _ids(as_documents(without_torch(tokens), name="tokens"), skip, self.vocab_size)
         back = self.tokenizer.decode_batch(ids)
         assert isinstance(back, Ragged)  # coefficients are int32
         lengths = back.lengths
@@ -441,9 +440,12 @@ class ActionTokenizer:
                 f"tokens: chunk {at[0]}: ids for {lengths[at[0]]} coefficients, not {size} ({steps} steps of {dimensions} "
                 f"dimensions); on_length='fit' {'fills with 0' if lengths[at[0]] < size else 'cuts'}"
             )
-        taken = np.minimum(lengths, size)
-        coefficients = np.zeros(len(ids) * size)
-        coefficients[places_of(np.arange(len(ids)) * size, taken)] = back.values[places_of(back.offsets[:-1], taken)]
+        if on_length == "raise":
+            coefficients = back.values[back.offsets[0] : back.offsets[-1]].astype(np.float64)
+        else:
+            taken = np.minimum(lengths, size)
+            coefficients = np.zeros(len(ids) * size)
+            coefficients[places_of(np.arange(len(ids)) * size, taken)] = back.values[places_of(back.offsets[:-1], taken)]
         chunks: NDArray[np.float64] = _fft().idct(coefficients.reshape(-1, steps, dimensions) / self.scale, axis=1, norm="ortho")
         return chunks
 
@@ -468,7 +470,7 @@ class ActionTokenizer:
         Returns
         -------
         int64[vocab_size]
-            The lengths, at least 1; not to be written to.
+            The lengths, at least 1.
 
         Examples
         --------
@@ -477,7 +479,7 @@ class ActionTokenizer:
         >>> tok.allowed_lengths()
         array([ 1,  2,  4,  8, 16])
         """
-        return self._lengths
+        return self._lengths.copy()
 
     def allowed_tokens(self, length_left: ArrayLike) -> NDArray[np.bool_]:
         """Which ids may come next where so many coefficients of a chunk are left.
@@ -517,7 +519,7 @@ class ActionTokenizer:
             raise ValueError(f"length_left: expected an integer or integers in one dimension, got {describe(left)}")
         if (left < 0).any():
             raise ValueError(f"length_left: expected 0 or more, got {int(left.min())}")
-        left = left.astype(np.int64)
+        left = np.minimum(left.astype(np.uint64), 2**62).astype(np.int64)
         if self.frequency_barriers:
             assert self.action_dim is not None
             left = np.where(left > 0, (left - 1) % self.action_dim + 1, 0)
@@ -644,9 +646,16 @@ def _fft() -> Any:
     return require("scipy.fft", "ActionTokenizer", "actions")
 
 
-def _coefficients(block: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
-    """Rounded coefficients of chunks, [n, frequencies, dimensions]."""
-    found: NDArray[np.float64] = np.rint(_fft().dct(block, axis=1, norm="ortho") * scale)
+def _coefficients(blocks: list[NDArray[np.float64]], scale: float) -> list[NDArray[np.float64]]:
+    """Rounded coefficients of chunks, [n, frequencies, dimensions] for each block; ValueError if floats cannot hold them."""
+    found, first = [], 0
+    for block in blocks:
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities are errors below
+            part: NDArray[np.float64] = np.rint(_fft().dct(block, axis=1, norm="ortho") * scale)
+        if not (finite := np.isfinite(part).all(axis=(1, 2))).all():
+            raise ValueError(f"chunks: chunk {first + int(np.argmin(finite))}: numbers too large for a scale of {scale:g}")
+        found.append(part)
+        first += len(block)
     return found
 
 
@@ -657,19 +666,24 @@ def _document_lengths(blocks: list[NDArray[np.float64]], row: int | None) -> NDA
     return np.concatenate([np.full(len(block), block.shape[1] * block.shape[2], np.int64) for block in blocks])
 
 
-def _without(skip: int | Iterable[int], documents: Any) -> Ragged:
-    """Documents of ids, those to skip left out; the check of kinds and ranges is that of `decode_batch`."""
+def _ids(documents: Any, skip: int | Iterable[int], n_ids: int) -> Ragged:
+    """Documents of ids, those to skip left out; TypeError if they are no integers, UnknownTokenError outside of 0..n_ids - 1."""
     values, offsets, kind = documents
     if kind != "int":
         raise TypeError(f"tokens: expected integers, got {kind}")
     values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
-    left_out = [integer(skip, "skip")] if not isinstance(skip, Iterable) else [integer(i, "skip") for i in skip]
-    if left_out:
-        kept = ~np.isin(values, left_out)
+    left_out = [integer(i, "skip") for i in (skip if isinstance(skip, Iterable) else [skip])]
+    kept = ~np.isin(values, left_out) if left_out else None
+    unknown = (values < 0) | (values >= n_ids)
+    if kept is not None:
+        unknown &= kept
+    if unknown.any():
+        at = int(np.argmax(unknown))
+        chunk = int(np.searchsorted(offsets, at, side="right")) - 1
+        raise UnknownTokenError(chunk, at - int(offsets[chunk]), int(values[at]), n_ids)
+    if kept is not None:
         values, offsets = values[kept], offsets_of(kept)[offsets]
-    if values.size and not -(2**31) <= int(values.min()) <= int(values.max()) < 2**31:
-        values = np.clip(values, -1, 2**31 - 1)  # as unknown as they are
-    return Ragged(np.ascontiguousarray(values, np.int32), offsets)
+    return Ragged(values.astype(np.int32), offsets)
 
 
 def _check_dimensions(blocks: list[NDArray[np.float64]], action_dim: int | None) -> None:
@@ -691,8 +705,8 @@ def _checked_shape(time_horizon: Any, action_dim: Any) -> tuple[int | None, int 
 def _checked_scale(scale: Any) -> float:
     if isinstance(scale, (bool, np.bool_)) or not isinstance(scale, (int, float, np.integer, np.floating)):
         raise TypeError(f"scale: expected a number, got {describe(scale)}")
-    if not 0 < scale < math.inf:
-        raise ValueError(f"scale: expected a finite number above 0, got {scale}")
+    if not 1e-100 < scale < 1e100:  # the inverse has to stay a float
+        raise ValueError(f"scale: expected a number above 0, between 1e-100 and 1e100, got {scale!s:.40}")
     return float(scale)
 
 
