@@ -492,7 +492,10 @@ def test_threads_and_pickles_give_the_same() -> None:
     assert (copy(CHUNKS), copy.fingerprint, repr(copy)) == (expected, PLAIN.fingerprint, repr(PLAIN))
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(PLAIN, [CHUNKS] * 8)) == [expected] * 8
-    assert repr(BARRED).startswith("ActionTokenizer(scale=10.0, time_horizon=20, action_dim=3, frequency_barriers=True): 135 ")
+    assert repr(BARRED) == (
+        f"ActionTokenizer(scale=10.0, time_horizon=20, action_dim=3, frequency_barriers=True): {BARRED.vocab_size} tokens, "
+        f"coefficients {BARRED.min_token}..{BARRED.max_token}"
+    )
 
 
 def test_the_fingerprint_is_of_all_that_decides() -> None:
