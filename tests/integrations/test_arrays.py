@@ -304,3 +304,14 @@ def test_sequences_of_biopython() -> None:
     assert tok.decode(tok.encode(strands[0])) == b"GATTACA"
     with pytest.raises(TypeError, match="docs: document 1: Seq gives no bytes: "):
         as_documents([Seq("A"), Seq(None, length=5)])
+
+
+def test_boundaries_in_a_column_are_a_list_for_each_document() -> None:
+    pd = needed("pandas")
+    for texts in (["abab", "ab"], ["abab"]):
+        cuts = [[1], [0]][: len(texts)]
+        expected = BPE(6, alphabet="ab").fit(texts, boundaries=cuts, progress=False)
+        column = pd.Series(texts, dtype="object")
+        assert BPE(6, alphabet="ab").fit(column, boundaries=cuts, progress=False).fingerprint == expected.fingerprint
+    one = pd.Series([0, 1, 0, 1])
+    assert BPE(6, alphabet=2).fit(one, boundaries=[1], progress=False).vocabulary.n_documents == 1
