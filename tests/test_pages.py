@@ -24,6 +24,8 @@ NEEDED = {
     "pyfastx": "pyfastx",
     "Bio": "Bio",
     "transformers": "transformers",
+    "polars": "polars",
+    "datasets": "datasets",
 }
 
 
