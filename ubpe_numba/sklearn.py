@@ -6,8 +6,8 @@ go into pipelines and searches as scikit-learn's own estimators do.
 
 from ubpe_numba.runtime.extras import require
 
-require("sklearn", "ubpe_numba.sklearn", "sklearn", "scikit-learn")
 require("scipy", "ubpe_numba.sklearn", "sklearn")
+require("sklearn", "ubpe_numba.sklearn", "sklearn", "scikit-learn")
 
 from ubpe_numba.integrations.scikit_learn.bag_of_tokens import BagOfTokens  # noqa: E402
 from ubpe_numba.integrations.scikit_learn.quantizer import Quantizer  # noqa: E402
