@@ -15,7 +15,13 @@ PAGES = [page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.m
 BLOCK = re.compile(r"^```(pycon|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 WITH_EXAMPLES = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
 #: What the blocks of a page import, and the package that has it.
-NEEDED = {"tokenizers": "tokenizers", "tiktoken": "tiktoken", "sentencepiece": "sentencepiece", "dask": "distributed"}
+NEEDED = {
+    "tokenizers": "tokenizers",
+    "tiktoken": "tiktoken",
+    "sentencepiece": "sentencepiece",
+    "dask": "distributed",
+    "sklearn": "sklearn",
+}
 
 
 def name_of(page: pathlib.Path) -> str:

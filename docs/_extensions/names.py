@@ -83,7 +83,7 @@ class Names(Autosummary):
 def public(target: str, names: Iterable[str]) -> str | None:
     """The public name of what is meant by `Ragged`, `distributed.fit`, `tok.fit` or `ubpe_numba.documents.ragged.Ragged`."""
     head, _, rest = target.partition(".")
-    candidates = [target, f"ubpe_numba.{target}", f"ubpe_numba.plot.{target}"]
+    candidates = [target, *(f"{module}.{target}" for module in ("ubpe_numba", "ubpe_numba.plot", "ubpe_numba.sklearn"))]
     if head == "tok":  # what examples call a tokenizer
         candidates = [f"ubpe_numba.{kind}.{rest}" for kind in ("Tokenizer", "BPE", "UBPE")]
     elif head == "ubpe_numba":  # the module of the definition, as in annotations

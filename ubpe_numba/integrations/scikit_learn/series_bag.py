@@ -131,7 +131,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : int or float [n, samples] or [n, channels, samples]
+        X : float[n, samples] or float[n, channels, samples]
             The series, all of one length, all samples finite. Each channel has vocabularies of its own.
         y : None
             Ignored.
@@ -176,7 +176,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : int or float [n, samples] or [n, channels, samples]
+        X : float[n, samples] or float[n, channels, samples]
             As many samples as in `fit`; of series with channels, as many channels.
 
         Returns
