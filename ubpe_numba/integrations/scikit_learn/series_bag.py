@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 from typing import Any, NamedTuple, Self
 
@@ -162,12 +163,14 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         size = positive(self.n_tokens, "n_tokens")
         channels = self._channels(X, reset=True)
         views = []
-        for channel, window, difference in product(range(channels.shape[1]), windows, differences):
-            values = self._values(channels[:, channel], window, bool(difference))
-            for n in levels:
-                scale = Quantization.learn(values.ravel(), levels=n)
-                tokenizer = BPE(max(size, n), alphabet=n).fit(_documents(values, scale), progress=False)
-                views.append(SeriesView(channel, window, bool(difference), scale, tokenizer))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "n_tokens: the fit ended")  # wide windows of short series leave few pairs
+            for channel, window, difference in product(range(channels.shape[1]), windows, differences):
+                values = self._values(channels[:, channel], window, bool(difference))
+                for n in levels:
+                    scale = Quantization.learn(values.ravel(), levels=n)
+                    tokenizer = BPE(max(size, n), alphabet=n).fit(_documents(values, scale), progress=False)
+                    views.append(SeriesView(channel, window, bool(difference), scale, tokenizer))
         self.views_ = views
         return self
 
