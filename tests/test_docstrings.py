@@ -11,6 +11,7 @@ from numpydoc.docscrape import NumpyDocString
 import ubpe_numba
 import ubpe_numba.distributed
 import ubpe_numba.plot
+import ubpe_numba.sklearn
 
 _FIELDS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
 _MOST_WORDS = 9  # of the name and the type of a field
@@ -34,6 +35,9 @@ def _members(name: str, home: Any = ubpe_numba) -> dict[str, Any]:
 
 _PUBLIC = {key: value for name in ubpe_numba.__all__ for key, value in _members(name).items()}
 _PUBLIC |= {f"distributed.{name}": getattr(ubpe_numba.distributed, name) for name in ubpe_numba.distributed.__all__}
+_PUBLIC |= {
+    f"sklearn.{key}": value for name in ubpe_numba.sklearn.__all__ for key, value in _members(name, ubpe_numba.sklearn).items()
+}
 _PUBLIC |= {f"plot.{key}": value for name in ubpe_numba.plot.__all__ for key, value in _members(name, ubpe_numba.plot).items()}
 
 

@@ -26,6 +26,7 @@ NEEDED = {
     "transformers": "transformers",
     "polars": "polars",
     "datasets": "datasets",
+    "sklearn": "sklearn",
 }
 
 
