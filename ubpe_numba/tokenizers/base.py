@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import os
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
@@ -17,27 +14,22 @@ from ubpe_numba import formats
 from ubpe_numba.coding import streams
 from ubpe_numba.coding.coder import Coder, Encode, EncodeOptions
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.corpus import Corpus, as_corpus
-from ubpe_numba.documents.counts import Counts, weights_of
+from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.utf8 import as_utf8, read_document, read_documents
-from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
+from ubpe_numba.documents.utf8 import read_document, read_documents
+from ubpe_numba.errors import NotFittedError, UnknownTokenError
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.learn import learn
-from ubpe_numba.fitting.learn_more import learn_more
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.formats import model_file
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import check_fields, positive
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.text.pretokenizer import Pretokenizer
-from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.tokenizers import arguments, learning, model_files
+from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.stretches import SpecialChoice
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -54,11 +46,7 @@ __all__ = ["Tokenizer"]
 _Ids = NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]  # without starts, and with
 _Batch = Ragged | tuple[Ragged, Ragged]
 
-_DEFAULT_RULES = FitRules()
 _RAISE, _NONE, _ALL = "raise", "none", "all"  # what `encode` is given by default; compared as objects, whatever a user passes
-#: Arguments that a model file has elsewhere than among the parameters: in the alphabet, in the segmenter, or not at all.
-_CUT_BY = ("pretokenizer", "special_tokens", "known_words", "normalizer", "encoding", "break_tokens", "stop_tokens")
-_NOT_IN_PARAMS = ("alphabet", "n_threads", *_CUT_BY)
 
 
 class Tokenizer(ABC):
@@ -258,7 +246,7 @@ class Tokenizer(ABC):
 
     def _encode_params(self) -> dict[str, Any]:
         """The constructor arguments that change how it encodes."""
-        return {"encode": (self.rules or _DEFAULT_RULES).encode}
+        return {"encode": (self.rules or arguments.DEFAULT_RULES).encode}
 
     # ---------------------------------------------------------------------------------------------- parameters
 
@@ -281,7 +269,7 @@ class Tokenizer(ABC):
         >>> BPE(512, normalizer="NFC").get_params()["normalizer"]
         'NFC'
         """
-        return {name: getattr(self, name) for name in list(inspect.signature(type(self).__init__).parameters)[1:]}
+        return {name: getattr(self, name) for name in arguments.names_of(type(self))}
 
     def set_params(self, **params: Any) -> Self:
         """Change constructor arguments by name.
@@ -308,18 +296,11 @@ class Tokenizer(ABC):
         >>> BPE(512).set_params(n_tokens=1024, n_threads=2)
         BPE(n_tokens=1024, n_threads=2)
         """
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"{name}: not a parameter of {type(self).__name__}; there are {', '.join(known)}")
-            setattr(self, name, value)
+        arguments.set_params(self, params)
         return self
 
     def __repr__(self) -> str:
-        shown = {k: v for k, v in self.get_params().items() if k == "n_tokens" or (v is not None and k != "alphabet")}
-        params = ", ".join(f"{k}={v!r}" for k, v in shown.items())
-        size = f": {len(self.model_.vocabulary)} tokens" if "model_" in self.__dict__ else ""
-        return f"{type(self).__name__}({params}){size}"
+        return arguments.shown(self)
 
     def _repr_html_(self) -> str:
         """Facts and motifs for a notebook."""
@@ -436,21 +417,13 @@ class Tokenizer(ABC):
         >>> tok.vocabulary.merges.tolist()
         [[0, 1]]
         """
-        settings = self._settings(memory_limit)
-        bar = Progress(progress)
-        if y is not None and offsets is None and getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu":
-            raise TypeError("y: it is ignored, and the documents are one flat array: say offsets=...")
-        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
-        if hasattr(docs, "__next__") and corpus.given.offsets.size == 1:
-            raise ValueError("docs: the iterator gave no document; was it used up before?")
+        settings, bar = self._settings(memory_limit), Progress(progress)
+        corpus = learning.corpus_of_fit(self, docs, y, offsets, sample_weight, boundaries)
         return self._fit_corpus(corpus, self._alphabet_of(corpus.given), settings, bar)
 
     def _alphabet_of(self, given: Documents) -> Alphabet:
         """The alphabet of a fit: the argument, or what is learned from the documents."""
-        if self.alphabet is None:
-            return Alphabet.learn(given)
-        # documents without any symbol are of any kind
-        return Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
+        return arguments.alphabet_of(self, given)
 
     def _fit_corpus(self, corpus: Corpus, alphabet: Alphabet, settings: Settings, bar: Progress) -> Self:
         """Learn from a corpus that has been read."""
@@ -468,20 +441,7 @@ class Tokenizer(ABC):
         weigh: Callable[[Vocabulary], Vocabulary],
     ) -> Self:
         """Become what a fit makes: `learn` what it is made of, and `weigh` its vocabulary."""
-        lone = self._segmenter(alphabet.kind, None).lone  # whether it goes with the alphabet, before a long fit
-        if lone is not None:
-            lone.ids(alphabet)
-        if settings.n_tokens < alphabet.size:
-            hint = ""
-            if self.alphabet is None and alphabet.is_identity and alphabet.kind == "int":
-                hint = f"; it was learned as 0..{alphabet.size - 1}, alphabet=numpy.unique(...) takes those that occur"
-            raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {settings.n_tokens}{hint}")
-        vocabulary, history = learn()
-        if settings.rules.order == "idf":
-            vocabulary = self._rearranged(vocabulary, settings.n_tokens, settings.rules.trim)
-        vocabulary = weigh(vocabulary)
-        self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, vocabulary.offsets.size - 1)))
-        self.history_ = history
+        learning.become_learned(self, alphabet, settings, learn, weigh)
         return self
 
     def fit_more(
@@ -529,34 +489,7 @@ class Tokenizer(ABC):
         >>> BPE(n_tokens=4).fit(docs).fit_more(docs, 5).vocabulary.merges.tolist()
         [[0, 1], [3, 2]]
         """
-        model = self._fitted()
-        alphabet, old, segmenter = model
-        if positive(n_tokens, "n_tokens") < len(old):
-            raise ValueError(f"n_tokens: expected at least the present {len(old)} ids, got {n_tokens}")
-        if not old.in_order_of_creation or (self.rules or _DEFAULT_RULES).order != "creation":
-            raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
-        if n_tokens > MAX_SIZE:
-            raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
-        if segmenter.token_ids is not None:
-            raise ValueError("token_ids: only a vocabulary whose ids are in order of creation can be continued")
-        if (special := segmenter.special) is not None and int(special.ids.min()) < n_tokens:
-            raise ValueError(
-                f"special_tokens: expected ids from {n_tokens} on, the others would have to move; fit with a mapping to such ids"
-            )
-        settings = self._settings(memory_limit)._replace(n_tokens=int(n_tokens))
-        bar = Progress(progress)
-        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
-        history: History | None = getattr(self, "history_", None)
-        if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
-            history = None
-        vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
-        vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
-        self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.numbered(None, len(vocabulary))))
-        self.n_tokens = n_tokens
-        if history is not None:
-            self.history_ = history
-        else:
-            self.__dict__.pop("history_", None)
+        learning.fit_more(self, docs, n_tokens, offsets, sample_weight, boundaries, memory_limit, progress)
         return self
 
     def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
@@ -649,32 +582,7 @@ class Tokenizer(ABC):
         >>> BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").truncate(3).vocabulary.merges.tolist()
         [[0, 1]]
         """
-        alphabet, vocabulary, segmenter = self._fitted()
-        n = vocabulary.n_alphabet
-        if by not in ("creation", "idf"):
-            raise ValueError(f"by: expected 'creation' or 'idf', got {by!r}")
-        if positive(n_tokens, "n_tokens") < n:
-            raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
-        if by == "idf":
-            shorter = self._rearranged(vocabulary, n_tokens, "closed")
-        else:
-            stay = np.arange(min(n_tokens - n, vocabulary.n_learned))
-            merges = None if vocabulary.merges is None else vocabulary.merges[stay]
-            if merges is not None and merges.size and merges.max() >= n + stay.size:
-                raise ValueError("by: the ids of this vocabulary are not in order of creation; use by='idf'")
-            shorter = vocabulary.select(stay, merges)
-        if (ids := segmenter.token_ids) is not None and by == "idf":
-            raise ValueError("by: the ids of this vocabulary are not 0, 1, ...; use by='creation'")
-        other = type(self)(**self.get_params())
-        other.n_tokens = n_tokens
-        made = other._segmenter(alphabet.kind, None if ids is not None else len(shorter))
-        if ids is not None:
-            made = segmenter._replace(token_ids=ids[: len(shorter)])
-        other._adopt(Model(alphabet, shorter, made))
-        history: History | None = getattr(self, "history_", None)
-        if by == "creation" and history is not None and history.counts.size == vocabulary.n_learned:
-            other.history_ = history.first(shorter.n_learned)
-        return other
+        return learning.truncated(self, n_tokens, by)
 
     def with_objective(self, objective: str, *, token_weights: Any = None) -> Tokenizer:
         """Make a tokenizer of the same vocabulary that cuts documents another way.
@@ -707,25 +615,7 @@ class Tokenizer(ABC):
         >>> tok.encode("abb").tolist(), tok.with_objective("shortest").encode("abb").tolist()
         ([2, 1], [4])
         """
-        from ubpe_numba.tokenizers import bpe, ubpe  # here only: both derive from this class
-
-        model = self._fitted()
-        by_rank = objective == "rank"
-        if by_rank and token_weights is not None:
-            raise ValueError("token_weights: merges by rank have none, expected objective='additive'")
-        cls: Any = ubpe.UBPE if not by_rank else type(self) if self._needs_pairs else bpe.UBPEClassic
-        taken = inspect.signature(cls.__init__).parameters
-        params = {name: value for name, value in self.get_params().items() if name in taken}
-        if by_rank:
-            params["rules"] = None if self.rules is None else dataclasses.replace(self.rules, encode="rank")
-        else:
-            kept = getattr(self, "token_weights", None) if objective == "additive" and token_weights is None else token_weights
-            params |= {"objective": objective, "token_weights": kept}
-        other: Tokenizer = cls(**params)
-        other._adopt(model)
-        if hasattr(self, "history_"):
-            other.history_ = self.history_
-        return other
+        return learning.with_objective(self, objective, token_weights)
 
     def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
         """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
@@ -738,65 +628,18 @@ class Tokenizer(ABC):
 
     def _settings(self, memory_limit: int | None = None) -> Settings:
         """The validated constructor arguments that decide a fit."""
-        n_tokens = MAX_SIZE if self.n_tokens is None else positive(self.n_tokens, "n_tokens")
-        if n_tokens > MAX_SIZE:
-            raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
-        rules = _DEFAULT_RULES if self.rules is None else self.rules
-        if not isinstance(rules, FitRules):
-            raise TypeError(f"rules: expected a FitRules or None, got {rules!r}")
-        longest = 2**62 if self.max_token_length is None else positive(self.max_token_length, "max_token_length")
-        n_candidates = positive(getattr(self, "n_candidates", 1), "n_candidates")
-        limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
-        return Settings(n_tokens, n_candidates, rules, thread_pool.resolve(self.n_threads), longest, memory_limit=limit)
+        return arguments.settings_of(self, memory_limit)
 
     def _segmenter(self, kind: str, size: int | None) -> Segmenter:
         """The segmenter of the constructor's arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
-        if self._is_plain:
-            return PLAIN
-        words, lone = (self.special_tokens, self.known_words), (self.break_tokens, self.stop_tokens)
-        return Segmenter.make(self.pretokenizer, *words, self.encoding, kind, size, self.normalizer, lone)
-
-    @property
-    def _is_plain(self) -> bool:
-        """Whether no argument of the constructor says that documents are treated before they are encoded."""
-        return all(getattr(self, name) is None for name in _CUT_BY)
+        return arguments.segmenter_of(self, kind, size)
 
     def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
         """What `fit` is given, as the constructor's arguments have it: text as bytes, cut into segments."""
-        if self._is_plain:
-            return as_corpus(docs, offsets, sample_weight, boundaries)
-        if self.encoding is not None and isinstance(docs, Counts):
-            docs = Counts(as_utf8(docs.flat), docs.weights, docs.are_segments)
-        corpus = as_corpus(docs, offsets, sample_weight, boundaries, self._read)
-        kind = corpus.given.kind
-        if corpus.given.offsets[-1] == corpus.given.offsets[0]:  # no symbols: of any kind
-            kind = "str" if self.alphabet is None and self.pretokenizer is not None else kind
-            kind = kind if self.alphabet is None else Alphabet.from_user(self.alphabet).kind
-            corpus = corpus._replace(given=corpus.given._replace(kind=kind))
-        elif self.alphabet is not None:  # integers do for bytes, and bytes for integers
-            kind = Alphabet.from_user(self.alphabet, kind).kind
-        segmenter = self._segmenter(kind, None)
-        if isinstance(docs, Counts) and docs.are_segments:  # all is done but what leaves documents whole
-            segmenter = PLAIN._replace(lone=None if segmenter.pretokenizer is not None else segmenter.lone)
-        return segmenter.corpus(corpus, self.n_threads)
+        return arguments.corpus_of(self, docs, offsets, sample_weight, boundaries)
 
     def _read(self, docs: Any, offsets: Any = None) -> Documents:
         return read_documents(docs, offsets, self.encoding)
-
-    def _rearranged(self, vocabulary: Vocabulary, n_tokens: int, trim: str) -> Vocabulary:
-        """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
-        n = vocabulary.n_alphabet
-        merges = vocabulary.merges if self._needs_pairs else None
-        stay = keep_by_weight(vocabulary.weights[n:], merges, n, n_tokens, trim)
-        if merges is None:
-            return vocabulary.select(stay, None)
-        pairs, dangling = renumber(merges, n, stay)
-        if dangling:
-            raise ValueError(
-                f"rules: trim={trim!r} leaves {dangling} parts of pairs that point to removed tokens, as the original does; "
-                "such a vocabulary cannot decode: use trim='closed', or order='creation'"
-            )
-        return vocabulary.select(stay, pairs)
 
     # ---------------------------------------------------------------------------------------------- encoding
 
@@ -1038,16 +881,9 @@ class Tokenizer(ABC):
         >>> spans.ids.tolist(), spans.starts.tolist(), spans.lengths.tolist(), spans.documents.tolist()
         ([0, 2, 1], [0, 1, 0], [1, 2, 1], [0, 0, 2])
         """
-        from ubpe_numba.coding.spans import spans_of  # here only: encoding need not wait for it
+        from ubpe_numba.tokenizers import places  # here only: encoding need not wait for it
 
-        if "return_offsets" in options:
-            raise TypeError("unexpected argument 'return_offsets'")
-        docs = list(docs) if hasattr(docs, "__next__") else docs
-        encode: Any = self.encode_batch  # the options differ
-        ids, starts = encode(docs, offsets, return_offsets=True, **options)
-        covers = self.is_lossless and options.get("unknown", "raise") == "raise"
-        ends = None if covers else np.diff(self._read(docs, offsets).offsets)
-        return spans_of(ids, starts, self._coder.decoder.lengths, ends)
+        return places.spans(self, docs, offsets, options)
 
     def find(self, token: int, ids: Any, offsets: Any = None) -> Occurrences:
         """Where one token occurs in encoded documents.
@@ -1160,25 +996,9 @@ class Tokenizer(ABC):
         >>> tok.usage(ids=[[3], [1]]).counts.tolist()
         [0, 1, 0, 1]
         """
-        from ubpe_numba.coding.usage import usage_of  # here only, as in `spans`
+        from ubpe_numba.tokenizers import places  # here only, as in `spans`
 
-        if "return_offsets" in options:
-            raise TypeError("unexpected argument 'return_offsets'")
-        if (docs is None) == (ids is None):
-            raise TypeError("docs: expected either documents or ids=, what they were encoded to")
-        if isinstance(docs, Counts):
-            if sample_weight is not None or offsets is not None:
-                raise TypeError("docs: Counts have offsets and weights of their own")
-            docs, sample_weight = docs.to_lists(), docs.weights
-        if ids is None:
-            encoded = self.encode_batch(docs, offsets, **options)
-        elif options:
-            raise TypeError(f"ids: they are encoded already; unexpected argument {next(iter(options))!r}")
-        else:
-            encoded = self._known(ids, offsets)
-        copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
-        decoder = self._coder.decoder
-        return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)
+        return places.usage(self, docs, offsets, ids, sample_weight, options)
 
     def explore(
         self,
@@ -1656,22 +1476,7 @@ class Tokenizer(ABC):
         >>> BPE.load(path).encode("aab").tolist()
         [0, 2]
         """
-        model = self._fitted()
-        settings = self._settings()
-        params: dict[str, Any] = {k: v for k, v in self.get_params().items() if k not in _NOT_IN_PARAMS}
-        params |= {"n_tokens": None if self.n_tokens is None else settings.n_tokens, "rules": dataclasses.asdict(settings.rules)}
-        if self.max_token_length is not None:
-            params["max_token_length"] = settings.longest
-        if "n_candidates" in params:
-            params["n_candidates"] = settings.n_candidates
-        if isinstance(params.get("token_weights"), np.ndarray):
-            params["token_weights"] = params["token_weights"].tolist()
-        state = {"tokenizer": type(self).__name__, "params": params, **model.state()}
-        if hasattr(self, "history_"):
-            state["history"] = self.history_.state(model.vocabulary)
-        n_bytes = model_file.save(path, state)
-        if (most := max(model.alphabet.size, model.vocabulary.arena.size)) > model_file.claimable(n_bytes):
-            warnings.warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}", UserWarning, stacklevel=2)
+        model_files.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None, max_symbols: int | None = None) -> Self:
@@ -1715,56 +1520,12 @@ class Tokenizer(ABC):
         cls, where: str, state: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None = None
     ) -> Self:
         """A tokenizer from what a file of so many bytes holds."""
-        make: Any = cls  # the constructors differ
-        tokenizer: Self = make(n_threads=n_threads)
-        thread_pool.resolve(n_threads)  # raises for the argument, or for the environment, before the file is looked into
-        if state["tokenizer"] != cls.__name__:
-            raise ModelFormatError(f"{where}: a {state['tokenizer']}, not a {cls.__name__}: use {state['tokenizer']}.load")
-        at_most = model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
-        try:
-            params = state["params"]
-            check_fields(params, [name for name in tokenizer.get_params() if name not in _NOT_IN_PARAMS], "params")
-            rules = params["rules"]
-            if not isinstance(rules, dict):
-                raise ModelFormatError("rules: expected an object")
-            check_fields(rules, [field.name for field in dataclasses.fields(FitRules)], "rules")
-            tokenizer.set_params(**{**params, "rules": FitRules(**rules)})
-            tokenizer._settings()
-            model = Model.from_state(state, at_most)
-            tokenizer._take(model)
-            if "history" in state:
-                tokenizer.history_ = History.from_state(state["history"], model.vocabulary)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(f"{where}: {error}") from error
-        if isinstance(cutter := model.segmenter.pretokenizer, Pretokenizer):
-            then = next(part["unicode"] for part in (state["text"].get(n) for n in ("pretokenizer", "python_pattern")) if part)
-            if then != cutter.unicode:
-                warnings.warn(
-                    f"{where}: cuts text by Unicode {then}, and here is {cutter.unicode}: rare characters may be cut differently",
-                    UserWarning,
-                    stacklevel=2,
-                )
-        return tokenizer
-
-    def _take(self, model: Model) -> None:
-        """Become fitted with a model from elsewhere, and set the constructor's arguments that go with it."""
-        segmenter = model.segmenter
-        self.pretokenizer, self.encoding, self.normalizer = segmenter.pretokenizer, segmenter.encoding, segmenter.normalizer
-        self.special_tokens, self.known_words = _arguments(segmenter.special, model.vocabulary.offsets.size - 1)
-        self.break_tokens, self.stop_tokens = (None, None) if segmenter.lone is None else segmenter.lone.arguments()
-        self._adopt(model)
+        return model_files.loaded(cls, where, state, n_bytes, n_threads, max_symbols)
 
     @classmethod
     def _imported(cls, model: Model, params: dict[str, Any]) -> Self:
         """A tokenizer with a model of another library; errors are those of a file that is not valid."""
-        make: Any = cls  # the constructors differ
-        try:
-            tokenizer: Self = make(**{"n_tokens": len(model.vocabulary), **params})
-            tokenizer._settings()
-            tokenizer._take(model)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(str(error)) from error
-        return tokenizer
+        return model_files.imported(cls, model, params)
 
     @classmethod
     def from_published(cls, text: str, kind: str | None = None) -> Self:
@@ -1800,7 +1561,7 @@ class Tokenizer(ABC):
         n_tokens, model = formats.published_ubpe.read(text, kind, cls._needs_pairs)
         make: Any = cls  # the constructors differ
         tokenizer: Self = make(n_tokens, rules=FitRules(encode="batch"))
-        tokenizer._take(model)
+        model_files.take(tokenizer, model)
         return tokenizer
 
     def to_published(self) -> str:
@@ -1828,15 +1589,3 @@ class Tokenizer(ABC):
         '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
         """
         return formats.published_ubpe.write(self._fitted(), self._needs_pairs)
-
-
-def _arguments(special: SpecialTokens | None, size: int) -> tuple[Any, Any]:
-    """The arguments `special_tokens` and `known_words`: lists if that gives the same ids, else mappings."""
-    if special is None:
-        return None, None
-    parts: list[Any] = []
-    for known in (False, True):
-        parts.append({w: int(i) for w, i, k in zip(special.words, special.ids, special.always, strict=True) if bool(k) is known})
-    if [*parts[0].values(), *parts[1].values()] == list(range(size, size + len(special.words))):
-        parts = [list(part) for part in parts]
-    return parts[0] or None, parts[1] or None

@@ -1,0 +1,23 @@
+"""Warnings that point to the line of the user, however many calls of this package are in between."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the call that came from outside of this package.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warn("nothing is left")
+    >>> caught[0].category.__name__, str(caught[0].message)
+    ('UserWarning', 'nothing is left')
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -1,0 +1,103 @@
+"""What the arguments of a tokenizer's constructor mean: for a fit, for the documents that it is given, and for others to read."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from ubpe_numba.documents.corpus import Corpus, as_corpus
+from ubpe_numba.documents.counts import Counts
+from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.utf8 import as_utf8
+from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.vocabulary.rules import FitRules
+from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
+
+if TYPE_CHECKING:
+    from ubpe_numba.tokenizers.base import Tokenizer
+
+DEFAULT_RULES = FitRules()
+#: Arguments that say how documents are treated before they are encoded.
+CUT_BY = ("pretokenizer", "special_tokens", "known_words", "normalizer", "encoding", "break_tokens", "stop_tokens")
+#: Arguments that a model file has elsewhere than among the parameters: in the alphabet, in the segmenter, or not at all.
+NOT_IN_PARAMS = ("alphabet", "n_threads", *CUT_BY)
+
+
+def names_of(cls: type[Tokenizer]) -> list[str]:
+    """The names of a constructor's arguments, in their order."""
+    return list(inspect.signature(cls.__init__).parameters)[1:]
+
+
+def set_params(tok: Tokenizer, params: dict[str, Any]) -> None:
+    """Set arguments by name; ValueError for a name that is none."""
+    known = names_of(type(tok))
+    for name, value in params.items():
+        if name not in known:
+            raise ValueError(f"{name}: not a parameter of {type(tok).__name__}; there are {', '.join(known)}")
+        setattr(tok, name, value)
+
+
+def shown(tok: Tokenizer) -> str:
+    """A tokenizer as its `repr` shows it."""
+    shown = {k: v for k, v in tok.get_params().items() if k == "n_tokens" or (v is not None and k != "alphabet")}
+    params = ", ".join(f"{k}={v!r}" for k, v in shown.items())
+    size = f": {len(tok.model_.vocabulary)} tokens" if "model_" in tok.__dict__ else ""
+    return f"{type(tok).__name__}({params}){size}"
+
+
+def settings_of(tok: Tokenizer, memory_limit: int | None) -> Settings:
+    """The validated arguments that decide a fit."""
+    n_tokens = MAX_SIZE if tok.n_tokens is None else positive(tok.n_tokens, "n_tokens")
+    if n_tokens > MAX_SIZE:
+        raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
+    rules = DEFAULT_RULES if tok.rules is None else tok.rules
+    if not isinstance(rules, FitRules):
+        raise TypeError(f"rules: expected a FitRules or None, got {rules!r}")
+    longest = 2**62 if tok.max_token_length is None else positive(tok.max_token_length, "max_token_length")
+    n_candidates = positive(getattr(tok, "n_candidates", 1), "n_candidates")
+    limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
+    return Settings(n_tokens, n_candidates, rules, thread_pool.resolve(tok.n_threads), longest, memory_limit=limit)
+
+
+def is_plain(tok: Tokenizer) -> bool:
+    """Whether no argument says that documents are treated before they are encoded."""
+    return all(getattr(tok, name) is None for name in CUT_BY)
+
+
+def segmenter_of(tok: Tokenizer, kind: str, size: int | None) -> Segmenter:
+    """The segmenter of the arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
+    if is_plain(tok):
+        return PLAIN
+    words, lone = (tok.special_tokens, tok.known_words), (tok.break_tokens, tok.stop_tokens)
+    return Segmenter.make(tok.pretokenizer, *words, tok.encoding, kind, size, tok.normalizer, lone)
+
+
+def alphabet_of(tok: Tokenizer, given: Documents) -> Alphabet:
+    """The alphabet of a fit: the argument, or what is learned from the documents."""
+    if tok.alphabet is None:
+        return Alphabet.learn(given)
+    # documents without any symbol are of any kind
+    return Alphabet.from_user(tok.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
+
+
+def corpus_of(tok: Tokenizer, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
+    """What a fit is given, as the arguments have it: text as bytes, cut into segments."""
+    if is_plain(tok):
+        return as_corpus(docs, offsets, sample_weight, boundaries)
+    if tok.encoding is not None and isinstance(docs, Counts):
+        docs = Counts(as_utf8(docs.flat), docs.weights, docs.are_segments)
+    corpus = as_corpus(docs, offsets, sample_weight, boundaries, tok._read)
+    kind = corpus.given.kind
+    if corpus.given.offsets[-1] == corpus.given.offsets[0]:  # no symbols: of any kind
+        kind = "str" if tok.alphabet is None and tok.pretokenizer is not None else kind
+        kind = kind if tok.alphabet is None else Alphabet.from_user(tok.alphabet).kind
+        corpus = corpus._replace(given=corpus.given._replace(kind=kind))
+    elif tok.alphabet is not None:  # integers do for bytes, and bytes for integers
+        kind = Alphabet.from_user(tok.alphabet, kind).kind
+    segmenter = segmenter_of(tok, kind, None)
+    if isinstance(docs, Counts) and docs.are_segments:  # all is done but what leaves documents whole
+        segmenter = PLAIN._replace(lone=None if segmenter.pretokenizer is not None else segmenter.lone)
+    return segmenter.corpus(corpus, tok.n_threads)
