@@ -312,7 +312,7 @@ class Coder:
             known = alphabet.lookup(pieces.values) >= 0
             pieces = traced(pieces) if options.return_offsets else pieces
             if isinstance(unknown, Stand):
-                pieces = without_symbols(pieces, segmenter.segments(pieces), np.flatnonzero(~known), unknown.index)
+                pieces = without_symbols(pieces, segmenter.segments(pieces), np.flatnonzero(~known), unknown.number)
                 known = None
         if by_words is not None:
             found = by_words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)

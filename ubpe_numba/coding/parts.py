@@ -1,6 +1,6 @@
 """Documents divided at positions that no token may cross: the parts are encoded as documents, and put together again.
 
-    document  a b a b a,  boundaries 1, 3      parts  a | b a | b a      ids of the document: those of its parts
+document  a b a b a,  boundaries 1, 3      parts  a | b a | b a      ids of the document: those of its parts
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Where tokens stand in the documents that they were made of: from the first of their symbols to behind the last.
 
-    document  a b x a b,  x left out       tokens  ab  ab
-                                           starts  0   3
-                                           ends    2   5
+document  a b x a b,  x left out       tokens  ab  ab
+                                       starts  0   3
+                                       ends    2   5
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 
 
 class Places(NamedTuple):
-    """Where each of n tokens begins and ends, int64[n] each; positions in the documents, or in all of them one after the other."""
+    """Where each of n tokens begins and ends, int64[n] each: positions in the documents, or in all of them together."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]

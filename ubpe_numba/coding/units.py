@@ -1,6 +1,6 @@
 """Positions in text counted in characters or in bytes, whatever a model counts.
 
-    text        "né"        characters  0 1   2        bytes  0 1     3
+text        "né"        characters  0 1   2        bytes  0 1     3
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ def check_units(units: object, model: Model) -> None:
         raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {units!r}")
     kind = model.alphabet.kind
     if kind != "str" and model.segmenter.encoding is None:
-        raise ValueError(f"units: documents are {'bytes' if kind == 'bytes' else 'integers'}, whose positions are counted in symbols")
+        raise ValueError(
+            f"units: documents are {'bytes' if kind == 'bytes' else 'integers'}, whose positions are counted in symbols"
+        )
 
 
 def in_units(places: Places, offsets: np.ndarray, given: Documents, units: str) -> Places:

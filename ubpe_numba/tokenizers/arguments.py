@@ -43,6 +43,8 @@ def set_params(tok: Tokenizer, params: dict[str, Any]) -> None:
 def shown(tok: Tokenizer) -> str:
     """A tokenizer as its `repr` shows it."""
     shown = {k: v for k, v in tok.get_params().items() if k == "n_tokens" or (v is not None and k != "alphabet")}
+    if isinstance(shown["unknown"], str) and shown["unknown"] == "raise":
+        del shown["unknown"]
     params = ", ".join(f"{k}={v!r}" for k, v in shown.items())
     size = f": {len(tok.model_.vocabulary)} tokens" if "model_" in tok.__dict__ else ""
     return f"{type(tok).__name__}({params}){size}"

@@ -1,9 +1,9 @@
 """The argument `unknown`: what becomes of symbols outside the alphabet, as a user says it and as encoders take it.
 
-    "raise", "skip"     themselves
-    3                   the id 3 of the alphabet
-    "N", b"N"           the id of this symbol, of an alphabet of characters or bytes
-    "[UNK]", (-1, -1)   a special token, which stands for every unknown symbol: a `Stand`
+"raise", "skip"     themselves
+3                   the id 3 of the alphabet
+"N", b"N"           the id of this symbol, of an alphabet of characters or bytes
+"[UNK]", (-1, -1)   a special token, which stands for every unknown symbol: a `Stand`
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Stand", "UnknownChoice", "choice_of", "from_state", "hides_symbols",
 class Stand(NamedTuple):
     """The special token that stands for every unknown symbol: its index among the words, and the word."""
 
-    index: int
+    number: int
     word: Any
 
 
@@ -40,7 +40,7 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: SpecialTokens | None) -
     >>> from ubpe_numba.vocabulary.special_tokens import SpecialTokens
     >>> special = SpecialTokens.from_user(["<s>", "[UNK]"], None, "str", 4)
     >>> [choice_of(said, Alphabet.from_user("ACGN"), special) for said in ("skip", 2, "N", "[UNK]")]
-    ['skip', 2, 3, Stand(index=1, word='[UNK]')]
+    ['skip', 2, 3, Stand(number=1, word='[UNK]')]
     """
     if isinstance(unknown, str) and unknown in ("raise", "skip"):
         return unknown
