@@ -227,8 +227,4 @@ def _pad_id(pad_id: Any, special: SpecialTokens | None) -> int:
         if name is None:
             raise ValueError(f"pad_id: expected an id or a special token: none is called {' or '.join(_PADS)}")
         return id_of(name, special, "pad_id")
-    if isinstance(pad_id, (int, np.integer)) and not isinstance(pad_id, bool):
-        if not -(2**31) <= pad_id < 2**31:
-            raise ValueError(f"pad_id: expected an id that fits int32, got {pad_id}")
-        return int(pad_id)
     return id_of(pad_id, special, "pad_id")

@@ -917,7 +917,7 @@ class Tokenizer(ABC):
             ``"right"`` or ``"left"``: where padding stands, and where documents are cut.
         template
             What is put around each document: special tokens and ``$A`` for the document, such as ``"[CLS] $A [SEP]"``, or a list
-            of them. `encode` never puts anything.
+            of them and of ids. `encode` never puts anything.
         return_tensors
             ``"np"`` or ``"pt"``: int64 matrices of NumPy or PyTorch, with a row for each document also if it is one.
         return_offsets

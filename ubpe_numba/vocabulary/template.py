@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
@@ -21,7 +23,7 @@ class Template(NamedTuple):
 
     @classmethod
     def of(cls, template: Any, special: SpecialTokens | None) -> Template:
-        """Read the argument `template`: special tokens and ``$A``, divided by white space, or a sequence of them.
+        """Read the argument `template`: special tokens and ``$A``, divided by white space, or a sequence of them and of ids.
 
         TypeError for other things, ValueError for a word that is no special token, or where ``$A`` is not there once.
 
@@ -43,7 +45,11 @@ class Template(NamedTuple):
 
 
 def id_of(word: Any, special: SpecialTokens | None, name: str) -> int:
-    """The id of a special token or known word; ValueError, naming the argument, for another word."""
+    """An id that fits int32, or that of a special token or known word; ValueError, naming the argument, for others."""
+    if isinstance(word, (int, np.integer)) and not isinstance(word, bool):
+        if not -(2**31) <= word < 2**31:
+            raise ValueError(f"{name}: expected an id that fits int32, got {word}")
+        return int(word)
     key = tuple(word) if isinstance(word, list) else word
     index = None if special is None or not isinstance(key, (str, bytes, tuple)) else special.number.get(key)
     if special is None or index is None:
