@@ -121,12 +121,21 @@ def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path:
         assert again.fingerprint == tok.fingerprint and again.encode_batch(docs, allowed_special="all") == ids
     shorter = tok.truncate(400)
     assert shorter.decode(shorter.encode(docs[0])) == docs[0] and int(shorter.encode(docs[0]).max()) <= 400
-    with pytest.raises(ValueError, match="token_ids: only a vocabulary whose ids are in order of creation"):
-        tok.fit_more(lines, 700)
-    with pytest.raises(ValueError, match="by: the ids of this vocabulary are not 0, 1"):
-        tok.truncate(400, by="idf")
+    more = BPE.load(tmp_path / "m.npz").fit_more(lines, 700, progress=False)  # special tokens first, then no gaps
+    assert more.decode_batch(ids) == docs and len(more.vocabulary) == 700 and more.special_ids == {END: 0}
+    assert len(tok.truncate(400, by="idf").vocabulary) <= 400
     with pytest.raises(ValueError, match="is outside the vocabulary"):
         tok.decode([10**6])
+
+
+def test_ids_in_an_order_of_their_own_are_not_continued() -> None:
+    model = {"type": "BPE", "vocab": {"ab": 0, "b": 1, "a": 2}, "merges": ["a b"]}
+    tok = BPE.from_huggingface(json.dumps({"model": model}))
+    assert tok.encode("aab").tolist() == [2, 0]
+    with pytest.raises(ValueError, match="token_ids: only a vocabulary whose ids are in order of creation"):
+        tok.fit_more(["abab"], 5)
+    with pytest.raises(ValueError, match="by: the ids of this vocabulary are not 0, 1"):
+        tok.truncate(2, by="idf")
 
 
 def test_models_of_characters(lines: list[str]) -> None:

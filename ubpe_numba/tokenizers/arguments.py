@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import reprlib
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.counts import Counts
@@ -12,6 +15,7 @@ from ubpe_numba.documents.utf8 import as_utf8
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
@@ -20,10 +24,12 @@ if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
 
 DEFAULT_RULES = FitRules()
+_SHORT = reprlib.Repr()
+_SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel, _SHORT.maxlist, _SHORT.maxtuple, _SHORT.maxdict = 60, 80, 4, 8, 8, 6
 #: Arguments that say how documents are treated before they are encoded.
 CUT_BY = ("pretokenizer", "special_tokens", "known_words", "normalizer", "encoding", "break_tokens", "stop_tokens")
 #: Arguments that a model file has elsewhere than among the parameters: in the alphabet, in the segmenter, or not at all.
-NOT_IN_PARAMS = ("alphabet", "n_threads", *CUT_BY)
+NOT_IN_PARAMS = ("alphabet", "n_threads", "special_first", *CUT_BY)
 
 
 def names_of(cls: type[Tokenizer]) -> list[str]:
@@ -41,13 +47,33 @@ def set_params(tok: Tokenizer, params: dict[str, Any]) -> None:
 
 
 def shown(tok: Tokenizer) -> str:
-    """A tokenizer as its `repr` shows it."""
-    shown = {k: v for k, v in tok.get_params().items() if k == "n_tokens" or (v is not None and k != "alphabet")}
-    if isinstance(shown["unknown"], str) and shown["unknown"] == "raise":
-        del shown["unknown"]
-    params = ", ".join(f"{k}={v!r}" for k, v in shown.items())
+    """A tokenizer as its `repr` shows it: the size, and the arguments that are not as by default."""
+    said = [f"n_tokens={tok.n_tokens!r}"]
+    for name, argument in list(inspect.signature(type(tok).__init__).parameters.items())[1:]:
+        value = getattr(tok, name)
+        if name not in ("n_tokens", "alphabet") and not (
+            same(value, argument.default) or (name == "rules" and value == DEFAULT_RULES)
+        ):
+            said.append(f"{name}={_short(value)}")
     size = f": {len(tok.model_.vocabulary)} tokens" if "model_" in tok.__dict__ else ""
-    return f"{type(tok).__name__}({params}){size}"
+    return f"{type(tok).__name__}({', '.join(said)}){size}"
+
+
+def _short(value: Any) -> str:
+    """The `repr` of an argument: of a pre-tokenizer the name that the constructor takes too; a long one is shortened."""
+    if isinstance(value, Pretokenizer) and value == Pretokenizer.of(value.name or value.pattern):
+        value = value.name or value.pattern
+    text = repr(value) if isinstance(value, FitRules) else _SHORT.repr(value)
+    return " ".join(text.split())
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two arguments are equal; arrays are if all their values are."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return type(a) is type(b) and np.array_equal(a, b)
+    if isinstance(a, (list, tuple)) and type(a) is type(b):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a is b or (type(a) is type(b) and bool(a == b))
 
 
 def settings_of(tok: Tokenizer, memory_limit: int | None) -> Settings:
@@ -71,10 +97,18 @@ def is_plain(tok: Tokenizer) -> bool:
 
 def segmenter_of(tok: Tokenizer, kind: str, size: int | None) -> Segmenter:
     """The segmenter of the arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
+    first = is_first(tok)
     if is_plain(tok):
         return PLAIN
     words, lone = (tok.special_tokens, tok.known_words), (tok.break_tokens, tok.stop_tokens)
-    return Segmenter.make(tok.pretokenizer, *words, tok.encoding, kind, size, tok.normalizer, lone)
+    return Segmenter.make(tok.pretokenizer, *words, tok.encoding, kind, size, tok.normalizer, lone, first)
+
+
+def is_first(tok: Tokenizer) -> bool:
+    """The argument `special_first`; TypeError if it is no bool."""
+    if not isinstance(tok.special_first, (bool, np.bool_)):
+        raise TypeError(f"special_first: expected True or False, got {tok.special_first!r}")
+    return bool(tok.special_first)
 
 
 def alphabet_of(tok: Tokenizer, given: Documents) -> Alphabet:

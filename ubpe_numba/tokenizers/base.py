@@ -89,6 +89,7 @@ class Tokenizer(ABC):
     break_tokens: Any = None  # as in pickles that older releases wrote
     stop_tokens: Any = None
     unknown: Any = "raise"
+    special_first: bool = False
     n_threads: int | None
     model_: Model
     history_: History

@@ -768,6 +768,10 @@ class BPE(_PairTokenizer):
         Words with ids of their own, never cut and never merged: a list (ids behind the vocabulary, beyond `n_tokens`), or a
         mapping of words to ids: with ids beyond the final size where there is to be a `fit_more`. `str`, `bytes` or sequences of
         integers, as the documents. See `encode`. The parts of a document between them count as documents.
+    special_first
+        Special tokens, given as a list, have the ids 0, 1, ..., and the tokens of the vocabulary follow, as trainers of Hugging
+        Face number them; `n_tokens` still counts those of the vocabulary only. Known words stay behind. `vocabulary` knows
+        tokens by their place in it: token t has the id t + the number of special tokens.
     known_words
         The same for words that are found in every document without being asked for.
     normalizer
@@ -810,6 +814,7 @@ class BPE(_PairTokenizer):
         max_token_length: int | None = None,
         pretokenizer: Any = None,
         special_tokens: Any = None,
+        special_first: bool = False,
         known_words: Any = None,
         normalizer: Any = None,
         encoding: str | None = None,
@@ -824,6 +829,7 @@ class BPE(_PairTokenizer):
         self.max_token_length = max_token_length
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
+        self.special_first = special_first
         self.known_words = known_words
         self.normalizer = normalizer
         self.encoding = encoding
@@ -840,9 +846,9 @@ class UBPEClassic(_PairTokenizer):
     ----------
     n_candidates
         Of how many most frequent pairs a round keeps those that do not conflict: no shared token, both border pairs rarer.
-    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding
+    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, special_first
         As for `BPE`.
-    break_tokens, stop_tokens, unknown, n_threads
+    known_words, encoding, break_tokens, stop_tokens, unknown, n_threads
         As for `BPE`.
     normalizer
         As for `BPE`.
@@ -868,6 +874,7 @@ class UBPEClassic(_PairTokenizer):
         max_token_length: int | None = None,
         pretokenizer: Any = None,
         special_tokens: Any = None,
+        special_first: bool = False,
         known_words: Any = None,
         normalizer: Any = None,
         encoding: str | None = None,
@@ -883,6 +890,7 @@ class UBPEClassic(_PairTokenizer):
         self.max_token_length = max_token_length
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
+        self.special_first = special_first
         self.known_words = known_words
         self.normalizer = normalizer
         self.encoding = encoding

@@ -81,12 +81,14 @@ def fit_more(
         raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
     if n_tokens > MAX_SIZE:
         raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
-    if segmenter.token_ids is not None:
+    first = segmenter.n_first
+    if segmenter.token_ids is not None and not first:
         raise ValueError("token_ids: only a vocabulary whose ids are in order of creation can be continued")
-    if (special := segmenter.special) is not None and int(special.ids.min()) < n_tokens:
-        raise ValueError(
-            f"special_tokens: expected ids from {n_tokens} on, the others would have to move; fit with a mapping to such ids"
-        )
+    if (special := segmenter.special) is not None:
+        behind, end = special.ids[special.ids >= first], first + n_tokens
+        if int(behind.min(initial=end)) < end:
+            name = "known_words" if first else "special_tokens"
+            raise ValueError(f"{name}: expected ids from {end} on, the others would have to move; fit with a mapping to such ids")
     settings = tok._settings(memory_limit)._replace(n_tokens=int(n_tokens))
     bar = Progress(progress)
     corpus = tok._corpus(docs, offsets, sample_weight, boundaries)
@@ -95,7 +97,7 @@ def fit_more(
         history = None
     vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
     vocabulary = tok._weighed(corpus, alphabet, vocabulary, bar)
-    tok._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.numbered(None, len(vocabulary))))
+    tok._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.behind(first, len(vocabulary))))
     tok.n_tokens = n_tokens
     if history is not None:
         tok.history_ = history
@@ -119,12 +121,15 @@ def truncated(tok: T, n_tokens: int, by: str) -> T:
         if merges is not None and merges.size and merges.max() >= n + stay.size:
             raise ValueError("by: the ids of this vocabulary are not in order of creation; use by='idf'")
         shorter = vocabulary.select(stay, merges)
-    if (ids := segmenter.token_ids) is not None and by == "idf":
+    ids, first = segmenter.token_ids, segmenter.n_first
+    if ids is not None and not first and by == "idf":
         raise ValueError("by: the ids of this vocabulary are not 0, 1, ...; use by='creation'")
     other = type(tok)(**tok.get_params())
     other.n_tokens = n_tokens
-    made = other._segmenter(alphabet.kind, None if ids is not None else len(shorter))
-    if ids is not None:
+    made = other._segmenter(alphabet.kind, len(shorter) if ids is None or first else None)
+    if first and segmenter.special is not None and made.special is not None:  # known words of a list moved
+        made = segmenter._replace(token_ids=made.token_ids, special=segmenter.special.with_ids(made.special.ids))
+    elif ids is not None:
         made = segmenter._replace(token_ids=ids[: len(shorter)])
     other._adopt(Model(alphabet, shorter, made))
     history: History | None = getattr(tok, "history_", None)

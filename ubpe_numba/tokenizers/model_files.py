@@ -19,7 +19,7 @@ from ubpe_numba.tokenizers.arguments import NOT_IN_PARAMS
 from ubpe_numba.vocabulary import unknown_choice
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.segmenter import Segmenter
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -84,7 +84,8 @@ def take(tok: Tokenizer, model: Model) -> None:
     """Become fitted with a model from elsewhere, and set the constructor's arguments that go with it."""
     segmenter = model.segmenter
     tok.pretokenizer, tok.encoding, tok.normalizer = segmenter.pretokenizer, segmenter.encoding, segmenter.normalizer
-    tok.special_tokens, tok.known_words = _words(segmenter.special, model.vocabulary.offsets.size - 1)
+    tok.special_first = segmenter.n_first > 0
+    tok.special_tokens, tok.known_words = _words(segmenter, model.vocabulary.offsets.size - 1)
     tok.break_tokens, tok.stop_tokens = (None, None) if segmenter.lone is None else segmenter.lone.arguments()
     tok._adopt(model)
 
@@ -101,13 +102,17 @@ def imported(cls: type[T], model: Model, params: dict[str, Any]) -> T:
     return tok
 
 
-def _words(special: SpecialTokens | None, size: int) -> tuple[Any, Any]:
+def _words(segmenter: Segmenter, size: int) -> tuple[Any, Any]:
     """The arguments `special_tokens` and `known_words`: lists if that gives the same ids, else mappings."""
+    special, n_first = segmenter.special, segmenter.n_first
     if special is None:
         return None, None
     parts: list[Any] = []
     for known in (False, True):
         parts.append({w: int(i) for w, i, k in zip(special.words, special.ids, special.always, strict=True) if bool(k) is known})
+    if n_first:
+        behind = list(range(n_first + size, size + len(special.words)))
+        return list(parts[0]), (list(parts[1]) if [*parts[1].values()] == behind else parts[1]) or None
     if [*parts[0].values(), *parts[1].values()] == list(range(size, size + len(special.words))):
         parts = [list(part) for part in parts]
     return parts[0] or None, parts[1] or None

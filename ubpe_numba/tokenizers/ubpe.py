@@ -71,9 +71,9 @@ class UBPE(Tokenizer):
         ln((1 + c) / (V + sum of c)) of the occurrences c of a token in the merged corpus (of the count that it had when it was
         merged, where only that is known), so that the likeliest path under independent tokens wins (all are negative, rare
         ones far below 0); or V numbers in -1e6..1e6, one for each id, larger ones preferred. Other objectives ignore them.
-    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, known_words, encoding
+    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, special_first
         As for `BPE`.
-    break_tokens, stop_tokens, unknown, n_threads
+    known_words, encoding, break_tokens, stop_tokens, unknown, n_threads
         As for `BPE`.
     normalizer
         As for `BPE`.
@@ -112,6 +112,7 @@ class UBPE(Tokenizer):
         max_token_length: int | None = None,
         pretokenizer: Any = None,
         special_tokens: Any = None,
+        special_first: bool = False,
         known_words: Any = None,
         normalizer: Any = None,
         encoding: str | None = None,
@@ -129,6 +130,7 @@ class UBPE(Tokenizer):
         self.max_token_length = max_token_length
         self.pretokenizer = pretokenizer
         self.special_tokens = special_tokens
+        self.special_first = special_first
         self.known_words = known_words
         self.normalizer = normalizer
         self.encoding = encoding

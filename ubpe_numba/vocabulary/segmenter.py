@@ -62,11 +62,12 @@ class Segmenter(NamedTuple):
         size: int | None,
         normalizer: Any = None,
         lone: tuple[Any, Any] = (None, None),
+        special_first: bool = False,
     ) -> Segmenter:
         """Read the arguments of a tokenizer with an alphabet of this `kind` and `size` ids, None if not known yet.
 
-        `lone` are its break and stop tokens. TypeError or ValueError, naming the argument; a pre-tokenizer or a normalizer for
-        integers is a ValueError.
+        `lone` are its break and stop tokens; with `special_first` special tokens have the ids before all others. TypeError or
+        ValueError, naming the argument; a pre-tokenizer or a normalizer for integers is a ValueError.
         """
         if encoding not in (None, "utf-8"):
             raise ValueError(f"encoding: expected None or 'utf-8', got {encoding!r}")
@@ -78,9 +79,9 @@ class Segmenter(NamedTuple):
             raise ValueError("normalizer: it changes text, and the tokenizer is one of integers")
         if encoding and kind != "bytes":
             raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
-        words = SpecialTokens.from_user(special, known, kind, size)
+        words = SpecialTokens.from_user(special, known, kind, size, first=special_first)
         made = cls(cutter, words, None, encoding, changer, lone=LoneSymbols.from_user(*lone, kind))
-        return made if size is None else made.numbered(None, size)
+        return made if size is None else made.behind(made._n_special if special_first else 0, size)
 
     # ---------------------------------------------------------------------------------------------- fitting
 
@@ -287,6 +288,23 @@ class Segmenter(NamedTuple):
         lone = LoneSymbols.from_state(fields["break_tokens"], fields["stop_tokens"], kind)
         made = cls(cutter, special, None, fields["encoding"], normalizer, unknown, decoding, whole, single, lone)
         return made.numbered(fields["token_ids"], size)
+
+    @property
+    def _n_special(self) -> int:
+        """How many special tokens there are, without known words."""
+        return 0 if self.special is None else int((~self.special.always).sum())
+
+    @property
+    def n_first(self) -> int:
+        """How many special tokens have the ids 0, 1, ... in front of those of the vocabulary, which follow without gaps; or 0."""
+        n, ids = self._n_special, self.token_ids
+        if ids is None or self.special is None or not n or not np.array_equal(ids, np.arange(n, n + ids.size)):
+            return 0
+        return n if np.array_equal(self.special.ids[~self.special.always], np.arange(n)) else 0
+
+    def behind(self, n_first: int, size: int) -> Segmenter:
+        """The same where the `size` tokens of a vocabulary have the ids from `n_first` on; errors as of `numbered`."""
+        return self.numbered(np.arange(n_first, n_first + size) if n_first else None, size)
 
     def numbered(self, token_ids: Any, size: int) -> Segmenter:
         """The same with ids of its own for the `size` tokens of a vocabulary, or 0..size-1.

@@ -97,13 +97,21 @@ class SpecialTokens:
 
     @classmethod
     def from_user(
-        cls, special: Any, known: Any, kind: str, size: int | None, flags: Mapping[Word, int] | None = None, shared: bool = False
+        cls,
+        special: Any,
+        known: Any,
+        kind: str,
+        size: int | None,
+        flags: Mapping[Word, int] | None = None,
+        shared: bool = False,
+        first: bool = False,
     ) -> SpecialTokens | None:
         """Read the arguments `special_tokens` and `known_words` of a tokenizer; None if there are no words.
 
         Both (`special` and `known`) are lists of words or mappings of words to ids. Words of a list get the next ids from `size`
         on, special tokens first; `size` is the number of other ids of the tokenizer, or None before a fit (all ids are then 0).
-        Raises TypeError for other types and for words that are not of the `kind`, ValueError for a word or an id that is there
+        With `first` special tokens, a list, get the ids 0, 1, ... instead, and the other ids are taken to follow them. Raises
+        TypeError for other types and for words that are not of the `kind`, ValueError for a word or an id that is there
         twice, or an id far above the others.
         """
         words: list[Word] = []
@@ -114,14 +122,20 @@ class SpecialTokens:
                 continue
             if isinstance(value, (str, bytes, Set)) or not isinstance(value, Iterable):  # ids need an order; a set has none
                 raise TypeError(f"{name}: expected a list of words or a mapping of words to ids, got {describe(value)}")
+            in_front = first and name == "special_tokens"
+            if in_front and isinstance(value, Mapping):
+                raise ValueError("special_first: special_tokens is a mapping, which says the ids itself; expected a list")
             for word in value:
+                number = len(words) if in_front else None
                 words.append(_word(word, kind, name))
-                given.append(_id(value[word], name, word) if isinstance(value, Mapping) else None)
+                given.append(_id(value[word], name, word) if isinstance(value, Mapping) else number)
                 always.append(name == "known_words")
         if not words:
             return None
         if size is None:
             return cls(kind, tuple(words), np.zeros(len(words), np.int32), np.array(always), flags, shared)
+        if first:
+            size += always.count(False)
         taken = {i for i in given if i is not None}
         free = iter(i for i in range(size, size + len(words) + len(taken)) if i not in taken)
         ids = [next(free) if i is None else i for i in given]
@@ -131,6 +145,11 @@ class SpecialTokens:
         if max(ids) >= most:
             raise ValueError(f"special_tokens: expected ids below {most}, got {max(ids)}")
         return cls(kind, tuple(words), np.array(ids, np.int32), np.array(always), flags, shared)
+
+    def with_ids(self, ids: np.ndarray) -> SpecialTokens:
+        """The same words with other ids."""
+        flags = None if self.flags is None else dict(zip(self.words, self.flags.tolist(), strict=True))
+        return SpecialTokens(self.kind, self.words, ids.astype(np.int32), self.always, flags, self.shared)
 
     @property
     def has_flags(self) -> bool:

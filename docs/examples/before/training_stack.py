@@ -1,4 +1,4 @@
-"""The tokenizer class of a small training stack, with the methods that nanochat's scripts call: rustbpe trains, tiktoken encodes."""
+"""The tokenizer class of a small training stack, with the methods that nanochat's scripts call, over rustbpe and tiktoken."""
 
 import gzip
 import pathlib

@@ -1,0 +1,140 @@
+"""Special tokens with the ids before all others: as trainers of Hugging Face number them, in every way to and from a model."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ubpe_numba import BPE, UBPE, UBPEClassic, load
+
+NAMES = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
+DNA = ["ACGTTGCAACGGTTACG" * 3, "GGTACCATGACCATGATTACG" * 2, "TTGACACGT" * 4]
+TEXT = "ACGT[SEP]AC[MASK]TTGACA"
+CLASSES = [BPE, UBPE, UBPEClassic]
+
+
+def ids_of(tok: Any, text: Any = TEXT) -> list[int]:
+    return tok.encode(text, allowed_special="all").tolist()
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_ids_are_those_behind_special_tokens(cls: Any) -> None:
+    """The same vocabulary as without, its ids moved by the number of special tokens; known words stay behind."""
+    last = cls(20, special_tokens=NAMES, known_words=["ACGT"]).fit(DNA, progress=False)
+    first = cls(20, special_tokens=NAMES, known_words=["ACGT"], special_first=True).fit(DNA, progress=False)
+    n = len(last.vocabulary)
+    assert n == 20 and first.vocabulary == last.vocabulary
+    assert first.special_ids == {**{name: i for i, name in enumerate(NAMES)}, "ACGT": n + 5}
+    moved = {i: i + 5 for i in range(n)} | {n + i: i for i in range(5)} | {n + 5: n + 5}
+    assert ids_of(first) == [moved[i] for i in ids_of(last)]
+    assert first.decode(ids_of(first)) == TEXT
+    ids, starts = first.encode(TEXT, allowed_special="all", return_offsets=True)
+    assert starts.tolist() == last.encode(TEXT, allowed_special="all", return_offsets=True)[1].tolist()
+    assert ids.tolist() == first.encode_batch([TEXT], allowed_special="all")[0].tolist() == ids_of(first)
+
+
+def test_of_integers_and_of_bytes() -> None:
+    tok = BPE(12, special_tokens=[[1, 1], [2, 9]], special_first=True).fit([[0, 1, 2, 0, 1, 2, 3]] * 3, progress=False)
+    assert tok.special_ids == {(1, 1): 0, (2, 9): 1}
+    assert tok.decode(ids_of(tok, [0, 1, 1, 1, 2, 9])).tolist() == [0, 1, 1, 1, 2, 9]
+    text = BPE.for_text(260, special_tokens=["<end>"], special_first=True).fit(["low lower lowest"], progress=False)
+    assert ids_of(text, "é<end>") == [0xC3 + 1, 0xA9 + 1, 0] and text.decode(ids_of(text, "low<end>")) == "low<end>"
+
+
+def test_as_the_trainer_of_tokenizers_numbers_them() -> None:
+    if importlib.util.find_spec("tokenizers") is None:
+        pytest.skip("tokenizers is not installed: pip install 'ubpe-numba[hf]'")
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    other = Tokenizer(models.BPE(unk_token="[UNK]"))
+    other.pre_tokenizer = pre_tokenizers.Whitespace()
+    other.train_from_iterator(DNA, trainers.BpeTrainer(vocab_size=30, special_tokens=NAMES, show_progress=False, min_frequency=2))
+    tok = BPE(25, special_tokens=NAMES, special_first=True).fit(DNA, progress=False)
+    written = Tokenizer.from_str(tok.to_huggingface())
+    assert written.get_vocab() == other.get_vocab()
+    assert ids_of(tok) == other.encode(TEXT).ids == written.encode(TEXT).ids
+    back = BPE.from_huggingface(tok.to_huggingface())
+    assert back.special_first and back.special_tokens == NAMES and ids_of(back) == ids_of(tok)
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz", "pickle"])
+@pytest.mark.parametrize("cls", CLASSES)
+def test_kept_in_files(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
+    tok = cls(20, special_tokens=NAMES, known_words=["ACGT"], special_first=True).fit(DNA, progress=False)
+    if suffix == "pickle":
+        again = pickle.loads(pickle.dumps(tok))
+    else:
+        tok.save(tmp_path / f"model.{suffix}")
+        again = load(tmp_path / f"model.{suffix}")
+    assert (again.special_first, again.special_tokens, again.known_words) == (True, NAMES, ["ACGT"])
+    assert again.fingerprint == tok.fingerprint and ids_of(again) == ids_of(tok)
+    assert ids_of(again.fit(DNA, progress=False)) == ids_of(tok)
+
+
+@pytest.mark.parametrize("known", [None, ["ACGT"], {"ACGT": 90}])
+@pytest.mark.parametrize("by", ["creation", "idf"])
+@pytest.mark.parametrize("cls", CLASSES)
+def test_truncated(cls: Any, by: str, known: Any) -> None:
+    """By creation what a shorter fit gives; known words of a list stay right behind."""
+    tok = cls(20, special_tokens=NAMES, known_words=known, special_first=True)
+    if cls is not BPE:
+        tok.set_params(n_candidates=1)
+    tok.fit(DNA, progress=False)
+    short = tok.truncate(12, by)
+    plain = type(tok)(**{**tok.get_params(), "special_first": False}).fit(DNA, progress=False)
+    assert short.vocabulary == plain.truncate(12, by).vocabulary
+    n = len(short.vocabulary)
+    expected = {name: i for i, name in enumerate(NAMES)}
+    assert short.special_ids == (expected if known is None else expected | {"ACGT": n + 5 if isinstance(known, list) else 90})
+    assert short.decode(ids_of(short)) == TEXT
+    if by == "creation":
+        again = type(tok)(**{**tok.get_params(), "n_tokens": 12}).fit(DNA, progress=False)
+        assert ids_of(again) == ids_of(short) and again.fingerprint == short.fingerprint
+
+
+@pytest.mark.parametrize("cls", [BPE, UBPEClassic])
+def test_continued(cls: Any) -> None:
+    tok = cls(10, special_tokens=NAMES, special_first=True).fit(DNA, progress=False)
+    before = ids_of(tok)
+    tok.fit_more(DNA, 20, progress=False)
+    whole = cls(20, special_tokens=NAMES, special_first=True).fit(DNA, progress=False)
+    assert len(tok.vocabulary) == 20 and tok.special_ids == whole.special_ids
+    assert tok.decode(before) == TEXT  # ids keep their meaning
+    if cls is BPE:
+        assert ids_of(tok) == ids_of(whole) and tok.fingerprint == whole.fingerprint
+
+
+def test_known_words_of_a_list_would_have_to_move() -> None:
+    tok = BPE(10, special_tokens=NAMES, known_words=["ACGT"], special_first=True).fit(DNA, progress=False)
+    with pytest.raises(ValueError, match="known_words: expected ids from 25 on"):
+        tok.fit_more(DNA, 20)
+    tok = BPE(10, special_tokens=NAMES, known_words={"ACGT": 25}, special_first=True).fit(DNA, progress=False)
+    assert len(tok.fit_more(DNA, 20, progress=False).vocabulary) == 20
+
+
+def test_another_objective_and_a_refined_vocabulary_keep_it() -> None:
+    tok = UBPE(20, special_tokens=NAMES, special_first=True).fit(DNA, progress=False)
+    for other in (
+        tok.with_objective("shortest"),
+        tok.with_objective("rank"),
+        tok.reweight(DNA),
+        tok.refine(DNA, objective="likelihood", progress=False),
+    ):
+        assert other.special_first and other.special_ids == tok.special_ids
+        assert other.decode(ids_of(other)) == TEXT and min(ids_of(other, "ACGT")) >= 5
+
+
+def test_what_cannot_be_meant() -> None:
+    with pytest.raises(ValueError, match="special_first: special_tokens is a mapping"):
+        BPE(20, special_tokens={"[UNK]": 50}, special_first=True).fit(DNA)
+    for wrong in (1, "yes", None):
+        with pytest.raises(TypeError, match="special_first: expected True or False"):
+            BPE(20, special_tokens=NAMES, special_first=wrong).fit(DNA)  # type: ignore[arg-type]
+    plain = BPE(20, special_first=True).fit(DNA, progress=False)  # there are none
+    assert plain.fingerprint == BPE(20).fit(DNA, progress=False).fingerprint
+    assert np.array_equal(plain.encode("ACGT"), BPE(20).fit(DNA, progress=False).encode("ACGT"))
