@@ -76,6 +76,16 @@ def same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and bool(a == b))
 
 
+def equal(tok: Tokenizer, other: Tokenizer) -> bool:
+    """Whether two tokenizers are of one class, and of equal models or, before a fit, of equal arguments."""
+    mine, yours = tok.__dict__.get("model_"), other.__dict__.get("model_")
+    if type(tok) is not type(other) or (mine is None) is not (yours is None):
+        return False
+    if mine is None:
+        return all(same(value, getattr(other, name)) for name, value in tok.get_params().items())
+    return tok is other or tok.fingerprint == other.fingerprint
+
+
 def settings_of(tok: Tokenizer, memory_limit: int | None) -> Settings:
     """The validated arguments that decide a fit."""
     n_tokens = MAX_SIZE if tok.n_tokens is None else positive(tok.n_tokens, "n_tokens")

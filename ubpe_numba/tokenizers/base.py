@@ -26,6 +26,7 @@ from ubpe_numba.fitting.learn import learn
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.formats import model_file
 from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import checked_token, integer
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers import arguments, learning, model_files
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from ubpe_numba.coding.spans import Spans
     from ubpe_numba.coding.usage import Usage
     from ubpe_numba.coding.word_encoder import WordEncoder
+    from ubpe_numba.tokenizers.token_names import TokenNames
     from ubpe_numba.views.explorer.report import Report
 
 __all__ = ["Tokenizer"]
@@ -94,6 +96,7 @@ class Tokenizer(ABC):
     model_: Model
     history_: History
     _made_coder: Coder | None = None
+    _made_names: TokenNames | None = None
 
     # ---------------------------------------------------------------------------------------------- the model
 
@@ -112,7 +115,7 @@ class Tokenizer(ABC):
             lone.ids(model.alphabet)  # raises for a symbol that is not there
         choice_of(self.unknown, model.alphabet, model.segmenter.special)  # likewise
         self.model_ = model
-        self._made_coder = None
+        self._made_coder = self._made_names = None
 
     @property
     def _coder(self) -> Coder:
@@ -123,7 +126,7 @@ class Tokenizer(ABC):
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_made_coder"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_made_coder", "_made_names")}
 
     @property
     def alphabet_(self) -> Alphabet:
@@ -260,6 +263,193 @@ class Tokenizer(ABC):
     def _encode_params(self) -> dict[str, Any]:
         """The constructor arguments that change how it encodes."""
         return {"encode": (self.rules or arguments.DEFAULT_RULES).encode}
+
+    # ---------------------------------------------------------------------------------------------- tokens by name
+
+    @property
+    def _names(self) -> TokenNames:
+        """The names of ids, made when they are first asked for."""
+        from ubpe_numba.tokenizers.token_names import token_names  # here only: encoding need not wait for it
+
+        made = self._made_names
+        if made is None:
+            made = self._made_names = token_names(self._fitted())
+        return made
+
+    @property
+    def vocab_size(self) -> int:
+        """One more than the largest id, special tokens and known words included: the rows of an embedding.
+
+        Where ids have gaps, as those of a mapping may, `get_vocab` has fewer tokens.
+
+        Raises
+        ------
+        NotFittedError
+            Before there is a vocabulary.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<end>"])
+        >>> len(tok.vocabulary), tok.vocab_size
+        (3, 4)
+        """
+        from ubpe_numba.tokenizers.token_names import n_ids  # here only, as in `_names`
+
+        return n_ids(self._fitted())
+
+    def get_vocab(self) -> dict[Any, int]:
+        """The id of every token by its name, special tokens included, in order of ids.
+
+        Returns
+        -------
+        dict
+            Over characters a name is the text of the token; over bytes it has a character for each byte, as vocabularies of
+            Hugging Face have it (``"Ġlow"`` is `` low``); over integers it is a tuple of them. Special tokens have their text.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+
+        Notes
+        -----
+        Several tokens may stand for the same symbols, merged in different ways: the one of the lowest id has the name, or a
+        special token. The dict is a new one at each call.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<end>"]).get_vocab()
+        {'a': 0, 'b': 1, 'ab': 2, '<end>': 3}
+        >>> BPE.from_merges([[0, 1]], alphabet=[60, 62]).get_vocab()
+        {(60,): 0, (62,): 1, (60, 62): 2}
+        """
+        return dict(self._names.ids)
+
+    def token_to_id(self, token: Any) -> int | None:
+        """The id of a token.
+
+        Parameters
+        ----------
+        token
+            Its name, as `get_vocab` has it; also the `bytes` that it stands for, or a list or an array of integers.
+
+        Returns
+        -------
+        int or None
+            None if there is no such token.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        TypeError
+            For what is no token of documents of this kind.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.for_text(258, pretokenizer="gpt2", special_tokens=["<end>"]).fit(["low low low"])
+        >>> tok.token_to_id("lo"), tok.token_to_id(b"low"), tok.token_to_id("<end>"), tok.token_to_id("high")
+        (256, 257, 258, None)
+        """
+        from ubpe_numba.tokenizers.token_names import id_of  # here only, as in `_names`
+
+        return id_of(self._fitted(), self._names, token)
+
+    def id_to_token(self, token_id: int) -> Any:
+        """The name of the token of an id.
+
+        Parameters
+        ----------
+        token_id
+            An id.
+
+        Returns
+        -------
+        str, tuple of int or None
+            As `get_vocab` has it; None for an id that stands for no token.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        TypeError
+            If it is no integer.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet=b" a")
+        >>> tok.id_to_token(2), tok.decode_single_token_bytes(2), tok.id_to_token(3)
+        ('Ġa', b' a', None)
+        """
+        return self._names.names.get(integer(token_id, "token_id"))
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        r"""The bytes that one token stands for, as tiktoken's method of this name; of a special token those of its text.
+
+        Parameters
+        ----------
+        token
+            An id.
+
+        Returns
+        -------
+        bytes
+            Of tokens of text part of a character, perhaps.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        TypeError
+            If the alphabet is not one of bytes, or the id is no integer.
+        IndexError
+            If no token has this id.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.for_text(256).fit(["low"])
+        >>> tok.decode_single_token_bytes(108), tok.decode_single_token_bytes(200)
+        (b'l', b'\xc8')
+        """
+        kind, decoder = self._fitted().alphabet.kind, self._coder.decoder
+        if kind != "bytes":
+            raise TypeError(f"decode_single_token_bytes: the alphabet is one of {kind}")
+        t = checked_token(token, decoder.sizes.size)
+        if decoder.gaps is not None and decoder.gaps[t]:
+            raise IndexError(f"token {t}: no token has this id")
+        return decoder.arena[decoder.starts[t] : decoder.starts[t + 1]].tobytes()
+
+    # ---------------------------------------------------------------------------------------------- equality
+
+    def __eq__(self, other: object) -> bool:
+        """Tokenizers of one class are equal if their fingerprints are, and before a fit if their arguments are."""
+        return arguments.equal(self, other) if isinstance(other, Tokenizer) else NotImplemented
+
+    def __hash__(self) -> int:
+        """One of the class: a fit changes what a tokenizer is equal to, and a hash must not change."""
+        return hash(type(self))
+
+    # ---------------------------------------------------------------------------------------------- scikit-learn
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a vocabulary, for scikit-learn's `check_is_fitted`."""
+        return "model_" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of a step of a pipeline: a transformer of documents that is to be fitted, without targets."""
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags  # scikit-learn is there: it asks
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(preserves_dtype=[]),
+            input_tags=InputTags(string=True),
+        )
 
     # ---------------------------------------------------------------------------------------------- parameters
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -52,11 +53,12 @@ def save(tok: Tokenizer, path: str | os.PathLike[str]) -> None:
 
 def loaded(cls: type[T], where: str, state: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None) -> T:
     """A tokenizer from what a file of so many bytes holds."""
-    make: Any = cls  # the constructors differ
+    make: Any = _class_of(state["tokenizer"]) if inspect.isabstract(cls) else cls  # the constructors differ
     tok: T = make(n_threads=n_threads)
     thread_pool.resolve(n_threads)  # raises for the argument, or for the environment, before the file is looked into
-    if state["tokenizer"] != cls.__name__:
-        raise ModelFormatError(f"{where}: a {state['tokenizer']}, not a {cls.__name__}: use {state['tokenizer']}.load")
+    if state["tokenizer"] != type(tok).__name__:
+        name = state["tokenizer"]
+        raise ModelFormatError(f"{where}: a {name}, not a {cls.__name__}: use {name}.load, or Tokenizer.load for any of them")
     at_most = model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
     try:
         params = {"unknown": "raise", **state["params"]}
@@ -78,6 +80,13 @@ def loaded(cls: type[T], where: str, state: dict[str, Any], n_bytes: int, n_thre
         if then != cutter.unicode:
             warn(f"{where}: cuts text by Unicode {then}, and here is {cutter.unicode}: rare characters may be cut differently")
     return tok
+
+
+def _class_of(name: str) -> Any:
+    """The class that a model file names; that of `BPE` for another, which its `load` then refuses."""
+    from ubpe_numba.tokenizers.load import TOKENIZERS  # here only: it imports all of them
+
+    return TOKENIZERS.get(name, TOKENIZERS["BPE"])
 
 
 def take(tok: Tokenizer, model: Model) -> None:

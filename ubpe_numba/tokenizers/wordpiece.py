@@ -22,7 +22,7 @@ from ubpe_numba.errors import ModelFormatError, UnknownTokenError
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, vocab_txt, wordpiece
 from ubpe_numba.formats.wordpiece import Words
-from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
+from ubpe_numba.runtime.arrays import describe, integer, offsets_of, place_of, positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
@@ -359,6 +359,91 @@ class WordPiece:
         counts.pop("", None)
         learned = [piece for piece in learn_pieces(counts, n, criterion, least, prefix) if piece not in first]
         return cls([*first, *learned[: n - len(first)]], **options)
+
+    # ---------------------------------------------------------------------------------------------- pieces by name
+
+    @property
+    def vocab_size(self) -> int:
+        """One more than the largest id, special tokens and known words included: the rows of an embedding.
+
+        Examples
+        --------
+        >>> WordPiece({"[UNK]": 0, "un": 1, "a": 5}).vocab_size
+        6
+        """
+        return max(self._names) + 1
+
+    def get_vocab(self) -> dict[str, int]:
+        """The id of every piece, special token and known word, in order of ids.
+
+        Returns
+        -------
+        dict
+            A new one at each call.
+
+        Examples
+        --------
+        >>> WordPiece(["[UNK]", "un", "##able"]).get_vocab()
+        {'[UNK]': 0, 'un': 1, '##able': 2}
+        """
+        return dict(sorted({**self.vocabulary, **self._added}.items(), key=lambda item: item[1]))
+
+    def token_to_id(self, token: str) -> int | None:
+        """The id of a piece, a special token or a known word.
+
+        Parameters
+        ----------
+        token
+            The piece, with its prefix.
+
+        Returns
+        -------
+        int or None
+            None if there is none.
+
+        Examples
+        --------
+        >>> tok = WordPiece(["[UNK]", "un", "##able"])
+        >>> tok.token_to_id("##able"), tok.token_to_id("able")
+        (2, None)
+        """
+        return self._added.get(token, self.vocabulary.get(token))
+
+    def id_to_token(self, token_id: int) -> str | None:
+        """The piece, special token or known word of an id.
+
+        Parameters
+        ----------
+        token_id
+            An id.
+
+        Returns
+        -------
+        str or None
+            None if no piece has it.
+
+        Raises
+        ------
+        TypeError
+            If it is no integer.
+
+        Examples
+        --------
+        >>> tok = WordPiece(["[UNK]", "un", "##able"])
+        >>> tok.id_to_token(2), tok.id_to_token(3)
+        ('##able', None)
+        """
+        return self._names.get(integer(token_id, "token_id"))
+
+    def __eq__(self, other: object) -> bool:
+        """Equal where all arguments but `n_threads` are."""
+        if not isinstance(other, WordPiece):
+            return NotImplemented
+        mine, yours = self.__getstate__(), other.__getstate__()
+        return type(self) is type(other) and all(mine[name] == yours[name] for name in Words._fields)
+
+    def __hash__(self) -> int:
+        return hash((type(self), len(self.vocabulary), self.unknown, self.prefix, self.longest))
 
     # ---------------------------------------------------------------------------------------------- encoding
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import check_fields, checked_token, integer, integers_of, numbers_of
 from ubpe_numba.vocabulary.kernels import arena as arena_kernels
@@ -67,11 +68,16 @@ class Vocabulary:
     -----
     All arrays are read-only. Two vocabularies are equal if all their arrays are.
 
+    Everything here is in numbers: ``vocabulary[t]``, as `sequence`, has the alphabet ids of token t, and
+    ``tok.alphabet_.to_symbols(vocabulary[t])`` the symbols. Tokens are numbered 0..V-1; `encode` gives the same numbers as ids,
+    unless special tokens come first (`special_first`) or a tokenizer from elsewhere numbers them in its own way: then
+    ``tok.segmenter_.token_ids[t]`` is the id of token t. `Tokenizer.get_vocab` has ids by the names of tokens.
+
     Examples
     --------
     >>> v = Vocabulary.from_merges(3, [[0, 1], [3, 2]])
-    >>> len(v), v.sequence(4).tolist()
-    (5, [0, 1, 2])
+    >>> len(v), v.sequence(4).tolist(), v[-1].tolist(), v[3:].to_lists()
+    (5, [0, 1, 2], [0, 1, 2], [[0, 1], [0, 1, 2]])
     """
 
     __slots__ = (
@@ -344,6 +350,25 @@ class Vocabulary:
     def __len__(self) -> int:
         """The number of ids, alphabet included."""
         return self.offsets.size - 1
+
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, index: slice) -> Ragged: ...
+    def __getitem__(self, index: Any) -> np.ndarray | Ragged:
+        """The alphabet ids that a token stands for, counted from the end if negative; a `Ragged` of those of a slice."""
+        if isinstance(index, slice):
+            return Ragged._trusted(self.arena, self.offsets)[index]
+        t, size = integer(index, "index"), len(self)
+        if not -size <= t < size:
+            raise IndexError(f"index: expected a token in {-size}..{size - 1}, got {t}")
+        return self.sequence(t % size)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """The alphabet ids of every token, in order."""
+        return map(self.sequence, range(len(self)))
+
+    __contains__ = None  # `in` would compare arrays
 
     def sequence(self, token: int) -> np.ndarray:
         """The alphabet ids that a token stands for.

@@ -1,0 +1,171 @@
+"""Tokens by name, as Hugging Face and tiktoken have them, and tokenizers that are equal."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ubpe_numba import BPE, UBPE, NotFittedError, UBPEClassic, WordPiece
+
+TEXTS = ["the low lower lowest tide", "low tide, no tide", "höher als the tide 低い"]
+
+
+def has(package: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: pip install 'ubpe-numba[test]'")
+
+
+@pytest.mark.parametrize("special_first", [False, True])
+@pytest.mark.parametrize("kind", ["bytes", "str"])
+def test_names_are_those_of_hugging_face(kind: str, special_first: bool) -> None:
+    has("tokenizers")
+    from tokenizers import Tokenizer
+
+    given: dict[str, Any] = {"special_tokens": ["<end>", "[SEP]"], "special_first": special_first}
+    tok = BPE.for_text(270, pretokenizer="gpt2", **given) if kind == "bytes" else BPE(40, **given)
+    tok.fit(TEXTS, progress=False)
+    other = Tokenizer.from_str(tok.to_huggingface())
+    assert tok.get_vocab() == other.get_vocab() and tok.vocab_size == other.get_vocab_size()
+    assert list(tok.get_vocab().values()) == sorted(tok.get_vocab().values())
+    for name, i in other.get_vocab().items():
+        assert (tok.token_to_id(name), tok.id_to_token(i)) == (i, name)
+    assert tok.token_to_id("nowhere") is None is other.token_to_id("nowhere")
+    assert tok.id_to_token(tok.vocab_size) is None is other.id_to_token(tok.vocab_size)
+
+
+@pytest.mark.parametrize("model", [
+    {"type": "BPE", "vocab": {"<unk>": 0, "a": 1, "b": 2, "ab": 3, "é": 4}, "merges": ["a b"], "unk_token": "<unk>"},
+    {"type": "BPE", "vocab": {f"<0x{byte:02X}>": byte for byte in range(256)} | {"a": 256, "é": 257, "aé": 258},
+     "merges": ["a é"], "byte_fallback": True},
+    {"type": "BPE", "vocab": {"a": 0, "b": 1, "b</w>": 2, "ab</w>": 3, "a</w>": 4, "<unk>": 5}, "merges": ["a b</w>"],
+     "end_of_word_suffix": "</w>", "unk_token": "<unk>"},
+])  # fmt: skip
+def test_names_in_files_of_others(model: dict[str, Any]) -> None:
+    has("tokenizers")
+    from tokenizers import Tokenizer
+
+    file = json.dumps({"model": model, "added_tokens": []})
+    tok, other = BPE.from_huggingface(file), Tokenizer.from_str(file)
+    theirs = other.get_vocab()
+    assert {name: i for name, i in tok.get_vocab().items() if i in theirs.values()} == theirs
+    assert all(tok.token_to_id(tok.id_to_token(i)) == i for i in theirs.values())
+
+
+def test_single_tokens_as_tiktoken_has_them() -> None:
+    has("tiktoken")
+    tok = BPE.for_text(270, pretokenizer="gpt2", special_tokens={"<end>": 300}).fit(TEXTS * 2, progress=False)
+    other = tok.to_tiktoken_encoding()
+    assert tok.vocab_size == other.n_vocab == 301 and len(tok.get_vocab()) == 271
+    for i in [*range(270), 300]:
+        data = tok.decode_single_token_bytes(i)
+        assert data == other.decode_single_token_bytes(i)
+        assert tok.token_to_id(data) == i == other.encode_single_token(data)
+    assert tok.token_to_id(b"\xff\xff") is None and tok.id_to_token(280) is None
+    for wrong in (280, 301, -1):
+        with pytest.raises(IndexError, match=f"token {wrong}: "):
+            tok.decode_single_token_bytes(wrong)
+    with pytest.raises(TypeError, match="token: expected an integer"):
+        tok.decode_single_token_bytes("low")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="the alphabet is one of str"):
+        BPE(20).fit(TEXTS, progress=False).decode_single_token_bytes(0)
+
+
+def test_integers_have_tuples_for_names() -> None:
+    tok = BPE.from_merges([[0, 1], [2, 3]], alphabet=[60, 62, 64], special_tokens=[[60, 60]])
+    assert tok.get_vocab() == {(60,): 0, (62,): 1, (64,): 2, (60, 62): 3, (64, 60, 62): 4, (60, 60): 5}
+    for name, i in tok.get_vocab().items():
+        assert tok.id_to_token(i) == name == tuple(np.asarray(tok.decode([i])).tolist())
+        assert tok.token_to_id(name) == tok.token_to_id(list(name)) == tok.token_to_id(np.array(name, np.int16)) == i
+    assert tok.token_to_id(62) == 1 and tok.token_to_id(63) is None and tok.token_to_id([]) is None
+    for wrong in ("a", b"a", [2.5], True, None):
+        with pytest.raises(TypeError, match="token: expected"):
+            tok.token_to_id(wrong)
+
+
+def test_of_tokens_with_equal_symbols_the_lowest_id_has_the_name() -> None:
+    tok = BPE.from_merges([[0, 1], [1, 2], [3, 2], [0, 4]], alphabet="abc", special_tokens=["bc"])
+    assert tok.get_vocab() == {"a": 0, "b": 1, "c": 2, "ab": 3, "abc": 5, "bc": 7}
+    assert [tok.id_to_token(i) for i in range(9)] == ["a", "b", "c", "ab", "bc", "abc", "abc", "bc", None]
+
+
+def test_names_of_a_refit_are_new(cls: Any) -> None:
+    tok = cls(20).fit(TEXTS, progress=False)
+    before = tok.get_vocab()
+    before["x"] = 7  # the user's
+    assert tok.fit(["xyxyxy", "xyx"], progress=False).get_vocab().keys() >= {"x", "y"} and "t" not in tok.get_vocab()
+    with pytest.raises(NotFittedError):
+        cls().get_vocab()
+    with pytest.raises(NotFittedError):
+        _ = cls().vocab_size
+
+
+def test_word_pieces() -> None:
+    tok = WordPiece({"[UNK]": 0, "un": 1, "##able": 4}, special_tokens={"[CLS]": 7})
+    assert tok.get_vocab() == {"[UNK]": 0, "un": 1, "##able": 4, "[CLS]": 7} and tok.vocab_size == 8
+    assert [tok.id_to_token(i) for i in (4, 5, 7)] == ["##able", None, "[CLS]"] and tok.token_to_id("[CLS]") == 7
+    same = pickle.loads(pickle.dumps(tok))
+    assert tok == same and hash(tok) == hash(same) and tok != WordPiece(["[UNK]", "un", "##able"]) and tok != "un"
+
+
+# --- equality
+
+
+def test_equal_tokenizers(cls: Any, tmp_path: Any) -> None:
+    """By class and arguments before a fit, by class and fingerprint after it."""
+    tok, other = cls(40), cls(40)
+    assert tok == other and hash(tok) == hash(other)
+    assert tok != cls(41) and tok != 20 and cls(40, special_tokens=["a"]) != tok
+    assert cls(alphabet=np.arange(3)) == cls(alphabet=np.arange(3)) != cls(alphabet=np.arange(4))
+    places = {tok: "first"}
+    tok.fit(TEXTS, progress=False)
+    assert tok != other and places[tok] == "first"  # the hash stays
+    assert tok == other.fit(TEXTS, progress=False)
+    tok.save(tmp_path / "model.npz")
+    assert tok == cls.load(tmp_path / "model.npz") == pickle.loads(pickle.dumps(tok))
+    assert other.fit(TEXTS[1:], progress=False) != tok
+
+
+def test_classes_are_not_equal() -> None:
+    assert BPE(20) != UBPEClassic(20) and UBPE(20) != UBPEClassic(20)
+    one = BPE.from_merges([[0, 1]], alphabet="ab")
+    assert one != UBPEClassic.from_merges([[0, 1]], alphabet="ab") and one == BPE.from_merges([[0, 1]], alphabet="ab")
+
+
+def test_the_class_of_a_file_is_found(cls: Any, tmp_path: Any) -> None:
+    from ubpe_numba import ModelFormatError, Tokenizer
+
+    tok = cls(20).fit(TEXTS, progress=False)
+    tok.save(tmp_path / "model.json")
+    found = Tokenizer.load(tmp_path / "model.json", n_threads=1)
+    assert type(found) is cls and found == tok and found.n_threads == 1
+    wrong = UBPE if cls is BPE else BPE
+    with pytest.raises(ModelFormatError, match=rf"a {cls.__name__}, not a {wrong.__name__}: use {cls.__name__}.load"):
+        wrong.load(tmp_path / "model.json")
+    WordPiece(["[UNK]", "un"]).save(tmp_path / "words.json")
+    with pytest.raises(ModelFormatError, match=r"a WordPiece, not a Tokenizer: use WordPiece.load"):
+        Tokenizer.load(tmp_path / "words.json")
+
+
+# --- the vocabulary as a sequence
+
+
+def test_items_of_a_vocabulary() -> None:
+    vocabulary = BPE.from_merges([[0, 1], [3, 2]], alphabet="abc").vocabulary
+    expected = [[0], [1], [2], [0, 1], [0, 1, 2]]
+    assert [token.tolist() for token in vocabulary] == [vocabulary[i].tolist() for i in range(5)] == expected
+    assert [vocabulary[i].tolist() for i in range(-5, 0)] == expected and vocabulary[np.int32(3)].tolist() == [0, 1]
+    for part in (slice(None), slice(3, None), slice(None, None, -2), slice(-2, 99), slice(4, 2)):
+        assert vocabulary[part].to_lists() == expected[part]
+    for wrong in (5, -6):
+        with pytest.raises(IndexError, match=rf"index: expected a token in -5..4, got {wrong}"):
+            vocabulary[wrong]
+    for odd in ("a", 1.0, None, True):
+        with pytest.raises(TypeError, match="index: expected an integer"):
+            vocabulary[odd]
+    with pytest.raises(TypeError):
+        _ = 0 in vocabulary

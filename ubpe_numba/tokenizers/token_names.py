@@ -1,0 +1,124 @@
+"""The tokens of a tokenizer by the names that `get_vocab` of Hugging Face has for them, and ids by name."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ubpe_numba.documents.normalise import text_of
+from ubpe_numba.formats.affixes import without_marks
+from ubpe_numba.runtime.arrays import describe, integer
+from ubpe_numba.text.byte_characters import names_of
+from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.text.stand_ins import byte_name
+from ubpe_numba.vocabulary.model import Model
+
+
+class TokenNames(NamedTuple):
+    """The id of every name, in order of ids, and the name of every id."""
+
+    ids: dict[Any, int]
+    names: dict[int, Any]
+
+
+def n_ids(model: Model) -> int:
+    """One more than the largest id, special tokens included."""
+    segmenter = model.segmenter
+    most = len(model.vocabulary) - 1 if segmenter.token_ids is None else int(segmenter.token_ids.max())
+    if segmenter.special is not None:
+        most = max(most, int(segmenter.special.ids.max()))
+    if (unknown := segmenter.unknown) is not None:
+        most = max(most, unknown.id if unknown.byte_ids is None else int(unknown.byte_ids.max()))
+    return most + 1
+
+
+def token_names(model: Model) -> TokenNames:
+    """The names of all ids.
+
+    Of several ids of one name, tokens of the same symbols, the lowest has it, unless it is that of a special token.
+
+    >>> from ubpe_numba import BPE
+    >>> token_names(BPE.from_merges([[0, 1]], alphabet=b" a", special_tokens=["<end>"]).model_).ids
+    {'Ġ': 0, 'a': 1, 'Ġa': 2, '<end>': 3}
+    """
+    segmenter = model.segmenter
+    called = _of_tokens(model)
+    numbers = range(len(called)) if segmenter.token_ids is None else segmenter.token_ids.tolist()
+    names = {i: name for i, name in zip(reversed(numbers), reversed(called), strict=True) if i >= 0}
+    if (unknown := segmenter.unknown) is not None and unknown.byte_ids is not None:
+        names |= {i: byte_name(byte) for byte, i in enumerate(unknown.byte_ids.tolist()) if i >= 0 and i != unknown.id}
+    names = _without_marks(names, segmenter.pretokenizer)
+    special = _of_special(model)
+    names = {**special, **names}  # a word may have the id of a token, and is that
+    ids = {name: i for i, name in sorted(names.items(), reverse=True)}
+    ids |= {name: i for i, name in special.items() if names[i] == name}
+    return TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names)
+
+
+def id_of(model: Model, names: TokenNames, token: Any) -> int | None:
+    """The id of a token that a user gives by its name, or by the bytes or the integers that it stands for."""
+    kind = model.alphabet.kind
+    if isinstance(token, (bytes, bytearray)) and kind == "bytes":
+        data = bytes(token)
+        found = None if model.segmenter.unknown is not None else names.ids.get(names_of(data))
+        if found is not None:
+            return found
+        try:
+            token = data.decode()
+        except UnicodeDecodeError:
+            return None
+    elif kind == "int" and not isinstance(token, (str, bytes, bytearray)):
+        items = token.tolist() if isinstance(token, np.ndarray) else token
+        token = tuple(integer(item, "token") for item in (items if isinstance(items, (list, tuple)) else [items]))
+    elif not isinstance(token, str) or kind == "int":
+        expected = "integers" if kind == "int" else kind if kind == "str" else "str or bytes"
+        raise TypeError(f"token: expected {expected}, got {describe(token)}")
+    return names.ids.get(token)
+
+
+def _of_tokens(model: Model) -> list[Any]:
+    """The name of every token of the vocabulary."""
+    alphabet, vocabulary, segmenter = model
+    symbols, places = alphabet.to_symbols(vocabulary.arena), list(itertools.pairwise(vocabulary.offsets.tolist()))
+    if alphabet.kind == "int":
+        integers = symbols.tolist()
+        return [tuple(integers[a:b]) for a, b in places]
+    if alphabet.kind == "str":
+        text = text_of(symbols)
+    elif segmenter.unknown is None:
+        text = names_of(symbols.tobytes())
+    else:  # a model of characters that is held over bytes
+        data = symbols.tobytes()
+        return [data[a:b].decode("utf-8", "surrogateescape") for a, b in places]
+    return [text[a:b] for a, b in places]
+
+
+def _of_special(model: Model) -> dict[int, Any]:
+    """The names of special tokens and known words by their ids."""
+    special = model.segmenter.special
+    if special is None:
+        return {}
+    bytewise = model.alphabet.kind == "bytes" and model.segmenter.unknown is None
+    names: dict[int, Any] = {}
+    for word, i, heard in zip(special.words, special.ids.tolist(), special.found.tolist(), strict=True):
+        name: Any = word
+        if bytewise and not heard:  # a token that no text becomes, such as one that no pair makes
+            name = names_of(word.encode() if isinstance(word, str) else bytes(word))
+        elif isinstance(word, bytes):
+            try:
+                name = word.decode()
+            except UnicodeDecodeError:
+                name = names_of(word)
+        names[i] = name
+    return names
+
+
+def _without_marks(names: dict[int, Any], cutter: Any) -> dict[int, Any]:
+    """Names with a prefix or a suffix where the model has marks for them."""
+    steps = cutter.steps if isinstance(cutter, Splitter) else ()
+    if not steps or steps[-1]["type"] != "Marks":
+        return names
+    marks = steps[-1]["inside"], steps[-1]["end"]
+    return {i: next(iter(without_marks({name: i}, ([], []), marks)[0])) for i, name in names.items()}
