@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer as Peer
 
 from ubpe_numba import BPE
 
@@ -62,3 +64,17 @@ def test_other_offsets_are_refused() -> None:
         POINTS.encode("low", return_offsets="pairs")
     with pytest.raises(TypeError, match="unexpected argument 'units'"):
         POINTS.spans(["low"], units="bytes")
+
+
+@pytest.mark.parametrize("normalizer", [None, "Lowercase", "StripAccents"])
+def test_spans_are_those_of_tokenizers(normalizer: str | None) -> None:
+    """Of a byte-level model: tokens that hold parts of characters, and text that is changed."""
+    docs = ["Low né LOWER ½ İstanbul né né", "e\u0301 né ÀÉ"] * 3
+    tok = BPE.for_text(300, pretokenizer="gpt2", normalizer=normalizer).fit(docs, progress=False)
+    peer = Peer.from_str(tok.to_huggingface())
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        text = "".join(rng.choice(list("Low néLOWER½İ\u0301À日𝄞e "), rng.integers(0, 12)))
+        found = peer.encode(text, add_special_tokens=False)
+        ids, spans = tok.encode(text, return_offsets="spans", units="characters")
+        assert ids.tolist() == found.ids and spans.tolist() == [list(pair) for pair in found.offsets], text
