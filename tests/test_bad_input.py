@@ -515,7 +515,7 @@ def test_unknown_bytes(cls: Any) -> None:
     "unknown, error",
     [
         ("ignore", ValueError), ("", ValueError), (-1, ValueError), (3, ValueError), (10**30, ValueError),
-        (np.int64(-1), ValueError), (None, TypeError), (1.0, TypeError), (True, TypeError), ([0], TypeError),
+        (np.int64(-1), ValueError), (1.0, TypeError), (True, TypeError), ([0], TypeError),
         (np.array([0]), TypeError), (b"skip", TypeError),
     ],
 )  # fmt: skip

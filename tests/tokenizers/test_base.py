@@ -451,7 +451,7 @@ PARAMS: dict[str, Any] = {
     "max_token_length": 9, "pretokenizer": None, "special_tokens": [[3, 1, 4]],
     "special_first": True, "known_words": None, "normalizer": None,
     "encoding": None,
-    "break_tokens": None, "stop_tokens": [11],
+    "break_tokens": None, "stop_tokens": [11], "unknown": (3, 1, 4),
     "objective": "shortest", "token_weights": "log_frequency", "n_threads": 2,
 }  # fmt: skip
 

@@ -22,6 +22,7 @@ from ubpe_numba.tokenizers import arguments
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
+from ubpe_numba.vocabulary.unknown_choice import choice_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -91,9 +92,10 @@ def become_learned(
     weigh: Callable[[Vocabulary], Vocabulary],
 ) -> None:
     """Become what a fit makes: `learn` what it is made of, and `weigh` its vocabulary."""
-    lone = tok._segmenter(alphabet.kind, None).lone  # whether it goes with the alphabet, before a long fit
-    if lone is not None:
-        lone.ids(alphabet)
+    segmenter = tok._segmenter(alphabet.kind, None)  # whether it goes with the alphabet, before a long fit
+    if segmenter.lone is not None:
+        segmenter.lone.ids(alphabet)
+    choice_of(tok.unknown, alphabet, segmenter.special)
     if settings.n_tokens < alphabet.size:
         hint = ""
         if tok.alphabet is None and alphabet.is_identity and alphabet.kind == "int":
