@@ -24,6 +24,9 @@ NEEDED = {
     "pyfastx": "pyfastx",
     "Bio": "Bio",
     "transformers": "transformers",
+    "polars": "polars",
+    "datasets": "datasets",
+    "sklearn": "sklearn",
 }
 
 

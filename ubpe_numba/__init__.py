@@ -8,6 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ubpe_numba.coding.decoder_stream import DecoderStream
+    from ubpe_numba.coding.encoder_stream import EncoderStream
+    from ubpe_numba.coding.model_inputs import ModelInputs
     from ubpe_numba.coding.nbest import NBest
     from ubpe_numba.coding.occurrences import Occurrences, TokenIndex
     from ubpe_numba.coding.spans import Spans
@@ -43,9 +46,12 @@ _HOMES = {
     "UBPE": "tokenizers.ubpe",
     "Alphabet": "vocabulary.alphabet",
     "Counts": "documents.counts",
+    "DecoderStream": "coding.decoder_stream",
+    "EncoderStream": "coding.encoder_stream",
     "FitRules": "vocabulary.rules",
     "MergeTree": "vocabulary.merge_tree",
     "ModelFormatError": "errors",
+    "ModelInputs": "coding.model_inputs",
     "NBest": "coding.nbest",
     "Normalizer": "text.normalizer",
     "NotFittedError": "errors",
@@ -79,9 +85,12 @@ __all__ = [
     "UBPE",
     "Alphabet",
     "Counts",
+    "DecoderStream",
+    "EncoderStream",
     "FitRules",
     "MergeTree",
     "ModelFormatError",
+    "ModelInputs",
     "NBest",
     "Normalizer",
     "NotFittedError",

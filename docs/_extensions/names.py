@@ -21,7 +21,7 @@ from sphinx.project import Project
 from sphinx.transforms import SphinxTransform
 from sphinx.util.nodes import make_refnode
 
-from _extensions.name_pages import comment_of, page, public_bases, public_names
+from _extensions.name_pages import MODULES, comment_of, page, public_bases, public_names
 
 #: Code that may be a name: capital letters or a dot tell it from words such as `fit`.
 _NAME = re.compile(r"(?=[^(]*[A-Z.])([A-Za-z_]\w*(?:\.\w+)*)(?:\(.*\))?", re.DOTALL)
@@ -83,8 +83,7 @@ class Names(Autosummary):
 def public(target: str, names: Iterable[str]) -> str | None:
     """The public name of what is meant by `Ragged`, `distributed.fit`, `tok.fit` or `ubpe_numba.documents.ragged.Ragged`."""
     head, _, rest = target.partition(".")
-    parts = ("", "plot.", "actions.", "integrations.miditok.")
-    candidates = [target, *(f"ubpe_numba.{part}{target}" for part in parts)]
+    candidates = [target, *(f"{module}.{target}" for module in MODULES if module != "ubpe_numba.distributed")]
     if head == "tok":  # what examples call a tokenizer
         candidates = [f"ubpe_numba.{kind}.{rest}" for kind in ("Tokenizer", "BPE", "UBPE")]
     elif head == "ubpe_numba":  # the module of the definition, as in annotations

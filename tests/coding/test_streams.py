@@ -15,7 +15,7 @@ from pair_tables import Table, documents, tables
 from reference import encode_pairs
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, UnknownTokenError
-from ubpe_numba.coding.streams import final_ids
+from ubpe_numba.coding.certain_ids import final_ids
 
 DOCS = ["abab", "", "b", "aab" * 7, "", "babb"]
 

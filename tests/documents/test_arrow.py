@@ -1,78 +1,575 @@
-"""Arrays of Arrow: their texts are those that Python's objects would give."""
+"""Arrays of Arrow as documents: every layout of pyarrow, whole and in parts, against its own lists; and arrays made by hand."""
 
 from __future__ import annotations
 
+import gc
+import re
 from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given
+from arrow_producers import Made, MadeStream, integers, lists
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pa = pytest.importorskip("pyarrow")
+from ubpe_numba import BPE, Ragged
+from ubpe_numba.documents.arrow import read_arrow
+from ubpe_numba.documents.normalise import Documents, as_document, as_documents
+from ubpe_numba.documents.utf8 import utf8_documents
 
-from ubpe_numba import BPE  # noqa: E402
-from ubpe_numba.documents.arrow import texts_of  # noqa: E402
-from ubpe_numba.documents.normalise import Documents, as_documents  # noqa: E402
-from ubpe_numba.documents.utf8 import utf8_documents  # noqa: E402
-
-TEXTS = st.lists(st.text(st.sampled_from("ab\x00é\u07ff\u0800低😀\U0010ffff"), max_size=4), max_size=8)
+TEXTS = st.lists(st.text(st.sampled_from("ab\x00é\u07ff\u0800低😀\U0010ffff"), max_size=9), max_size=8)
+LISTS = st.lists(st.lists(st.integers(0, 127), max_size=5), max_size=8)
 
 
 def plain(documents: Documents) -> tuple[Any, ...]:
     """All of it, and that kernels can read it."""
     values, offsets, kind = documents
-    assert values.flags.c_contiguous and offsets.flags.writeable and offsets.dtype == "int64"
-    return values.dtype, values[: offsets[-1]].tolist(), offsets.tolist(), kind
+    assert values.flags.c_contiguous and values.flags.aligned and offsets.flags.writeable and offsets.dtype == "int64"
+    return values.dtype, values[offsets[0] : offsets[-1]].tolist(), (offsets - offsets[0]).tolist(), kind
 
 
-@given(TEXTS, st.integers(0, 4), st.integers(0, 3), st.sampled_from(["string", "large_string", "binary", "large_binary"]))
+def rows(documents: Documents) -> list[list[int]]:
+    values, offsets, _ = documents
+    return [values[a:b].tolist() for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
+
+
+def in_parts(pa: Any, array: Any, start: int, cut: int) -> list[Any]:
+    """An array from `start` on: whole, in chunks, in one chunk, and with an empty chunk."""
+    part = array.slice(start)
+    chunks = [part.slice(0, cut), part.slice(cut)]
+    return [part, pa.chunked_array(chunks), pa.chunked_array([part]), pa.chunked_array([chunks[0], part.slice(0, 0), chunks[1]])]
+
+
+# --- every layout, by pyarrow
+
+
+@given(texts=TEXTS, start=st.integers(0, 4), cut=st.integers(0, 3))
+@settings(deadline=None)
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary"])
 def test_texts_of_every_type_sliced_and_in_chunks(texts: list[str], start: int, cut: int, kind: str) -> None:
+    pa = pytest.importorskip("pyarrow")
     docs: list[Any] = [text.encode() for text in texts] if "binary" in kind else texts
-    array = pa.array(docs, getattr(pa, kind)()).slice(start)
+    array = pa.array(docs, pa.string()).dictionary_encode() if kind == "dictionary" else pa.array(docs, getattr(pa, kind)())
     docs = docs[start:]
-    for same in (array, pa.chunked_array([array.slice(0, cut), array.slice(cut)]), pa.chunked_array([array])):
+    for same in in_parts(pa, array, start, cut):
         assert plain(as_documents(same)) == plain(as_documents(docs))
         assert plain(utf8_documents(same)) == plain(utf8_documents(docs))
-    assert plain(as_documents(pa.chunked_array([], getattr(pa, kind)()))) == plain(as_documents([]))
+    assert plain(as_documents(pa.chunked_array([], array.type))) == plain(as_documents([]))
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_binary()])
-def test_binary_and_ascii_are_not_copied(kind: Any) -> None:
-    array = pa.array(["ab", "c"], kind)
+@given(docs=LISTS, start=st.integers(0, 4), cut=st.integers(0, 3), dtype=st.sampled_from(["int8", "uint16", "int32", "uint64"]))
+@settings(deadline=None)
+@pytest.mark.parametrize("layout", ["list_", "large_list", "list_view", "large_list_view", "values", "lists"])
+def test_lists_of_every_layout_sliced_and_in_chunks(docs: list[list[int]], start: int, cut: int, dtype: str, layout: str) -> None:
+    """The last two: integers by a dictionary in lists, and a dictionary of lists."""
+    pa = pytest.importorskip("pyarrow")
+    value = getattr(pa, dtype)()
+    if layout == "values":
+        flat = Ragged.from_lists(docs)
+        items = pa.array(flat.values, value).dictionary_encode()
+        array = pa.LargeListArray.from_arrays(pa.array(flat.offsets), items)
+    elif layout == "lists":
+        known = pa.array([[127], [], [1, 2], *docs], pa.list_(value))
+        array = pa.DictionaryArray.from_arrays(pa.array(range(3, len(docs) + 3), pa.int16()), known)
+    else:
+        array = pa.array(docs, getattr(pa, layout)(value))
+    for same in in_parts(pa, array, start, cut):
+        found = as_documents(same)
+        assert rows(found) == docs[start:] and found.kind == "int"
+        assert found.values.dtype == ("int64" if dtype == "uint64" else dtype)
+        assert Ragged.from_arrow(same).to_lists() == docs[start:]
+
+
+@given(st.integers(0, 3), st.integers(0, 4), st.integers(0, 2), st.integers(0, 2))
+def test_fixed_sizes(width: int, n: int, start: int, cut: int) -> None:
+    pa = pytest.importorskip("pyarrow")
+    docs = [[i * width + j for j in range(width)] for i in range(n)]
+    items = pa.array(np.arange(n * width + 2, dtype=np.int16)).slice(0, n * width)
+    array = pa.FixedSizeListArray.from_arrays(items, width) if width else pa.array(docs, pa.list_(pa.int16(), 0))
+    for same in in_parts(pa, array, start, cut):
+        assert rows(as_documents(same)) == docs[start:]
+    if width:
+        texts = [bytes(doc) for doc in docs]
+        for same in in_parts(pa, pa.array(texts, pa.binary(width)), start, cut):
+            assert plain(as_documents(same)) == plain(as_documents(texts[start:]))
+
+
+def test_list_views_in_any_order() -> None:
+    pa = pytest.importorskip("pyarrow")
+    items = pa.array([9, 1, 2, 3, 4], pa.int32()).slice(1)
+    for cls, index in ((pa.ListViewArray, pa.int32()), (pa.LargeListViewArray, pa.int64())):
+        array = cls.from_arrays(pa.array([2, 0, 0, 4], index), pa.array([2, 3, 0, 0], index), items)
+        assert rows(as_documents(array)) == array.to_pylist() == [[3, 4], [1, 2, 3], [], []]
+        assert rows(as_documents(array.slice(1, 2))) == [[1, 2, 3], []]
+        in_order = cls.from_arrays(pa.array([1, 3], index), pa.array([2, 1], index), items)
+        assert as_documents(in_order).values.ctypes.data == items.buffers()[1].address + 8  # then it is not copied
+
+
+def test_views_of_strings_in_several_buffers() -> None:
+    pa = pytest.importorskip("pyarrow")
+    texts = ["a" * n + "é" * (n % 3) for n in (0, 1, 11, 12, 13, 14, 40, 200)] * 3
+    array = pa.concat_arrays([pa.array(texts[i : i + 5], pa.string_view()) for i in range(0, len(texts), 5)])
+    assert len(array.buffers()) > 3
+    order = np.random.default_rng(0).permutation(len(texts))
+    shuffled = pa.concat_arrays([array.slice(i, 1) for i in order.tolist()])
+    assert len(shuffled.buffers()) > len(texts)
+    assert plain(as_documents(shuffled)) == plain(as_documents([texts[i] for i in order]))
+
+
+# --- memory is shared
+
+
+@pytest.mark.parametrize("kind", ["string", "large_binary"])
+def test_binary_and_ascii_are_not_copied(kind: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    array = pa.array(["ab", "c"], getattr(pa, kind)())
     values, offsets, _ = utf8_documents(array)
-    assert values.__array_interface__["data"][0] == array.buffers()[2].address
+    assert values.ctypes.data == array.buffers()[2].address
     assert offsets.tolist() == [0, 2, 3]
 
 
-@pytest.mark.parametrize("texts", [["a", None], [None]])
-def test_nulls_are_refused(texts: list[Any]) -> None:
-    array = pa.array(texts, pa.string())
-    assert texts_of(array) is None
+def test_lists_of_int32_are_not_copied() -> None:
+    pa = pytest.importorskip("pyarrow")
+    for make in (pa.list_, pa.large_list, pa.list_view):
+        array = pa.array([[1, 2], [], [3]], make(pa.int32()))
+        for docs, at in ((array, 0), (array.slice(2), 8), (pa.chunked_array([array]), 0)):
+            batch = Ragged.from_arrow(docs)
+            assert batch.values.ctypes.data == array.values.buffers()[1].address + at and not batch.values.flags.writeable
+            assert batch.to_lists() == docs.to_pylist()
+    large = pa.array([[1, 2], [], [3]], pa.large_list(pa.int32()))
+    assert Ragged.from_arrow(large).offsets.ctypes.data == large.buffers()[1].address
+
+
+def test_what_was_shared_outlives_its_producer() -> None:
+    pa = pytest.importorskip("pyarrow")
+    gc.collect()
+    before = pa.total_allocated_bytes()
+    views = []
+    for _ in range(5):
+        views.append(Ragged.from_arrow(pa.array([list(range(1000))] * 100, pa.large_list(pa.int32())))[3:][0])
+    gc.collect()
+    assert pa.total_allocated_bytes() - before >= 5 * 400_000
+    assert all(view.tolist() == [*range(1000)] for view in views)
+    views.clear()
+    del _
+    gc.collect()
+    assert pa.total_allocated_bytes() == before
+
+
+# --- nulls
+
+
+@pytest.mark.parametrize("layout", ["list_", "large_list", "list_view", "large_list_view", "fixed", "dictionary"])
+@pytest.mark.parametrize("start", [0, 1, 7, 9])
+def test_nulls(layout: str, start: int) -> None:
+    pa = pytest.importorskip("pyarrow")
+    docs: list[Any] = [[i, i + 1] for i in range(20)]
+    docs[4] = docs[9] = docs[17] = None
+    if layout == "fixed":
+        array = pa.array(docs, pa.list_(pa.int32(), 2))
+    elif layout == "dictionary":
+        held = pa.array([*docs[:10], *docs[10:]], pa.list_(pa.int32()))  # a null of the dictionary, and two of the indices
+        at = [None if i in (4, 17) else i for i in range(20)]
+        array = pa.DictionaryArray.from_arrays(pa.array(at, pa.int8()), held)
+    else:
+        array = pa.array(docs, getattr(pa, layout)(pa.int32()))
+    part = array.slice(start)
+    first = next(i for i, doc in enumerate(docs[start:]) if doc is None)
+    for docs_given in (part, pa.chunked_array([part.slice(0, 2), part.slice(2)])):
+        with pytest.raises(ValueError, match=f"^docs: document {first} is null; drop nulls first$"):
+            as_documents(docs_given)
+        with pytest.raises(ValueError, match=f"^array: document {first} is null; .* pass nulls='empty'$"):
+            Ragged.from_arrow(docs_given)
+        assert Ragged.from_arrow(docs_given, nulls="empty").to_lists() == [doc or [] for doc in docs[start:]]
+    assert Ragged.from_arrow(array.slice(10, 5)).to_lists() == docs[10:15]  # without nulls, in an array that has some
+
+
+def test_a_null_list_may_hold_values() -> None:
+    """Those of a list that is null are not looked at, whatever they are."""
+    pa = pytest.importorskip("pyarrow")
+    items = pa.array([1, 2, None, 4, 5], pa.int32())
+    bitmap = pa.py_buffer(bytes([0b101]))
+    array = pa.Array.from_buffers(
+        pa.list_(pa.int32()), 3, [bitmap, pa.py_buffer(np.array([0, 2, 3, 5], np.int32))], 1, 0, [items]
+    )
+    assert Ragged.from_arrow(array, nulls="empty").to_lists() == [[1, 2], [], [4, 5]]
+    with pytest.raises(ValueError, match="document 1 is null"):
+        as_documents(array)
+
+
+@pytest.mark.parametrize("chunks", [False, True])
+def test_nulls_inside_are_refused(chunks: bool) -> None:
+    pa = pytest.importorskip("pyarrow")
+    array = pa.array([[9, None], [8], [], [1, 2, None], [3]])
+    part: Any = array.slice(1)
+    if chunks:
+        part = pa.chunked_array([part.slice(0, 1), part.slice(1)])
+    for read in (as_documents, lambda docs: Ragged.from_arrow(docs, nulls="empty")):
+        with pytest.raises(ValueError, match=r": document 2, position 2 is null; drop nulls first"):
+            read(part)
+    assert rows(as_documents(array.slice(1, 2))) == [[8], []]
+    with pytest.raises(ValueError, match="document 1, position 0 is null"):
+        as_documents(pa.array([[1, 2], [None, 3]], pa.list_(pa.int32())))
+    with pytest.raises(ValueError, match="^docs: position 2 is null"):
+        as_documents(pa.chunked_array([[1, 2], [None]]))
+    with pytest.raises(ValueError, match="^doc: position 1 is null"):
+        as_document(pa.array([1, None]))
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary_view", "dictionary"])
+@pytest.mark.parametrize("texts", [["a", None], [None], ["a" * 20, "b", None, "c" * 30]])
+def test_texts_that_are_null_are_refused(texts: list[Any], kind: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    array = pa.array(texts, pa.string()).dictionary_encode() if kind == "dictionary" else pa.array(texts, getattr(pa, kind)())
     for read in (as_documents, utf8_documents):
-        with pytest.raises(TypeError, match=rf"docs: document {len(texts) - 1}: expected one of .*, got None"):
+        with pytest.raises(ValueError, match=rf"docs: document {texts.index(None)} is null; drop nulls first"):
             read(array)
+    given = read_arrow(array, "docs", "empty")
+    assert given.values.tobytes() == "".join(text or "" for text in texts).encode()
+
+
+def test_arrays_of_nothing_but_nulls() -> None:
+    pa = pytest.importorskip("pyarrow")
+    assert rows(as_documents(pa.array([], pa.null()))) == rows(as_documents(pa.chunked_array([], pa.null()))) == []
+    assert rows(as_documents(pa.array([[], []]))) == [[], []]  # lists of nulls without any
+    with pytest.raises(ValueError, match="document 0 is null"):
+        as_documents(pa.array([None, None]))
+    with pytest.raises(ValueError, match="document 1, position 0 is null"):
+        as_documents(pa.array([[], [None]]))
+
+
+# --- tables, one document, other types
+
+
+def test_tables() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": pa.array([1, 2, 3], pa.int8()), "b": pa.array([4, 5, 6], pa.uint64())})
+    for docs in (table, table.slice(0, 3), table.to_batches()[0], pa.concat_tables([table.slice(0, 1), table.slice(1)])):
+        assert rows(as_documents(docs)) == [[1, 4], [2, 5], [3, 6]]
+    assert rows(as_documents(table.slice(1).to_batches()[0].slice(1))) == [[3, 6]]
+    assert rows(as_documents(pa.StructArray.from_arrays([table["a"].chunk(0)] * 2, ["a", "b"]).slice(1))) == [[2, 2], [3, 3]]
+    assert rows(as_documents(pa.table({"a": [[1], [2, 3]]}))) == [[1], [2, 3]]
+    assert as_documents(pa.table({"a": ["x", "y"]})).kind == "str"
+    for bad, message in [
+        (
+            pa.table({"a": [1], "b": ["x"]}),
+            "docs: expected a sequence of documents, got a table of 'a', 'b'; give one column of it",
+        ),
+        (pa.table({"a": [1]}), "got a table of one column of integers; give the column, one document"),
+        (pa.table({}), "got a table of no columns"),
+    ]:
+        with pytest.raises(TypeError, match=re.escape(message)):
+            as_documents(bad)
+    with pytest.raises(ValueError, match="document 1, column 'b' is null"):
+        as_documents(pa.table({"a": [1, 2], "b": [1, None]}))
+    with pytest.raises(ValueError, match=r"document 1, position 0: expected an integer that fits int64, got 9223372036854775808"):
+        as_documents(pa.table({"a": pa.array([1, 2**63], pa.uint64()), "b": [1, 2]}))
+
+
+def test_one_document() -> None:
+    pa = pytest.importorskip("pyarrow")
+    for docs in (
+        pa.array([1, 2]),
+        pa.chunked_array([[1], [2]]),
+        pa.array([0, 1, 2]).slice(1),
+        pa.array([1, 2]).dictionary_encode(),
+    ):
+        assert rows(as_document(docs)) == rows(as_documents(docs)) == [[1, 2]]
+        assert rows(as_documents([docs, [3]])) == [[1, 2], [3]]
+        assert rows(as_documents(docs, offsets=[0, 1, 2])) == [[1], [2]]
+    assert rows(as_documents(pa.chunked_array([], pa.int32()))) == [[]]
+    for bad, what in (
+        (pa.array([[1]]), "a column of lists of int64"),
+        (pa.array(["a"]), "a column of strings"),
+        (pa.table({}), "a table"),
+    ):
+        with pytest.raises(TypeError, match=f"^doc: expected one document .* got .*, {what}$"):
+            as_document(bad)
+    with pytest.raises(ValueError, match="position 1: expected an integer that fits int64, got 18446744073709551615"):
+        as_document(pa.array([1, 2**64 - 1], pa.uint64()))
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda pa: pa.array([[0.5]]), "lists of float64; round or quantise first"),
+        (lambda pa: pa.array([0.5], pa.float32()), "float32; round or quantise first"),
+        (lambda pa: pa.chunked_array([], pa.float16()), "float16; round"),
+        (lambda pa: pa.array([[True]]), "lists of bool; cast to uint8"),
+        (lambda pa: pa.array([["a"]]), "lists of strings"),
+        (lambda pa: pa.array([[[1]]]), "lists of lists of int64"),
+        (lambda pa: pa.array([1], pa.timestamp("ns")), "timestamp"),
+        (lambda pa: pa.array([1], pa.decimal128(5)), "decimal; cast to int64"),
+        (lambda pa: pa.array([[[(1, 2)]]], pa.list_(pa.map_(pa.int8(), pa.int8()))), "lists of map"),
+        (lambda pa: pa.chunked_array([pa.RunEndEncodedArray.from_arrays([2], [1])]), "run-end encoded"),
+        (lambda pa: pa.array([0.5]).dictionary_encode(), "float64"),
+    ],
+)  # fmt: skip
+def test_other_types_are_refused(make: Any, said: str) -> None:
+    docs = make(pytest.importorskip("pyarrow"))
+    with pytest.raises(TypeError, match=re.escape(f"docs: expected lists of integers, strings or binary, got Arrow's {said}")):
+        as_documents(docs)
+
+
+def test_integers_beyond_int64() -> None:
+    pa = pytest.importorskip("pyarrow")
+    docs = pa.array([[1], [], [5, 2**63]], pa.list_(pa.uint64()))
+    for given_, document in ((docs, 2), (docs.slice(1), 1), (pa.chunked_array([docs.slice(0, 1), docs.slice(1)]), 2)):
+        with pytest.raises(
+            ValueError, match=f"document {document}, position 1: expected an integer that fits int64, got 92233720"
+        ):
+            as_documents(given_)
+
+
+def test_from_arrow_refuses() -> None:
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match="nulls: expected 'raise' or 'empty', got 'drop'"):
+        Ragged.from_arrow(pa.array([[1]]), nulls="drop")
+    with pytest.raises(TypeError, match="array: expected what has __arrow_c_array__ or __arrow_c_stream__, got list"):
+        Ragged.from_arrow([[1]])
+    with pytest.raises(ValueError, match="array: document 1, position 1: 2147483648 does not fit int32"):
+        Ragged.from_arrow(pa.array([[1], [2, 2**31]]))
+    for bad, what in ((pa.array(["a"]), "strings"), (pa.array([b"a"]), "binary"), (pa.array([1]), "a column of integers")):
+        with pytest.raises(TypeError, match=f"array: expected lists of integers, got {what}"):
+            Ragged.from_arrow(bad)
 
 
 def test_strings_that_are_not_utf8() -> None:
     """Arrow does not look: an alphabet of bytes takes them, characters cannot be made of them."""
+    pa = pytest.importorskip("pyarrow")
     array = pa.Array.from_buffers(pa.string(), 2, [*pa.array(["ab", "c"]).buffers()[:2], pa.py_buffer(b"a\xffc")])
     assert plain(utf8_documents(array))[1] == [0x61, 0xFF, 0x63]
     with pytest.raises(UnicodeDecodeError):
         as_documents(array)
 
 
-def test_other_types() -> None:
-    assert texts_of(pa.array([[1]])) is None
-    assert texts_of(pa.table({"a": ["x"]})) is None
-    assert texts_of(["a"]) is None
-    assert plain(as_documents(pa.array(["é", "x"]).dictionary_encode())) == plain(as_documents(["é", "x"]))
-
-
-def test_a_tokenizer_of_text_takes_them() -> None:
+def test_a_tokenizer_takes_them() -> None:
+    pa = pytest.importorskip("pyarrow")
     texts = ["low lower é", "", "lowest 低"]
     tok = BPE.for_text(262, pretokenizer="gpt2").fit(pa.array(texts), progress=False)
     assert tok.fingerprint == BPE.for_text(262, pretokenizer="gpt2").fit(texts, progress=False).fingerprint
-    assert tok.encode_batch(pa.array(texts)) == tok.encode_batch(texts)
-    assert tok.encode_batch(pa.chunked_array([texts[:1], texts[1:]], pa.large_string())) == tok.encode_batch(texts)
+    for docs in (pa.array(texts), pa.array(texts, pa.string_view()), pa.chunked_array([texts[:1], texts[1:]], pa.large_string())):
+        assert tok.encode_batch(docs) == tok.encode_batch(texts)
     plain_tok = BPE(20, alphabet="low erst低é").fit(pa.array(texts), progress=False)
     assert plain_tok.encode_batch(pa.array(texts)) == plain_tok.encode_batch(texts)
+    ids = plain_tok.encode_batch(texts)
+    assert plain_tok.decode_batch(ids.to_arrow()) == plain_tok.decode_batch(Ragged.from_arrow(ids)) == texts  # read-only memory
+
+
+# --- arrays made by hand
+
+
+def released_once(*made: Made) -> None:
+    gc.collect()
+    for each in made:
+        assert sorted(each.released) in (["array"], ["array", "schema"]), each.released
+
+
+def test_released_once_when_the_last_view_is_gone() -> None:
+    made = lists([0, 2, 3], integers([1, 2, 3]))
+    batch = Ragged.from_arrow(made)
+    assert made.released == [] and made.array.release is None  # moved, and the capsules own nothing
+    view = batch[0]
+    del batch
+    gc.collect()
+    assert made.released == [] and view.tolist() == [1, 2]
+    del view
+    released_once(made)
+
+
+def test_released_once_after_an_error() -> None:
+    for made in (
+        lists([0, 2, 3], integers([1, 2])),
+        lists([0, 2, 1], integers([1, 2])),
+        Made(b"+L", 1, [None, np.array([0, 1])], [Made(b"g", 1, [None, np.zeros(1)])]),
+        Made(b"+L", 1, [None], [integers([1])]),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            as_documents(made)
+        released_once(made)
+
+
+def test_an_array_is_taken_once() -> None:
+    made = lists([0, 1], integers([1]))
+    kept = as_documents(made)
+    with pytest.raises(ValueError, match="docs: what the capsule 'arrow_array' held was taken or released before"):
+        as_documents(made)
+    assert rows(kept) == [[1]]
+
+
+def test_other_capsules_are_refused() -> None:
+    class Swapped(Made):
+        def __arrow_c_array__(self, requested_schema: object = None) -> Any:
+            return super().__arrow_c_array__()[::-1]
+
+    class Nothing:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+            return 5
+
+    for bad in (Swapped(b"i", 0, [None, None]), Nothing()):
+        with pytest.raises(ValueError, match="PyCapsule_GetPointer called with (incorrect name|invalid PyCapsule object)"):
+            as_documents(bad)
+
+
+def test_buffers_without_items_may_be_absent() -> None:
+    for form in (b"+l", b"+L"):
+        assert rows(as_documents(Made(form, 0, [None, None], [Made(b"i", 0, [None, None])]))) == []
+    for form in (b"u", b"U", b"z", b"Z"):
+        assert rows(as_documents(Made(form, 0, [None, None, None]))) == []
+        zeros = np.zeros(3, np.int64 if form.isupper() else np.int32)
+        assert rows(as_documents(Made(form, 2, [None, zeros, None]))) == [[], []]
+    assert rows(as_documents(lists([0, 0, 0], Made(b"i", 0, [None, None])))) == [[], []]
+    assert rows(as_documents(Made(b"+w:0", 3, [None], [Made(b"i", 0, [None, None])]))) == [[], [], []]
+    assert rows(as_documents(Made(b"vu", 0, [None, None, None]))) == []
+    assert rows(as_documents(Made(b"+vl", 0, [None, None, None], [Made(b"i", 0, [None, None])]))) == []
+
+
+def test_offsets_add_up() -> None:
+    items = integers([7, 7, 0, 1, 2, 3, 4, 5], offset=2)
+    assert rows(as_documents(lists([9, 1, 3, 6], items, offset=1))) == [[1, 2], [3, 4, 5]]
+    items = integers([7, 7, 0, 1, 2, 3, 4, 5], offset=2)
+    assert rows(as_documents(Made(b"+w:2", 2, [None], [items], offset=1))) == [[2, 3], [4, 5]]
+    indices = integers([9, 9, 1, 0], np.int8, offset=2, dictionary=lists([0, 1, 3], integers([5, 6, 7])))
+    assert rows(as_documents(indices)) == [[6, 7], [5]]
+
+
+@pytest.mark.parametrize("count", [-1, 2])
+def test_bitmaps_begin_at_the_offset(count: int) -> None:
+    bitmap = np.array([0b11101111, 0b11111011], np.uint8)  # elements 4 and 10 are null
+    made = lists(range(13), integers(range(12)), bitmap=bitmap, offset=3, length=9, null_count=count)
+    with pytest.raises(ValueError, match="document 1 is null"):
+        as_documents(made)
+    made = lists(range(13), integers(range(12)), bitmap=bitmap, offset=3, length=9, null_count=count)
+    assert Ragged.from_arrow(made, nulls="empty").to_lists() == [[i] if i not in (4, 10) else [] for i in range(3, 12)]
+    made = lists(range(13), integers(range(12)), bitmap=bitmap, offset=5, length=5, null_count=-1)
+    assert rows(as_documents(made)) == [[5], [6], [7], [8], [9]]
+    made = lists(range(13), integers(range(12)), bitmap=np.zeros(2, np.uint8), null_count=0)
+    assert len(rows(as_documents(made))) == 12  # none is null, whatever the bitmap says
+    items = Made(b"i", 4, [np.array([0b11011111], np.uint8), np.arange(8, dtype=np.int32)], offset=3, null_count=-1)
+    with pytest.raises(ValueError, match="document 1, position 0 is null"):
+        as_documents(lists([0, 2, 4], items))
+
+
+def test_memory_that_is_not_aligned() -> None:
+    raw = np.zeros(64, np.uint8)
+    raw[1:13] = np.array([5, 6, 7], np.int32).view(np.uint8)
+    raw[33:57] = np.array([0, 1, 3], np.int64).view(np.uint8)
+    made = Made(b"+L", 2, [None, raw[33:]], [Made(b"i", 3, [None, raw[1:]])])
+    found = as_documents(made)
+    assert rows(found) == [[5], [6, 7]] and found.values.flags.aligned and found.offsets.flags.aligned
+
+
+NOT_VALID = [
+    (lambda: lists([0, 2, 4], integers([1, 2, 3])), "it has 3 elements, 4 are asked for"),
+    (lambda: lists([0, 2, 1], integers([1, 2, 3])), "offsets of Arrow: document 1 ends before it starts: 2, then 1"),
+    (lambda: lists([-1, 2], integers([1, 2, 3])), "expected 0 or more at the start, got -1"),
+    (lambda: lists([0, 2**40], integers([1], length=2**39)), "it has 549755813888 elements"),
+    (lambda: lists([0, 1], integers([1]), length=-1), "a length, an offset or a count is negative"),
+    (lambda: lists([0, 1], integers([1]), offset=-1, length=1), "a length, an offset or a count is negative"),
+    (lambda: lists([0, 1], integers([1]), null_count=-2), "a length, an offset or a count is negative"),
+    (lambda: lists([0, 1], integers([1]), null_count=1), "1 nulls without a bitmap"),
+    (lambda: Made(b"+L", 1, [None, None], [integers([1])]), "buffer 1 is NULL"),
+    (lambda: Made(b"+L", 1, [None], [integers([1])]), "expected 2 buffers, there are 1"),
+    (lambda: Made(b"i", 1, [None, None]), "buffer 1 is NULL"),
+    (lambda: Made(b"u", 1, [None, np.array([0, 3], np.int32), None]), "buffer 2 is NULL"),
+    (lambda: Made(b"u", 1, [None, np.array([0, 3], np.int32)]), "expected 3 buffers, there are 2"),
+    (lambda: Made(b"+w:2", 2, [None], [integers([1, 2, 3])]), "it has 3 elements, 4 are asked for"),
+    (lambda: Made(b"+w:-2", 2, [None], [integers([1, 2, 3])]), "expected a size of 0 or more"),
+    (lambda: Made(b"w:8", 2**61, [None, np.zeros(1)]), "it is larger than memory"),
+    (lambda: list_view([0, 2], [2, 2], 3), "list 1 has 2 elements from 2 on, of 3"),
+    (lambda: list_view([-1], [1], 3), "list 0 has 1 elements from -1 on, of 3"),
+    (lambda: list_view([1], [2**63 - 1], 3), "from 1 on, of 3"),
+    (lambda: list_view([0], [-1], 3), "list 0 has -1 elements"),
+    (lambda: string_view(20, 0, 1, 20), "the view of element 0 does not point into one of its 1 data buffers"),
+    (lambda: string_view(20, 1, 0, 40), "the view of element 0 does not point into one of its 1 data buffers"),
+    (lambda: string_view(20, -1, 0, 40), "the view of element 0 does not point"),
+    (lambda: string_view(20, 0, -1, 40), "the view of element 0 does not point"),
+    (lambda: string_view(-20, 0, 0, 40), "the view of element 0 does not point"),
+    (lambda: Made(b"vu", 1, [None, np.array([20, 0, 0, 0], np.int32), None]), "one of its 0 data buffers"),
+    (lambda: integers([0, 2], np.uint8, dictionary=lists([0, 1, 2], integers([5, 6]))), "index 2 of element 1"),
+    (lambda: integers([0, -1], np.int8, dictionary=lists([0, 1, 2], integers([5, 6]))), "index -1 of element 1"),
+    (lambda: integers([2**63], np.uint64, dictionary=lists([0, 1, 2], integers([5, 6]))), "index 9223372036854775808 of"),
+    (lambda: lists([0, 1], integers([7], dictionary=integers([5, 6]))), "index 7 of element 0 is not in its dictionary of 2"),
+    (lambda: integers([0], dictionary=lists([0], Made(b"i", 0, [None, None]))), "index 0 of element 0 is not in"),
+]  # fmt: skip
+
+
+def list_view(starts: Any, sizes: Any, n: int) -> Made:
+    return Made(b"+vL", len(starts), [None, np.array(starts, np.int64), np.array(sizes, np.int64)], [integers(range(n))])
+
+
+def string_view(length: int, buffer: int, start: int, size: int) -> Made:
+    view = np.array([length, 0, buffer, start], np.int32)
+    return Made(b"vu", 1, [None, view, np.zeros(size, np.uint8), np.array([size])])
+
+
+@pytest.mark.parametrize(("make", "message"), NOT_VALID, ids=[message[:40] for _, message in NOT_VALID])
+def test_arrays_that_contradict_themselves(make: Any, message: str) -> None:
+    made = make()
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        as_documents(made)
+    assert str(caught.value).startswith("docs: ")
+    del caught
+    released_once(made)
+
+
+def test_children_and_dictionaries_that_are_missing() -> None:
+    made = lists([0, 1], integers([1]))
+    made.array.n_children = 0
+    with pytest.raises(ValueError, match=r"format '\+L': it has 0 children, its schema 1"):
+        as_documents(made)
+    made = lists([0, 1], integers([1]))
+    made.array.children = None
+    with pytest.raises(ValueError, match="1 children at NULL"):
+        as_documents(made)
+    made = lists([0, 1], integers([1]))
+    made.array.buffers = None
+    with pytest.raises(ValueError, match="2 buffers at NULL"):
+        as_documents(made)
+    made = integers([0], dictionary=lists([0, 1], integers([1])))
+    made.array.dictionary = None
+    with pytest.raises(ValueError, match="either the array or its schema has a dictionary, the other has none"):
+        as_documents(made)
+    made = lists([0, 1], integers([1]))
+    made.schema.children = None
+    with pytest.raises(ValueError, match="docs: not a valid Arrow schema"):
+        as_documents(made)
+
+
+# --- streams made by hand
+
+
+def test_streams_are_released_once() -> None:
+    parts = [lists([0, 1], integers([i])) for i in range(3)]
+    stream = MadeStream(lists([0], integers([])), parts)
+    assert rows(as_documents(stream)) == [[0], [1], [2]]
+    released_once(*parts)
+    assert stream.released == ["stream"] and stream.schema.released == ["schema"]
+
+
+def test_an_array_of_a_stream_that_is_shared_outlives_it() -> None:
+    part = lists([0, 1], integers([7]))
+    stream = MadeStream(lists([0], integers([])), [part])
+    kept = as_documents(stream)
+    gc.collect()
+    assert stream.released == ["stream"] and part.released == [] and rows(kept) == [[7]]
+    del kept
+    released_once(part)
+
+
+@pytest.mark.parametrize(("message", "said"), [(b"the cable is out", "the cable is out"), (None, "Input/output error")])
+def test_a_stream_that_breaks(message: bytes | None, said: str) -> None:
+    part = lists([0, 1], integers([7]))
+    stream = MadeStream(lists([0], integers([])), [part, 5], message)
+    with pytest.raises(ValueError, match=f"docs: the Arrow stream broke: {said}"):
+        as_documents(stream)
+    released_once(part)
+    assert stream.released == ["stream"]
+
+
+def test_a_stream_of_another_type_is_released() -> None:
+    stream = MadeStream(Made(b"g", 0), [Made(b"g", 0, [None, None])])
+    with pytest.raises(TypeError, match="got Arrow's float64"):
+        as_document(stream)
+    gc.collect()
+    assert stream.released == ["stream"] and len(stream.parts) == 1

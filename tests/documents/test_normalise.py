@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from ubpe_numba import BPE
 from ubpe_numba.documents import normalise as border
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents, code_points, text_of
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.utf8 import utf8_documents
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 TEXT = st.text(st.characters(), max_size=5) | st.just("\ud800\udc00 \U0010ffff\0")
@@ -206,9 +208,13 @@ ARRAY = "documents are integers, got an array of"
             f"docs: {ARRAY} object, shape (2,); pass a list of integer",
         ),
         (np.array(["a"]), TypeError, f"docs: {ARRAY} <U1, shape (1,); use tolist()"),
-        (np.array(0), ValueError, "docs: expected a 1-D array (one document) or 2-D (a document a row), got"),
+        (
+            np.array(0),
+            ValueError,
+            "docs: expected a 1-D array (one document), 2-D (a document a row) or 3-D (a document a matrix), got",
+        ),
         (np.int64(3), ValueError, "docs: expected a 1-D array"),
-        (np.zeros((1, 1, 1), int), ValueError, "got an array of int64, shape (1, 1, 1)"),
+        (np.zeros((1, 1, 1, 1), int), ValueError, "got an array of int64, shape (1, 1, 1, 1)"),
         (np.ma.array([1, 2], mask=[0, 1]), TypeError, "docs: expected a plain array, got a masked array"),
         ([np.array([1]), np.array([0.0])], TypeError, f"docs: document 1: {ARRAY} float64"),
         (
@@ -347,6 +353,61 @@ def test_data_frames_are_refused() -> None:
         as_documents(Frame(["column"]))
 
 
+def test_matrices_are_documents_row_by_row() -> None:
+    chunks = np.arange(24, dtype=np.int16).reshape(2, 4, 3)
+    for given_ in (chunks, np.asfortranarray(chunks), chunks.astype(">u8"), chunks.transpose(2, 1, 0).T):
+        assert rows(as_documents(given_)) == [list(range(12)), list(range(12, 24))]
+    assert np.shares_memory(as_documents(chunks).values, chunks)
+    assert rows(as_documents(np.zeros((0, 4, 3), int))) == [] and rows(as_documents(np.zeros((2, 0, 3), int))) == [[], []]
+    big = chunks.astype(np.uint64)
+    big[1, 2, 1] = 2**63
+    with pytest.raises(
+        ValueError, match="docs: document 1, position 7: expected an integer that fits int64, got 9223372036854775808"
+    ):
+        as_documents(big)
+
+
+class Strand:
+    """A sequence that says what its bytes are, as biopython's do."""
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    def __bytes__(self) -> bytes:
+        if self.text is None:
+            raise LookupError("the sequence is not known")
+        return self.text.encode()
+
+    def __len__(self) -> int:
+        return len(self.text or "")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.text or "")
+
+
+def test_objects_with_bytes_are_documents() -> None:
+    strands = [Strand("GAT"), Strand(""), Strand("C")]
+    for docs in (strands, tuple(strands), iter(strands), [b"GAT", strands[1], bytearray(b"C")]):
+        found = as_documents(docs)
+        assert found.kind == "bytes" and rows(found) == [[71, 65, 84], [], [67]]
+    assert rows(as_documents(strands[0])) == rows(as_document(strands[0])) == rows(as_documents([strands[0]])) == [[71, 65, 84]]
+    assert rows(utf8_documents(["é", strands[0]])) == [[0xC3, 0xA9], [71, 65, 84]]
+    with pytest.raises(TypeError, match=r"docs: document 1: Strand gives no bytes: the sequence is not known"):
+        as_documents([strands[0], Strand(None)])
+    with pytest.raises(TypeError, match=r"one kind, got bytes \(document 0\) and integers \(document 1\)"):
+        as_documents([strands[0], [1]])
+
+
+def test_paths_are_no_documents(tmp_path: Path) -> None:
+    """A path has bytes, too; they are not what anybody wants to learn from."""
+    with pytest.raises(TypeError, match="expected one document .* got PosixPath|expected one document .* got WindowsPath"):
+        as_document(tmp_path)
+    with pytest.raises(TypeError, match="docs: document 0: expected one of"):
+        as_documents([tmp_path])
+    with pytest.raises(TypeError, match="docs: expected a sequence of documents"):
+        as_documents(tmp_path)
+
+
 # --- Arrow
 
 
@@ -375,12 +436,11 @@ def test_bad_arrow_arrays_are_refused() -> None:
         (pa.array([[1], None]), ValueError, "docs: document 1 is null; drop nulls first"),
         (pa.chunked_array([[[1]], [None]], pa.list_(pa.int8())), ValueError, "docs: document 1 is null"),
         (pa.array([[9], [], [1, None]]).slice(1), ValueError, "docs: document 1, position 1 is null"),
-        (pa.array([[0.5]]), TypeError, f"docs: {ARRAY} float64"),
-        (pa.array([["a"]]), TypeError, f"docs: {ARRAY} object"),
-        (pa.array(["a", None]), TypeError, "docs: document 1: expected one of"),
-        (pa.array([1, 2]), TypeError, "docs: expected documents, got a flat list of integers"),
-        (pa.scalar([1]), TypeError, "docs: expected an Arrow list array, got ListScalar"),
-        (pa.table({"a": [[1]]}), TypeError, "docs: expected a sequence of documents"),
+        (pa.array([[0.5]]), TypeError, "got Arrow's lists of float64; round or quantise first"),
+        (pa.array([["a"]]), TypeError, "got Arrow's lists of strings"),
+        (pa.array(["a", None]), ValueError, "docs: document 1 is null; drop nulls first"),
+        (pa.scalar(1), TypeError, "docs: expected a sequence of documents"),
+        (pa.table({"a": [[1]], "b": [1]}), TypeError, "docs: expected a sequence of documents"),
     ]:
         with pytest.raises(error, match=re.escape(message)):
             as_documents(docs)

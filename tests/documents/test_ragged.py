@@ -241,3 +241,59 @@ def test_to_arrow_shares_memory() -> None:
     assert array.type == pyarrow.large_list(pyarrow.int32()) and array.to_pylist() == [[2, 3], []]
     assert array.values.buffers()[1].address == batch.values.ctypes.data
     assert array.offsets.buffers()[1].address == batch.offsets.ctypes.data
+
+
+def test_concat() -> None:
+    batch = Ragged.from_lists([[9], [1, 2], [], [3]])
+    for parts in ([batch[1:3], batch[:0], batch[3:]], iter([batch[1:]]), (batch[1:2], batch[2:])):
+        assert Ragged.concat(parts).to_lists() == [[1, 2], [], [3]]
+    joined = Ragged.concat([batch])
+    assert joined == batch and not np.shares_memory(joined.values, batch.values)
+    assert Ragged.concat([]).to_lists() == [] and Ragged.concat([]).values.dtype == np.int32
+    with pytest.raises(TypeError, match="parts: part 1: expected a Ragged, got list"):
+        Ragged.concat([batch, [[1]]])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="parts: part 0: expected a Ragged, got an array of int32"):
+        Ragged.concat(batch)  # type: ignore[arg-type]
+
+
+@given(LISTS, st.none() | st.integers(0, 6), st.sampled_from(["right", "left"]), st.sampled_from([True, "right", "left"]), INT32)
+@settings(deadline=None)
+def test_padding_and_cutting_at_either_side(
+    lists: list[list[int]], length: int | None, side: str, cut: bool | str, fill: int
+) -> None:
+    batch = Ragged.from_lists([[0], *lists])[1:]
+    width = max(map(len, lists), default=0) if length is None else length
+    kept = [doc[len(doc) - min(len(doc), width) :] if cut == "left" else doc[:width] for doc in lists]
+    pads = [[fill] * (width - len(doc)) for doc in kept]
+    expected = [doc + pad if side == "right" else pad + doc for doc, pad in zip(kept, pads, strict=True)]
+    marks = [
+        [1] * len(doc) + [0] * len(pad) if side == "right" else [0] * len(pad) + [1] * len(doc)
+        for doc, pad in zip(kept, pads, strict=True)
+    ]
+    matrix, mask = batch.to_padded(fill, length, side=side, truncate=cut, return_mask=True)  # type: ignore[call-overload]
+    assert matrix.dtype == np.int32 and mask.dtype == bool and matrix.shape == mask.shape == (len(lists), width)
+    assert matrix.tolist() == expected and mask.astype(int).tolist() == marks
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"side": "top"}, ValueError, "side: expected 'right' or 'left', got 'top'"),
+        ({"truncate": "middle"}, ValueError, "truncate: expected False, True, 'right' or 'left', got 'middle'"),
+        ({"truncate": 1}, ValueError, "truncate: expected False, True, 'right' or 'left', got 1"),
+        ({"truncate": None}, ValueError, "truncate: expected False"),
+        ({"length": 1.0}, TypeError, "length: expected an integer, got 1.0 (float)"),
+        ({"fill": 0.5}, TypeError, "fill: expected an integer, got 0.5 (float)"),
+        ({"length": 1}, ValueError, "length: document 0 has 2 values, more than 1; truncate=True cuts it off"),
+    ],
+)
+def test_to_padded_refuses(options: dict[str, object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        sliced().to_padded(**options)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("name", ["torch", "awkward"])
+def test_packages_that_are_missing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, name, None)
+    with pytest.raises(ImportError, match=re.escape(f"to_{name} needs {name}: pip install 'ubpe-numba[{name}]'")):
+        getattr(sliced(), f"to_{name}")()

@@ -259,7 +259,7 @@ def test_no_limit_means_until_no_pair_occurs_twice(cls: Any, name: str) -> None:
     batch = by_rank.encode_batch(tok.alphabet_.to_ids(as_documents(docs)))
     pairs = Counter(pair for ids in batch.to_lists() for pair in pairwise(ids))
     assert max(pairs.values(), default=0) <= 1
-    larger = fitted(cls, docs, len(tok.vocabulary) + 1000)
+    larger = fitted(cls, docs, len(tok.vocabulary) + 900)
     assert larger.fingerprint == tok.fingerprint
     once = fitted(cls, docs, None, rules=FitRules(min_count=1))
     assert len(once.vocabulary) > len(tok.vocabulary)
@@ -451,7 +451,7 @@ PARAMS: dict[str, Any] = {
     "max_token_length": 9, "pretokenizer": None, "special_tokens": [[3, 1, 4]],
     "special_first": True, "known_words": None, "normalizer": None,
     "encoding": None,
-    "break_tokens": None, "stop_tokens": [11],
+    "break_tokens": None, "stop_tokens": [11], "unknown": (3, 1, 4),
     "objective": "shortest", "token_weights": "log_frequency", "n_threads": 2,
 }  # fmt: skip
 

@@ -10,7 +10,20 @@ from typing import Any, assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba import BPE, UBPE, Counts, NBest, Ragged, Tokenizer, UBPEClassic, Usage, Vocabulary, WordPiece, count_documents
+from ubpe_numba import (
+    BPE,
+    UBPE,
+    Counts,
+    ModelInputs,
+    NBest,
+    Ragged,
+    Tokenizer,
+    UBPEClassic,
+    Usage,
+    Vocabulary,
+    WordPiece,
+    count_documents,
+)
 
 Ids = NDArray[np.int32]
 Starts = NDArray[np.int64]
@@ -28,6 +41,10 @@ assert_type(tok.encode([0, 1], return_offsets=False, dropout=0.1), Ids)
 assert_type(tok.encode([0, 1], return_offsets=True), tuple[Ids, Starts])
 assert_type(tok.encode_batch(docs), Ragged)
 assert_type(tok.encode_batch(docs, return_offsets=True), tuple[Ragged, Ragged])
+assert_type(tok.encode([0, 1], return_offsets="spans", boundaries=[1]), tuple[Ids, Starts])
+assert_type(tok.encode_batch(docs, return_offsets="spans"), tuple[Ragged, Starts])
+assert_type(tok(docs), ModelInputs)
+assert_type(tok.stream().push([0, 1]), Ids)
 ids, starts = tok.encode([0, 1], return_offsets=True)
 longest: int = int(np.diff(starts).max(initial=0))
 

@@ -20,16 +20,17 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import PathSearch
 from ubpe_numba.coding.short_document import ShortDecoder, ShortEncode, short_symbols
-from ubpe_numba.coding.token_starts import starts_of
+from ubpe_numba.coding.token_places import Places, places_of_tokens, traced_places
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.stretches import SpecialChoice, Stretches
+from ubpe_numba.vocabulary.stretches import SpecialChoice, Stretches, traced, without_symbols
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
 from ubpe_numba.vocabulary.unknown import with_ids
+from ubpe_numba.vocabulary.unknown_choice import Stand, UnknownChoice
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice
@@ -46,9 +47,11 @@ Encode = Callable[[Ragged], Ragged]
 class EncodeOptions(NamedTuple):
     """What a call of `encode` asks for beside the documents; the fields are arguments of `Tokenizer.encode`."""
 
-    unknown: str | int = "raise"
-    return_offsets: bool = False
+    unknown: UnknownChoice = "raise"
+    return_offsets: bool | str = False
     special: SpecialChoice = SpecialChoice()
+    boundaries: Any = None
+    units: str | None = None
 
 
 class Coder:
@@ -237,8 +240,8 @@ class Coder:
         name: str,
         words: Callable[[], WordEncoder | None] | None = None,
         n_threads: int | None = None,
-    ) -> tuple[Ragged, NDArray[np.int64] | None]:
-        """The ids of documents, and where each token starts if the options ask for it.
+    ) -> tuple[Ragged, Places | None]:
+        """The ids of documents, and where each token stands if the options ask for it.
 
         Parameters
         ----------
@@ -263,21 +266,19 @@ class Coder:
             For a special token that is not allowed.
         """
         model = self.model
+        skips = False
         if self.is_plain:
+            assert not isinstance(options.unknown, Stand)  # there are no special tokens
             ids = model.alphabet.to_ids(given, options.unknown, name=name)
             encoded = encode(ids)
-            skipped = ids.total < given.offsets[-1] - given.offsets[0]
+            skips = ids.total < given.offsets[-1] - given.offsets[0]
         else:
-            if options.return_offsets and options.unknown == "skip":
-                raise ValueError("return_offsets: positions are not known where symbols are skipped and documents are cut")
-            encoded, starts = self._encode_cut(given, encode, options, name, words, n_threads)
-            skipped = False
-            if starts is not None:
-                return encoded, starts
+            encoded, places = self._encode_cut(given, encode, options, name, words, n_threads)
+            if places is not None:
+                return encoded, places
         if not options.return_offsets:
             return encoded, None
-        lengths = self.decoder.lengths
-        return encoded, starts_of(encoded, given, lengths, model.alphabet if skipped else None)
+        return encoded, places_of_tokens(encoded, given, self.decoder.lengths, model.alphabet if skips else None)
 
     def _encode_cut(
         self,
@@ -287,15 +288,15 @@ class Coder:
         name: str,
         words: Callable[[], WordEncoder | None] | None,
         n_threads: int | None,
-    ) -> tuple[Ragged, NDArray[np.int64] | None]:
+    ) -> tuple[Ragged, Places | None]:
         """The ids of documents that are cut, hold special tokens, or have ids in an order of their own.
 
-        And where each token starts, if that is asked for and text is rewritten, so that it cannot be told from the ids.
+        And where each token stands, if that is asked for and text is rewritten, so that it cannot be told from the ids.
         """
         alphabet, _, segmenter = self.model
         if given.kind != alphabet.kind:
             alphabet.check_kind(given, name=name)
-        cutter = segmenter.pretokenizer
+        cutter, unknown = segmenter.pretokenizer, options.unknown
         by_words = words() if words is not None and cutter is not None and given.values.dtype == np.uint8 else None
         pattern = segmenter.kernel
         whole = segmenter.special is None and segmenter.unknown is None and segmenter.lone is None
@@ -305,31 +306,38 @@ class Coder:
             ids = segmenter.token_ids
             return (found if ids is None else Ragged._trusted(ids[found.values], found.offsets)), None
         pieces = segmenter.stretches(given, name, options.special)
-        pieces = segmenter.rewritten(pieces, options.special, options.return_offsets)
+        pieces = segmenter.rewritten(pieces, options.special, bool(options.return_offsets))
+        known: NDArray[np.bool_] | None = None
+        if by_words is None and (unknown == "skip" or isinstance(unknown, Stand)):  # by words all symbols are known
+            known = alphabet.lookup(pieces.values) >= 0
+            pieces = traced(pieces) if options.return_offsets else pieces
+            if isinstance(unknown, Stand):
+                pieces = without_symbols(pieces, segmenter.segments(pieces), np.flatnonzero(~known), unknown.number)
+                known = None
         if by_words is not None:
             found = by_words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)
         else:
             found = self._encode_segments(given, pieces, encode, options, name)
         values, offsets = found.values, found.offsets[pieces.first]
-        starts: NDArray[np.int64] | None = None
+        places: Places | None = None
         if pieces.origins is not None:
-            sizes = np.diff(self.model.vocabulary.offsets)[values]
-            starts = pieces.origins[np.cumsum(sizes) - sizes]
+            origins = pieces.origins if known is None else pieces.origins[known]
+            places = traced_places(np.diff(self.model.vocabulary.offsets)[values], origins, given, segmenter.rewrites)
         ends = found.offsets
         if segmenter.token_ids is not None:
             values, sources = self._ids_of(values, pieces)
             if sources is not None:
                 ends = np.searchsorted(sources, ends)
                 offsets = ends[pieces.first]
-                starts = None if starts is None else starts[sources]
+                places = None if places is None else places.of_sources(sources)
         if pieces.words.size and segmenter.special is not None:
             at = ends[pieces.before]
             values = np.insert(values, at, segmenter.special.ids[pieces.words])
-            starts = None if starts is None else np.insert(starts, at, pieces.at)
+            places = None if places is None else places.insert(at, pieces.at, pieces.at + pieces.sizes)
             offsets = offsets + np.searchsorted(pieces.owners, np.arange(offsets.size))
-        if starts is not None:
-            starts -= np.repeat(given.offsets[:-1] - given.offsets[0], np.diff(offsets))
-        return Ragged._trusted(values, offsets), starts
+        if places is not None:
+            places = places.moved(np.repeat(given.offsets[0] - given.offsets[:-1], np.diff(offsets)))
+        return Ragged._trusted(values, offsets), places
 
     def _whole_words(self, segments: Ragged, found: Ragged, complete: NDArray[np.bool_]) -> Ragged:
         """The ids of segments, where those that equal a token that merging does not make of them are that token.
@@ -379,6 +387,8 @@ class Coder:
     def _for_unknown(self, options: EncodeOptions) -> str | int:
         """What becomes of symbols outside the alphabet: what the options say, or else the symbol that stands for them."""
         alphabet, unknown = self.model.alphabet, self.model.segmenter.unknown
+        if isinstance(options.unknown, Stand):  # which have been taken out
+            return "raise"
         if options.unknown == "raise" and unknown is not None and alphabet.kind == "str":
             from ubpe_numba.text.stand_ins import UNKNOWN  # here only: few models have characters that stand for others
 

@@ -1,7 +1,7 @@
 """What does not fit into memory: iterators of documents in bounded memory, and one text without end that comes in chunks.
 
-An iterator is read in groups of documents, and each group is encoded or decoded as a batch. Of a text in chunks ids are given out
-as soon as nothing that follows can change them (kernels/final_prefix.py).
+An iterator is read in groups of documents, and each group is encoded or decoded as a batch. A text in chunks is pushed into a
+stream (encoder_stream.py).
 """
 
 from __future__ import annotations
@@ -11,18 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.kernels import final_prefix
-from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.normalise import Documents, as_document
+from ubpe_numba.coding.encoder_stream import EncoderStream
+from ubpe_numba.documents.normalise import as_document
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.utf8 import utf8_document
 from ubpe_numba.errors import LocatedError
 from ubpe_numba.runtime.arrays import describe, offsets_of
-from ubpe_numba.vocabulary.model import Model
 
 BATCH = 1 << 22  # symbols, or ids, that are worked on at a time: enough for every thread
-
-Encode = Callable[[Ragged], Ragged]
 
 # -------------------------------------------------------------------------------------------------- iterators of documents
 
@@ -81,9 +76,9 @@ def encode_iter(groups: Groups, encode_batch: Callable[..., Ragged], options: di
     return (ids.copy() for _, part in groups.through(encode_batch, options) for ids in part)
 
 
-def decode_iter(groups: Groups, decode_batch: Callable[..., Any], errors: str) -> Iterator[Any]:
+def decode_iter(groups: Groups, decode_batch: Callable[..., Any], options: dict[str, Any]) -> Iterator[Any]:
     """One document after the other."""
-    for _, part in groups.through(decode_batch, {"errors": errors}):
+    for _, part in groups.through(decode_batch, options):
         yield from (doc.copy() if isinstance(doc, np.ndarray) else doc for doc in part)
 
 
@@ -131,70 +126,10 @@ def refuse_one(docs: Any, name: str) -> None:
 # -------------------------------------------------------------------------------------------------- one text in chunks
 
 
-def chunk_ids(model: Model, chunks: Iterable[Any], unknown: str | int) -> Iterator[np.ndarray]:
-    """The alphabet ids of every chunk; an unknown symbol has the number of its chunk for a document."""
-    for i, chunk in enumerate(chunks):
-        read = as_document if model.segmenter.encoding is None else utf8_document
-        given: Documents = read(chunk, name=f"chunks: chunk {i}")
-        try:
-            ids = model.alphabet.to_ids(given, unknown, name=f"chunks: chunk {i}")
-        except LocatedError as error:
-            raise error.at(i) from None
-        yield ids.values
-
-
-def frames(texts: Iterator[np.ndarray], frame: int, encode: Encode) -> Iterator[np.ndarray]:
-    """Ids of a text cut after every `frame` symbols, each frame a document of its own."""
-    rest = np.zeros(0, np.int32)
-    for text in texts:
-        rest = np.concatenate([rest, text])
-        if n := rest.size // frame:
-            yield encode(Ragged._trusted(rest, np.arange(n + 1, dtype=np.int64) * frame)).values
-            rest = rest[n * frame :]
-    if rest.size:
-        yield encode(_one(rest.copy())).values
-
-
-def certain(texts: Iterator[np.ndarray], encoder: PairEncoder, encode: Encode) -> Iterator[np.ndarray]:
-    """Ids of a text as soon as they are final; put together, the encoding of the whole text."""
-    rest, before, wanted = np.zeros(0, np.int32), -1, 0
-    waiting: list[np.ndarray] = []
-    for text in texts:
-        waiting.append(text)
-        if rest.size + sum(map(len, waiting)) < wanted:
-            continue
-        rest = np.concatenate([rest, *waiting])
-        waiting = []
-        ids = encode(_one(rest)).values
-        n = final_ids(encoder, rest, ids, before)
-        if n:
-            yield ids[:n].copy()
-            rest, before = rest[int(encoder.lengths[ids[:n]].sum()) :], int(ids[n - 1])
-        wanted = 2 * rest.size  # so that what is encoded again and again adds up to a constant factor
-    rest = np.concatenate([rest, *waiting])
-    if rest.size:
-        yield encode(_one(rest)).values
-
-
-def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: int) -> int:
-    """How many of the `ids` of `text` are final; `before` is the final token that ends where it starts, -1 for none."""
-    n, longest = text.size, int(encoder.lengths.max())
-    if n <= longest:
-        return 0
-    starts = np.cumsum(encoder.lengths[ids]) - encoder.lengths[ids]
-    reach = 4 * longest
-    while True:
-        # if the encodings of all these prefixes go through the start of this token, none of the text before it matters
-        i = max(0, int(np.searchsorted(starts, n - reach, side="right")) - 1)
-        start = int(starts[i])
-        last = encoder.last_tokens(text[start:], int(ids[i - 1]) if i else before)
-        first = n - longest + 1 - start
-        end = int(final_prefix.common_ancestor(last, encoder.lengths, first, np.zeros(last.size, np.uint8)))
-        if end >= 0:
-            return int(np.searchsorted(starts, start + end))
-        assert i, "where the text before is final, every prefix goes through it"
-        reach *= 4
-
-
-def _one(text: np.ndarray) -> Ragged:
-    return Ragged._trusted(text, np.array([0, text.size]))
+def through(stream: EncoderStream, chunks: Iterable[Any]) -> Iterator[np.ndarray]:
+    """The ids of chunks that are pushed into a stream, where there are some."""
+    for chunk in chunks:
+        if (ids := stream.push(chunk)).size:
+            yield ids
+    if (ids := stream.finish()).size:
+        yield ids

@@ -122,7 +122,8 @@ def as_corpus(
 
 def _inner(docs: Any, offsets: Any, boundaries: Any, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The boundaries inside documents, each once: flat positions int64[k] and the document of each, int64[k]."""
-    single = offsets is None and (isinstance(docs, (str, bytes, bytearray, memoryview)) or getattr(docs, "ndim", None) == 1)
+    one = getattr(docs, "ndim", None) == 1 and getattr(getattr(docs, "dtype", None), "kind", "i") in "iu"  # no column of texts
+    single = offsets is None and (isinstance(docs, (str, bytes, bytearray, memoryview)) or one)
     if single and not isinstance(docs, Counts):
         given = as_document(boundaries, name="boundaries")
     else:

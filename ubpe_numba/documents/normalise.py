@@ -7,6 +7,8 @@ arrays only; values remain read-only if they are, until `Alphabet.to_ids`.
 
 from __future__ import annotations
 
+import math
+import os
 import sys
 from array import array as stdlib_array
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -17,12 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.arrow import chunks_of_lists, is_list_array, texts_of
+from ubpe_numba.documents.arrow import Flat, has_arrow, read_arrow, read_arrow_document
+from ubpe_numba.documents.containers import unpacked
 from ubpe_numba.documents.growing import Growing
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import check_offsets, describe, flatten_ints, offsets_of, plain
 
-__all__ = ["Documents", "as_document", "as_documents", "code_points", "text_of"]
+__all__ = ["Documents", "as_document", "as_documents", "code_points", "from_flat", "text_of"]
 
 _INT32 = np.dtype(np.int32)
 _LISTS = (list, tuple, range)
@@ -75,8 +78,9 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
     Parameters
     ----------
     doc : array, list, str or bytes
-        A 1-D integer array (or what NumPy can make one of: an `array.array`, a tensor, a `memoryview`), a list, tuple or range
-        of integers, a `str` (lone surrogates too), or `bytes`, `bytearray`, or a `memoryview` of bytes.
+        A 1-D integer array (or what NumPy can make one of: an `array.array`, a tensor, a `memoryview`; or a column of integers
+        that hands out Arrow arrays), a list, tuple or range of integers, a `str` (lone surrogates too), or `bytes`, `bytearray`,
+        a `memoryview` of bytes, or an object that becomes bytes by `bytes()`, such as a `Bio.Seq.Seq`.
     name : str
         What messages call the argument.
 
@@ -90,7 +94,7 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
     TypeError
         If `doc` is something else: floats, bools and objects are not integers, whatever their values.
     ValueError
-        If the array is not 1-D, or an integer is beyond int64.
+        If the array is not 1-D, an integer is beyond int64, or a position is null.
 
     Examples
     --------
@@ -109,8 +113,12 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
         values, kind = np.frombuffer(buffer, np.uint8), "bytes"
     elif isinstance(doc, _LISTS):
         values, _ = flatten_ints([doc], name, None)
-    elif _is_array(type(doc)):
-        values = _integers(np.asanyarray(doc), name)
+    elif isinstance(doc, np.ndarray):
+        values = _integers(doc, name)
+    elif has_arrow(type(doc)) or _is_array(type(doc)):
+        values = _integers_in(doc, name)
+    elif _has_bytes(type(doc)):
+        values, kind = np.frombuffer(_bytes_of(doc, name), np.uint8), "bytes"
     else:
         raise TypeError(f"{name}: expected one document (an integer array or list, str or bytes), got {describe(doc)}")
     offsets = np.zeros(2, np.int64)
@@ -124,9 +132,12 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
     Parameters
     ----------
     docs : Ragged, array, iterable, str or bytes
-        A `Ragged` or an Arrow list array (neither is copied); a 2-D integer array, each row a document; an iterable of documents
-        as `as_document` takes them; or one document that is a `str`, bytes or a 1-D array. A flat list of integers is refused:
-        it could mean one document or many.
+        A `Ragged`; an array of lists, strings or binary that hands out Arrow arrays (neither is copied), such as a column of
+        pyarrow, polars, pandas or DuckDB, or of a dataset; an array of awkward, or a nested tensor of torch; an integer array,
+        2-D: each row a document, or 3-D: each matrix one, its rows one after the other; a table whose columns are all of
+        integers, each row a document; a column of a groupby of pandas, each group one; an iterable of documents as `as_document`
+        takes them; or one document that is a `str`, bytes or a 1-D array. A flat list of integers is refused: it could mean one
+        document or many.
     offsets : sequence of int, optional
         n + 1 positions: `docs` is one flat document, divided at these (the parts before the first and after the last are left
         out).
@@ -141,10 +152,10 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
     Raises
     ------
     TypeError
-        If a document is none of these, or two are of different kinds; for dicts, sets and data frames too.
+        If a document is none of these, or two are of different kinds; for dicts, sets and other data frames too.
     ValueError
-        If an array has another number of dimensions, an integer is beyond int64, an Arrow array holds nulls, or the offsets are
-        not valid.
+        If an array has another number of dimensions, an integer is beyond int64, a document or a position is null, or the
+        offsets are not valid.
 
     Examples
     --------
@@ -168,18 +179,29 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
         return Documents(docs.values, cuts64, "int")
     if isinstance(docs, (str, bytes, bytearray, memoryview, stdlib_array)):
         return as_document(docs, name=name)
+    if isinstance(docs, np.ndarray):
+        return _from_array(docs, name)
+    if type(docs) is list:
+        return _from_items(docs, name)
+    given = unpacked(docs, name)
+    if isinstance(given, Flat):
+        return from_flat(given)
+    if isinstance(given, np.ndarray):
+        return _from_array(given, name)
+    if has_arrow(type(given)) and not isinstance(given, (list, tuple)):
+        return from_flat(read_arrow(given, name))
     if isinstance(docs, (Mapping, Set)) or hasattr(type(docs), "__dataframe__"):
         raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}")
-    if type(docs).__module__.partition(".")[0] == "pyarrow":
-        return _from_arrow(docs, name)
-    if _is_array(type(docs)):
-        array = np.asanyarray(docs)
-        # A column of texts (pandas, polars) is read as an iterable of documents, not as an array of integers.
-        if isinstance(docs, np.ndarray) or array.dtype.kind not in "OUST":
+    if _is_array(type(given)):
+        array = np.asanyarray(given)
+        # A column of texts is read as an iterable of documents, not as an array of integers.
+        if array.dtype.kind not in "OUST":
             return _from_array(array, name)
-    if not isinstance(docs, Iterable):
+    if _has_bytes(type(given)):
+        return as_document(given, name=name)
+    if not isinstance(given, Iterable):
         raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}")
-    return _from_items(docs, name) if isinstance(docs, (list, tuple)) else _from_stream(docs, name)
+    return _from_items(given, name) if isinstance(given, (list, tuple)) else _from_stream(given, name)
 
 
 def code_points(text: str) -> NDArray[np.uint32]:
@@ -195,6 +217,28 @@ def text_of(points: NDArray[Any]) -> str:
 def _is_array(cls: type) -> bool:
     """Whether NumPy knows instances of the class as arrays; being iterable is not enough."""
     return issubclass(cls, (np.ndarray, memoryview, stdlib_array)) or hasattr(cls, "__array__")
+
+
+def _has_bytes(cls: type) -> bool:
+    """Whether an object of the class is a document of bytes: it says what its bytes are, and is nothing else; a path is none."""
+    return hasattr(cls, "__bytes__") and not (_is_array(cls) or has_arrow(cls) or issubclass(cls, (*_LISTS, str, os.PathLike)))
+
+
+def _bytes_of(doc: Any, name: str) -> bytes:
+    try:
+        return bytes(doc)
+    except Exception as error:  # a sequence of which only the length is known, and whatever else a class may do
+        raise TypeError(f"{name}: {describe(doc)} gives no bytes: {error}") from error
+
+
+def _integers_in(doc: Any, name: str) -> NDArray[Any]:
+    """The integers of one document in an array of another library."""
+    given = unpacked(doc, name)
+    if isinstance(given, (Flat, list)):
+        raise TypeError(f"{name}: expected one document (an integer array or list, str or bytes), got {describe(doc)} of many")
+    if has_arrow(type(given)):
+        return read_arrow_document(given, name)
+    return _integers(np.asanyarray(given), name)
 
 
 def _is_bytes_view(doc: object) -> bool:
@@ -217,7 +261,8 @@ def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
         # int64 from here on: NumPy and Numba promote a mix of int64 and uint64 to float64.
         array = array.view(np.int64)
         if (at := np.argwhere(array < 0)).size:
-            place = f", position {at[0, -1]}" if ndim == 1 else f": document {at[0, 0]}, position {at[0, 1]}"
+            position = np.ravel_multi_index(at[0, -max(ndim - 1, 1) :], array.shape[-max(ndim - 1, 1) :])
+            place = f", position {position}" if ndim == 1 else f": document {at[0, 0]}, position {position}"
             value = array[tuple(at[0])].view(np.uint64)
             raise ValueError(f"{where}{place}: expected an integer that fits int64, got {value}")
     return array
@@ -226,22 +271,29 @@ def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
 def _from_array(array: NDArray[Any], name: str) -> Documents:
     if array.ndim == 1:
         return as_document(array, name=name)
-    if array.ndim != 2:
-        raise ValueError(f"{name}: expected a 1-D array (one document) or 2-D (a document a row), got {describe(array)}")
-    n, width = array.shape
+    if array.ndim not in (2, 3):
+        raise ValueError(
+            f"{name}: expected a 1-D array (one document), 2-D (a document a row) or 3-D (a document a matrix), "
+            f"got {describe(array)}"
+        )
+    n, width = array.shape[0], math.prod(array.shape[1:])
     offsets = np.arange(n + 1, dtype=np.int64) * width
-    return Documents(_integers(array, name, 2).reshape(-1), offsets, "int")
+    return Documents(_integers(array, name, array.ndim).reshape(-1), offsets, "int")
 
 
 def _kind_of(cls: type) -> str | None:
-    """How documents of a class are read: as `str`, `bytes`, `list` or `array`; None if they cannot be."""
+    """How documents of a class are read: as `str`, `bytes`, `list`, `array` or `object`, by `bytes()`; None if they cannot be."""
     if issubclass(cls, str):
         return "str"
     if issubclass(cls, (bytes, bytearray)):
         return "bytes"
     if issubclass(cls, _LISTS):
         return "list"
-    return "array" if _is_array(cls) and not issubclass(cls, np.generic) else None
+    if has_arrow(cls) and not issubclass(cls, Ragged):
+        return "array"
+    if _is_array(cls):
+        return None if issubclass(cls, np.generic) else "array"
+    return "object" if _has_bytes(cls) else None
 
 
 def _from_stream(docs: Iterable[Any], name: str) -> Documents:
@@ -272,6 +324,12 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0) -> Documents:
         items = [bytes(doc) if _is_bytes_view(doc) else doc for doc in items]
         types = set(map(type, items))
     ways = {cls: _kind_of(cls) for cls in types}
+    if "object" in ways.values():
+        items = [
+            _bytes_of(doc, f"{name}: document {i}") if ways[type(doc)] == "object" else doc for i, doc in enumerate(items, number)
+        ]
+        types = set(map(type, items))
+        ways = {cls: _kind_of(cls) for cls in types}
     if None in ways.values():
         i = next(i for i, doc in enumerate(items) if ways[type(doc)] is None)
         if all(issubclass(cls, (int, np.integer)) and cls is not bool for cls in types):
@@ -321,25 +379,16 @@ def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(arrays, dtype=dtype, casting="unsafe")  # only empty arrays can be of a wider dtype
 
 
-def _from_utf8(values: NDArray[np.uint8], offsets: NDArray[np.int64], kind: str) -> Documents:
-    """Documents of an array of texts, the strings among them as code points; no documents are integers, as everywhere."""
-    if offsets.size == 1:
-        return Documents(np.zeros(0, np.int64), offsets, "int")
-    if kind == "bytes":
-        return Documents(values, offsets, kind)
+def from_flat(given: Flat, utf8: bool = False) -> Documents:
+    """Documents of another library, strings as code points or as UTF-8; no documents are integers, as everywhere."""
+    values, offsets, kind = given
+    values, offsets = plain(values), plain(offsets)
+    offsets = offsets if offsets.flags.writeable else offsets.copy()
+    if kind in ("int", "one") or offsets.size == 1:
+        return Documents(values if kind in ("int", "one") else np.zeros(0, np.int64), offsets, "int")
+    if kind == "bytes" or utf8:
+        return Documents(values, offsets, "bytes")
     points = code_points(str(values.data, "utf-8"))
     if points.size < values.size:  # a character begins where a byte is not 10xxxxxx
         offsets = offsets_of((values & 0xC0) != 0x80)[offsets]
     return Documents(points, offsets, kind)
-
-
-def _from_arrow(docs: Any, name: str) -> Documents:
-    if not is_list_array(docs, name):
-        texts = texts_of(docs)
-        return _from_items(docs.to_pylist(), name) if texts is None else _from_utf8(*texts)
-    parts = [(_integers(values, where), offsets) for where, values, offsets in chunks_of_lists(docs, name)]
-    if len(parts) == 1:
-        return Documents(*parts[0], "int")
-    lengths = [np.diff(offsets) for _, offsets in parts]
-    values = _concatenate([np.zeros(0, np.int64), *(values for values, _ in parts)])
-    return Documents(values, offsets_of(np.concatenate([np.zeros(0, np.int64), *lengths])), "int")

@@ -12,12 +12,22 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ubpe_numba.runtime.arrays import check_offsets, describe, flatten_ints, offsets_of, place_of, plain
+from ubpe_numba.runtime.arrays import (
+    check_offsets,
+    describe,
+    flatten_ints,
+    integer,
+    offsets_of,
+    place_of,
+    places_of,
+    plain,
+    writable,
+)
 from ubpe_numba.runtime.extras import require
 
 __all__ = ["Ragged"]
@@ -157,6 +167,85 @@ class Ragged:
             raise ValueError(f"lengths: expected a sum of {size}, the size of values, got {offsets[-1]}")
         return cls(values, offsets)
 
+    @classmethod
+    def from_arrow(cls, array: Any, *, nulls: str = "raise") -> Ragged:
+        """Share the lists of an array of Arrow, of any library, without pyarrow.
+
+        Parameters
+        ----------
+        array
+            What has `__arrow_c_array__` or `__arrow_c_stream__` (a column of pyarrow, polars, nanoarrow, pandas, ..., a query of
+            DuckDB) and holds lists of integers, or one such column: lists of any layout, sliced, in chunks, or with a dictionary.
+        nulls : str
+            ``"raise"``, or ``"empty"``: documents that are null are empty. A null inside a document is an error.
+
+        Returns
+        -------
+        Ragged
+            Its values are memory of the array, read-only, if they are int32, in one chunk and in order; otherwise a copy. So are
+            the offsets of large lists from the first on.
+
+        Raises
+        ------
+        TypeError
+            If the array is not of Arrow, or not of lists of integers.
+        ValueError
+            For nulls, an integer that does not fit int32, both naming document and position, or an array that is not valid.
+
+        Examples
+        --------
+        >>> import pyarrow
+        >>> Ragged.from_arrow(pyarrow.array([[1, 2], None, [3]]), nulls="empty").to_lists()
+        [[1, 2], [], [3]]
+        """
+        from ubpe_numba.documents.arrow import has_arrow, read_arrow
+
+        if nulls not in ("raise", "empty"):
+            raise ValueError(f"nulls: expected 'raise' or 'empty', got {nulls!r}")
+        if not has_arrow(type(array)):
+            raise TypeError(f"array: expected what has __arrow_c_array__ or __arrow_c_stream__, got {describe(array)}")
+        values, offsets, kind = read_arrow(array, "array", nulls)
+        if kind != "int" and offsets.size > 1:
+            found = {"one": "a column of integers", "str": "strings", "bytes": "binary"}[kind]
+            raise TypeError(f"array: expected lists of integers, got {found}")
+        narrow = values.astype(np.int32, copy=False)
+        if narrow is not values and (at := np.flatnonzero(narrow != values)).size:
+            raise ValueError(f"{place_of('array', offsets, int(at[0]))}: {values[at[0]]} does not fit int32")
+        return cls._trusted(plain(narrow), plain(offsets))
+
+    @classmethod
+    def concat(cls, parts: Iterable[Ragged]) -> Ragged:
+        """Copy the documents of several batches into one.
+
+        Parameters
+        ----------
+        parts : iterable of Ragged
+            The batches.
+
+        Returns
+        -------
+        Ragged
+            All documents, in order.
+
+        Raises
+        ------
+        TypeError
+            If a part is something else.
+
+        Examples
+        --------
+        >>> first = Ragged.from_lists([[1, 2], [3]])
+        >>> Ragged.concat([first, first[1:]]).to_lists()
+        [[1, 2], [3], [3]]
+        """
+        whole: list[Ragged] = []
+        for i, part in enumerate([parts] if isinstance(parts, np.ndarray) else parts):
+            if not isinstance(part, Ragged):
+                raise TypeError(f"parts: part {i}: expected a Ragged, got {describe(part)}")
+            whole.append(part.compact())
+        values = np.concatenate([np.zeros(0, np.int32), *(part.values for part in whole)])
+        return cls._trusted(values, offsets_of(np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in whole)])))
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Ragged is frozen: cannot set {name!r}")
 
@@ -293,8 +382,36 @@ class Ragged:
         flat = whole.values.tolist()
         return [flat[start:stop] for start, stop in pairwise(whole.offsets.tolist())]
 
-    def to_padded(self, fill: int = -1, length: int | None = None) -> NDArray[np.int32]:
-        """Copy into a matrix with a document in each row, padded at the end.
+    @overload
+    def to_padded(
+        self,
+        fill: int = -1,
+        length: int | None = None,
+        *,
+        side: Literal["right", "left"] = "right",
+        truncate: bool | Literal["right", "left"] = False,
+        return_mask: Literal[False] = False,
+    ) -> NDArray[np.int32]: ...
+    @overload
+    def to_padded(
+        self,
+        fill: int = -1,
+        length: int | None = None,
+        *,
+        side: Literal["right", "left"] = "right",
+        truncate: bool | Literal["right", "left"] = False,
+        return_mask: Literal[True],
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]: ...
+    def to_padded(
+        self,
+        fill: int = -1,
+        length: int | None = None,
+        *,
+        side: Literal["right", "left"] = "right",
+        truncate: bool | Literal["right", "left"] = False,
+        return_mask: bool = False,
+    ) -> NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Copy into a matrix with a document in each row, padded at one side.
 
         Parameters
         ----------
@@ -302,34 +419,64 @@ class Ragged:
             The value of the padding, in the range of int32.
         length : int, optional
             The number of columns; by default the length of the longest document.
+        side : str
+            Where the padding is: ``"right"`` or ``"left"`` of the values.
+        truncate : bool or str
+            What happens to a document longer than `length`: an error; for True or ``"right"`` its end is cut off, for ``"left"``
+            its beginning.
+        return_mask : bool
+            Also return where there are values.
 
         Returns
         -------
-        int32[n, length]
+        matrix : int32[n, length]
             The padded documents.
+        mask : bool[n, length]
+            False at the padding; only with `return_mask`.
 
         Raises
         ------
         ValueError
-            If a document is longer than `length`, or `fill` does not fit int32.
+            If a document is longer than `length`, `fill` does not fit int32, or `side` or `truncate` is another word.
 
         Examples
         --------
-        >>> Ragged.from_lists([[1, 2], [3]]).to_padded()
+        >>> batch = Ragged.from_lists([[1, 2], [3]])
+        >>> batch.to_padded()
         array([[ 1,  2],
                [ 3, -1]], dtype=int32)
+        >>> matrix, mask = batch.to_padded(0, 3, side="left", return_mask=True)
+        >>> matrix.tolist(), mask.astype(int).tolist()
+        ([[0, 1, 2], [0, 0, 3]], [[0, 1, 1], [0, 0, 1]])
+        >>> batch.to_padded(length=1, truncate="left").tolist()
+        [[2], [3]]
         """
         lengths = self.lengths
-        width = int(lengths.max(initial=0)) if length is None else operator.index(length)
+        width = int(lengths.max(initial=0)) if length is None else integer(length, "length")
+        if side not in ("right", "left"):
+            raise ValueError(f"side: expected 'right' or 'left', got {side!r}")
+        if not isinstance(truncate, (bool, np.bool_)) and truncate not in ("right", "left"):
+            raise ValueError(f"truncate: expected False, True, 'right' or 'left', got {truncate!r}")
         if width < 0:
             raise ValueError(f"length: expected 0 or more, got {width}")
-        if (at := np.flatnonzero(lengths > width)).size:
-            raise ValueError(f"length: document {at[0]} has {lengths[at[0]]} values, more than {width}")
-        if not -(2**31) <= fill < 2**31:
+        if not -(2**31) <= integer(fill, "fill") < 2**31:
             raise ValueError(f"fill: expected an integer that fits int32, got {fill}")
+        whole = self.compact()
+        if (at := np.flatnonzero(lengths > width)).size:
+            if not truncate:
+                raise ValueError(
+                    f"length: document {at[0]} has {lengths[at[0]]} values, more than {width}; truncate=True cuts it off"
+                )
+            kept = np.minimum(lengths, width)
+            starts = whole.offsets[1:] - kept if truncate == "left" else whole.offsets[:-1]
+            values, lengths = whole.values[places_of(starts, kept)], kept
+        else:
+            values = whole.values
         matrix = np.full((len(self), width), fill, np.int32)
-        matrix[np.arange(width) < lengths[:, None]] = self.compact().values
-        return matrix
+        columns = np.arange(width)
+        mask = columns < lengths[:, None] if side == "right" else columns >= width - lengths[:, None]
+        matrix[mask] = values
+        return (matrix, mask) if return_mask else matrix
 
     def to_arrow(self) -> Any:
         """Share the documents with Arrow.
@@ -346,3 +493,56 @@ class Ragged:
         """
         pyarrow = require("pyarrow", "to_arrow", "arrow")
         return pyarrow.LargeListArray.from_arrays(pyarrow.array(self.offsets), pyarrow.array(self.values))
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """Share the documents as large lists of int32: ``pyarrow.array(ragged)``, ``polars.Series(ragged)``.
+
+        Parameters
+        ----------
+        requested_schema
+            A capsule of the type that the consumer would like: lists instead of large lists, or int64, are made by a copy.
+
+        Returns
+        -------
+        tuple of PyCapsule
+            The schema and the array, whose memory is that of `values` and `offsets`; it is not to be changed while it is shared.
+        """
+        from ubpe_numba.documents.arrow_export import export_lists
+
+        return export_lists(self.values, self.offsets, requested_schema)
+
+    def to_torch(self) -> Any:
+        """Share the documents with torch.
+
+        Returns
+        -------
+        torch.Tensor
+            A nested tensor of int32 with the layout `torch.jagged`, whose values and offsets are those of `compact`, in the same
+            memory.
+
+        Raises
+        ------
+        ImportError
+            If torch is not installed (``pip install ubpe-numba[torch]``).
+        """
+        torch = require("torch", "to_torch", "torch")
+        whole = self.compact()
+        values, offsets = (torch.from_numpy(writable(array)) for array in (whole.values, whole.offsets))
+        return torch.nested.nested_tensor_from_jagged(values, offsets)
+
+    def to_awkward(self) -> Any:
+        """Share the documents with Awkward Array.
+
+        Returns
+        -------
+        awkward.Array
+            Lists of int32 that share both arrays.
+
+        Raises
+        ------
+        ImportError
+            If awkward is not installed (``pip install ubpe-numba[awkward]``).
+        """
+        awkward = require("awkward", "to_awkward", "awkward")
+        offsets = awkward.index.Index64(self.offsets)
+        return awkward.Array(awkward.contents.ListOffsetArray(offsets, awkward.contents.NumpyArray(self.values)))

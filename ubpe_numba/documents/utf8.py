@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.documents.arrow import texts_of
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents, text_of
+from ubpe_numba.documents.arrow import Flat, has_arrow, read_arrow
+from ubpe_numba.documents.containers import unpacked
+from ubpe_numba.documents.normalise import Documents, as_document, as_documents, from_flat, text_of
+from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import describe, offsets_of
 
 __all__ = ["as_utf8", "read_document", "read_documents", "utf8_document", "utf8_documents"]
@@ -45,8 +47,11 @@ def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Docume
         return utf8_document(docs, name)
     if offsets is None and isinstance(docs, (list, tuple)) and set(map(type, docs)) == {str}:
         return _of_str(docs)
-    if offsets is None and type(docs).__module__.partition(".")[0] == "pyarrow" and (texts := texts_of(docs)) is not None:
-        return Documents(texts[0], texts[1], "bytes")
+    if offsets is None and type(docs) is not list:
+        docs = unpacked(docs, name)
+        found = read_arrow(docs, name) if has_arrow(type(docs)) and not isinstance(docs, Ragged) else docs
+        if isinstance(found, Flat):
+            return as_utf8(from_flat(found, utf8=True), name)
     if offsets is None and (isinstance(docs, (list, tuple)) or hasattr(docs, "__next__")):
         encoded = map(_encoded, docs)
         docs = list(encoded) if isinstance(docs, (list, tuple)) else encoded  # an iterator is not held in memory

@@ -25,8 +25,8 @@ from ubpe_numba.formats import (
     wordpiece,
 )  # fmt: skip
 from ubpe_numba.formats.export_check import EncodeLists, ExportCheck, compare, encode_by_path
+from ubpe_numba.formats.post_processor import PostProcessor
 from ubpe_numba.formats.special_order import are_first, special_tokens_first
-from ubpe_numba.formats.templates import Template
 from ubpe_numba.formats.unknown_token import check_with_unknown, loss_of, texts_with_unknown, unk_token_of
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.extras import require
@@ -56,11 +56,11 @@ def to_huggingface(model: Model, encode: EncodeLists, asked: HuggingFace = NOTHI
     if clash := next((word for word, i in {**special, **known}.items() if vocab.get(word, i) != i), None):
         raise ValueError(f"special_tokens: {clash!r} is a token of the vocabulary too; Hugging Face allows one")
     unknown = unk_token_of(check, asked.unk_token)
-    template = None if asked.template is None else Template.of(asked.template, special)
+    template = None if asked.template is None else PostProcessor.of(asked.template, special)
     text = huggingface.write(
         check.table(), {**check.unheard(vocab), **vocab}, merges, special, known,
         unk_token=None if unknown is None else unknown[0],
-        post_processor=None if template is None else template.post_processor(special),
+        post_processor=None if template is None else template.state(special),
     )  # fmt: skip
     kind = model.alphabet.kind
     symbols = None if kind != "int" else model.alphabet.symbols
@@ -98,11 +98,11 @@ def to_huggingface_unigram(model: Model, encode: EncodeLists, asked: HuggingFace
                 "unk_token: a Unigram model over bytes has none unless it has all of them; give it all 256 as alphabet"
             )
         unknown = None  # nothing is unknown
-    template = None if asked.template is None else Template.of(asked.template, special)
+    template = None if asked.template is None else PostProcessor.of(asked.template, special)
     text = unigram.write(
         model, check.table(), scores, *words,
         unk_id=None if unknown is None else unknown[1],
-        post_processor=None if template is None else template.post_processor(special),
+        post_processor=None if template is None else template.state(special),
     )  # fmt: skip
     again = imports.from_huggingface_unigram(text)
     if model.segmenter.unknown is None:  # which is an error there, or the unknown token
@@ -125,8 +125,8 @@ def to_huggingface_words(
     words: Words, encode: EncodeLists, again: Callable[[str], EncodeLists], template: str | Sequence[str] | None = None
 ) -> str:
     """The `tokenizer.json` of a WordPiece model; `again` makes what encodes by that. See `WordPiece.to_huggingface`."""
-    around = None if template is None else Template.of(template, words.special_tokens)
-    text = wordpiece.write(words, None if around is None else around.post_processor(words.special_tokens))
+    around = None if template is None else PostProcessor.of(template, words.special_tokens)
+    text = wordpiece.write(words, None if around is None else around.state(words.special_tokens))
     docs = export_samples.texts(list(words.vocabulary), [*words.special_tokens, *words.known_words])
     ids = encode(docs)
     compare(docs, ids, again(text)(docs), "what was written")
@@ -152,7 +152,7 @@ def _in_order(model: Model, encode: EncodeLists, special_first: bool | None) -> 
     return model, lambda docs: [new[ids].tolist() for ids in encode(docs)]
 
 
-def _check_template(other: Any, template: Template, special: dict[str, int], texts: list[str], ids: list[list[int]]) -> None:
+def _check_template(other: Any, template: PostProcessor, special: dict[str, int], texts: list[str], ids: list[list[int]]) -> None:
     """ValueError if a tokenizer of the package tokenizers puts other tokens around some samples, or pairs of them."""
     texts, ids = texts[-_PAIRS:], ids[-_PAIRS:]
     compare(texts, [template.around(special, one) for one in ids], [e.ids for e in other.encode_batch(texts)], "tokenizers")

@@ -143,7 +143,7 @@ def file_of(
 ) -> dict[str, Any]:
     """The content of a tokenizer.json with this model: how text is treated as `table` says, special tokens, known words.
 
-    `post_processor` puts special tokens around a document (templates.py). Of `table` the tokens are not used.
+    `post_processor` puts special tokens around a document (post_processor.py). Of `table` the tokens are not used.
     """
     level = {**_AS_BYTES}
     steps: list[dict[str, Any]] = [] if table.splitter is None else table.splitter.state()

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba import formats
-from ubpe_numba.coding import streams
+from ubpe_numba.coding import requests, streams
 from ubpe_numba.coding.coder import Coder, Encode, EncodeOptions
+from ubpe_numba.coding.encoder_stream import EncoderStream, stream_of
 from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.coding.skipped_ids import ids_to_skip, without_ids
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.utf8 import read_document, read_documents
+from ubpe_numba.documents.utf8 import read_documents
 from ubpe_numba.errors import NotFittedError, UnknownTokenError
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.learn import learn
@@ -32,9 +34,12 @@ from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.stretches import SpecialChoice
+from ubpe_numba.vocabulary.unknown_choice import UnknownChoice, choice_of, hides_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from ubpe_numba.coding.decoder_stream import DecoderStream
+    from ubpe_numba.coding.model_inputs import ModelInputs
     from ubpe_numba.coding.occurrences import Occurrences, TokenIndex
     from ubpe_numba.coding.short_document import ShortDecoder, ShortEncode
     from ubpe_numba.coding.spans import Spans
@@ -46,9 +51,9 @@ if TYPE_CHECKING:
 __all__ = ["Tokenizer"]
 
 _Ids = NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]  # without starts, and with
-_Batch = Ragged | tuple[Ragged, Ragged]
+_Batch = Ragged | tuple[Ragged, Ragged] | tuple[Ragged, NDArray[np.int64]]
 
-_RAISE, _NONE, _ALL = "raise", "none", "all"  # what `encode` is given by default; compared as objects, whatever a user passes
+_NONE, _ALL = "none", "all"  # what `encode` is given by default; compared as objects, whatever a user passes
 
 
 class Tokenizer(ABC):
@@ -85,6 +90,7 @@ class Tokenizer(ABC):
     encoding: str | None
     break_tokens: Any = None  # as in pickles that older releases wrote
     stop_tokens: Any = None
+    unknown: Any = "raise"
     special_first: bool = False
     n_threads: int | None
     model_: Model
@@ -107,6 +113,7 @@ class Tokenizer(ABC):
             raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
         if (lone := model.segmenter.lone) is not None:
             lone.ids(model.alphabet)  # raises for a symbol that is not there
+        choice_of(self.unknown, model.alphabet, model.segmenter.special)  # likewise
         self.model_ = model
         self._made_coder = self._made_names = None
 
@@ -175,7 +182,9 @@ class Tokenizer(ABC):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The fitted `Vocabulary`, as `vocabulary_`.
+        """The fitted `Vocabulary`, as `vocabulary_`: what every token stands for, in ids of the alphabet.
+
+        Tokens are numbered 0..V-1, special tokens are not among them; see `Vocabulary` where the ids of `encode` are others.
 
         Raises
         ------
@@ -212,8 +221,8 @@ class Tokenizer(ABC):
     def is_lossless(self) -> bool:
         """Whether `decode` gives back every text as it was given.
 
-        Not where text is normalised, or parts of it are left out or become an unknown token, or several symbols of the alphabet
-        have one id: then it gives what was encoded.
+        Not where text is normalised, or parts of it are left out or become an unknown token, or where `unknown` allows symbols
+        outside the alphabet, or several symbols of the alphabet have one id: then it gives what was encoded.
 
         Raises
         ------
@@ -228,7 +237,8 @@ class Tokenizer(ABC):
         (False, 'ab')
         """
         model = self._fitted()
-        return model.segmenter.is_lossless and model.alphabet.is_lossless
+        lossless = model.segmenter.is_lossless and model.alphabet.is_lossless
+        return lossless and not hides_symbols(self.unknown, model.alphabet)
 
     @property
     def fingerprint(self) -> str:
@@ -248,7 +258,10 @@ class Tokenizer(ABC):
         >>> tok.fingerprint == other.fingerprint
         False
         """
-        return self._fitted().fingerprint(type(self).__name__, self._encode_params())
+        model, params = self._fitted(), self._encode_params()
+        if (unknown := self._unknown(None)) != "raise":
+            params["unknown"] = unknown if isinstance(unknown, (str, int)) else unknown.word
+        return model.fingerprint(type(self).__name__, params)
 
     def _encode_params(self) -> dict[str, Any]:
         """The constructor arguments that change how it encodes."""
@@ -596,7 +609,10 @@ class Tokenizer(ABC):
         Warns
         -----
         UserWarning
-            Of a `UBPE` whose objective weighs by idf, if every idf is 0, as with a single document.
+            If there are no documents; if `docs` is the name of a file, which is taken for a text; if the fit ends at less than a
+            tenth of the tokens that `n_tokens` asks for, a thousand or more, since no pair is left (the logger ``ubpe_numba``
+            says so of every fit that ends early, INFO); and of a `UBPE` whose objective weighs by idf, if every idf is 0, as with
+            a single document.
 
         Notes
         -----
@@ -609,6 +625,16 @@ class Tokenizer(ABC):
         >>> tok = BPE(n_tokens=4).fit([[0, 1, 2, 0, 1], [0, 1]])
         >>> tok.vocabulary.merges.tolist()
         [[0, 1]]
+
+        Text is fitted as a list of `str`; documents may count several times, and tokens may be kept within bars:
+
+        >>> text = BPE(8).fit(["low lower", "low"], sample_weight=[1, 10])
+        >>> [text.id_to_token(i) for i in text.encode("low lower").tolist()]
+        ['low', ' ', 'low', 'e', 'r']
+        >>> melody = np.array([60, 62, 64, 60, 62, 64, 60, 62])
+        >>> bars = BPE(5, alphabet=[60, 62, 64]).fit(melody, boundaries=[3, 6])
+        >>> list(bars.get_vocab())[3:]
+        [(60, 62), (60, 62, 64)]
         """
         settings, bar = self._settings(memory_limit), Progress(progress)
         corpus = learning.corpus_of_fit(self, docs, y, offsets, sample_weight, boundaries)
@@ -844,13 +870,20 @@ class Tokenizer(ABC):
         """An encoder of text in segments that does what `_encode_ids` does, faster; None where there is none."""
         return None
 
+    def _unknown(self, unknown: Any) -> UnknownChoice:
+        """What becomes of unknown symbols: what a call says, or for None the constructor."""
+        alphabet, _, segmenter = self._fitted()
+        return choice_of(self.unknown if unknown is None else unknown, alphabet, segmenter.special)
+
     @overload
     def encode(
         self,
         doc: Any,
         *,
-        unknown: str | int = ...,
+        unknown: Any = ...,
         return_offsets: Literal[False] = ...,
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
     ) -> NDArray[np.int32]: ...
@@ -859,8 +892,10 @@ class Tokenizer(ABC):
         self,
         doc: Any,
         *,
-        unknown: str | int = ...,
-        return_offsets: Literal[True],
+        unknown: Any = ...,
+        return_offsets: Literal[True, "spans"],
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
@@ -868,8 +903,10 @@ class Tokenizer(ABC):
         self,
         doc: Any,
         *,
-        unknown: str | int = "raise",
-        return_offsets: bool = False,
+        unknown: Any = None,
+        return_offsets: bool | str = False,
+        units: str | None = None,
+        boundaries: Any = None,
         allowed_special: Any = "none",
         disallowed_special: Any = "all",
     ) -> _Ids:
@@ -881,13 +918,19 @@ class Tokenizer(ABC):
             An integer array or list, `str` or `bytes`. TypeError for another kind than was fitted.
         unknown
             What becomes of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names the position, ``"skip"``
-            them, or put the alphabet id given here.
+            them, or put the alphabet id, the symbol (``"N"``, ``b"N"``) or the special token (``"[UNK]"``) given here. A special
+            token is put for each of them, and no other token crosses it. None: as the constructor says.
         return_offsets
-            Return a pair: the ids, and int64 of as many, the position in the document (in symbols: integers, code points, or
-            bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. A token ends where the next one
-            starts, or the document does; but for symbols that are skipped, or that a normalizer or a pre-tokenizer leaves out:
-            they belong to no token, and may stand inside of one.
-            ValueError with ``unknown="skip"`` where documents are cut, or have special tokens.
+            True: return a pair, the ids, and int64 of as many, the position in the document (in symbols: integers, code points,
+            or bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. Symbols that are skipped, or
+            that a normalizer or a pre-tokenizer leaves out, belong to no token, and may stand inside of one.
+            ``"spans"``: in the place of the positions int64[n, 2], for each token where it begins and where it ends, behind the
+            last of its symbols. Where a normalizer makes one character of several, the first of them counts.
+        units
+            For text, what positions count: ``"characters"`` or ``"bytes"``, those of UTF-8, instead of symbols. A token that
+            holds a part of a character covers the whole of it, in characters.
+        boundaries
+            Positions that no token crosses, as for `fit`, in symbols: the parts between them are encoded as documents.
         allowed_special, disallowed_special
             Which special tokens are found in the document, as in tiktoken: ``"none"``, ``"all"`` or a set are allowed. Of the
             others, those in `disallowed_special` (``"all"``, ``"none"`` or a set) are a SpecialTokenError, so that text from
@@ -896,7 +939,7 @@ class Tokenizer(ABC):
         Returns
         -------
         ids
-            int32[n]; with `return_offsets` a pair of ids and starts.
+            int32[n]; with `return_offsets` a pair of ids and starts, or ids and spans.
 
         Raises
         ------
@@ -914,8 +957,12 @@ class Tokenizer(ABC):
         >>> ids, starts = tok.encode("abc<end>", allowed_special="all", return_offsets=True)
         >>> ids.tolist(), starts.tolist()
         ([256, 99, 257], [0, 2, 3])
+        >>> tok.encode("abc<end>", allowed_special="all", return_offsets="spans")[1].tolist()
+        [[0, 2], [2, 3], [3, 8]]
+        >>> tok.encode("abab", boundaries=[1]).tolist()
+        [97, 98, 256]
         """
-        return self._encode_one(doc, unknown, return_offsets, allowed_special, disallowed_special)
+        return self._encode_one(doc, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special)
 
     @overload
     def encode_batch(
@@ -923,8 +970,10 @@ class Tokenizer(ABC):
         docs: Any,
         offsets: Any = ...,
         *,
-        unknown: str | int = ...,
+        unknown: Any = ...,
         return_offsets: Literal[False] = ...,
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
     ) -> Ragged: ...
@@ -934,18 +983,35 @@ class Tokenizer(ABC):
         docs: Any,
         offsets: Any = ...,
         *,
-        unknown: str | int = ...,
+        unknown: Any = ...,
         return_offsets: Literal[True],
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
     ) -> tuple[Ragged, Ragged]: ...
+    @overload
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = ...,
+        *,
+        unknown: Any = ...,
+        return_offsets: Literal["spans"],
+        units: str | None = ...,
+        boundaries: Any = ...,
+        allowed_special: Any = ...,
+        disallowed_special: Any = ...,
+    ) -> tuple[Ragged, NDArray[np.int64]]: ...
     def encode_batch(
         self,
         docs: Any,
         offsets: Any = None,
         *,
-        unknown: str | int = "raise",
-        return_offsets: bool = False,
+        unknown: Any = None,
+        return_offsets: bool | str = False,
+        units: str | None = None,
+        boundaries: Any = None,
         allowed_special: Any = "none",
         disallowed_special: Any = "all",
     ) -> _Batch:
@@ -955,29 +1021,43 @@ class Tokenizer(ABC):
         ----------
         docs, offsets
             Documents, given as to `fit`.
-        unknown, return_offsets, allowed_special, disallowed_special
+        boundaries
+            As for `fit`: positions for each document.
+        unknown, return_offsets, units, allowed_special, disallowed_special
             As for `encode`.
 
         Returns
         -------
         ids
-            A `Ragged` of int32; with `return_offsets` a pair of `Ragged`, the ids and the position of each token in its document.
+            A `Ragged` of int32; with ``return_offsets=True`` a pair of `Ragged`, the ids and the position of each token in its
+            document; with ``"spans"`` the ids and int64[n, 2], a row for each of ``ids.values``.
 
         Raises
         ------
         NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError
             As `encode`, naming the document too.
         ValueError
-            As `encode`; with `return_offsets` also if a document is so long that a position does not fit int32.
+            As `encode`; with ``return_offsets=True`` also if a document is so long that a position does not fit int32.
 
         Examples
         --------
         >>> from ubpe_numba import BPE
-        >>> BPE.from_merges([[0, 1]], alphabet="ab").encode_batch(["ab", "", "bab"]).to_lists()
-        [[2], [], [1, 2]]
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> ids = tok.encode_batch(["ab", "", "bab"])
+        >>> ids.to_lists(), ids.values.tolist(), ids.offsets.tolist()
+        ([[2], [], [1, 2]], [2, 1, 2], [0, 1, 1, 3])
+        >>> ids, spans = tok.encode_batch(["ab", "bab"], return_offsets="spans")
+        >>> ids.values.tolist(), spans.tolist()
+        ([2, 1, 2], [[0, 2], [0, 1], [1, 3]])
+
+        Documents in one flat array, document i in ``values[offsets[i]:offsets[i + 1]]``:
+
+        >>> beats = BPE.from_merges([[0, 1]], alphabet=[7, 8])
+        >>> beats.encode_batch(np.array([7, 8, 8, 7, 8]), [0, 2, 5]).to_lists()
+        [[2], [1, 2]]
         """
         choice = SpecialChoice(allowed_special, disallowed_special)
-        return self._encode_many(docs, offsets, EncodeOptions(unknown, return_offsets, choice))
+        return self._encode_many(docs, offsets, (unknown, return_offsets, choice, boundaries, units))
 
     def _short(self) -> ShortEncode | None:
         """What encodes one short document as `_encode_ids` and `_word_encoder` do, without options; None where there is none."""
@@ -986,37 +1066,124 @@ class Tokenizer(ABC):
     def _encode_one(
         self,
         doc: Any,
-        unknown: str | int,
-        return_offsets: bool,
+        unknown: Any,
+        return_offsets: bool | str,
+        units: str | None,
+        boundaries: Any,
         allowed_special: Any,
         disallowed_special: Any,
         encode: Encode | None = None,
     ) -> _Ids:
         """One document through the coder, by `encode` instead of `_encode_ids` if given; a short one without options directly."""
         if (
-            encode is None and unknown is _RAISE and return_offsets is False and allowed_special is _NONE
-            and disallowed_special is _ALL and thread_pool.is_valid(self.n_threads) and (short := self._short()) is not None
-            and (ids := short(doc)) is not None
+            encode is None and unknown is None and return_offsets is False and units is None and boundaries is None
+            and allowed_special is _NONE and disallowed_special is _ALL and thread_pool.is_valid(self.n_threads)
+            and (short := self._short()) is not None and (ids := short(doc)) is not None
         ):  # fmt: skip
             return ids
-        options = EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
-        given = read_document(doc, self._fitted().segmenter.encoding)
+        choice = SpecialChoice(allowed_special, disallowed_special)
+        options = EncodeOptions(self._unknown(unknown), return_offsets, choice, boundaries, units)
         words = self._word_encoder if encode is None else None
-        encoded, starts = self._coder.encode(given, encode or self._encode_ids, options, "doc", words, self.n_threads)
-        return encoded.values if starts is None else (encoded.values, starts)
+        return requests.encode_one(self._coder, doc, encode or self._encode_ids, options, words, self.n_threads)
 
-    def _encode_many(self, docs: Any, offsets: Any, options: EncodeOptions, encode: Encode | None = None) -> _Batch:
-        """Documents through the coder, by `encode` instead of `_encode_ids` if given."""
-        given = read_documents(docs, offsets, self._fitted().segmenter.encoding)
+    def _encode_many(self, docs: Any, offsets: Any, options: tuple[Any, ...], encode: Encode | None = None) -> _Batch:
+        """Documents through the coder, by `encode` instead of `_encode_ids` if given; `options` as of `EncodeOptions`."""
+        checked = EncodeOptions(*options)._replace(unknown=self._unknown(options[0]))
         words = self._word_encoder if encode is None else None
-        encoded, starts = self._coder.encode(given, encode or self._encode_ids, options, "docs", words, self.n_threads)
-        if starts is None:
-            return encoded
-        lengths = np.diff(given.offsets)
-        if (long := np.flatnonzero(lengths > 2**31)).size:
-            size = lengths[long[0]]
-            raise ValueError(f"return_offsets: document {long[0]} has {size} symbols, beyond int32; use encode for it")
-        return encoded, Ragged._trusted(starts.astype(np.int32), encoded.offsets)
+        return requests.encode_many(self._coder, docs, offsets, encode or self._encode_ids, checked, words, self.n_threads)
+
+    def __call__(
+        self,
+        docs: Any,
+        *,
+        max_length: int | None = None,
+        truncation: bool | str = False,
+        padding: bool | str = False,
+        pad_id: Any = None,
+        pad_to_multiple_of: int | None = None,
+        side: str = "right",
+        truncation_side: str = "right",
+        template: Any = None,
+        return_tensors: str | None = None,
+        return_offsets: bool = False,
+        return_attention_mask: bool = True,
+        allowed_special: Any = "none",
+        disallowed_special: Any = "all",
+    ) -> ModelInputs:
+        """Encode one document or many to what a model takes, by the names that Hugging Face's tokenizers use.
+
+        Parameters
+        ----------
+        docs
+            One document, a `str`, bytes or a 1-D array, or documents as for `encode_batch`.
+        max_length
+            The length for `truncation`, and for ``padding="max_length"``, ids of the template included.
+        truncation
+            True (or ``"longest_first"``): documents with more ids than `max_length` are cut.
+        padding
+            True or ``"longest"``: all get the length of the longest document; ``"max_length"``: that length.
+        pad_id
+            The id that fills them up: an id or a special token. None: the special token that is called ``"[PAD]"``, ``"<pad>"``
+            or ``"<|pad|>"``.
+        pad_to_multiple_of
+            With `padding`, the length is rounded up to a multiple of this.
+        side, truncation_side
+            ``"right"`` or ``"left"``: where padding stands, and where documents are cut.
+        template
+            What is put around each document: special tokens and ``$A`` for the document, such as ``"[CLS] $A [SEP]"``, or a list
+            of them and of ids. `encode` never puts anything.
+        return_tensors
+            ``"np"`` or ``"pt"``: int64 matrices of NumPy or PyTorch, with a row for each document also if it is one.
+        return_offsets
+            Add `offset_mapping`: for each id where its token begins and ends, in characters of text, else in symbols; 0 and 0
+            for the template and for padding.
+        return_attention_mask
+            Add `attention_mask`: 1 for ids, 0 for padding.
+        allowed_special, disallowed_special
+            As for `encode`.
+
+        Returns
+        -------
+        inputs
+            A `ModelInputs`, a dict of `input_ids` and what was asked for. Of one document they are arrays of one dimension, of
+            documents that are padded int32 matrices, otherwise `Ragged` (`offset_mapping` a list of arrays).
+
+        Raises
+        ------
+        NotFittedError, UnknownSymbolError, SpecialTokenError
+            As `encode_batch`.
+        TypeError, ValueError
+            For documents or an argument that is not valid, naming it; where documents of several lengths are to be a tensor.
+        ImportError
+            By ``return_tensors="pt"`` without PyTorch.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["[CLS]", "[PAD]"])
+        >>> inputs = tok(["abab", "b"], template="[CLS] $A", padding=True, return_tensors="np")
+        >>> inputs["input_ids"].tolist(), inputs.attention_mask.tolist()
+        ([[3, 2, 2], [3, 1, 4]], [[1, 1, 1], [1, 1, 0]])
+        >>> tok("abab")["input_ids"].tolist()
+        [2, 2]
+        """
+        from ubpe_numba.coding import model_inputs  # here only: encoding need not wait for it
+
+        model = self._fitted()
+        shape = model_inputs.Shape.of(
+            model.segmenter.special, max_length=max_length, truncation=truncation, padding=padding, pad_id=pad_id,
+            pad_to_multiple_of=pad_to_multiple_of, side=side, truncation_side=truncation_side, template=template,
+            return_tensors=return_tensors, return_attention_mask=return_attention_mask,
+        )  # fmt: skip
+        single = model_inputs.is_one(docs)
+        is_text = model.alphabet.kind == "str" or model.segmenter.encoding is not None
+        found: Any = self._encode_many(
+            docs, None,
+            (None, "spans" if return_offsets else False, SpecialChoice(allowed_special, disallowed_special), None,
+             "characters" if return_offsets and is_text else None),
+        )  # fmt: skip
+        ids, spans = found if return_offsets else (found, None)
+        return shape.inputs(ids, spans, single)
 
     def transform(self, docs: Any) -> Ragged:
         """`encode_batch`, by the name that scikit-learn uses.
@@ -1207,7 +1374,7 @@ class Tokenizer(ABC):
         pitches: Any = None,
         segmentations: str | Sequence[str] = "auto",
         max_symbols: int = 2_000_000,
-        unknown: str | int = "raise",
+        unknown: Any = None,
         allowed_special: Any = "all",
         disallowed_special: Any = "none",
         progress: bool | str = "auto",
@@ -1284,10 +1451,22 @@ class Tokenizer(ABC):
     # ---------------------------------------------------------------------------------------------- decoding
 
     @overload
-    def decode(self, ids: Any, *, errors: str = ..., out: None = ...) -> NDArray[Any] | str | bytes: ...
+    def decode(
+        self, ids: Any, *, errors: str = ..., skip_special_tokens: bool = ..., skip: Any = ..., out: None = ...
+    ) -> NDArray[Any] | str | bytes: ...
     @overload
-    def decode(self, ids: Any, *, errors: str = ..., out: NDArray[Any]) -> NDArray[Any]: ...
-    def decode(self, ids: Any, *, errors: str = "replace", out: np.ndarray | None = None) -> NDArray[Any] | str | bytes:
+    def decode(
+        self, ids: Any, *, errors: str = ..., skip_special_tokens: bool = ..., skip: Any = ..., out: NDArray[Any]
+    ) -> NDArray[Any]: ...
+    def decode(
+        self,
+        ids: Any,
+        *,
+        errors: str = "replace",
+        skip_special_tokens: bool = False,
+        skip: Any = None,
+        out: np.ndarray | None = None,
+    ) -> NDArray[Any] | str | bytes:
         """Decode the ids of one document to what was fitted.
 
         Parameters
@@ -1298,6 +1477,10 @@ class Tokenizer(ABC):
             Where text is encoded as UTF-8 it is `str` again, and this says what becomes of bytes that are no UTF-8, as for
             `bytes.decode`: ``"surrogatepass"`` gives back every `str`, ``"surrogateescape"`` keeps all bytes, and `decode_bytes`
             leaves them as they are.
+        skip_special_tokens
+            Leave special tokens out; known words stay.
+        skip
+            An id or several that are left out, such as that of padding; they need not be in the vocabulary.
         out
             A buffer for the symbols, to be used again and again: a one-dimensional array of ``alphabet_.symbols.dtype`` (uint8
             for bytes, uint32 code points for `str`). The result is then the part of it that was needed, an array for every kind
@@ -1323,11 +1506,14 @@ class Tokenizer(ABC):
         >>> tok, buffer = BPE.from_merges([[0, 1]], alphabet=[7, 8]), np.zeros(4, np.int32)
         >>> tok.decode([2, 0], out=buffer)
         array([7, 8, 7], dtype=int32)
+        >>> tok.decode([2, 0, -1, -1], skip=-1)
+        array([7, 8, 7], dtype=int32)
         """
-        if out is None and (short := self._short_decoder()) is not None and (doc := short(ids, errors)) is not None:
+        is_whole = skip is None and skip_special_tokens is False
+        if out is None and is_whole and (short := self._short_decoder()) is not None and (doc := short(ids, errors)) is not None:
             return doc  # type: ignore[no-any-return]
         model = self._fitted()
-        checked = self._ids(as_document(ids, name="ids"))
+        checked = self._ids(self._left(as_document(ids, name="ids"), skip, skip_special_tokens))
         if out is not None:
             return self._coder.decoder.decode_into(checked, out, self.n_threads)[0]
         decoder = self._coder.decoder
@@ -1336,12 +1522,12 @@ class Tokenizer(ABC):
             return model.segmenter.restored(model.alphabet.output(symbols), errors)  # type: ignore[no-any-return]
         return str(symbols.astype(np.uint8, copy=False).data, "utf-8", errors)  # without `bytes` in between: a copy less
 
-    def decode_bytes(self, ids: Any) -> bytes:
+    def decode_bytes(self, ids: Any, *, skip_special_tokens: bool = False, skip: Any = None) -> bytes:
         r"""Decode the ids of one document to `bytes`.
 
         Parameters
         ----------
-        ids
+        ids, skip_special_tokens, skip
             As for `decode`.
 
         Returns
@@ -1368,21 +1554,29 @@ class Tokenizer(ABC):
         kind = self._fitted().alphabet.kind
         if kind != "bytes":
             raise TypeError(f"decode_bytes: the alphabet is one of {kind}")
-        if (short := self._short_decoder()) is not None and (doc := short(ids, None, to_bytes=True)) is not None:
+        is_whole = skip is None and skip_special_tokens is False
+        if is_whole and (short := self._short_decoder()) is not None and (doc := short(ids, None, to_bytes=True)) is not None:
             return doc  # type: ignore[no-any-return]
-        decoder = self._coder.decoder
-        return decoder.text(decoder.decode(self._ids(as_document(ids, name="ids")), self.n_threads)[0]).tobytes()
+        checked, decoder = self._ids(self._left(as_document(ids, name="ids"), skip, skip_special_tokens)), self._coder.decoder
+        return decoder.text(decoder.decode(checked, self.n_threads)[0]).tobytes()
 
     def decode_batch(
-        self, batch: Any, offsets: Any = None, *, errors: str = "replace", out: np.ndarray | None = None
+        self,
+        batch: Any,
+        offsets: Any = None,
+        *,
+        errors: str = "replace",
+        skip_special_tokens: bool = False,
+        skip: Any = None,
+        out: np.ndarray | None = None,
     ) -> Ragged | list[Any]:
         """Decode documents of ids.
 
         Parameters
         ----------
         batch, offsets
-            Documents of integers, given as to `fit`.
-        errors, out
+            Documents of integers, given as to `fit`; the rows of a matrix too, which may be padded: see `skip`.
+        errors, skip_special_tokens, skip, out
             As for `decode`; the result shares `out`.
 
         Returns
@@ -1401,9 +1595,11 @@ class Tokenizer(ABC):
         >>> from ubpe_numba import BPE
         >>> BPE.from_merges([[0, 1]], alphabet="ab").decode_batch([[2], [1, 2]])
         ['ab', 'bab']
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").decode_batch(np.array([[2, -1], [1, 2]]), skip=-1)
+        ['ab', 'bab']
         """
         model = self._fitted()
-        checked = self._ids(as_documents(batch, offsets, name="batch"))
+        checked = self._ids(self._left(as_documents(batch, offsets, name="batch"), skip, skip_special_tokens))
         if out is not None:
             symbols, ends = self._coder.decoder.decode_into(checked, out, self.n_threads)
         else:
@@ -1420,6 +1616,10 @@ class Tokenizer(ABC):
             places = [(a + decoding.n_stripped(symbols[a:b]), b) for a, b in places]
         view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
         return [str(view[a:b], "utf-8", errors) for a, b in places]
+
+    def _left(self, documents: Documents, skip: Any, skip_special_tokens: bool) -> Documents:
+        """Documents of ids without those that a call leaves out."""
+        return without_ids(documents, ids_to_skip(skip, skip_special_tokens, self._fitted().segmenter.special))
 
     def _short_decoder(self) -> ShortDecoder | None:
         """What decodes one short document; None where there is none."""
@@ -1505,7 +1705,15 @@ class Tokenizer(ABC):
         self._fitted()
         return streams.encode_iter(streams.Groups(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
 
-    def decode_iter(self, batches: Iterable[Any], *, batch: int = streams.BATCH, errors: str = "replace") -> Iterator[Any]:
+    def decode_iter(
+        self,
+        batches: Iterable[Any],
+        *,
+        batch: int = streams.BATCH,
+        errors: str = "replace",
+        skip_special_tokens: bool = False,
+        skip: Any = None,
+    ) -> Iterator[Any]:
         """Decode the documents of an iterable one after the other, as `decode` does, in bounded memory.
 
         Parameters
@@ -1514,7 +1722,7 @@ class Tokenizer(ABC):
             An iterable of documents of ids.
         batch
             Ids that are decoded at a time, on all threads.
-        errors
+        errors, skip_special_tokens, skip
             As for `decode`.
 
         Returns
@@ -1534,7 +1742,8 @@ class Tokenizer(ABC):
         ['ab', '', 'bab']
         """
         self._fitted()
-        return streams.decode_iter(streams.Groups(batches, batch, "batches"), self.decode_batch, errors)
+        options = {"errors": errors, "skip_special_tokens": skip_special_tokens, "skip": skip}
+        return streams.decode_iter(streams.Groups(batches, batch, "batches"), self.decode_batch, options)
 
     def encode_to(self, out: np.ndarray, docs: Iterable[Any], *, batch: int = streams.BATCH, **options: Any) -> NDArray[np.int64]:
         """Encode the documents of an iterable into an array, such as a memory map.
@@ -1572,9 +1781,11 @@ class Tokenizer(ABC):
         return streams.encode_to(out, streams.Groups(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
 
     def encode_stream(
-        self, chunks: Iterable[Any], *, frame: int | None = None, unknown: str | int = "raise"
+        self, chunks: Iterable[Any], *, frame: int | None = None, unknown: Any = None
     ) -> Iterator[NDArray[np.int32]]:
         """Encode one text without end that comes in chunks, and give out int32 ids as soon as they are certain.
+
+        `stream` does the same where chunks are pushed.
 
         Parameters
         ----------
@@ -1614,28 +1825,79 @@ class Tokenizer(ABC):
         >>> np.concatenate(list(tok.encode_stream(["aba", "bab", "a"]))).tolist(), tok.encode("abababa").tolist()
         ([3, 2, 0], [3, 2, 0])
         """
-        model = self._fitted()
-        encoder = None
-        if frame is not None:
-            if isinstance(frame, bool) or not isinstance(frame, (int, np.integer)):
-                raise TypeError(f"frame: expected an int or None, got {frame!r}")
-            if frame < 1:
-                raise ValueError(f"frame: expected at least 1, got {frame}")
-        elif (encoder := self._final_encoder()) is None:
-            raise ValueError(
-                "frame: expected a number of symbols, got None: only encoding by rank, with merges in order of creation, "
-                "makes the beginning of a text final before its end is known"
-            )
-        if not self._coder.is_plain:
-            raise ValueError(
-                "encode_stream: text that is changed or cut, or has special tokens, needs documents: use encode_iter"
-            )
+        stream = self.stream(frame=frame, unknown=unknown)
         streams.refuse_one(chunks, "chunks")
-        texts = streams.chunk_ids(model, chunks, unknown)
-        if encoder is not None:
-            return streams.certain(texts, encoder, self._encode_ids)
-        assert frame is not None  # else refused above
-        return streams.frames(texts, int(frame), self._encode_ids)
+        return streams.through(stream, chunks)
+
+    def stream(self, *, frame: int | None = None, unknown: Any = None) -> EncoderStream:
+        """Encode one text without end whose chunks are pushed as they come: `encode_stream` for callbacks and loops.
+
+        Parameters
+        ----------
+        frame, unknown
+            As for `encode_stream`.
+
+        Returns
+        -------
+        stream
+            An `EncoderStream`: ``push(chunk)`` and ``finish()`` return the ids that have become certain.
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
+            As `encode_stream`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet=3)
+        >>> stream = tok.stream()
+        >>> stream.push([0, 1, 2, 0]).tolist(), stream.push([1]).tolist(), stream.finish().tolist()
+        ([3, 2], [], [3])
+        """
+        self._fitted()
+        final = self._final_encoder() if frame is None else None
+        return stream_of(self._coder, self._encode_ids, final, frame, self._unknown(unknown))
+
+    def decode_stream(self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None) -> DecoderStream:
+        """Decode the ids of one document bit by bit, as a model draws them; of UTF-8 only whole characters come out.
+
+        Parameters
+        ----------
+        errors, skip_special_tokens, skip
+            As for `decode`.
+
+        Returns
+        -------
+        stream
+            A `DecoderStream`: ``push(ids)`` and ``finish()`` return what has become certain.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        ValueError
+            Where a text is changed back as a whole, as for some tokenizers from elsewhere.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.for_text(256, special_tokens=["<end>"]).fit(["lé lé"])
+        >>> stream = tok.decode_stream(skip_special_tokens=True)
+        >>> [stream.push(i) for i in tok.encode("lé<end>", allowed_special="all")]
+        ['l', '', 'é', '']
+        """
+        from ubpe_numba.coding.decoder_stream import DecoderStream  # here only, as in `spans`
+
+        segmenter = self._fitted().segmenter
+        if segmenter.restores or (segmenter.decoding is not None and segmenter.decoding.n):
+            raise ValueError("decode_stream: a text of this tokenizer is changed back as a whole: use decode")
+        gone = ids_to_skip(skip, skip_special_tokens, segmenter.special)
+
+        def read(ids: Any) -> Ragged:
+            return self._ids(without_ids(as_document(ids, name="ids"), gone))
+
+        return DecoderStream(self._fitted(), self._coder.decoder, read, errors)
 
     def _final_encoder(self) -> PairEncoder | None:
         """The encoder, if it makes the beginning of a text final before its end is known."""
@@ -1665,15 +1927,21 @@ class Tokenizer(ABC):
         >>> import os, tempfile
         >>> from ubpe_numba import BPE
         >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
-        >>> BPE.from_merges([[0, 1]], alphabet="ab").save(path)
-        >>> BPE.load(path).encode("aab").tolist()
-        [0, 2]
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> tok.save(path)
+        >>> BPE.load(path) == tok
+        True
+        >>> tok.save(path.replace(".json", ".npz"))  # of arrays, for large vocabularies
+        >>> sorted(os.listdir(os.path.dirname(path)))
+        ['model.json', 'model.npz']
         """
         model_files.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None, max_symbols: int | None = None) -> Self:
-        """Read a model that `save` wrote.
+        """Read a model that `save` wrote. `Tokenizer.load` makes a tokenizer of the class that the file says.
+
+        Files of other libraries are read by `ubpe_numba.load`.
 
         Parameters
         ----------
@@ -1693,7 +1961,7 @@ class Tokenizer(ABC):
         Raises
         ------
         ModelFormatError
-            For a file that is not a model of this class, saying what is wrong.
+            For a file that is not a model, saying what is wrong, or one of another class, naming it.
         OSError
             If it cannot be read.
 
@@ -1704,7 +1972,13 @@ class Tokenizer(ABC):
 
         Examples
         --------
-        See `save`.
+        >>> import os, tempfile
+        >>> from ubpe_numba import UBPE, Tokenizer
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.npz")
+        >>> UBPE(6, 1, objective="shortest").fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]]).save(path)
+        >>> tok = UBPE.load(path, n_threads=1)
+        >>> tok.decode(tok.encode([0, 1, 2])).tolist(), Tokenizer.load(path)
+        ([0, 1, 2], UBPE(n_tokens=6, n_candidates=1, objective='shortest'): 5 tokens)
         """
         return cls._loaded(os.fspath(path), *model_file.load(path), n_threads, max_symbols)
 
@@ -1717,9 +1991,8 @@ class Tokenizer(ABC):
 
     def _unk_token(self, given: Any) -> Any:
         """The argument `unk_token` of an export, by default the special token of the argument `unknown`, where that is one."""
-        unknown = getattr(self, "unknown", "raise")
-        special = self._fitted().segmenter.special
-        if given is not None or unknown in ("raise", "skip") or special is None or not isinstance(unknown, (str, bytes, tuple)):
+        unknown, special = self.unknown, self._fitted().segmenter.special
+        if given is not None or special is None or not isinstance(unknown, (str, bytes, tuple)) or unknown in ("raise", "skip"):
             return given
         number = special.number.get(unknown, -1)
         return unknown if number >= 0 and special.found[number] and not special.always[number] else None

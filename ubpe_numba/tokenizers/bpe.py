@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba import formats
-from ubpe_numba.coding.coder import EncodeOptions
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.files import write_atomically
@@ -58,8 +57,10 @@ class _PairTokenizer(Tokenizer):
         self,
         doc: Any,
         *,
-        unknown: str | int = ...,
+        unknown: Any = ...,
         return_offsets: Literal[False] = ...,
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
         dropout: float = ...,
@@ -70,8 +71,10 @@ class _PairTokenizer(Tokenizer):
         self,
         doc: Any,
         *,
-        unknown: str | int = ...,
-        return_offsets: Literal[True],
+        unknown: Any = ...,
+        return_offsets: Literal[True, "spans"],
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
         dropout: float = ...,
@@ -81,8 +84,10 @@ class _PairTokenizer(Tokenizer):
         self,
         doc: Any,
         *,
-        unknown: str | int = "raise",
-        return_offsets: bool = False,
+        unknown: Any = None,
+        return_offsets: bool | str = False,
+        units: str | None = None,
+        boundaries: Any = None,
         allowed_special: Any = "none",
         disallowed_special: Any = "all",
         dropout: float = 0.0,
@@ -92,19 +97,20 @@ class _PairTokenizer(Tokenizer):
 
         Parameters
         ----------
-        doc, unknown, return_offsets, allowed_special, disallowed_special
+        doc, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special
             As for `Tokenizer.encode`.
         dropout
             BPE-dropout, to train models on many segmentations of the same text: each occurrence of a merge is left out with this
             probability, 0..1, at the step that would make it (1: the alphabet).
         seed
             Of the draws, 0..2**64 - 1. They depend on nothing but `seed`, the number of the document (0 here; where text is cut,
-            of its segment), the rank and the position, so not on threads or on what else is encoded.
+            of its segment, and with `boundaries` of the part), the rank and the position, so not on threads or on what else is
+            encoded.
 
         Returns
         -------
         ids
-            int32[n]; with `return_offsets` a pair of ids and starts.
+            int32[n]; with `return_offsets` a pair of ids and starts, or ids and spans.
 
         Raises
         ------
@@ -125,7 +131,9 @@ class _PairTokenizer(Tokenizer):
         >>> tok.encode("abababab", dropout=0.5, seed=1).tolist()
         [2, 2, 2, 0, 1]
         """
-        return self._encode_one(doc, unknown, return_offsets, allowed_special, disallowed_special, self._dropout(dropout, seed))
+        return self._encode_one(
+            doc, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special, self._dropout(dropout, seed)
+        )
 
     @overload
     def encode_batch(
@@ -133,8 +141,10 @@ class _PairTokenizer(Tokenizer):
         docs: Any,
         offsets: Any = ...,
         *,
-        unknown: str | int = ...,
+        unknown: Any = ...,
         return_offsets: Literal[False] = ...,
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
         dropout: float = ...,
@@ -146,30 +156,49 @@ class _PairTokenizer(Tokenizer):
         docs: Any,
         offsets: Any = ...,
         *,
-        unknown: str | int = ...,
+        unknown: Any = ...,
         return_offsets: Literal[True],
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
         dropout: float = ...,
         seed: int = ...,
     ) -> tuple[Ragged, Ragged]: ...
+    @overload
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = ...,
+        *,
+        unknown: Any = ...,
+        return_offsets: Literal["spans"],
+        units: str | None = ...,
+        boundaries: Any = ...,
+        allowed_special: Any = ...,
+        disallowed_special: Any = ...,
+        dropout: float = ...,
+        seed: int = ...,
+    ) -> tuple[Ragged, NDArray[np.int64]]: ...
     def encode_batch(
         self,
         docs: Any,
         offsets: Any = None,
         *,
-        unknown: str | int = "raise",
-        return_offsets: bool = False,
+        unknown: Any = None,
+        return_offsets: bool | str = False,
+        units: str | None = None,
+        boundaries: Any = None,
         allowed_special: Any = "none",
         disallowed_special: Any = "all",
         dropout: float = 0.0,
         seed: int = 0,
-    ) -> Ragged | tuple[Ragged, Ragged]:
+    ) -> Ragged | tuple[Ragged, Ragged] | tuple[Ragged, NDArray[np.int64]]:
         """Encode documents on `n_threads` threads; the result does not depend on how many.
 
         Parameters
         ----------
-        docs, offsets, unknown, return_offsets, allowed_special, disallowed_special
+        docs, offsets, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special
             As for `Tokenizer.encode_batch`.
         dropout, seed
             As for `encode`; documents are numbered from 0.
@@ -177,7 +206,7 @@ class _PairTokenizer(Tokenizer):
         Returns
         -------
         ids
-            A `Ragged` of int32; with `return_offsets` a pair of `Ragged`, the ids and the position of each token in its document.
+            A `Ragged` of int32; with `return_offsets` a pair, as `Tokenizer.encode_batch` has it.
 
         Raises
         ------
@@ -189,7 +218,7 @@ class _PairTokenizer(Tokenizer):
         >>> BPE.from_merges([[0, 1]], alphabet="ab").encode_batch(["ab", "bab"], dropout=1.0).to_lists()
         [[0, 1], [1, 0, 1]]
         """
-        options = EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
+        options = unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special), boundaries, units
         return self._encode_many(docs, offsets, options, self._dropout(dropout, seed))
 
     def _dropout(self, dropout: float, seed: int) -> Callable[[Ragged], Ragged] | None:
@@ -834,6 +863,10 @@ class BPE(_PairTokenizer):
         encoded too; the documents stay documents. Where text is cut, before that.
     stop_tokens
         The same after text was cut: the pattern sees them, and then the segments are cut at them.
+    unknown
+        What becomes of symbols outside the alphabet in documents that are encoded, unless a call says something else:
+        ``"raise"``, ``"skip"``, an id of the alphabet, a symbol of it (``"N"``, ``b"N"``), or the name of a special token
+        (``"[UNK]"``), which is then put for each of them. A fit refuses symbols outside of a given alphabet.
     n_threads
         Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 
@@ -863,6 +896,7 @@ class BPE(_PairTokenizer):
         encoding: str | None = None,
         break_tokens: Any = None,
         stop_tokens: Any = None,
+        unknown: Any = "raise",
         n_threads: int | None = None,
     ) -> None:
         self.n_tokens = n_tokens
@@ -877,6 +911,7 @@ class BPE(_PairTokenizer):
         self.encoding = encoding
         self.break_tokens = break_tokens
         self.stop_tokens = stop_tokens
+        self.unknown = unknown
         self.n_threads = n_threads
 
 
@@ -889,7 +924,7 @@ class UBPEClassic(_PairTokenizer):
         Of how many most frequent pairs a round keeps those that do not conflict: no shared token, both border pairs rarer.
     n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, special_first
         As for `BPE`.
-    known_words, encoding, break_tokens, stop_tokens, n_threads
+    known_words, encoding, break_tokens, stop_tokens, unknown, n_threads
         As for `BPE`.
     normalizer
         As for `BPE`.
@@ -921,6 +956,7 @@ class UBPEClassic(_PairTokenizer):
         encoding: str | None = None,
         break_tokens: Any = None,
         stop_tokens: Any = None,
+        unknown: Any = "raise",
         n_threads: int | None = None,
     ) -> None:
         self.n_tokens = n_tokens
@@ -936,4 +972,5 @@ class UBPEClassic(_PairTokenizer):
         self.encoding = encoding
         self.break_tokens = break_tokens
         self.stop_tokens = stop_tokens
+        self.unknown = unknown
         self.n_threads = n_threads

@@ -17,6 +17,7 @@ from ubpe_numba.runtime.arrays import check_fields, positive
 from ubpe_numba.runtime.warn import warn
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.tokenizers.arguments import NOT_IN_PARAMS
+from ubpe_numba.vocabulary import unknown_choice
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import Segmenter
@@ -39,6 +40,9 @@ def save(tok: Tokenizer, path: str | os.PathLike[str], **parts: dict[str, Any]) 
         params["n_candidates"] = settings.n_candidates
     if isinstance(params.get("token_weights"), np.ndarray):
         params["token_weights"] = params["token_weights"].tolist()
+    unknown = unknown_choice.state_of(params.pop("unknown"))
+    if unknown != "raise":
+        params["unknown"] = unknown
     state = {"tokenizer": type(tok).__name__, "params": params, **model.state()}
     if hasattr(tok, "history_"):
         state["history"] = tok.history_.state(model.vocabulary)
@@ -57,13 +61,13 @@ def loaded(cls: type[T], where: str, state: dict[str, Any], n_bytes: int, n_thre
         raise ModelFormatError(f"{where}: a {name}, not a {cls.__name__}: use {name}.load, or Tokenizer.load for any of them")
     at_most = model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
     try:
-        params = state["params"]
+        params = {"unknown": "raise", **state["params"]}
         check_fields(params, [name for name in tok.get_params() if name not in NOT_IN_PARAMS], "params")
         rules = params["rules"]
         if not isinstance(rules, dict):
             raise ModelFormatError("rules: expected an object")
         check_fields(rules, [field.name for field in dataclasses.fields(FitRules)], "rules")
-        tok.set_params(**{**params, "rules": FitRules(**rules)})
+        tok.set_params(**{**params, "rules": FitRules(**rules), "unknown": unknown_choice.from_state(params["unknown"])})
         tok._settings()
         model = Model.from_state(state, at_most)
         take(tok, model)

@@ -20,7 +20,7 @@ def spans(tok: Tokenizer, docs: Any, offsets: Any, options: dict[str, Any]) -> S
     docs = list(docs) if hasattr(docs, "__next__") else docs
     encode: Any = tok.encode_batch  # the options differ
     ids, starts = encode(docs, offsets, return_offsets=True, **options)
-    covers = tok.is_lossless and options.get("unknown", "raise") == "raise"
+    covers = tok.is_lossless and options.get("unknown") in (None, "raise")
     ends = None if covers else np.diff(tok._read(docs, offsets).offsets)
     return spans_of(ids, starts, tok._coder.decoder.lengths, ends)
 
@@ -46,5 +46,6 @@ def usage(tok: Tokenizer, docs: Any, offsets: Any, ids: Any, sample_weight: Any,
 
 
 def _refuse_offsets(options: dict[str, Any]) -> None:
-    if "return_offsets" in options:
-        raise TypeError("unexpected argument 'return_offsets'")
+    for name in ("return_offsets", "units"):
+        if name in options:
+            raise TypeError(f"unexpected argument {name!r}")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import warnings
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba import formats
-from ubpe_numba.coding.coder import BY_SUMS, LIKELIHOOD, Coder, Encode, EncodeOptions
+from ubpe_numba.coding.coder import BY_SUMS, LIKELIHOOD, Coder, Encode
 from ubpe_numba.coding.k_cheapest import k_best
 from ubpe_numba.coding.nbest import NBest
 from ubpe_numba.coding.path_encoder import PathEncoder
@@ -29,12 +28,14 @@ from ubpe_numba.fitting.refine import MORE, SPARE, refined
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.warn import warn
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.stretches import SpecialChoice
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_counts, token_weights
+from ubpe_numba.vocabulary.unknown_choice import Stand
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class UBPE(Tokenizer):
         ones far below 0); or V numbers in -1e6..1e6, one for each id, larger ones preferred. Other objectives ignore them.
     n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, special_first
         As for `BPE`.
-    known_words, encoding, break_tokens, stop_tokens, n_threads
+    known_words, encoding, break_tokens, stop_tokens, unknown, n_threads
         As for `BPE`.
     normalizer
         As for `BPE`.
@@ -117,6 +118,7 @@ class UBPE(Tokenizer):
         encoding: str | None = None,
         break_tokens: Any = None,
         stop_tokens: Any = None,
+        unknown: Any = "raise",
         objective: str = "tfidf",
         token_weights: Any = None,
         n_threads: int | None = None,
@@ -134,6 +136,7 @@ class UBPE(Tokenizer):
         self.encoding = encoding
         self.break_tokens = break_tokens
         self.stop_tokens = stop_tokens
+        self.unknown = unknown
         self.objective = objective
         self.token_weights = token_weights
         self.n_threads = n_threads
@@ -148,11 +151,9 @@ class UBPE(Tokenizer):
         super()._learned(*args)
         by_idf = self.objective == "tfidf" or (self.objective == "additive" and self.token_weights is None)
         if by_idf and self.model_.vocabulary.n_learned and not self.model_.vocabulary.weights.any():
-            warnings.warn(
+            warn(
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
-                "(objective='shortest'); fit on several different documents for tf-idf",
-                UserWarning,
-                stacklevel=4,
+                "(objective='shortest'); fit on several different documents for tf-idf"
             )
         return self
 
@@ -683,8 +684,10 @@ class UBPE(Tokenizer):
         self,
         doc: Any,
         *,
-        unknown: str | int = ...,
+        unknown: Any = ...,
         return_offsets: Literal[False] = ...,
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
         sample: bool = ...,
@@ -696,8 +699,10 @@ class UBPE(Tokenizer):
         self,
         doc: Any,
         *,
-        unknown: str | int = ...,
-        return_offsets: Literal[True],
+        unknown: Any = ...,
+        return_offsets: Literal[True, "spans"],
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
         sample: bool = ...,
@@ -708,8 +713,10 @@ class UBPE(Tokenizer):
         self,
         doc: Any,
         *,
-        unknown: str | int = "raise",
-        return_offsets: bool = False,
+        unknown: Any = None,
+        return_offsets: bool | str = False,
+        units: str | None = None,
+        boundaries: Any = None,
         allowed_special: Any = "none",
         disallowed_special: Any = "all",
         sample: bool = False,
@@ -720,7 +727,7 @@ class UBPE(Tokenizer):
 
         Parameters
         ----------
-        doc, unknown, return_offsets, allowed_special, disallowed_special
+        doc, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special
             As for `Tokenizer.encode`.
         sample
             Subword regularisation, to train models on many segmentations of the same text: draw one segmentation among all
@@ -731,12 +738,12 @@ class UBPE(Tokenizer):
             preferred.
         seed
             Of the draws, 0..2**64 - 1. They depend on nothing but `seed`, the number of the document (0 here; where text is cut,
-            of its segment) and the position, so not on threads or on what else is encoded.
+            of its segment, and with `boundaries` of the part) and the position, so not on threads or on what else is encoded.
 
         Returns
         -------
         ids
-            int32[n]; with `return_offsets` a pair of ids and starts.
+            int32[n]; with `return_offsets` a pair of ids and starts, or ids and spans.
 
         Raises
         ------
@@ -758,7 +765,7 @@ class UBPE(Tokenizer):
         [[2, 0, 1], [0, 1, 2], [2, 2], [2, 2]]
         """
         encode = None if sample is False else self._sampled(sample, alpha, seed)
-        return self._encode_one(doc, unknown, return_offsets, allowed_special, disallowed_special, encode)
+        return self._encode_one(doc, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special, encode)
 
     @overload
     def encode_batch(
@@ -766,8 +773,10 @@ class UBPE(Tokenizer):
         docs: Any,
         offsets: Any = ...,
         *,
-        unknown: str | int = ...,
+        unknown: Any = ...,
         return_offsets: Literal[False] = ...,
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
         sample: bool = ...,
@@ -780,32 +789,52 @@ class UBPE(Tokenizer):
         docs: Any,
         offsets: Any = ...,
         *,
-        unknown: str | int = ...,
+        unknown: Any = ...,
         return_offsets: Literal[True],
+        units: str | None = ...,
+        boundaries: Any = ...,
         allowed_special: Any = ...,
         disallowed_special: Any = ...,
         sample: bool = ...,
         alpha: float = ...,
         seed: int = ...,
     ) -> tuple[Ragged, Ragged]: ...
+    @overload
+    def encode_batch(
+        self,
+        docs: Any,
+        offsets: Any = ...,
+        *,
+        unknown: Any = ...,
+        return_offsets: Literal["spans"],
+        units: str | None = ...,
+        boundaries: Any = ...,
+        allowed_special: Any = ...,
+        disallowed_special: Any = ...,
+        sample: bool = ...,
+        alpha: float = ...,
+        seed: int = ...,
+    ) -> tuple[Ragged, NDArray[np.int64]]: ...
     def encode_batch(
         self,
         docs: Any,
         offsets: Any = None,
         *,
-        unknown: str | int = "raise",
-        return_offsets: bool = False,
+        unknown: Any = None,
+        return_offsets: bool | str = False,
+        units: str | None = None,
+        boundaries: Any = None,
         allowed_special: Any = "none",
         disallowed_special: Any = "all",
         sample: bool = False,
         alpha: float = 1.0,
         seed: int = 0,
-    ) -> Ragged | tuple[Ragged, Ragged]:
+    ) -> Ragged | tuple[Ragged, Ragged] | tuple[Ragged, NDArray[np.int64]]:
         """Encode documents on `n_threads` threads; see `Tokenizer.encode_batch`, and for sampling `encode`.
 
         Parameters
         ----------
-        docs, offsets, unknown, return_offsets, allowed_special, disallowed_special
+        docs, offsets, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special
             As for `Tokenizer.encode_batch`.
         sample, alpha, seed
             As for `encode`. Every document is drawn by itself.
@@ -813,7 +842,7 @@ class UBPE(Tokenizer):
         Returns
         -------
         ids
-            A `Ragged` of int32; with `return_offsets` a pair of `Ragged`, the ids and the position of each token in its document.
+            A `Ragged` of int32; with `return_offsets` a pair, as `Tokenizer.encode_batch` has it.
 
         Raises
         ------
@@ -826,10 +855,10 @@ class UBPE(Tokenizer):
         >>> tok.encode_batch(["abab"] * 3, sample=True, alpha=0.2).to_lists()
         [[2, 0, 1], [2, 2], [0, 3, 1]]
         """
-        options = EncodeOptions(unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special))
+        options = unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special), boundaries, units
         return self._encode_many(docs, offsets, options, None if sample is False else self._sampled(sample, alpha, seed))
 
-    def boundary_probabilities(self, doc: Any, *, alpha: float = 1.0, unknown: str | int = "raise") -> NDArray[np.float64]:
+    def boundary_probabilities(self, doc: Any, *, alpha: float = 1.0, unknown: Any = None) -> NDArray[np.float64]:
         """The probability that a token begins at each position of a document, over all of its segmentations.
 
         Parameters
@@ -856,8 +885,8 @@ class UBPE(Tokenizer):
         [1.0, 0.48, 0.83, 0.48]
         """
         coder = self._coder
-        ids = coder.model.alphabet.to_ids(self._whole(coder, doc, None, True, name="boundary_probabilities"), unknown, name="doc")
-        return self._lattice(alpha).boundaries(ids.values)
+        whole = self._whole(coder, doc, None, True, name="boundary_probabilities")
+        return self._lattice(alpha).boundaries(self._known_ids(whole, unknown, "doc").values)
 
     def _sampled(self, sample: bool, alpha: float, seed: int) -> Encode:
         """What draws segmentations; `sample` is to be True."""
@@ -908,7 +937,7 @@ class UBPE(Tokenizer):
         exact: bool = ...,
         guided: bool = ...,
         return_gap: Literal[False] = ...,
-        unknown: str | int = ...,
+        unknown: Any = ...,
     ) -> tuple[Ragged, NDArray[np.float64]]: ...
     @overload
     def encode_nbest(
@@ -921,7 +950,7 @@ class UBPE(Tokenizer):
         exact: bool = ...,
         guided: bool = ...,
         return_gap: Literal[True],
-        unknown: str | int = ...,
+        unknown: Any = ...,
     ) -> tuple[Ragged, NDArray[np.float64], float]: ...
     def encode_nbest(
         self,
@@ -933,7 +962,7 @@ class UBPE(Tokenizer):
         exact: bool = False,
         guided: bool = False,
         return_gap: bool = False,
-        unknown: str | int = "raise",
+        unknown: Any = None,
     ) -> tuple[Ragged, NDArray[np.float64]] | tuple[Ragged, NDArray[np.float64], float]:
         """The `n` best segmentations of one document, best first, and their weights.
 
@@ -994,7 +1023,7 @@ class UBPE(Tokenizer):
         """
         coder = self._coder
         options = self._search_options(n, beam, distinct, exact, guided, return_gap)
-        ids = coder.model.alphabet.to_ids(self._whole(coder, doc, None, self.objective != "tfidf"), unknown, name="doc")
+        ids = self._known_ids(self._whole(coder, doc, None, self.objective != "tfidf"), unknown, "doc")
         objective, weights_of = self._search()
         encoder = coder.path_encoder(weights_of)
         if objective != "tfidf":
@@ -1014,7 +1043,7 @@ class UBPE(Tokenizer):
         exact: bool = False,
         guided: bool = False,
         return_gap: bool = False,
-        unknown: str | int = "raise",
+        unknown: Any = None,
     ) -> NBest:
         """`encode_nbest` of documents on `n_threads` threads; the result does not depend on how many.
 
@@ -1045,12 +1074,18 @@ class UBPE(Tokenizer):
         """
         coder = self._coder
         options = self._search_options(n, beam, distinct, exact, guided, return_gap)
-        ids = coder.model.alphabet.to_ids(self._whole(coder, docs, offsets, self.objective != "tfidf", many=True), unknown)
+        ids = self._known_ids(self._whole(coder, docs, offsets, self.objective != "tfidf", many=True), unknown, "docs")
         objective, weights = self._search()
         encoder = coder.path_encoder(weights)
         if objective == "tfidf":
             return self._by_tfidf(coder, encoder, ids, options, self.n_threads)
         return NBest.of(k_best(encoder, document, objective, options.n) for document in ids)
+
+    def _known_ids(self, whole: Documents, unknown: Any, name: str) -> Ragged:
+        """Alphabet ids of documents that are neither cut nor have special tokens."""
+        choice = self._unknown(unknown)
+        assert not isinstance(choice, Stand)  # there are no special tokens
+        return self._fitted().alphabet.to_ids(whole, choice, name=name)
 
     @staticmethod
     def _by_tfidf(coder: Coder, encoder: PathEncoder, ids: Ragged, options: Options, n_threads: int | None) -> NBest:

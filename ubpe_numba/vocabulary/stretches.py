@@ -20,7 +20,7 @@ from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
-__all__ = ["SpecialChoice", "Stretches", "without_late_words", "without_words"]
+__all__ = ["SpecialChoice", "Stretches", "traced", "without_late_words", "without_symbols", "without_words"]
 
 
 class SpecialChoice(NamedTuple):
@@ -132,6 +132,49 @@ def without_late_words(
         ),
         all_cuts[places],
         None if origins is None else np.delete(origins, gone),
+    )  # fmt: skip
+
+
+def traced(pieces: Stretches) -> Stretches:
+    """Stretches that know where their values come from; those that do not yet are the documents without their words."""
+    if pieces.origins is not None:
+        return pieces
+    origins = np.delete(np.arange(pieces.values.size + int(pieces.sizes.sum())), places_of(pieces.at, pieces.sizes))
+    return pieces._replace(origins=origins)
+
+
+def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, word: int) -> Stretches:
+    """Stretches without some symbols, each of which becomes the word of this index; cut where it stood.
+
+    `segments` int64: where the values are cut; `at` int64[k]: the places of the symbols among the values, ascending. Where they
+    stood in the documents is known of stretches that are `traced`. O(symbols).
+
+    >>> special = SpecialTokens.from_user(["<s>", "?"], None, "str", 5)
+    >>> text = np.array([ord(c) for c in "axb<s>xx"], np.uint32)
+    >>> pieces = traced(without_words(special, None, Documents(text, np.array([0, 8]), "str"), None))
+    >>> found = without_symbols(pieces, pieces.cuts, np.array([1, 3, 4]), 1)
+    >>> found.values.tolist(), found.cuts.tolist(), found.words.tolist(), found.at.tolist(), found.before.tolist()
+    ([97, 98], [0, 1, 2], [1, 0, 1, 1], [1, 3, 6, 7], [1, 2, 2, 2])
+    """
+    if not at.size:
+        return pieces
+    owners = np.searchsorted(pieces.cuts[pieces.first], at, side="right") - 1
+    left = at - np.arange(at.size)
+    cuts = pieces.cuts - np.searchsorted(at, pieces.cuts)
+    new = np.unique(np.concatenate([cuts, left]))
+    order = np.argsort(np.concatenate([2 * pieces.cuts[pieces.before], 2 * at + 1]), kind="stable")  # words before a symbol first
+    pairs = (
+        (pieces.words, np.full(at.size, word)),
+        (pieces.at, at if pieces.origins is None else pieces.origins[at]),
+        (np.searchsorted(new, cuts[pieces.before]), np.searchsorted(new, left)),
+        (pieces.owners, owners),
+        (pieces.sizes, np.ones(at.size, np.int64)),
+    )
+    words, places, before, of, sizes = (np.concatenate(pair)[order] for pair in pairs)
+    inner = np.unique(np.concatenate([segments - np.searchsorted(at, segments), left]))
+    return Stretches(
+        np.delete(pieces.values, at), new, np.searchsorted(new, cuts[pieces.first]), words, places, before, of, sizes,
+        pieces.begins, inner, None if pieces.origins is None else np.delete(pieces.origins, at),
     )  # fmt: skip
 
 

@@ -87,7 +87,7 @@ def explore(
     pitches: Any = None,
     segmentations: str | Sequence[str] = AUTO,
     max_symbols: int = MAX_SYMBOLS,
-    unknown: str | int = "raise",
+    unknown: Any = None,
     allowed_special: Any = "all",
     disallowed_special: Any = "none",
     progress: bool | str = "auto",
@@ -109,7 +109,11 @@ def explore(
     documents = read_documents(docs, offsets, tok.segmenter_.encoding)
     tok.alphabet_.check_kind(documents)
     as_kind = kind_of(kind, documents)
-    options = {"unknown": unknown, "allowed_special": allowed_special, "disallowed_special": disallowed_special}
+    options = {
+        "unknown": tok.unknown if unknown is None else unknown,
+        "allowed_special": allowed_special,
+        "disallowed_special": disallowed_special,
+    }
     cutters = segmentations_of(tok, segmentations)
     lengths = np.diff(documents.offsets)
     drawn = choose(lengths, most)

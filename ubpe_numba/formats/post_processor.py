@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Template"]
+__all__ = ["PostProcessor"]
 
 _PART = re.compile(r"(.+?)(?::([0-9]+))?", re.DOTALL)
 
@@ -26,21 +26,21 @@ class Part(NamedTuple):
         return self.name in ("$A", "$B")
 
 
-class Template(NamedTuple):
+class PostProcessor(NamedTuple):
     """What stands around one document, and around and between two."""
 
     single: tuple[Part, ...]
     pair: tuple[Part, ...]
 
     @classmethod
-    def of(cls, template: str | Sequence[str], special: Mapping[str, int]) -> Template:
+    def of(cls, template: str | Sequence[str], special: Mapping[str, int]) -> PostProcessor:
         """Read the argument `template` of a tokenizer with these special tokens.
 
         Parts are separated by spaces: ``$A``, ``$B`` for the second document of a pair, or a special token; behind each may stand
         its type id, as in ``$B:1``. Without a template for pairs, what stands behind ``$A`` also stands behind ``$B``, both with
         the type id 1, as BERT has it. TypeError for another type, ValueError naming what is wrong.
 
-        >>> Template.of("[CLS] $A [SEP]", {"[CLS]": 0, "[SEP]": 1}).pair[3:]
+        >>> PostProcessor.of("[CLS] $A [SEP]", {"[CLS]": 0, "[SEP]": 1}).pair[3:]
         (Part(name='$B', type_id=1), Part(name='[SEP]', type_id=1))
         """
         both = (template,) if isinstance(template, str) else tuple(template) if isinstance(template, Sequence) else ()
@@ -52,7 +52,7 @@ class Template(NamedTuple):
         behind = single[[part.name for part in single].index("$A") + 1 :]
         return cls(single, (*single, Part("$B", 1), *(part._replace(type_id=1) for part in behind)))
 
-    def post_processor(self, special: Mapping[str, int]) -> dict[str, Any]:
+    def state(self, special: Mapping[str, int]) -> dict[str, Any]:
         """The object of a tokenizer.json that says the same."""
         used = sorted({part.name for part in (*self.single, *self.pair) if not part.is_document})
         return {
@@ -66,7 +66,7 @@ class Template(NamedTuple):
         """The ids of a document, or of a pair, with what stands around them.
 
         >>> special = {"[CLS]": 0, "[SEP]": 1}
-        >>> Template.of("[CLS] $A [SEP]", special).around(special, [7, 8], [9])
+        >>> PostProcessor.of("[CLS] $A [SEP]", special).around(special, [7, 8], [9])
         [0, 7, 8, 1, 9, 1]
         """
         documents = {"$A": first, "$B": second or []}

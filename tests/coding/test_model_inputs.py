@@ -1,0 +1,101 @@
+"""`tok(docs)`: forms of the result, and what is refused; equality with transformers stands in `tests/integrations`."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ubpe_numba import BPE, UBPE, ModelInputs, NotFittedError, Ragged, SpecialTokenError, UnknownSymbolError
+
+TOK = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab", special_tokens=["<s>", "<pad>"])  # ab = 2, abab = 3, <s> = 4, <pad> = 5
+NUMBERS = BPE.from_merges([[0, 1]], alphabet=[7, 8], special_tokens=[[-1]])
+
+
+def test_one_document_and_many() -> None:
+    for one in (TOK("abab"), TOK("abab", padding=True)):
+        assert isinstance(one, ModelInputs) and isinstance(one, dict) and list(one) == ["input_ids", "attention_mask"]
+        assert one["input_ids"].tolist() == [3] and one.attention_mask.tolist() == [1] and one.input_ids.dtype == np.int32
+    assert TOK(["abab"]).input_ids == Ragged.from_lists([[3]])
+    assert TOK(["abab"], padding=True).input_ids.tolist() == [[3]]
+    assert NUMBERS(np.array([7, 8, 7])).input_ids.tolist() == [2, 0]
+    assert NUMBERS(np.array([[7, 8], [8, 8]])).input_ids.to_lists() == [[2], [1, 1]]
+    assert NUMBERS([[7, 8], []], template=[(-1,), "$A"]).input_ids.to_lists() == [[3, 2], [3]]
+    assert TOK(["ab"], template=[4, "$A", "<pad>"]).input_ids.to_lists() == [[4, 2, 5]]
+    assert TOK([]).input_ids.to_lists() == [] and TOK([], padding=True).input_ids.shape == (0, 0)
+    assert TOK([], return_offsets=True, return_tensors="np").offset_mapping.shape == (0, 0, 2)
+    assert list(TOK("ab", return_attention_mask=False)) == ["input_ids"]
+    assert UBPE(4, alphabet="ab", objective="shortest").fit(["abab", "ab"], progress=False)("ab").input_ids.size == 1
+
+
+def test_offsets_count_symbols_of_what_is_no_text() -> None:
+    found = NUMBERS([[7, 8, 8], [7]], return_offsets=True, padding=True, pad_id=0, side="left")
+    assert found.offset_mapping.tolist() == [[[0, 2], [2, 3]], [[0, 0], [0, 1]]]
+    whole = TOK("ab<s>", allowed_special="all", return_offsets=True, template="$A <s>")
+    assert whole.input_ids.tolist() == [2, 4, 4] and whole.offset_mapping.tolist() == [[0, 2], [2, 5], [0, 0]]
+
+
+def test_padding_has_an_id() -> None:
+    docs = ["ab", "b" * 3]
+    assert TOK(docs, padding=True).input_ids.tolist() == [[2, 5, 5], [1, 1, 1]]  # called <pad>
+    assert TOK(docs, padding=True, pad_id="<s>").input_ids[0].tolist() == [2, 4, 4]
+    assert TOK(docs, padding=True, pad_id=-1).input_ids[0].tolist() == [2, -1, -1]
+    with pytest.raises(ValueError, match="pad_id: expected an id or a special token: none is called"):
+        NUMBERS([[7]], padding=True)
+    with pytest.raises(ValueError, match="pad_id: '<x>' is not a special token of this tokenizer, which has '<s>', '<pad>'"):
+        TOK(docs, padding=True, pad_id="<x>")
+
+
+def test_it_is_copied_and_pickled() -> None:
+    found = TOK(["ab"], padding=True)
+    for other in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found)):
+        assert type(other) is ModelInputs and other.input_ids.tolist() == [[2]]
+    assert not hasattr(found, "labels")
+    with pytest.raises(TypeError, match="input_ids: expected a tensor, got .*return_tensors='pt'"):
+        found.to("cpu")
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"truncation": True}, "max_length: expected a length with truncation=True"),
+        ({"padding": "max_length"}, "max_length: expected a length with padding='max_length'"),
+        ({"max_length": 3}, "max_length: it does nothing without truncation"),
+        ({"max_length": 3, "padding": True}, "max_length: it does nothing without truncation"),
+        ({"max_length": 0, "truncation": True}, "max_length: "),
+        ({"max_length": 1, "truncation": True, "template": "<s> $A <s>"}, "max_length: the template alone has 2 ids, got 1"),
+        ({"max_length": 2, "padding": "max_length"}, "max_length: document 1 has 3 ids, more than 2; truncation=True cuts it"),
+        (
+            {"max_length": 3, "truncation": True, "padding": True, "pad_to_multiple_of": 2},
+            "pad_to_multiple_of: documents are cut",
+        ),
+        ({"return_tensors": "np"}, "padding: a tensor needs documents of one length, and document 1 has 3 ids, document 0 1"),
+        ({"return_tensors": "tf"}, "return_tensors: expected None, 'np' or 'pt', got 'tf'"),
+        ({"padding": "shortest"}, "padding: expected False, 'do_not_pad', True"),
+        ({"truncation": "only_second", "max_length": 3}, "truncation: expected"),
+        ({"padding": 1}, "padding: expected"),
+        ({"side": "top"}, "side: expected 'left', 'right', got 'top'"),
+        ({"truncation_side": None}, "truncation_side: expected"),
+        ({"template": "<s> <s>"}, "template: expected \\$A once"),
+        ({"template": "$A $A"}, "template: expected \\$A once"),
+        ({"template": "[CLS] $A"}, "template: '\\[CLS\\]' is not a special token"),
+        ({"pad_id": 2**31, "padding": True}, "pad_id: expected an id that fits int32"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TOK(["ab", "bbb"], **options)
+
+
+def test_errors_of_encoding() -> None:
+    with pytest.raises(NotFittedError):
+        BPE(3)("ab")
+    with pytest.raises(UnknownSymbolError, match="document 1, position 0"):
+        TOK(["ab", "x"])
+    with pytest.raises(SpecialTokenError):
+        TOK("ab<s>")
+    with pytest.raises(TypeError, match="template: expected a str"):
+        TOK("ab", template=5)

@@ -1,0 +1,104 @@
+"""Streams that are pushed: equal to those of iterators, and to the whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_tables import Table, documents, tables
+
+from ubpe_numba import BPE, UBPE, UnknownSymbolError, UnknownTokenError
+
+
+@given(st.data(), tables())
+@settings(max_examples=100)
+def test_pushed_chunks_are_the_whole(data: st.DataObject, table: Table) -> None:
+    size, pairs, _ = table
+    tok = BPE.from_merges(pairs, alphabet=size)
+    text = [i for d in data.draw(documents(size, 150)) for i in d]
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    chunks = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    for frame in (None, data.draw(st.integers(1, 20))):
+        with tok.stream(frame=frame) as stream:
+            parts = [stream.push(chunk) for chunk in chunks]
+        assert stream.rest is not None and all(part.dtype == np.int32 for part in parts)
+        parts.append(stream.rest)
+        by_iterator = list(tok.encode_stream(chunks, frame=frame))
+        assert [p.tolist() for p in parts if p.size] == [p.tolist() for p in by_iterator]
+        if frame is None:
+            assert np.concatenate(parts).tolist() == tok.encode(text).tolist()
+
+
+def test_a_buffer_may_be_used_again() -> None:
+    rng = np.random.default_rng(0)
+    text = rng.integers(0, 3, 2000).astype(np.int32)
+    tok = BPE(40, alphabet=3).fit([text], progress=False)
+    buffer, stream, parts = np.empty(7, np.int32), tok.stream(), []
+    for at in range(0, text.size, 7):
+        chunk = text[at : at + 7]
+        buffer[: chunk.size] = chunk
+        parts.append(stream.push(buffer[: chunk.size]))
+        buffer[:] = -9
+    assert np.array_equal(np.concatenate([*parts, stream.finish()]), tok.encode(text))
+
+
+def test_errors_leave_the_stream_as_it_was() -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    stream = tok.stream()
+    first = stream.push("a")
+    with pytest.raises(UnknownSymbolError, match="document 1, position 1: symbol 'x'"):
+        stream.push("bx")
+    with pytest.raises(TypeError, match="chunks: chunk 1"):
+        stream.push(3.5)
+    rest = [stream.push("b"), stream.finish()]
+    assert np.concatenate([first, *rest]).tolist() == [2] and stream.finish() is stream.rest
+    with pytest.raises(ValueError, match="chunk: the stream is finished"):
+        stream.push("a")
+    with pytest.raises(ValueError, match="frame: expected a number of symbols"):
+        UBPE(4, alphabet="ab").fit(["ab", "ba"], progress=False).stream()
+    with pytest.raises(ZeroDivisionError), tok.stream() as left:
+        left.push(["a", "b"][1 // 0])
+    assert left.rest is None
+    assert tok.stream(unknown="skip").push("axb").tolist() == [] and BPE.from_merges([[0, 1]], alphabet="ab", unknown="a").stream(
+        frame=2
+    ).push("xb").tolist() == [2]
+
+
+@given(st.text(st.sampled_from("aé日𝄞"), max_size=12), st.lists(st.integers(1, 4), max_size=12), st.binary(max_size=3))
+def test_ids_one_after_the_other(text: str, sizes: list[int], more: bytes) -> None:
+    tok = BPE.for_text(258, pretokenizer=None).fit(["aé日𝄞"], progress=False)
+    data = text.encode() + more
+    ids = tok.encode(data)
+    with tok.decode_stream() as stream:
+        parts, at = [], 0
+        for size in [*sizes, len(ids)]:
+            parts.append(stream.push(ids[at : at + size]))
+            at += size
+    assert "".join(parts) + stream.rest == tok.decode(ids)
+    assert "\ufffd" not in "".join(parts) or "\ufffd" in tok.decode(ids)
+    raw = BPE.from_merges([[0, 1]], alphabet=bytes(range(256)))
+    plain = raw.decode_stream()
+    assert b"".join([*(plain.push([i]) for i in raw.encode(data)), plain.finish()]) == data
+
+
+def test_decoded_streams_of_other_kinds_and_their_errors() -> None:
+    numbers = BPE.from_merges([[0, 1]], alphabet=[7, 8]).decode_stream(skip=-1)
+    assert numbers.push([2, -1]).tolist() == [7, 8] and numbers.push(0).tolist() == [7] and numbers.finish().size == 0
+    with pytest.raises(ValueError, match="ids: the stream is finished"):
+        numbers.push(0)
+    with pytest.raises(UnknownTokenError, match="position 1: token id 9 "):
+        BPE.from_merges([[0, 1]], alphabet="ab").decode_stream().push([0, 9])
+    strict = BPE.for_text(256).fit(["a"]).decode_stream(errors="strict")
+    strict.push([0xE6])
+    with pytest.raises(UnicodeDecodeError):
+        strict.finish()
+
+
+def test_text_that_is_changed_back_as_a_whole() -> None:
+    made: Any = BPE.from_sentencepiece(BPE.from_merges([[0, 1]], alphabet="ab").to_sentencepiece())
+    assert made.segmenter_.restores
+    with pytest.raises(ValueError, match="decode_stream: a text of this tokenizer is changed back as a whole"):
+        made.decode_stream()

@@ -1,0 +1,145 @@
+"""Symbols outside the alphabet become a special token: what tokenizers give, against documents that are divided by hand."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer as Peer
+
+from ubpe_numba import BPE, UBPE, Ragged, Splitter, UBPEClassic, UnknownSymbolError
+
+CLASSES = [BPE, UBPEClassic, UBPE]
+CORPUS = ["abcabd", "abab", "", "cabcab", "ddd"]
+PLAIN = {cls: cls(7, alphabet="abcd").fit(CORPUS, progress=False) for cls in CLASSES}
+STANDS = {
+    cls: cls(7, alphabet="abcd", special_tokens=["<s>", "[UNK]"], unknown="[UNK]").fit(CORPUS, progress=False) for cls in CLASSES
+}
+UNK = 8
+
+
+def by_hand(tok: Any, doc: str) -> tuple[list[int], list[list[int]]]:
+    """Ids and spans: what stands between unknown symbols is encoded by a tokenizer without special tokens."""
+    ids: list[int] = []
+    spans: list[list[int]] = []
+    at = 0
+    for i, c in enumerate(doc + "x"):
+        if c not in "abcd":
+            part, where = tok.encode(doc[at:i], return_offsets="spans")
+            ids += [*part.tolist(), UNK]
+            spans += [*(where + at).tolist(), [i, i + 1]]
+            at = i + 1
+    return ids[:-1], spans[:-1]
+
+
+@given(st.sampled_from(CLASSES), st.lists(st.text("abcdxy", max_size=12), max_size=5))
+def test_one_id_for_each_and_nothing_crosses_it(cls: Any, docs: list[str]) -> None:
+    tok = STANDS[cls]
+    want = [by_hand(PLAIN[cls], doc) for doc in docs]
+    ids, spans = tok.encode_batch(docs, return_offsets="spans")
+    assert ids.to_lists() == [w[0] for w in want] == tok.encode_batch(docs).to_lists()
+    assert spans.tolist() == [pair for w in want for pair in w[1]]
+    _, starts = tok.encode_batch(docs, return_offsets=True)
+    assert starts.values.tolist() == spans[:, 0].tolist()
+    for doc, (one, where) in zip(docs, want, strict=True):
+        assert tok.encode(doc).tolist() == one
+        assert tok.encode(doc, return_offsets="spans")[1].tolist() == where
+    assert tok.decode_batch(ids) == [doc.replace("x", "[UNK]").replace("y", "[UNK]") for doc in docs]
+
+
+def test_beside_special_tokens_in_their_order() -> None:
+    tok = STANDS[BPE]
+    ids, spans = tok.encode("x<s>xab<s><s>x", allowed_special="all", return_offsets="spans")
+    ab = tok.encode("ab").tolist()
+    assert ids.tolist() == [8, 7, 8, *ab, 7, 7, 8]
+    assert spans.tolist() == [[0, 1], [1, 4], [4, 5], [5, 7], [7, 10], [10, 13], [13, 14]]
+    batch = tok.encode_batch(["x", "", "<s>", "x<s>"], allowed_special="all")
+    assert batch.to_lists() == [[8], [], [7], [8, 7]]
+
+
+@pytest.mark.parametrize("unknown, want", [("skip", "ab"), (2, "abc"), ("c", "abc"), ("[UNK]", None)])
+def test_the_constructor_and_the_call(unknown: Any, want: str | None, tmp_path: pathlib.Path) -> None:
+    """A call's own `unknown` wins; everything that becomes of a tokenizer keeps it."""
+    tok = BPE(7, alphabet="abcd", special_tokens=["<s>", "[UNK]"], unknown=unknown).fit(CORPUS, progress=False)
+    ids = by_hand(PLAIN[BPE], "abx")[0] if want is None else PLAIN[BPE].encode(want).tolist()
+    assert tok.encode("abx").tolist() == ids == STANDS[BPE].encode("abx", unknown=unknown).tolist()
+    with pytest.raises(UnknownSymbolError, match="document 0, position 2: symbol 'x'"):
+        tok.encode("abx", unknown="raise")
+    assert not tok.is_lossless and f"unknown={unknown!r}" in repr(tok)
+    for suffix in ("json", "npz"):
+        path = tmp_path / f"model.{suffix}"
+        tok.save(path)
+        again = BPE.load(path)
+        assert again.unknown == unknown and again.encode("abx").tolist() == ids and again.fingerprint == tok.fingerprint
+    for other in (pickle.loads(pickle.dumps(tok)), tok.truncate(6), tok.with_objective("shortest")):
+        assert other.unknown == unknown
+    assert BPE(**{**tok.get_params(), "unknown": "raise"}).fit(CORPUS, progress=False).fingerprint != tok.fingerprint
+    assert [one.tolist() for one in tok.encode_iter(["abx"])] == [tok.encode("abx").tolist()]
+
+
+def test_files_without_it_are_those_of_older_releases(tmp_path: pathlib.Path) -> None:
+    PLAIN[BPE].save(tmp_path / "a.json")
+    assert "unknown" not in json.loads((tmp_path / "a.json").read_text())["params"]
+    assert BPE.load(tmp_path / "a.json").unknown == "raise"
+
+
+def test_a_choice_that_does_not_go_with_the_model() -> None:
+    with pytest.raises(ValueError, match="unknown: .*'N', which is neither in the alphabet"):
+        BPE(9, alphabet="abcd", unknown="N").fit(CORPUS)
+    with pytest.raises(ValueError, match="unknown: .*'<unk>', which is not a special token"):
+        BPE.from_merges([[0, 1]], alphabet="ab", unknown="<unk>")
+    tok = BPE.from_merges([[0, 1]], alphabet="ab").set_params(unknown=7)
+    with pytest.raises(ValueError, match="unknown: expected 'raise', 'skip' or 0..2, got 7|or 0..1, got 7"):
+        tok.encode("abx")
+
+
+def test_integers_and_bytes() -> None:
+    numbers = BPE.from_merges([[0, 1]], alphabet=[5, 6], special_tokens=[[-1, -1]], unknown=(-1, -1))
+    ids, spans = numbers.encode([5, 6, 9, 9, 6, 5, 6], return_offsets="spans")
+    assert ids.tolist() == [2, 3, 3, 1, 2] and spans.tolist() == [[0, 2], [2, 3], [3, 4], [4, 5], [5, 7]]
+    dna = BPE.from_merges([[0, 1]], alphabet=b"ACGTN", unknown="N")
+    assert dna.encode(b"ACXAC").tolist() == [5, 4, 5] == dna.encode(b"ACNAC").tolist()
+    assert dna.encode(b"ACX", unknown=b"G").tolist() == [5, 2]
+
+
+def test_a_grid_search_over_folds_sees_no_error() -> None:
+    """Symbols that only the other fold has: what is fitted on one encodes the other."""
+    folds = [["ab", "abab"], ["ba", "xyab"]]
+    for unknown in ("skip", "a"):
+        tok = BPE(3, unknown=unknown).fit(folds[0], progress=False)
+        assert isinstance(tok.transform(folds[1]), Ragged)
+
+
+@pytest.mark.parametrize("normalizer", [None, "Lowercase"])
+@pytest.mark.parametrize("pretokenizer", [None, {"type": "Whitespace"}, {"type": "Metaspace"}])
+def test_equal_to_tokenizers(normalizer: Any, pretokenizer: Any) -> None:
+    """Ids and spans of the package tokenizers with `unk_token`, in text that is cut and changed."""
+    docs = ["the cat and the hat", "a cat, a mat", "that hat"]
+    cut = [{"type": "Lowercase"}] if normalizer else []
+    tok = BPE(60, pretokenizer=None if pretokenizer is None else Splitter(pretokenizer), normalizer=cut or None,
+              special_tokens=["[UNK]"], unknown="[UNK]").fit(docs, progress=False)  # fmt: skip
+    file = json.loads(tok.to_huggingface())
+    file["model"]["unk_token"] = "[UNK]"
+    peer = Peer.from_str(json.dumps(file))
+    rng = np.random.default_rng(3)
+    alphabet = list("thecat hat  andmXÜ,.€")
+    texts = ["".join(rng.choice(alphabet, n)) for n in (0, 1, 2, 3, 5, 8, 13, 21, 40) for _ in range(12)]
+    for text in texts:
+        found = peer.encode(text, add_special_tokens=False)
+        ids, spans = tok.encode(text, return_offsets="spans")
+        assert ids.tolist() == found.ids, text
+        if pretokenizer != {"type": "Metaspace"}:  # which stands before the text, where tokenizers gives it no place of its own
+            assert spans.tolist() == [list(pair) for pair in found.offsets], text
+
+
+def test_places_where_symbols_are_skipped_and_text_is_changed() -> None:
+    tok = BPE(12, normalizer="Lowercase", special_tokens=["<s>"]).fit(["abab ab", "ab"], progress=False)
+    ids, spans = tok.encode("AXb<s>xAB", unknown="skip", allowed_special="all", return_offsets="spans")
+    assert tok.decode(ids) == "ab<s>ab"
+    assert spans.tolist() == [[0, 3], [3, 6], [7, 9]]

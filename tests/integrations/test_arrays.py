@@ -1,0 +1,317 @@
+"""Arrays and tables of other packages as documents, and batches of ids as theirs."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+from integrations.conftest import needed
+
+from ubpe_numba import BPE, Ragged
+from ubpe_numba.documents.normalise import Documents, as_document, as_documents
+
+LISTS = [[1, 2, 1, 2], [], [3], [1, 2, 3]]
+
+
+def rows(documents: Documents) -> list[list[int]]:
+    values, offsets, _ = documents
+    assert values.flags.c_contiguous and offsets.flags.writeable and values.dtype != np.uint64
+    return [values[a:b].tolist() for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
+
+
+@pytest.fixture
+def batch() -> Ragged:
+    return Ragged.from_lists(LISTS)
+
+
+def shares(a: Any, b: Ragged) -> bool:
+    return bool(np.shares_memory(np.asarray(a), b.values))
+
+
+# --- pyarrow, nanoarrow, DuckDB
+
+
+def test_pyarrow_takes_a_batch(batch: Ragged) -> None:
+    pa = needed("pyarrow")
+    array = pa.array(batch)
+    assert array.type == pa.large_list(pa.int32()) == batch.to_arrow().type and array.to_pylist() == LISTS
+    assert shares(array.values.to_numpy(), batch) and array.offsets.buffers()[1].address == batch.offsets.ctypes.data
+    array.validate(full=True)
+    assert pa.table({"ids": batch})["ids"].to_pylist() == LISTS
+    for wanted in (
+        pa.list_(pa.int32()),
+        pa.list_(pa.int64()),
+        pa.large_list(pa.int64()),
+        pa.list_(pa.field("id", pa.int32(), nullable=False)),
+    ):
+        for part in (batch, batch[1:3]):
+            array = pa.array(part, wanted)
+            array.validate(full=True)
+            assert array.type == wanted and array.to_pylist() == part.to_lists()
+    assert pa.array(batch[1:3]).to_pylist() == LISTS[1:3] and pa.array(batch[4:]).to_pylist() == []
+
+
+def test_pyarrow_extensions_are_read_as_what_they_are_stored_as() -> None:
+    pa = needed("pyarrow")
+    tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(np.arange(8, dtype=np.int32).reshape(2, 4))
+    assert rows(as_documents(tensors)) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_nanoarrow(batch: Ragged) -> None:
+    na = needed("nanoarrow")
+    array = na.Array(batch)
+    assert array.to_pylist() == LISTS
+    assert Ragged.from_arrow(array) == batch and shares(Ragged.from_arrow(array).values, batch)
+    del array
+    gc.collect()
+    assert batch.to_lists() == LISTS
+    assert rows(as_documents(na.Array(["a", "é"], na.string()))) == [[97], [233]]
+    assert rows(as_document(na.Array([1, 2, 3], na.int16()))) == [[1, 2, 3]]
+    with pytest.raises(ValueError, match="docs: document 1 is null"):
+        as_documents(na.Array(["a", None], na.string()))
+
+
+def test_duckdb(batch: Ragged) -> None:
+    duckdb = needed("duckdb")
+    pa = needed("pyarrow")
+    found = duckdb.from_arrow(pa.table({"ids": batch})).query("t", "select len(ids) from t").fetchall()
+    assert found == [(4,), (0,), (1,), (3,)]
+    assert rows(as_documents(duckdb.sql("select [1, 2]::int[] as x union all select [3]"))) == [[1, 2], [3]]
+    assert as_documents(duckdb.sql("select 'né' as x")).values.tolist() == [110, 233]
+    assert rows(as_documents(duckdb.sql("select 1 as a, 2 as b"))) == [[1, 2]]
+    with pytest.raises(ValueError, match="docs: document 0 is null"):
+        as_documents(duckdb.sql("select null::int[] as x"))
+
+
+# --- polars
+
+
+def test_polars_takes_a_batch(batch: Ragged) -> None:
+    pl = needed("polars")
+    series = pl.Series("ids", batch)
+    assert series.dtype == pl.List(pl.Int32) and series.to_list() == LISTS
+    back = Ragged.from_arrow(series)
+    assert back == batch and shares(back.values, batch)
+    frame = pl.DataFrame({"ids": pl.Series(batch)}).with_columns(n=pl.col("ids").list.len())
+    del series, back
+    gc.collect()
+    assert frame["n"].to_list() == [4, 0, 1, 3]
+
+
+def test_columns_of_polars() -> None:
+    pl = needed("polars")
+    for dtype in (pl.Int8, pl.UInt64, pl.Int32):
+        for series in (pl.Series(LISTS, dtype=pl.List(dtype)), pl.Series(LISTS, dtype=pl.List(dtype)).shuffle(0).sort()[0:0]):
+            assert rows(as_documents(series)) == series.to_list()
+    series = pl.concat([pl.Series(LISTS)] * 2, rechunk=False)
+    assert series.n_chunks() == 2 and rows(as_documents(series)) == LISTS * 2
+    assert rows(as_documents(series[3:6])) == (LISTS * 2)[3:6]
+    assert rows(as_documents(pl.Series([[1, 2], [3, 4]], dtype=pl.Array(pl.Int16, 2)))) == [[1, 2], [3, 4]]
+    assert rows(as_document(pl.Series([1, 2, 3]))) == rows(as_documents(pl.Series([1, 2, 3]))) == [[1, 2, 3]]
+    assert rows(as_documents(pl.DataFrame({"a": [1, 2], "b": [3, 4]}))) == [[1, 3], [2, 4]]
+    texts = ["né", "", "x" * 40, "x" * 12, "x" * 13]
+    for dtype in (pl.String, pl.Categorical):
+        found = as_documents(pl.Series(texts, dtype=dtype))
+        assert found.kind == "str" and rows(found) == [list(map(ord, text)) for text in texts]
+    assert as_documents(pl.Series([b"ab", b""])).kind == "bytes"
+    for bad, message in [
+        (pl.Series([[1], None]), "docs: document 1 is null"),
+        (pl.Series([[1], [2, None]]), "docs: document 1, position 1 is null"),
+        (pl.Series(["a", None]), "docs: document 1 is null"),
+        (pl.Series([1, None]), "docs: position 1 is null"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            as_documents(bad)
+    with pytest.raises(TypeError, match="a table of 'a', 'b'; give one column of it"):
+        as_documents(pl.DataFrame({"a": [1], "b": ["x"]}))
+
+
+def test_groups_of_polars() -> None:
+    pl = needed("polars")
+    frame = pl.DataFrame({"who": [2, 1, 2], "event": [5, 6, 7]})
+    groups = frame.group_by("who", maintain_order=True)
+    with pytest.raises(TypeError, match=r"got groups of a polars frame; give .agg\('column'\)\['column'\]"):
+        as_documents(groups)
+    assert rows(as_documents(groups.agg("event")["event"])) == [[5, 7], [6]]
+
+
+# --- pandas
+
+
+def test_columns_of_pandas(batch: Ragged) -> None:
+    pd = needed("pandas")
+    pa = needed("pyarrow")
+    arrow = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array(batch)])))
+    assert rows(as_documents(arrow)) == LISTS and shares(as_documents(arrow).values, batch)
+    assert rows(as_documents(pd.Series(LISTS))) == rows(as_documents(pd.Series([np.array(x, int) for x in LISTS]))) == LISTS
+    for dtype in ("int8", "uint64", "Int64", "UInt8", "int32[pyarrow]"):
+        assert rows(as_documents(pd.Series([1, 2], dtype=dtype))) == rows(as_document(pd.Series([1, 2], dtype=dtype))) == [[1, 2]]
+    for dtype in ("str", "string", "object", "string[python]", "string[pyarrow]", "category"):
+        assert rows(as_documents(pd.Series(["né", ""], dtype=dtype))) == [[110, 233], []]
+        assert BPE.for_text(260).fit(pd.Series(["né né", ""], dtype=dtype), progress=False).vocabulary.n_documents == 2
+    assert rows(as_documents(pd.Series([b"ab", b"c"]))) == [[97, 98], [99]]
+    for bad, error, message in [
+        (pd.Series([1, None], dtype="Int64"), ValueError, "docs: position 1 is missing"),
+        (pd.Series([1, None], dtype="int8[pyarrow]"), ValueError, "docs: position 1 is null"),
+        (pd.Series([1, None]), TypeError, "documents are integers, got an array of float64"),
+        (pd.Series([[1], None]), TypeError, "docs: document 1: expected one of .*, got None"),
+        (pd.Series(["a", None], dtype="string[pyarrow]"), ValueError, "docs: document 1 is null"),
+        (pd.Series(["a", None], dtype="string[python]"), TypeError, "docs: document 1: expected one of"),
+    ]:
+        with pytest.raises(error, match=message):
+            as_documents(bad)
+    with pytest.raises(TypeError, match="doc: "):
+        as_document(pd.Series([[1, 2]]))
+
+
+def test_wide_frames_of_pandas() -> None:
+    pd = needed("pandas")
+    frame = pd.DataFrame({"a": [1, 2], "b": np.array([3, 4], np.uint64), "c": pd.Series([5, 6], dtype="Int16")})
+    assert rows(as_documents(frame)) == [[1, 3, 5], [2, 4, 6]]
+    assert rows(as_documents(frame.astype("int32[pyarrow]"))) == [[1, 3, 5], [2, 4, 6]]
+    assert rows(as_documents(frame[:0])) == []
+    for bad, error, message in [
+        (pd.DataFrame({"a": [1], "b": ["x"]}), TypeError, "got a table of 'a', 'b'; give one column of it"),
+        (pd.DataFrame({"a": [1], "b": [0.5]}), TypeError, "got a table of 'a', 'b'; give one column of it"),
+        (pd.DataFrame({"a": [1]}), TypeError, "a table of one column of integers; give the column, one document"),
+        (pd.DataFrame(), TypeError, "a table of no columns"),
+        (pd.DataFrame({"a": [1, 2], "b": pd.array([1, None])}), ValueError, "docs: column 'b': position 1 is missing"),
+        (pd.DataFrame({"a": [1], "b": np.array([2**63], np.uint64)}), ValueError, "document 0, position 1: .* fits int64"),
+    ]:
+        with pytest.raises(error, match=message):
+            as_documents(bad)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "Int64", "int32[pyarrow]"])
+def test_groups_of_pandas(dtype: str) -> None:
+    pd = needed("pandas")
+    frame = pd.DataFrame({"who": ["b", "a", "b", None, "c", "a"], "event": pd.Series([5, 6, 7, 8, 9, 1], dtype=dtype)})
+    for options in ({}, {"sort": False}, {"dropna": False}, {"as_index": False}):
+        groups = frame.groupby("who", **options)["event"]
+        assert rows(as_documents(groups)) == [group.tolist() for _, group in groups]
+    with pytest.raises(TypeError, match=r"got groups of a DataFrame; select a column: groupby\(...\)\['column'\]"):
+        as_documents(frame.groupby("who"))
+    with pytest.raises(TypeError, match="expected groups of integers, each of them a document, got groups of"):
+        as_documents(frame.groupby("event")["who"])
+
+
+# --- awkward
+
+
+def test_awkward(batch: Ragged) -> None:
+    ak = needed("awkward")
+    array = batch.to_awkward()
+    assert array.to_list() == LISTS and shares(array.layout.content.data, batch)
+    assert batch[1:3].to_awkward().to_list() == LISTS[1:3]
+    assert rows(as_documents(array)) == LISTS and shares(as_documents(array).values, batch)
+    some = ak.Array([[9], *LISTS, None])
+    assert rows(as_documents(some[1:-1])) == LISTS
+    assert rows(as_documents(ak.Array(LISTS)[[3, 0, 1]])) == [LISTS[3], LISTS[0], []]
+    assert rows(as_documents(ak.Array(LISTS)[:, ::-1])) == [doc[::-1] for doc in LISTS]
+    assert rows(as_documents(ak.to_regular(ak.Array([[1, 2], [3, 4]])))) == [[1, 2], [3, 4]]
+    assert rows(as_documents(ak.Array(np.array([[1, 2], [3, 4]])))) == [[1, 2], [3, 4]]
+    assert rows(as_documents(ak.Array([[], []]))) == [[], []]
+    assert rows(as_document(ak.Array([1, 2]))) == rows(as_documents(ak.Array([1, None, 2])[[0, 2]])) == [[1, 2]]
+    assert rows(as_documents(ak.Array([[1, None], [2]])[1:])) == [[2]]
+    found = as_documents(ak.Array(["né", ""]))
+    assert found.kind == "str" and rows(found) == [[110, 233], []]
+    assert as_documents(ak.Array([b"a", b"bc"])).kind == "bytes"
+    for bad, error, message in [
+        (some, ValueError, "docs: document 5 is null"),
+        (ak.Array([[1], [2, None]]), ValueError, "docs: document 1, position 1 is null"),
+        (ak.Array([1, None]), ValueError, "docs: position 1 is null"),
+        (ak.Array([[0.5]]), TypeError, r"got an awkward array of type 1 \* var \* float64"),
+        (ak.Array([[[1]]]), TypeError, "got an awkward array of type"),
+        (ak.Array([["a"]]), TypeError, "got an awkward array of type"),
+    ]:
+        with pytest.raises(error, match=message):
+            as_documents(bad)
+    with pytest.raises(TypeError, match="doc: expected one document"):
+        as_document(array)
+
+
+# --- torch
+
+
+def test_torch(batch: Ragged) -> None:
+    torch = needed("torch")
+    nested = batch.to_torch()
+    assert nested.is_nested and nested.layout == torch.jagged and nested.dtype == torch.int32
+    assert [part.tolist() for part in nested.unbind()] == LISTS
+    assert nested.values().data_ptr() == batch.values.ctypes.data and nested.offsets().data_ptr() == batch.offsets.ctypes.data
+    assert rows(as_documents(nested)) == LISTS and shares(as_documents(nested).values, batch)
+    part = batch[2:]
+    assert [each.tolist() for each in part.to_torch().unbind()] == LISTS[2:]
+    assert [each.tolist() for each in Ragged.from_arrow(batch).to_torch().unbind()] == LISTS  # of memory that is read-only
+    assert rows(as_documents([torch.tensor(doc, dtype=torch.int16) for doc in LISTS])) == LISTS
+    with pytest.warns(UserWarning, match="nested tensors is in prototype stage"):  # torch's own, of its older layout
+        strided = torch.nested.nested_tensor([torch.tensor([1, 2]), torch.tensor([3])], layout=torch.strided)
+    assert rows(as_documents(strided)) == [[1, 2], [3]]
+    assert rows(as_documents(torch.tensor([[1, 2], [3, 4]]))) == [[1, 2], [3, 4]]
+    holes = torch.nested.nested_tensor_from_jagged(torch.arange(6), torch.tensor([0, 3, 6]), torch.tensor([2, 1]))
+    assert rows(as_documents(holes)) == [[0, 1], [3]]
+    wide = torch.nested.nested_tensor([torch.zeros(2, 3, dtype=torch.int32)], layout=torch.jagged)
+    with pytest.raises(
+        TypeError, match=r"expected a nested tensor of 1-D tensors of integers, got values as an array of int32, shape"
+    ):
+        as_documents(wide)
+    with pytest.raises(TypeError, match="got values as an array of float32"):
+        as_documents(torch.nested.nested_tensor([torch.zeros(2)], layout=torch.jagged))
+    with pytest.raises(TypeError, match="doc: expected one document"):
+        as_document(nested)
+
+
+# --- datasets
+
+
+def test_datasets(batch: Ragged) -> None:
+    datasets = needed("datasets")
+    pa = needed("pyarrow")
+    data = datasets.Dataset.from_dict({"x": LISTS, "text": ["né", "", "b", "c"]})
+    for given in (data, data.with_format("numpy"), data.with_format("arrow"), data.with_format("torch")):
+        assert rows(as_documents(given["x"])) == LISTS
+    assert as_documents(data["text"]).kind == "str" and rows(as_documents(data["text"])) == [[110, 233], [], [98], [99]]
+    assert rows(as_documents(data.select([3, 0])["x"])) == [LISTS[3], LISTS[0]]
+    doubled = data.with_transform(lambda part: {"x": [doc * 2 for doc in part["x"]]})
+    assert rows(as_documents(doubled["x"])) == [doc * 2 for doc in LISTS]
+    tok = BPE(6, alphabet=4).fit(data["x"], progress=False)
+    expected = tok.encode_batch(LISTS).to_lists()
+    mapped = data.with_format("arrow").map(
+        lambda part: pa.table({"ids": tok.encode_batch(part["x"])}), batched=True, remove_columns=data.column_names
+    )
+    assert mapped.with_format(None)["ids"][:] == expected
+    assert data.map(lambda part: {"ids": tok.encode_batch(part["x"]).to_lists()}, batched=True)["ids"][:] == expected
+    assert tok.decode_batch(mapped["ids"]).to_lists() == LISTS
+    made = datasets.Dataset(pa.table({"ids": batch}))
+    assert made.features["ids"] == datasets.LargeList(datasets.Value("int32")) and rows(as_documents(made["ids"])) == LISTS
+
+
+# --- biopython
+
+
+def test_sequences_of_biopython() -> None:
+    needed("Bio")
+    from Bio.Seq import MutableSeq, Seq
+    from Bio.SeqRecord import SeqRecord
+
+    strands = [Seq("GATTACA"), MutableSeq("GAT"), SeqRecord(Seq("ACA"), id="x")]
+    found = as_documents(strands)
+    assert found.kind == "bytes" and rows(found) == [list(b"GATTACA"), list(b"GAT"), list(b"ACA")]
+    assert rows(as_documents(strands[0])) == rows(as_document(strands[0])) == [list(b"GATTACA")]
+    tok = BPE(8, alphabet=b"ACGT").fit(strands, progress=False)
+    assert tok.decode(tok.encode(strands[0])) == b"GATTACA"
+    with pytest.raises(TypeError, match="docs: document 1: Seq gives no bytes: "):
+        as_documents([Seq("A"), Seq(None, length=5)])
+
+
+def test_boundaries_in_a_column_are_a_list_for_each_document() -> None:
+    pd = needed("pandas")
+    for texts in (["abab", "ab"], ["abab"]):
+        cuts = [[1], [0]][: len(texts)]
+        expected = BPE(6, alphabet="ab").fit(texts, boundaries=cuts, progress=False)
+        column = pd.Series(texts, dtype="object")
+        assert BPE(6, alphabet="ab").fit(column, boundaries=cuts, progress=False).fingerprint == expected.fingerprint
+    one = pd.Series([0, 1, 0, 1])
+    assert BPE(6, alphabet=2).fit(one, boundaries=[1], progress=False).vocabulary.n_documents == 1

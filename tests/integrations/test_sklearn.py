@@ -1,0 +1,390 @@
+"""Estimators of scikit-learn: its own checks, and plain references of what they count."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+import subprocess
+import sys
+from collections import Counter
+from operator import itemgetter
+from typing import Any
+
+from integrations.conftest import needed
+
+sklearn = needed("sklearn")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+from sklearn.base import clone  # noqa: E402
+from sklearn.compose import ColumnTransformer  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.feature_extraction.text import TfidfTransformer  # noqa: E402
+from sklearn.frozen import FrozenEstimator  # noqa: E402
+from sklearn.linear_model import LogisticRegression, RidgeClassifierCV  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+
+from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, quantize  # noqa: E402
+from ubpe_numba.integrations.scikit_learn.counts import counts_of, counts_of_parts  # noqa: E402
+from ubpe_numba.sklearn import BagOfTokens, Quantizer, SeriesBag  # noqa: E402
+
+DOCS = ["the tide is low", "a low tide", "", "the cat sat on a hat", "a cat in the hat"]
+ONE_VIEW = {"levels": 4, "windows": 1, "differences": False, "segments": 1}
+
+
+def series(n: int = 12, samples: int = 60, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.sin(np.arange(samples) / 5 + rng.uniform(0, 6, (n, 1))) + rng.normal(0, 0.2, (n, samples))
+
+
+def tree(tok: Any, token: int) -> list[int]:
+    """The token and all that it was merged of, by the definition."""
+    parents = tok.vocabulary.parents(token)
+    return [token] if parents is None else [token, *tree(tok, parents[0]), *tree(tok, parents[1])]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        Quantizer(),
+        Quantizer(step=0.5, per_column=True),
+        Quantizer(law="mu", clip=True),
+        BagOfTokens(),
+        BagOfTokens(UBPE(300, objective="shortest"), tf_idf=True, sparse_output=False),
+        BagOfTokens(UBPEClassic(300), parts=True, binary=True),
+        SeriesBag(),
+        SeriesBag(**ONE_VIEW, sparse_output=False, log=False, parts=False, normalize=False),
+    ],
+    ids=repr,
+)
+def test_checks_of_scikit_learn(estimator: Any) -> None:
+    results = check_estimator(estimator, on_skip=None)  # raises for one that fails
+    statuses = {result["status"] for result in results}
+    assert statuses == {"passed", "skipped"} and len(results) >= 35
+    skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
+    assert skipped == {"check_array_api_input"}  # of other kinds of arrays than NumPy's
+
+
+# ------------------------------------------------------------------------------------------------------ Quantizer
+
+
+def test_quantizer_is_quantize() -> None:
+    values = series()
+    expected, scale = quantize(values.ravel(), levels=16)
+    found = Quantizer().fit(values)
+    assert found.quantization_ == scale
+    assert np.array_equal(found.transform(values), expected.reshape(values.shape))
+    assert np.abs(found.inverse_transform(found.transform(values)) - values).max() <= scale.max_error[0]
+    expected, scale = quantize(values, step=0.25)
+    found = Quantizer(step=0.25, per_column=True)
+    assert np.array_equal(found.fit_transform(values), expected) and found.quantization_ == scale
+    assert np.array_equal(found.inverse_transform(expected), scale.restore(expected))
+    assert Quantizer(law="mu").fit(values).quantization_.levels == 256
+
+
+def test_quantizer_takes_integers_as_they_are() -> None:
+    far = np.array([[2**62, 2**62 + 1], [2**62 + 2, 2**62 + 4]])
+    assert Quantizer(step=1).fit_transform(far).tolist() == [[0, 1], [2, 4]]
+    assert Quantizer(levels=2).fit_transform(np.array([[False, True]])).tolist() == [[0, 1]]
+
+
+def test_quantizer_says_what_is_outside() -> None:
+    fitted = Quantizer(levels=4).fit([[0.0, 1.0]])
+    assert fitted.transform([[-3.0, 9.0]]).tolist() == [[0, 3]]
+    with pytest.raises(ValueError, match=r"position 1: expected a sample in 0\.\.1, got 9"):
+        clone(fitted).set_params(clip=False).fit([[0.0, 1.0]]).transform([[0.5, 9.0]])
+    with pytest.raises(ValueError, match=r"expected a symbol in 0\.\.3, got 4"):
+        fitted.inverse_transform([[0, 4]])
+    with pytest.raises(ValueError, match="NaN"):
+        fitted.transform([[np.nan, 0.0]])
+    with pytest.raises(ValueError, match="levels: expected one of step and levels"):
+        Quantizer(levels=4, step=1).fit([[0.0, 1.0]])
+    with pytest.raises(NotFittedError):
+        Quantizer().inverse_transform([[0, 1]])
+
+
+def test_quantizer_keeps_names_of_columns() -> None:
+    pandas = needed("pandas")
+    frame = pandas.DataFrame({"left": [0.0, 1.0, 2.0], "right": [5.0, 7.0, 9.0]})
+    found = Quantizer(levels=2, per_column=True).set_output(transform="pandas").fit_transform(frame)
+    assert list(found.columns) == ["left", "right"] and found.to_numpy().tolist() == [[0, 0], [1, 1], [1, 1]]
+
+
+# ------------------------------------------------------------------------------------------------------ BagOfTokens
+
+
+@pytest.mark.parametrize(
+    "docs",
+    [
+        DOCS,
+        [doc.encode() for doc in DOCS],
+        [[3, 1, 3, 1, 900], [], [1, 3, 1]],
+        Ragged.from_lists([[3, 1, 3, 1], [1, 3]]),
+        np.array([[0, 1, 0, 1], [2, 1, 2, 1]]),
+        np.array([[0, 1, 0, 1], [2, 1, 2, 1]], np.float32),
+    ],
+    ids=["str", "bytes", "lists", "Ragged", "matrix", "floats"],
+)
+@pytest.mark.parametrize("tokenizer", [BPE(24), UBPEClassic(24), UBPE(24, objective="shortest")], ids=lambda t: type(t).__name__)
+def test_bags_count_tokens(tokenizer: Any, docs: Any) -> None:
+    if isinstance(docs, list) and not isinstance(docs[0], str):  # alphabets of 256 bytes, and of 901 integers
+        tokenizer = clone(tokenizer).set_params(n_tokens=910)
+    bag = BagOfTokens(tokenizer)
+    found = bag.fit_transform(docs)
+    whole = docs.astype(int) if isinstance(docs, np.ndarray) else docs
+    tok = clone(tokenizer).fit(whole)
+    assert bag.tokenizer_.fingerprint == tok.fingerprint and "model_" not in vars(tokenizer)
+    for row, ids in zip(found.toarray(), tok.encode_batch(whole), strict=True):
+        assert row.tolist() == np.bincount(ids, minlength=len(tok.vocabulary)).tolist()
+    assert (bag.transform(docs) != found).nnz == 0
+    names = bag.get_feature_names_out()
+    assert len(set(names.tolist())) == found.shape[1] == names.size
+
+
+def test_weights_are_those_of_scikit_learn() -> None:
+    counts = BagOfTokens(BPE(24)).fit_transform(DOCS)
+    expected = TfidfTransformer(sublinear_tf=True).fit(counts)
+    bag = BagOfTokens(BPE(24), tf_idf=True).fit(DOCS)
+    assert np.array_equal(bag.transform(DOCS).toarray(), expected.transform(counts).toarray())
+    assert np.array_equal(bag.idf_, expected.idf_)
+    assert BagOfTokens().fit(DOCS).idf_ is None
+    once = BagOfTokens(BPE(24), binary=True).fit_transform(DOCS)
+    assert np.array_equal(once.toarray(), counts.toarray() > 0)
+
+
+@pytest.mark.parametrize("tokenizer", [BPE(24), BPE(24, special_tokens=["<end>"]), UBPE(24)], ids=repr)
+def test_parts_are_those_of_the_merge_tree(tokenizer: Any) -> None:
+    bag = BagOfTokens(tokenizer, parts=True).fit(DOCS)
+    tok, size = bag.tokenizer_, len(bag.get_feature_names_out())
+    for row, ids in zip(bag.transform(DOCS).toarray(), tok.encode_batch(DOCS), strict=True):
+        expected = Counter(part for token in ids.tolist() for part in tree(tok, token))
+        assert row.tolist() == [expected[i] for i in range(size)]
+
+
+def test_parts_where_ids_are_not_tokens() -> None:
+    """A vocabulary from elsewhere, whose ids stand in another order than its tokens."""
+    ranks = {b"a": 5, b"b": 7, b"ab": 9}
+    ranks |= {bytes([i]): 10 + i for i in range(256) if bytes([i]) not in ranks}
+    lines = [base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=itemgetter(1))]
+    tok = BPE.from_tiktoken(b"".join(lines))
+    bag = BagOfTokens(FrozenEstimator(tok), parts=True).fit(["abab", "b"])
+    found = bag.transform(["abab", "b"]).toarray()
+    assert np.flatnonzero(found[0]).tolist() == [5, 7, 9] and found[0, [5, 7, 9]].tolist() == [2, 2, 2]
+    assert np.flatnonzero(found[1]).tolist() == [7]
+    assert bag.get_feature_names_out()[[5, 7, 9]].tolist() == ["a", "b", "ab"]
+
+
+def test_parts_need_pairs() -> None:
+    tok = UBPE(24, objective="shortest").fit(DOCS).refine(DOCS)
+    assert tok.vocabulary.merges is None
+    with pytest.raises(ValueError, match="parts: the vocabulary knows flat sequences only"):
+        BagOfTokens(FrozenEstimator(tok), parts=True).fit(DOCS)
+
+
+def test_a_frozen_tokenizer_stays() -> None:
+    tok = BPE(24, special_tokens=["<end>"]).fit(DOCS)
+    before = tok.fingerprint
+    bag = clone(BagOfTokens(FrozenEstimator(tok))).fit(["a hat"])
+    assert bag.tokenizer_ is tok and tok.fingerprint == before
+    names = bag.get_feature_names_out()
+    assert names[tok.special_ids["<end>"]] == "<end>" and bag.transform(DOCS).shape == (5, names.size)
+    with pytest.raises(Exception, match="has no vocabulary yet"):
+        BagOfTokens(FrozenEstimator(BPE())).fit(DOCS)
+
+
+def test_documents_of_any_form_are_read_once() -> None:
+    expected = BagOfTokens(BPE(24), tf_idf=True).fit_transform(DOCS).toarray()
+    assert np.array_equal(BagOfTokens(BPE(24), tf_idf=True).fit_transform(iter(DOCS)).toarray(), expected)
+    pandas = needed("pandas")
+    assert np.array_equal(BagOfTokens(BPE(24), tf_idf=True).fit_transform(pandas.Series(DOCS)).toarray(), expected)
+
+
+def test_bags_refuse_what_they_cannot_read() -> None:
+    scipy = needed("scipy.sparse")
+    with pytest.raises(TypeError, match="X: sparse input is not supported"):
+        BagOfTokens().fit(scipy.csr_matrix([[1]]))
+    with pytest.raises(TypeError, match="round or quantise first"):
+        BagOfTokens().fit(np.array([[0.5, 1.0]]))
+    with pytest.raises(TypeError, match="round or quantise first"):
+        BagOfTokens().fit(np.array([[np.inf, 1.0]]))
+    with pytest.raises(TypeError, match="tokenizer: expected a tokenizer or a FrozenEstimator of one, got"):
+        BagOfTokens("bpe").fit(DOCS)
+    with pytest.raises(NotFittedError):
+        BagOfTokens().transform(DOCS)
+    fitted = BagOfTokens().fit(np.array([[0, 1, 0], [1, 0, 1]]))
+    with pytest.raises(ValueError, match="X: expected a matrix of 3 columns, as in fit, got one of 2"):
+        fitted.transform(np.array([[0, 1]]))
+    assert fitted.transform([[0, 1], [1]]).shape[0] == 2
+    fitted.fit(DOCS)
+    assert not hasattr(fitted, "n_features_in_")
+    with pytest.raises(ValueError, match="document 0.*'z'"):
+        fitted.transform(["z"])
+
+
+def test_equal_names_are_told_apart() -> None:
+    tok = BPE.from_merges([[0, 1], [1, 0], [2, 0], [0, 3]], alphabet="ab")  # aba twice
+    assert BagOfTokens(FrozenEstimator(tok)).fit(["ab"]).get_feature_names_out().tolist()[-2:] == ["aba", "aba #5"]
+
+
+def test_bags_in_data_frames_and_searches() -> None:
+    pandas = needed("pandas")
+    bag = BagOfTokens(BPE(24), sparse_output=False).set_output(transform="pandas")
+    found = bag.fit_transform(DOCS)
+    assert list(found.columns) == bag.get_feature_names_out().tolist() and found.shape[0] == 5
+    with pytest.raises(ValueError, match="sparse"):
+        BagOfTokens().set_output(transform="pandas").fit_transform(DOCS)
+    docs, labels = ["low tide", "high tide", "the tide", "a cat", "the cat", "cat hat"] * 3, [0, 0, 0, 1, 1, 1] * 3
+    alphabet = "".join(sorted(set("".join(docs))))
+    search = GridSearchCV(
+        make_pipeline(BagOfTokens(BPE(alphabet=alphabet)), LogisticRegression()),
+        {"bagoftokens__tokenizer__n_tokens": [20, 24], "bagoftokens__tf_idf": [False, True]},
+        cv=3, error_score="raise",
+    ).fit(docs, labels)  # fmt: skip
+    assert search.best_score_ == 1 and search.predict(["the high tide", "a hat"]).tolist() == [0, 1]
+    frame = pandas.DataFrame({"text": docs, "length": [len(doc) for doc in docs]})
+    columns = ColumnTransformer([("text", BagOfTokens(BPE(20)), "text")], remainder="passthrough").fit(frame)
+    assert columns.transform(frame).shape[1] == columns.get_feature_names_out().size == 21
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 3), max_size=12), min_size=1, max_size=6))
+def test_counts_leave_ids_as_they_are(lists: list[list[int]]) -> None:
+    ids = Ragged.from_lists(lists)
+    before = ids.values.copy(), ids.offsets.copy()
+    found = counts_of(ids, 4).toarray()
+    assert found.tolist() == [[row.count(i) for i in range(4)] for row in lists]
+    assert np.array_equal(ids.values, before[0]) and np.array_equal(ids.offsets, before[1])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data(), st.integers(1, 30), st.integers(1, 40))
+def test_counts_of_parts_by_the_middle(data: st.DataObject, n_symbols: int, n_parts: int) -> None:
+    lists, expected = [], []
+    for _ in range(data.draw(st.integers(1, 4))):
+        row, at, counts = [], 0, Counter()
+        while at < n_symbols:
+            size = data.draw(st.integers(1, min(5, n_symbols - at)))
+            counts[min(int((at + size / 2) * n_parts / n_symbols + 1e-9), n_parts - 1) * 5 + size - 1] += 1
+            row.append(size - 1)
+            at += size
+        lists.append(row)
+        expected.append([counts[i] for i in range(5 * n_parts)])
+    found = counts_of_parts(Ragged.from_lists(lists), np.arange(1, 6), n_parts, 5, n_symbols)
+    assert found.toarray().tolist() == expected
+
+
+# ------------------------------------------------------------------------------------------------------ SeriesBag
+
+
+@pytest.mark.parametrize("window", [1, 7])
+@pytest.mark.parametrize("differences", [False, True])
+@pytest.mark.parametrize("parts", [False, True])
+def test_series_are_counted_as_by_hand(window: int, differences: bool, parts: bool) -> None:
+    rows = series(samples=45)
+    bag = SeriesBag(levels=6, windows=window, differences=differences, segments=1, n_tokens=20, parts=parts, log=False)
+    found = bag.fit_transform(rows).toarray()
+    means = np.array([[row[i : i + window].mean() for i in range(0, 45, window)] for row in rows])
+    values = np.diff(means) if differences else means
+    values = (values - values.mean(axis=1, keepdims=True)) / values.std(axis=1, keepdims=True)
+    low, high = values.min(), values.max()
+    levels = np.minimum((values - low) / (high - low) * 6, 5).astype(int)
+    tok = BPE(20, alphabet=6).fit(levels)
+    assert np.array_equal(bag.views_[0].tokenizer.vocabulary.merges, tok.vocabulary.merges)
+    for row, ids in zip(found, tok.encode_batch(levels), strict=True):
+        counts = Counter(part for token in ids.tolist() for part in (tree(tok, token) if parts else [token]))
+        assert row.tolist() == [counts[i] for i in range(len(tok.vocabulary))]
+    assert bag.get_feature_names_out()[-1] == " ".join(map(str, tok.decode([len(tok.vocabulary) - 1]).tolist()))
+
+
+def test_what_is_counted_in_segments_is_counted_in_all() -> None:
+    rows = series()
+    options = {**ONE_VIEW, "n_tokens": 30, "log": False}
+    whole = SeriesBag(**options).fit_transform(rows).toarray()
+    parts = SeriesBag(**options | {"segments": 3}).fit_transform(rows).toarray()
+    assert np.array_equal(parts.reshape(len(rows), 3, -1).sum(axis=1), whole)
+    both = SeriesBag(**options | {"segments": (1, 3)}).fit(rows)
+    assert np.array_equal(both.transform(rows).toarray(), np.hstack([whole, parts]))
+    assert both.get_feature_names_out()[whole.shape[1]] == "part 1 of 3: 0"
+    logged = SeriesBag(**options | {"log": True}).fit_transform(rows).toarray()
+    assert np.array_equal(logged, np.log1p(whole))
+
+
+def test_views_stand_side_by_side() -> None:
+    rows = series()
+    bag = SeriesBag(n_tokens=20).fit(rows)
+    names = bag.get_feature_names_out()
+    assert len(bag.views_) == 24 and names.size == len(set(names.tolist())) == bag.transform(rows).shape[1]
+    first = SeriesBag(levels=4, windows=1, differences=False, segments=(1, 4), n_tokens=20).fit_transform(rows)
+    assert (bag.transform(rows)[:, : first.shape[1]] != first).nnz == 0
+    assert names[0] == "window 1, values, 4 levels, part 1 of 1: 0"
+
+
+def test_channels_have_vocabularies_of_their_own() -> None:
+    left, right = series(seed=1), series(seed=2)
+    both = np.stack([left, right], axis=1)
+    bag = SeriesBag(**ONE_VIEW, n_tokens=20).fit(both)
+    expected = [SeriesBag(**ONE_VIEW, n_tokens=20).fit_transform(one).toarray() for one in (left, right)]
+    assert np.array_equal(bag.transform(both).toarray(), np.hstack(expected))
+    assert bag.n_features_in_ == 2 and bag.get_feature_names_out()[-1].startswith("channel 1: ")
+    assert bag.transform(both[:, :, :30]).shape == (12, 40)  # of other lengths, too
+    with pytest.raises(ValueError, match="2 features"):
+        bag.transform(both[:, :1])
+    with pytest.raises(ValueError, match="X: expected 3 dimensions as in fit"):
+        bag.transform(left[:, :2])
+
+
+def test_height_and_size_do_not_matter_unless_they_are_to() -> None:
+    rows = series()
+    bag = SeriesBag(n_tokens=20).fit(rows)
+    assert (bag.transform(8 * rows) != bag.transform(rows)).nnz == 0
+    kept = SeriesBag(n_tokens=20, normalize=False).fit(rows)
+    assert (kept.transform(8 * rows) != kept.transform(rows)).nnz > 0
+    flat = SeriesBag(n_tokens=20).fit_transform(np.full((3, 30), 0.1))
+    assert (flat != flat[[0, 0, 0]]).nnz == 0
+
+
+def test_series_bags_refuse_wrong_parameters() -> None:
+    rows = series(4)
+    for parameter, value, message in (
+        ("levels", 1, "levels: expected at least 2, got 1"),
+        ("levels", (), "levels: expected at least one value"),
+        ("levels", 4.0, "levels: expected an int, got 4.0"),
+        ("windows", 0, "windows: expected at least 1, got 0"),
+        ("segments", (1, 0), "segments: expected at least 1, got 0"),
+        ("differences", 1, "differences: expected booleans, got 1"),
+        ("n_tokens", 0, "n_tokens: expected at least 1, got 0"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            SeriesBag(**{parameter: value}).fit(rows)
+    with pytest.raises(ValueError, match=r"X: expected \[n, samples\] or \[n, channels, samples\]"):
+        SeriesBag().fit(np.zeros((2, 2, 2, 2)))
+    with pytest.raises(NotFittedError):
+        SeriesBag().transform(rows)
+    with pytest.raises(NotFittedError):
+        SeriesBag().get_feature_names_out()
+
+
+def test_series_are_classified_in_a_search() -> None:
+    rng = np.random.default_rng(0)
+    wave = np.sin(np.arange(80) / 4)
+    rows = np.array([np.roll(np.sign(wave) if square else wave, shift) for shift in range(30) for square in (0, 1)])
+    rows, y = rows + rng.normal(0, 0.1, rows.shape), np.tile([0, 1], 30)
+    model = make_pipeline(SeriesBag(windows=(1, 2)), RidgeClassifierCV())
+    search = GridSearchCV(model, {"seriesbag__n_tokens": [16, 64], "seriesbag__levels": [4, (4, 8)]}, cv=3, error_score="raise")
+    assert search.fit(rows, y).best_score_ == 1
+    assert cross_val_score(pickle.loads(pickle.dumps(search.best_estimator_)), rows, y, cv=3).min() == 1
+    pandas = needed("pandas")
+    found = SeriesBag(**ONE_VIEW, sparse_output=False).set_output(transform="pandas").fit_transform(pandas.DataFrame(rows))
+    assert found.columns[0] == "0" and len(found) == 60
+
+
+def test_a_missing_package_is_named_with_the_extra() -> None:
+    code = "import sys\nsys.modules['{}'] = None\n"
+    code += "try:\n    import ubpe_numba.sklearn\nexcept ImportError as error:\n    print(error)"
+    for module, package in (("sklearn", "scikit-learn"), ("scipy", "scipy")):
+        done = subprocess.run([sys.executable, "-c", code.format(module)], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == f"ubpe_numba.sklearn needs {package}: pip install 'ubpe-numba[sklearn]'"

@@ -1,0 +1,230 @@
+"""Encoded documents in the form in which models take them: cut to a length, with tokens around them, padded to a matrix.
+
+documents   a b c d | e       template "<s> $A", max_length 4, padding
+
+input_ids   <s> a   b   c          attention_mask  1 1 1 1
+            <s> e  pad pad                         1 1 0 0
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
+from ubpe_numba.runtime.extras import require
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.template import Template, id_of
+
+__all__ = ["ModelInputs"]
+
+_PADS = ("[PAD]", "<pad>", "<|pad|>")
+_PADDING = {False: None, "do_not_pad": None, True: "longest", "longest": "longest", "max_length": "max_length"}
+_LEFT = {"left": True, "right": False}
+_TRUNCATION = {False: False, "do_not_truncate": False, True: True, "longest_first": True, "only_first": True}
+
+
+class ModelInputs(dict[str, Any]):
+    """What a call of a tokenizer returns: a dict, whose items are attributes too.
+
+    `input_ids`; `attention_mask`, 1 for ids and 0 for padding; with `return_offsets` `offset_mapping`. See `Tokenizer.__call__`.
+
+    Examples
+    --------
+    >>> from ubpe_numba import BPE
+    >>> inputs = BPE.from_merges([[0, 1]], alphabet="ab")(["ab", "bab"], padding=True, pad_id=0)
+    >>> inputs
+    {'input_ids': array([[2, 0],
+           [1, 2]], dtype=int32), 'attention_mask': array([[1, 0],
+           [1, 1]], dtype=int32)}
+    >>> inputs.input_ids.shape
+    (2, 2)
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"{name!r}: there are {', '.join(self)}") from None
+
+    def to(self, *args: Any, **kwargs: Any) -> ModelInputs:
+        """The same with its tensors elsewhere, as ``inputs.to("cuda")``; in place, as Hugging Face has it.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            As for `torch.Tensor.to`.
+
+        Returns
+        -------
+        ModelInputs
+            Itself.
+
+        Raises
+        ------
+        TypeError
+            If it holds no tensors: they are asked for by ``return_tensors="pt"``.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> tok("ab", return_tensors="pt").to("cuda")  # doctest: +SKIP
+        """
+        for name, value in self.items():
+            if not hasattr(value, "to") or isinstance(value, Ragged):
+                raise TypeError(f"{name}: expected a tensor, got {describe(value)}; call the tokenizer with return_tensors='pt'")
+            self[name] = value.to(*args, **kwargs)
+        return self
+
+
+class Shape(NamedTuple):
+    """The checked arguments that say which form the ids get; `width` is the argument `max_length`, `pad` the strategy."""
+
+    width: int | None
+    truncates: bool
+    pad: str | None
+    pad_id: int
+    multiple: int
+    left: bool
+    cuts_left: bool
+    template: Template
+    tensors: str | None
+    masks: bool
+
+    @classmethod
+    def of(
+        cls,
+        special: SpecialTokens | None,
+        *,
+        max_length: Any,
+        truncation: Any,
+        padding: Any,
+        pad_id: Any,
+        pad_to_multiple_of: Any,
+        side: Any,
+        truncation_side: Any,
+        template: Any,
+        return_tensors: Any,
+        return_attention_mask: Any,
+    ) -> Shape:
+        """Read the arguments of a call. TypeError or ValueError, naming the argument."""
+        truncates, pad = _one_of(truncation, _TRUNCATION, "truncation"), _one_of(padding, _PADDING, "padding")
+        left, cuts_left = _one_of(side, _LEFT, "side"), _one_of(truncation_side, _LEFT, "truncation_side")
+        width = None if max_length is None else positive(max_length, "max_length")
+        if width is None and (truncates or pad == "max_length"):
+            raise ValueError(
+                f"max_length: expected a length with {'truncation' if truncates else 'padding'}={True if truncates else pad!r}"
+            )
+        if width is not None and not truncates and pad != "max_length":
+            raise ValueError("max_length: it does nothing without truncation=True or padding='max_length'")
+        multiple = 1 if pad_to_multiple_of is None else positive(pad_to_multiple_of, "pad_to_multiple_of")
+        if truncates and pad is not None and width is not None and width % multiple:
+            raise ValueError(
+                f"pad_to_multiple_of: documents are cut to max_length={width}, which is not a multiple of {multiple}"
+            )
+        around = Template.of(template, special)
+        if truncates and width is not None and len(around.before) + len(around.after) > width:
+            raise ValueError(f"max_length: the template alone has {len(around.before) + len(around.after)} ids, got {width}")
+        if return_tensors not in (None, "np", "pt"):
+            raise ValueError(f"return_tensors: expected None, 'np' or 'pt', got {return_tensors!r}")
+        if return_tensors == "pt":
+            require("torch", "return_tensors='pt'", "torch")
+        filler = 0 if pad is None and pad_id is None else _pad_id(pad_id, special)
+        return cls(width, truncates, pad, filler, multiple, left, cuts_left, around, return_tensors, bool(return_attention_mask))
+
+    def inputs(self, ids: Ragged, spans: NDArray[np.int64] | None, single: bool) -> ModelInputs:
+        """Documents of ids, and where their tokens stand, in this form; those of one document if there is a `single` one."""
+        ids = ids.compact()
+        lengths, source = ids.lengths, None
+        before, after = self.template
+        n_around = len(before) + len(after)
+        if self.truncates and self.width is not None and (lengths > (room := self.width - n_around)).any():
+            kept = np.minimum(lengths, room)
+            source = places_of(ids.offsets[:-1] + (lengths - kept) * self.cuts_left, kept)
+            lengths = kept
+        parts: dict[str, NDArray[Any]] = {"input_ids": ids.values if source is None else ids.values[source]}
+        if spans is not None:
+            parts["offset_mapping"] = spans if source is None else spans[source]
+        if n_around:
+            inner = places_of(offsets_of(lengths + n_around)[:-1] + len(before), lengths)
+            lengths = lengths + n_around
+            starts, ends = offsets_of(lengths)[:-1, None], offsets_of(lengths)[1:, None]
+            whole = {name: np.zeros((int(lengths.sum()), *part.shape[1:]), part.dtype) for name, part in parts.items()}
+            for name, part in parts.items():
+                whole[name][inner] = part
+            whole["input_ids"][starts + np.arange(len(before))] = before
+            whole["input_ids"][ends - len(after) + np.arange(len(after))] = after
+            parts = whole
+        if self.masks:
+            parts["attention_mask"] = np.ones(int(lengths.sum()), np.int32)
+        width = self._columns(lengths)
+        order = [name for name in ("input_ids", "attention_mask", "offset_mapping") if name in parts]
+        fills = {"input_ids": self.pad_id, "attention_mask": 0, "offset_mapping": 0}
+        return ModelInputs({name: self._formed(parts[name], lengths, width, fills[name], single) for name in order})
+
+    def _columns(self, lengths: NDArray[np.int64]) -> int | None:
+        """The width of the matrix; None where documents keep their lengths."""
+        longest = int(lengths.max(initial=0))
+        if self.pad is None:
+            if self.tensors is None or (lengths == longest).all():
+                return None if self.tensors is None else longest
+            i = int(np.argmax(lengths != lengths[0]))
+            raise ValueError(
+                f"padding: a tensor needs documents of one length, and document {i} has {lengths[i]} ids, document 0 "
+                f"{lengths[0]}; padding=True fills them up"
+            )
+        if self.pad == "max_length" and self.width is not None:
+            if longest > self.width:
+                i = int(np.argmax(lengths > self.width))
+                raise ValueError(
+                    f"max_length: document {i} has {lengths[i]} ids, more than {self.width}; truncation=True cuts it"
+                )
+            longest = self.width
+        return -(-longest // self.multiple) * self.multiple
+
+    def _formed(self, flat: NDArray[Any], lengths: NDArray[np.int64], width: int | None, fill: int, single: bool) -> Any:
+        """One item of all documents: a matrix, a tensor, or what keeps the lengths."""
+        if width is None:
+            if single:
+                return flat
+            offsets = offsets_of(lengths)
+            if flat.ndim > 1:
+                return np.split(flat, offsets[1:-1]) if lengths.size else []
+            return Ragged._trusted(flat, offsets)
+        matrix = np.full((lengths.size, width, *flat.shape[1:]), fill, flat.dtype)
+        columns = np.arange(width)
+        matrix[columns >= width - lengths[:, None] if self.left else columns < lengths[:, None]] = flat
+        if self.tensors is None:
+            return matrix[0] if single else matrix
+        matrix = matrix.astype(np.int64, copy=False)
+        return matrix if self.tensors == "np" else require("torch", "return_tensors='pt'", "torch").from_numpy(matrix)
+
+
+def is_one(docs: Any) -> bool:
+    """Whether documents are a single one: `str`, bytes, or a 1-D array of integers."""
+    if isinstance(docs, (str, bytes, bytearray, memoryview)):
+        return True
+    if not hasattr(type(docs), "__array__") or getattr(docs, "ndim", None) != 1:
+        return False
+    return np.asarray(docs).dtype.kind in "iu"
+
+
+def _one_of(value: Any, choices: dict[Any, Any], name: str) -> Any:
+    """What a choice means; ValueError for another."""
+    if isinstance(value, (str, bool)) and value in choices:
+        return choices[value]
+    raise ValueError(f"{name}: expected {', '.join(map(repr, choices))}, got {value!r}")
+
+
+def _pad_id(pad_id: Any, special: SpecialTokens | None) -> int:
+    """The id of padding: as given, that of a special token, or of one with a name that is usual for it."""
+    if pad_id is None:
+        name = next((word for word in _PADS if special is not None and word in special.number), None)
+        if name is None:
+            raise ValueError(f"pad_id: expected an id or a special token: none is called {' or '.join(_PADS)}")
+        return id_of(name, special, "pad_id")
+    return id_of(pad_id, special, "pad_id")

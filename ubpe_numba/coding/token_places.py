@@ -1,0 +1,101 @@
+"""Where tokens stand in the documents that they were made of: from the first of their symbols to behind the last.
+
+document  a b x a b,  x left out       tokens  ab  ab
+                                       starts  0   3
+                                       ends    2   5
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.vocabulary.alphabet import Alphabet
+
+
+class Places(NamedTuple):
+    """Where each of n tokens begins and ends, int64[n] each: positions in the documents, or in all of them together."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def of_sources(self, sources: NDArray[np.int64]) -> Places:
+        """The places of ids, each made of the tokens from `sources` int64[k], ascending, up to those of the next.
+
+        >>> Places(np.array([0, 1, 3]), np.array([1, 3, 4])).of_sources(np.array([0, 1]))
+        Places(starts=array([0, 1]), ends=array([1, 4]))
+        """
+        last = np.append(sources[1:], self.starts.size) - 1
+        return Places(self.starts[sources], self.ends[np.maximum(sources, last)])
+
+    def insert(self, at: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Places:
+        """With other tokens before those of the indices `at`."""
+        return Places(np.insert(self.starts, at, starts), np.insert(self.ends, at, ends))
+
+    def moved(self, by: NDArray[np.int64]) -> Places:
+        """All positions with `by` int64[n] added."""
+        return Places(self.starts + by, self.ends + by)
+
+
+def places_of_tokens(encoded: Ragged, given: Documents, lengths: np.ndarray, alphabet: Alphabet | None) -> Places:
+    """Where each token stands, counted from the beginning of its document.
+
+    Parameters
+    ----------
+    encoded : Ragged
+        The ids of the documents.
+    given : Documents
+        The documents.
+    lengths : int64[V]
+        Symbols of each id.
+    alphabet : Alphabet or None
+        The one whose unknown symbols were left out; None if all symbols are in tokens.
+
+    Returns
+    -------
+    Places
+        Of as many tokens as there are.
+
+    Examples
+    --------
+    >>> given = Documents(np.array([7, 8, 9, 7]), np.array([0, 3, 4]), "int")
+    >>> places_of_tokens(Ragged.from_lists([[0, 1], [2]]), given, np.array([2, 1, 1]), None)
+    Places(starts=array([0, 2, 0]), ends=array([2, 3, 1]))
+    """
+    sizes = lengths[encoded.values].astype(np.int64)
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    offsets = given.offsets - given.offsets[0]
+    if alphabet is not None:
+        kept = np.flatnonzero(alphabet.lookup(given.values[given.offsets[0] : given.offsets[-1]]) >= 0)
+        starts, ends = kept[starts], kept[ends - 1] + 1
+    places = Places(starts, ends)
+    return places if len(encoded) < 2 else places.moved(-np.repeat(offsets[:-1], encoded.lengths))
+
+
+def traced_places(sizes: np.ndarray, origins: np.ndarray, given: Documents, by_characters: bool) -> Places:
+    """Where tokens stand in all documents, one after the other, whose symbols come from the places `origins`.
+
+    `sizes` int64[n]: symbols of each token. `by_characters`: the bytes of a character all come from its first byte, as where
+    text is rewritten, and a token ends behind the whole character.
+
+    >>> text = Documents(np.frombuffer("éa".encode(), np.uint8), np.array([0, 3]), "bytes")
+    >>> traced_places(np.array([1, 1]), np.array([0, 2]), text, True)
+    Places(starts=array([0, 2]), ends=array([2, 3]))
+    """
+    ends = np.cumsum(sizes)
+    first, last = origins[ends - sizes], origins[ends - 1]
+    if not by_characters or given.values.dtype != np.uint8:
+        return Places(first, last + 1)
+    text = given.values[given.offsets[0] : given.offsets[-1]]
+    lead = text[last]
+    longest = 1 + (lead >= 0xC0).astype(np.int64) + (lead >= 0xE0) + (lead >= 0xF0)
+    stops = last + 1
+    for n in range(1, 4):
+        inside = (longest > n) & (stops == last + n) & (stops < text.size)
+        stops[inside] += (text[stops[inside]] & 0xC0) == 0x80
+    return Places(first, stops)

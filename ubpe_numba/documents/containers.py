@@ -1,0 +1,188 @@
+"""Containers of other libraries as what `normalise` reads: arrays, lists of documents, arrays of Arrow, or flat arrays at once.
+
+Nothing is imported here: a class tells by its module what it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.documents.arrow import Flat, checked, has_arrow, read_arrow_document, rows_of
+from ubpe_numba.documents.arrow_columns import Column, Kind
+from ubpe_numba.documents.gathered import gathered
+from ubpe_numba.runtime.arrays import describe, offsets_of, plain
+
+__all__ = ["unpacked"]
+
+_AWKWARD_TEXTS: dict[str | None, Kind] = {"string": "str", "bytestring": "bytes"}
+
+
+def unpacked(docs: Any, name: str) -> Any:
+    """What a container of another library holds, or `docs` itself if it is none of those known here.
+
+    Parameters
+    ----------
+    docs
+        Of pandas: a Series, a DataFrame whose columns are all of integers, a column of a groupby. An array of awkward, a nested
+        tensor of torch, a column of a dataset of datasets.
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    object
+        A `Flat`, an array, a list or a tuple, or an object that hands out Arrow arrays.
+
+    Raises
+    ------
+    TypeError
+        For what these libraries have besides, and says how to give it.
+    ValueError
+        For missing values, naming document and position.
+    """
+    for cls in type(docs).__mro__:  # a class of a user that is made of one of these is read as that
+        if (read := _READERS.get(cls.__module__.partition(".")[0])) is not None:
+            return read(docs, cls.__name__, name)
+    return docs
+
+
+def _of_pandas(docs: Any, cls: str, name: str) -> Any:
+    if cls == "Series":
+        return _of_series(docs, name)
+    if cls == "DataFrame":
+        return _of_frame(docs, name)
+    if cls == "SeriesGroupBy":
+        return _of_groups(docs, name)
+    if cls == "DataFrameGroupBy":
+        raise TypeError(f"{name}: expected documents, got groups of a DataFrame; select a column: groupby(...)['column']")
+    return docs
+
+
+def _of_series(series: Any, name: str) -> Any:
+    dtype = series.dtype
+    if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", "") == "pyarrow":
+        return series.array.__arrow_array__()
+    if hasattr(dtype, "numpy_dtype") and dtype.numpy_dtype.kind in "iu":  # integers that may be missing
+        if (at := np.flatnonzero(series.isna().to_numpy())).size:
+            raise ValueError(f"{name}: position {at[0]} is missing; drop missing values first")
+        return series.to_numpy(dtype.numpy_dtype)
+    array = series.to_numpy()
+    return array if array.dtype.kind != "O" else list(array)
+
+
+def _integers_of(series: Any, name: str) -> NDArray[Any] | None:
+    """The integers of a Series; None if it holds something else."""
+    values = _of_series(series, name)
+    if has_arrow(type(values)):
+        with contextlib.suppress(TypeError):  # of another type
+            return read_arrow_document(values, name)
+    return plain(values) if isinstance(values, np.ndarray) and values.dtype.kind in "iu" else None
+
+
+def _of_frame(frame: Any, name: str) -> Flat:
+    columns = []
+    for j, label in enumerate(frame.columns):
+        column = _integers_of(frame.iloc[:, j], f"{name}: column {label!r}")
+        if column is None:
+            names = ", ".join(map(repr, frame.columns))
+            raise TypeError(f"{name}: expected a sequence of documents, got a table of {names}; give one column of it")
+        columns.append(column)
+    if len(columns) < 2:
+        got = "one column of integers; give the column, one document" if columns else "no columns"
+        raise TypeError(f"{name}: expected documents, got a table of {got}")
+    return Flat(*rows_of(columns, name, len(frame)), "int")
+
+
+def _of_groups(groups: Any, name: str) -> Flat:
+    """The values of each group of a column, groups in their order."""
+    values = _integers_of(groups.obj, name)
+    if values is None:
+        raise TypeError(f"{name}: expected groups of integers, each of them a document, got groups of {groups.obj.dtype}")
+    number = groups.ngroup().to_numpy()
+    member = np.flatnonzero(number >= 0)  # of no group: where the key is missing
+    of = number[member].astype(np.int64)
+    order = member[np.argsort(of, kind="stable")]
+    return Flat(values[order], offsets_of(np.bincount(of, minlength=groups.ngroups)), "int")
+
+
+def _of_awkward(docs: Any, cls: str, name: str) -> Any:
+    if not hasattr(docs, "layout"):
+        return docs
+    layout, index = _resolved(docs.layout)
+    if not layout.is_list:
+        if index is None or not layout.is_numpy or layout.purelist_depth > 1:
+            return docs
+        if (missing := np.flatnonzero(index < 0)).size:
+            raise ValueError(f"{name}: position {missing[0]} is null; drop nulls first")
+        return _picked(np.asarray(layout.data), index)
+    starts, stops = np.asarray(layout.starts.data, np.int64), np.asarray(layout.stops.data, np.int64)
+    nulls = None
+    if index is not None:
+        nulls = index < 0
+        starts, stops = _picked(starts, index), np.where(nulls, _picked(starts, index), _picked(stops, index))
+    kind = _AWKWARD_TEXTS.get(layout.parameter("__array__"), "int")
+    content, inner = _resolved(layout.content)
+    values = np.zeros(0, np.int64) if content.is_unknown else np.asarray(content.data) if content.is_numpy else None
+    if values is None or values.ndim != 1 or values.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected lists of integers, strings or bytes, got an awkward array of type {docs.type}")
+    holes = None
+    if inner is not None:
+        values, holes = plain(_picked(values, inner)), inner < 0
+    held = Column(plain(values), np.zeros(1, np.int64), kind, None, holes)
+    return checked(held.stretches(starts, stops - starts, nulls if nulls is not None and nulls.any() else None), name)
+
+
+def _resolved(layout: Any) -> tuple[Any, NDArray[np.int64] | None]:
+    """A layout of awkward and the indices of its elements in it: -1 for one that is missing, None if they are all, in order."""
+    if layout.is_option:
+        layout = layout.to_IndexedOptionArray64()
+    if not layout.is_indexed:
+        return layout, None
+    index = np.asarray(layout.index.data, np.int64)
+    layout, inner = _resolved(layout.content)
+    return layout, index if inner is None else np.where(index < 0, -1, _picked(inner, index))
+
+
+def _picked(values: NDArray[Any], index: NDArray[np.int64]) -> NDArray[Any]:
+    """The values at these indices, anything where one is negative."""
+    return values[np.maximum(index, 0)] if values.size else np.zeros(index.size, values.dtype)
+
+
+def _of_torch(docs: Any, cls: str, name: str) -> Any:
+    if not getattr(docs, "is_nested", False):
+        return docs
+    if not str(docs.layout).endswith("jagged"):
+        return list(docs.unbind())
+    values = np.asarray(docs.values())
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected a nested tensor of 1-D tensors of integers, got values as {describe(values)}")
+    offsets, lengths = np.asarray(docs.offsets()).astype(np.int64), docs.lengths()
+    if lengths is None:
+        return Flat(values, offsets, "int")
+    return Flat(*gathered(values, offsets[:-1], np.asarray(lengths).astype(np.int64)), "int")
+
+
+def _of_datasets(docs: Any, cls: str, name: str) -> Any:
+    if cls != "Column" or not hasattr(docs.source, "select_columns") or docs.source.format["type"] == "custom":
+        return docs  # of rows that a function of the user makes, or of a column inside of another
+    return docs.source.select_columns(docs.column_name).with_format("arrow")[:].column(0)
+
+
+def _of_polars(docs: Any, cls: str, name: str) -> Any:
+    if cls.endswith("GroupBy"):
+        raise TypeError(f"{name}: expected documents, got groups of a polars frame; give .agg('column')['column']")
+    return docs
+
+
+_READERS: dict[str, Callable[[Any, str, str], Any]] = {
+    "pandas": _of_pandas,
+    "awkward": _of_awkward,
+    "torch": _of_torch,
+    "datasets": _of_datasets,
+    "polars": _of_polars,
+}

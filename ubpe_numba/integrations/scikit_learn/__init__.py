@@ -1,0 +1,1 @@
+"""Estimators of scikit-learn; `ubpe_numba.sklearn` exports them."""

@@ -1,0 +1,62 @@
+"""Bags as sparse matrices: a row a document, a column a token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ubpe_numba.documents.ragged import Ragged
+
+
+def counts_of(ids: Ragged, n_columns: int) -> Any:
+    """How often each id occurs in each document, float64 csr_matrix[d, n_columns] with sorted columns.
+
+    >>> counts_of(Ragged.from_lists([[2, 0, 2], []]), 3).toarray().tolist()
+    [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
+    """
+    columns = ids.compact()
+    shape = len(ids), n_columns
+    made = sparse.csr_matrix((np.ones(columns.total), columns.values, columns.offsets), shape=shape, copy=True)
+    made.sum_duplicates()  # in place: without the copy in the arrays of `ids`
+    return made
+
+
+def counts_of_parts(ids: Ragged, lengths: np.ndarray, n_parts: int, n_columns: int, n_symbols: int) -> Any:
+    """The same for each of `n_parts` equal parts of documents of `n_symbols` symbols, csr_matrix[d, n_parts * n_columns].
+
+    The parts stand side by side. A token belongs to the part in which its middle is; `lengths` are those of tokens, in symbols.
+    In the example document the middle of the second token is at 3 of 4 symbols.
+
+    >>> counts_of_parts(Ragged.from_lists([[1, 1]]), np.array([1, 2]), 2, 2, 4).toarray().tolist()
+    [[0.0, 1.0, 0.0, 1.0]]
+    """
+    tokens = ids.compact()
+    sizes = lengths[tokens.values]
+    ends = np.cumsum(sizes)
+    document = np.repeat(np.arange(len(ids)), np.diff(tokens.offsets))
+    doubled = 2 * (ends - document * n_symbols) - sizes  # twice the place of the middle
+    part = np.minimum(doubled * n_parts // (2 * max(n_symbols, 1)), n_parts - 1)
+    columns = part * n_columns + tokens.values
+    made = sparse.csr_matrix((np.ones(columns.size), columns, tokens.offsets), shape=(len(ids), n_parts * n_columns), copy=True)
+    made.sum_duplicates()
+    return made
+
+
+def parts_of_tokens(merges: np.ndarray, n_alphabet: int) -> Any:
+    """Of what tokens every token was merged: csr_matrix[V, V].
+
+    Row t says how often each token occurs in the merge tree of token t, to which it belongs itself. Counts of tokens times this
+    are the counts of all tokens that stood there at any time of the merging.
+
+    >>> parts_of_tokens(np.array([[0, 1], [2, 0]]), 2).toarray().astype(int).tolist()
+    [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 0], [2, 1, 1, 1]]
+    """
+    size = n_alphabet + len(merges)
+    rows = np.repeat(np.arange(n_alphabet, size), 2)
+    step = sparse.csr_matrix((np.ones(rows.size), (rows, merges.ravel())), shape=(size, size))
+    whole = below = sparse.identity(size, format="csr")
+    while (below := below @ step).nnz:  # a level of the trees in each round
+        whole = whole + below
+    return sparse.csr_matrix(whole)
