@@ -479,6 +479,12 @@ def test_chunks_of_zeros_are_one_coefficient() -> None:
     assert not tok.decode([[4]]).any()
 
 
+def test_a_fit_of_too_few_chunks_warns() -> None:
+    with pytest.warns(UserWarning, match=r"the fit ended at \d+ tokens of 5000"):
+        tok = ActionTokenizer.fit(np.random.default_rng(0).normal(size=(2, 8, 2)), vocab_size=5000, progress=False)
+    assert tok.vocab_size < 100
+
+
 def test_the_scale_trades_error_for_tokens() -> None:
     coarse, fine = (ActionTokenizer.fit(CHUNKS, scale, 1024, progress=False) for scale in (5, 20))
     assert fine.error_bound() == pytest.approx(coarse.error_bound() / 4)

@@ -179,6 +179,11 @@ class ActionTokenizer:
             If there are no chunks, for another shape, or a number that is not finite, naming chunk, step and dimension; if there
             are more coefficients than `vocab_size`.
 
+        Warns
+        -----
+        UserWarning
+            As `Tokenizer.fit`: if far fewer tokens are found than `vocab_size`.
+
         Examples
         --------
         >>> import numpy as np
