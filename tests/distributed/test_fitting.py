@@ -311,6 +311,7 @@ MADE: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:n_tokens. the fit ended at:UserWarning")
 @pytest.mark.parametrize("name", MADE)
 def test_classes_and_rules(client: Any, name: str) -> None:
     same(there(MADE[name](), split(DOCS, 7, 8, 30), client), here(MADE[name](), DOCS))
@@ -658,6 +659,7 @@ def test_a_scheduler_that_dies(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> 
         fit(tok, [DOCS], mortal, progress=False)
 
 
+@pytest.mark.filterwarnings("ignore:n_tokens. the fit ended at:UserWarning")
 @pytest.mark.parametrize("how", ["in a batch", "while hosts are made", "in the pause of the driver"])
 def test_ctrl_c(client: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     def slow(part: list[Any]) -> list[Any]:

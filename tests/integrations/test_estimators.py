@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.pipeline import Pipeline, make_pipeline  # noqa: E402
-from sklearn.utils import get_tags  # noqa: E402
+from sklearn.utils import estimator_html_repr, get_tags  # noqa: E402
 from sklearn.utils.validation import check_is_fitted  # noqa: E402
 
 DOCS = ["the cat sat on", "the dog sat on", "a cat ran to me", "a dog ran to me"] * 5
@@ -63,7 +63,7 @@ def test_a_pipeline_before_a_classifier(cls: Any) -> None:
     pipe = make_pipeline(cls(40, alphabet=ALPHABET), bag(), LogisticRegression())
     assert pipe.fit(DOCS, LABELS).score(DOCS, LABELS) == 1.0
     assert cross_val_score(pipe, DOCS, LABELS, cv=2).mean() == 1.0
-    assert pipe._repr_html_() if hasattr(pipe, "_repr_html_") else True
+    assert cls.__name__ in estimator_html_repr(pipe)
 
 
 def test_a_search_over_sizes(cls: Any) -> None:

@@ -259,7 +259,7 @@ def test_no_limit_means_until_no_pair_occurs_twice(cls: Any, name: str) -> None:
     batch = by_rank.encode_batch(tok.alphabet_.to_ids(as_documents(docs)))
     pairs = Counter(pair for ids in batch.to_lists() for pair in pairwise(ids))
     assert max(pairs.values(), default=0) <= 1
-    larger = fitted(cls, docs, len(tok.vocabulary) + 1000)
+    larger = fitted(cls, docs, len(tok.vocabulary) + 900)
     assert larger.fingerprint == tok.fingerprint
     once = fitted(cls, docs, None, rules=FitRules(min_count=1))
     assert len(once.vocabulary) > len(tok.vocabulary)

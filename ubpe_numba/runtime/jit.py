@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import numba
 from numba import njit, typeof
 
+from ubpe_numba.runtime.compile_notice import telling
 from ubpe_numba.runtime.kernel_cache import attach
 from ubpe_numba.runtime.worker_threads import apart
 
@@ -66,6 +67,8 @@ def _compiled(function: F, **options: Any) -> F:
     dispatcher = njit(**_KERNEL, **options)(function)
     # extensions of numba that other packages have registered are not imported (0.4 s of one): kernels take arrays and numbers
     dispatcher._compilation_chain_init_hook = lambda: None
+    if (compiler := getattr(dispatcher, "_compiler", None)) is not None:  # asked for what is in no cache
+        compiler.compile = telling(compiler.compile, f"{function.__module__.partition('.')[2]}.{function.__name__}")
     compile_ = dispatcher.compile
     # numba and LLVM do not bear an interruption: a Ctrl-C while a kernel was compiled or loaded could end in a crash much later
     dispatcher.compile = lambda signature: apart(partial(compile_, signature))

@@ -13,6 +13,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
     ...     warn("nothing is left")
     >>> caught[0].category.__name__, str(caught[0].message)
     ('UserWarning', 'nothing is left')

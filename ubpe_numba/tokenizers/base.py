@@ -182,7 +182,9 @@ class Tokenizer(ABC):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The fitted `Vocabulary`, as `vocabulary_`.
+        """The fitted `Vocabulary`, as `vocabulary_`: what every token stands for, in ids of the alphabet.
+
+        Tokens are numbered 0..V-1, special tokens are not among them; see `Vocabulary` where the ids of `encode` are others.
 
         Raises
         ------
@@ -606,7 +608,10 @@ class Tokenizer(ABC):
         Warns
         -----
         UserWarning
-            Of a `UBPE` whose objective weighs by idf, if every idf is 0, as with a single document.
+            If there are no documents; if `docs` is the name of a file, which is taken for a text; if the fit ends at less than a
+            tenth of the tokens that `n_tokens` asks for, a thousand or more, since no pair is left (the logger ``ubpe_numba``
+            says so of every fit that ends early, INFO); and of a `UBPE` whose objective weighs by idf, if every idf is 0, as with
+            a single document.
 
         Notes
         -----
@@ -619,6 +624,16 @@ class Tokenizer(ABC):
         >>> tok = BPE(n_tokens=4).fit([[0, 1, 2, 0, 1], [0, 1]])
         >>> tok.vocabulary.merges.tolist()
         [[0, 1]]
+
+        Text is fitted as a list of `str`; documents may count several times, and tokens may be kept within bars:
+
+        >>> text = BPE(8).fit(["low lower", "low"], sample_weight=[1, 10])
+        >>> [text.id_to_token(i) for i in text.encode("low lower").tolist()]
+        ['low', ' ', 'low', 'e', 'r']
+        >>> melody = np.array([60, 62, 64, 60, 62, 64, 60, 62])
+        >>> bars = BPE(5, alphabet=[60, 62, 64]).fit(melody, boundaries=[3, 6])
+        >>> list(bars.get_vocab())[3:]
+        [(60, 62), (60, 62, 64)]
         """
         settings, bar = self._settings(memory_limit), Progress(progress)
         corpus = learning.corpus_of_fit(self, docs, y, offsets, sample_weight, boundaries)
@@ -1027,11 +1042,20 @@ class Tokenizer(ABC):
         --------
         >>> from ubpe_numba import BPE
         >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
-        >>> tok.encode_batch(["ab", "", "bab"]).to_lists()
-        [[2], [], [1, 2]]
-        >>> ids, spans = tok.encode_batch(["ab", "bab"], return_offsets="spans")
-        >>> ids.values.tolist(), spans.tolist()
-        ([2, 1, 2], [[0, 2], [0, 1], [1, 3]])
+        >>> ids = tok.encode_batch(["ab", "", "bab"])
+        >>> ids.to_lists(), ids.values.tolist(), ids.offsets.tolist()
+        ([[2], [], [1, 2]], [2, 1, 2], [0, 1, 1, 3])
+        >>> ids, starts = tok.encode_batch(["ab", "", "bab"], return_offsets=True)
+        >>> starts.to_lists()
+        [[0], [], [0, 1]]
+        >>> tok.encode_batch(["ab", "bab"], return_offsets="spans")[1].tolist()
+        [[0, 2], [0, 1], [1, 3]]
+
+        Documents in one flat array, document i in ``values[offsets[i]:offsets[i + 1]]``:
+
+        >>> beats = BPE.from_merges([[0, 1]], alphabet=[7, 8])
+        >>> beats.encode_batch(np.array([7, 8, 8, 7, 8]), [0, 2, 5]).to_lists()
+        [[2], [1, 2]]
         """
         choice = SpecialChoice(allowed_special, disallowed_special)
         return self._encode_many(docs, offsets, (unknown, return_offsets, choice, boundaries, units))
@@ -1904,15 +1928,21 @@ class Tokenizer(ABC):
         >>> import os, tempfile
         >>> from ubpe_numba import BPE
         >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
-        >>> BPE.from_merges([[0, 1]], alphabet="ab").save(path)
-        >>> BPE.load(path).encode("aab").tolist()
-        [0, 2]
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> tok.save(path)
+        >>> BPE.load(path) == tok
+        True
+        >>> tok.save(path.replace(".json", ".npz"))  # of arrays, for large vocabularies
+        >>> sorted(os.listdir(os.path.dirname(path)))
+        ['model.json', 'model.npz']
         """
         model_files.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None, max_symbols: int | None = None) -> Self:
-        """Read a model that `save` wrote.
+        """Read a model that `save` wrote. `Tokenizer.load` makes a tokenizer of the class that the file says.
+
+        Files of other libraries are read by `ubpe_numba.load`.
 
         Parameters
         ----------
@@ -1932,7 +1962,7 @@ class Tokenizer(ABC):
         Raises
         ------
         ModelFormatError
-            For a file that is not a model of this class, saying what is wrong.
+            For a file that is not a model, saying what is wrong, or one of another class, naming it.
         OSError
             If it cannot be read.
 
@@ -1943,7 +1973,13 @@ class Tokenizer(ABC):
 
         Examples
         --------
-        See `save`.
+        >>> import os, tempfile
+        >>> from ubpe_numba import UBPE, Tokenizer
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.npz")
+        >>> UBPE(6, 1, objective="shortest").fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]]).save(path)
+        >>> tok = UBPE.load(path, n_threads=1)
+        >>> tok.decode(tok.encode([0, 1, 2])).tolist(), Tokenizer.load(path)
+        ([0, 1, 2], UBPE(n_tokens=6, n_candidates=1, objective='shortest'): 5 tokens)
         """
         return cls._loaded(os.fspath(path), *model_file.load(path), n_threads, max_symbols)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import logging
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +17,7 @@ from ubpe_numba.fitting.learn_more import learn_more
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.warn import warn
 from ubpe_numba.tokenizers import arguments
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
@@ -26,15 +30,58 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="Tokenizer")
 
+log = logging.getLogger("ubpe_numba")
+
+_LONGEST_PATH = 4096  # a longer text is no name of a file
+_MANY = 1000  # fewer tokens are asked for in trials
+
 
 def corpus_of_fit(tok: Tokenizer, docs: Any, y: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
     """The documents of a fit, read; errors for what cannot be meant."""
     if y is not None and offsets is None and getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu":
         raise TypeError("y: it is ignored, and the documents are one flat array: say offsets=...")
     corpus = tok._corpus(docs, offsets, sample_weight, boundaries)
-    if hasattr(docs, "__next__") and corpus.given.offsets.size == 1:
-        raise ValueError("docs: the iterator gave no document; was it used up before?")
+    if corpus.given.offsets.size == 1:
+        if hasattr(docs, "__next__"):
+            raise ValueError("docs: the iterator gave no document; was it used up before?")
+        warn("docs: there are no documents, so nothing is learned")
+    elif (path := _path_in(docs)) is not None:
+        warn(f"docs: {path!r} is taken for a text to learn from, and there is a file of this name: read it first")
     return corpus
+
+
+def _path_in(docs: Any) -> str | None:
+    """A document that is the name of a file: a single `str`, or the first of a list where all of the first ones are; or None."""
+    first = [docs] if isinstance(docs, str) else docs[:8] if isinstance(docs, (list, tuple)) else []
+    return first[0] if first and all(isinstance(doc, str) and _is_file(doc) for doc in first) else None
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return len(text) < _LONGEST_PATH and os.path.isfile(text)
+    except ValueError:  # a null character
+        return False
+
+
+def _tell_the_end(tok: Tokenizer, settings: Settings, had: int, made: Vocabulary) -> None:
+    """Say that a fit from `had` ids ended at `size`, below the ones asked for, in the log; far below it is a warning.
+
+    Far is less than a tenth of the tokens to learn, where these are a thousand or more, and there is any symbol to learn from.
+    The default of `n_tokens` asks for nothing.
+    """
+    asked, size = settings.n_tokens, len(made)
+    if size >= asked or asked == MAX_SIZE:
+        return
+    limits = f" and makes a token of at most {tok.max_token_length} symbols" if tok.max_token_length is not None else ""
+    told = (
+        f"n_tokens: the fit ended at {size} tokens of {asked}, alphabet included: "
+        f"no pair is left that occurs {settings.rules.min_count} times or more{limits}"
+    )
+    log.info(told)
+    default = inspect.signature(type(tok).__init__).parameters["n_tokens"].default
+    wanted = asked - had
+    if asked != default and made.n_symbols and wanted >= _MANY and size - had < wanted / 10:
+        warn(f"{told}; are these the documents that were meant?")
 
 
 def become_learned(
@@ -60,6 +107,7 @@ def become_learned(
     vocabulary = weigh(vocabulary)
     tok._adopt(Model(alphabet, vocabulary, tok._segmenter(alphabet.kind, vocabulary.offsets.size - 1)))
     tok.history_ = history
+    _tell_the_end(tok, settings, alphabet.size, vocabulary)
 
 
 def fit_more(
@@ -103,6 +151,7 @@ def fit_more(
         tok.history_ = history
     else:
         tok.__dict__.pop("history_", None)
+    _tell_the_end(tok, settings, len(old), vocabulary)
 
 
 def truncated(tok: T, n_tokens: int, by: str) -> T:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import warnings
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -29,6 +28,7 @@ from ubpe_numba.fitting.refine import MORE, SPARE, refined
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.warn import warn
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
@@ -151,11 +151,9 @@ class UBPE(Tokenizer):
         super()._learned(*args)
         by_idf = self.objective == "tfidf" or (self.objective == "additive" and self.token_weights is None)
         if by_idf and self.model_.vocabulary.n_learned and not self.model_.vocabulary.weights.any():
-            warnings.warn(
+            warn(
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
-                "(objective='shortest'); fit on several different documents for tf-idf",
-                UserWarning,
-                stacklevel=4,
+                "(objective='shortest'); fit on several different documents for tf-idf"
             )
         return self
 

@@ -814,7 +814,12 @@ class WordPiece:
 
         Examples
         --------
-        See `save`.
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "words.json")
+        >>> tok = WordPiece(["[UNK]", "un", "##able"])
+        >>> tok.save(path)
+        >>> WordPiece.load(path) == tok
+        True
         """
         state, _ = model_file.load(path)
         where, name = os.fspath(path), state["tokenizer"]
