@@ -1046,9 +1046,11 @@ class Tokenizer(ABC):
         >>> ids = tok.encode_batch(["ab", "", "bab"])
         >>> ids.to_lists(), ids.values.tolist(), ids.offsets.tolist()
         ([[2], [], [1, 2]], [2, 1, 2], [0, 1, 1, 3])
-        >>> ids, spans = tok.encode_batch(["ab", "bab"], return_offsets="spans")
-        >>> ids.values.tolist(), spans.tolist()
-        ([2, 1, 2], [[0, 2], [0, 1], [1, 3]])
+        >>> ids, starts = tok.encode_batch(["ab", "", "bab"], return_offsets=True)
+        >>> starts.to_lists()
+        [[0], [], [0, 1]]
+        >>> tok.encode_batch(["ab", "bab"], return_offsets="spans")[1].tolist()
+        [[0, 2], [0, 1], [1, 3]]
 
         Documents in one flat array, document i in ``values[offsets[i]:offsets[i + 1]]``:
 
