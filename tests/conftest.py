@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.util
 import os
+import signal
 import sys
 from collections import Counter
 from typing import Any
@@ -14,6 +15,9 @@ from ubpe_numba import BPE, UBPE, UBPEClassic
 
 hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
 hypothesis.settings.load_profile("default")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as under nohup; tests press Ctrl-C, in processes of their own too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header() -> str:
