@@ -7,6 +7,7 @@ import pathlib
 import re
 
 import pytest
+from integrations.conftest import needed
 
 DOCS = pathlib.Path(__file__).parent.parent / "docs"
 FOLDERS = ("coming_from", "do", "understand")
@@ -42,7 +43,7 @@ def test_examples_run(page: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: p
     code = "\n".join(block[2] for block in blocks)
     for module, package in NEEDED.items():
         if re.search(rf"(import|from) {module}\b", code):
-            pytest.importorskip(package)
+            needed(package)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks:
