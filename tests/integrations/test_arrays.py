@@ -128,6 +128,20 @@ def test_columns_of_polars() -> None:
         as_documents(pl.DataFrame({"a": [1], "b": ["x"]}))
 
 
+def test_objects_in_a_column_of_polars_are_not_their_addresses() -> None:
+    pl = needed("polars")
+    series = pl.Series("x", [np.array([1, 2]), [3]], dtype=pl.Object)
+    for given in (series, series.to_frame()):
+        assert rows(as_documents(given)) == [[1, 2], [3]]
+    assert as_documents(pl.Series(["né", ""], dtype=pl.Object)).kind == "str"
+    expected = BPE.for_text(260).fit(["né né"], progress=False)
+    assert BPE.for_text(260).fit(pl.Series(["né né"], dtype=pl.Object), progress=False).fingerprint == expected.fingerprint
+    with pytest.raises(TypeError, match="documents of one kind, got str .* and bytes"):
+        as_documents(pl.Series(["a", b"b"], dtype=pl.Object))
+    with pytest.raises(TypeError, match="doc: expected one document"):
+        as_document(series)
+
+
 def test_groups_of_polars() -> None:
     pl = needed("polars")
     frame = pl.DataFrame({"who": [2, 1, 2], "event": [5, 6, 7]})
@@ -151,7 +165,8 @@ def test_columns_of_pandas(batch: Ragged) -> None:
     for dtype in ("str", "string", "object", "string[python]", "string[pyarrow]", "category"):
         assert rows(as_documents(pd.Series(["né", ""], dtype=dtype))) == [[110, 233], []]
         assert BPE.for_text(260).fit(pd.Series(["né né", ""], dtype=dtype), progress=False).vocabulary.n_documents == 2
-    assert rows(as_documents(pd.Series([b"ab", b"c"]))) == [[97, 98], [99]]
+    for dtype in (object, "S2"):
+        assert rows(as_documents(pd.Series(np.array([b"ab", b"c"], dtype)))) == [[97, 98], [99]]
     for bad, error, message in [
         (pd.Series([1, None], dtype="Int64"), ValueError, "docs: position 1 is missing"),
         (pd.Series([1, None], dtype="int8[pyarrow]"), ValueError, "docs: position 1 is null"),

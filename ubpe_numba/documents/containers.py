@@ -72,7 +72,7 @@ def _of_series(series: Any, name: str) -> Any:
             raise ValueError(f"{name}: position {at[0]} is missing; drop missing values first")
         return series.to_numpy(dtype.numpy_dtype)
     array = series.to_numpy()
-    return array if array.dtype.kind != "O" else list(array)
+    return array if array.dtype.kind not in "OUST" else list(array)
 
 
 def _integers_of(series: Any, name: str) -> NDArray[Any] | None:
@@ -186,3 +186,6 @@ _READERS: dict[str, Callable[[Any, str, str], Any]] = {
     "datasets": _of_datasets,
     "polars": _of_polars,
 }
+    column = docs.to_series(0) if cls == "DataFrame" and docs.width == 1 else docs
+    if str(getattr(column, "dtype", "")) == "Object":  # as an Arrow array it would be the addresses of objects of Python
+        return list(column)
