@@ -199,7 +199,7 @@ def test_wide_frames_of_pandas() -> None:
             as_documents(bad)
 
 
-@pytest.mark.parametrize("dtype", ["int16", "Int64", "int32[pyarrow]"])
+@pytest.mark.parametrize("dtype", ["int16", "Int64", "uint64", "int32[pyarrow]"])
 def test_groups_of_pandas(dtype: str) -> None:
     pd = needed("pandas")
     frame = pd.DataFrame({"who": ["b", "a", "b", None, "c", "a"], "event": pd.Series([5, 6, 7, 8, 9, 1], dtype=dtype)})
@@ -210,6 +210,27 @@ def test_groups_of_pandas(dtype: str) -> None:
         as_documents(frame.groupby("who"))
     with pytest.raises(TypeError, match="expected groups of integers, each of them a document, got groups of"):
         as_documents(frame.groupby("event")["who"])
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint64", "int32[pyarrow]"])
+@pytest.mark.parametrize("sort", [True, False])
+def test_groups_of_categories_that_do_not_occur(dtype: str, sort: bool) -> None:
+    pd = needed("pandas")
+    who = pd.Categorical(["a", "c", "a", None], categories=["d", "c", "b", "a"])
+    frame = pd.DataFrame({"who": who, "event": pd.Series([1, 2, 3, 4], dtype=dtype)})
+    for observed in (True, False):
+        groups = frame.groupby("who", observed=observed, sort=sort)["event"]
+        assert rows(as_documents(groups)) == [group.tolist() for _, group in groups]
+    assert rows(as_documents(frame[:0].groupby("who", observed=True)["event"])) == []
+
+
+def test_groups_of_integers_beyond_int64() -> None:
+    pd = needed("pandas")
+    frame = pd.DataFrame({"who": [1, 2, 1], "event": np.array([1, 2, 2**63], np.uint64)})
+    with pytest.raises(
+        ValueError, match="docs: document 0, position 1: expected an integer that fits int64, got 9223372036854775808"
+    ):
+        as_documents(frame.groupby("who")["event"])
 
 
 # --- awkward

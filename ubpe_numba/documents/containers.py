@@ -98,16 +98,19 @@ def _of_frame(frame: Any, name: str) -> Flat:
     return Flat(*rows_of(columns, name, len(frame)), "int")
 
 
-def _of_groups(groups: Any, name: str) -> Flat:
+def _of_groups(groups: Any, name: str) -> Any:
     """The values of each group of a column, groups in their order."""
     values = _integers_of(groups.obj, name)
     if values is None:
         raise TypeError(f"{name}: expected groups of integers, each of them a document, got groups of {groups.obj.dtype}")
     number = groups.ngroup().to_numpy()
     member = np.flatnonzero(number >= 0)  # of no group: where the key is missing
+    lengths = np.bincount(of)
+    if lengths.size != groups.ngroups:  # categories that do not occur are groups, and have no numbers
+        return [_integers_of(group, name) for _, group in groups]
     of = number[member].astype(np.int64)
     order = member[np.argsort(of, kind="stable")]
-    return Flat(values[order], offsets_of(np.bincount(of, minlength=groups.ngroups)), "int")
+    return checked(Column(values[order], offsets_of(lengths), "int"), name)
 
 
 def _of_awkward(docs: Any, cls: str, name: str) -> Any:
