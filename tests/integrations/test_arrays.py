@@ -268,6 +268,26 @@ def test_awkward(batch: Ragged) -> None:
         as_document(array)
 
 
+@pytest.mark.parametrize(
+    ("starts", "stops", "message"),
+    [
+        ([0, 2], [2, 50], "docs: document 1 has 48 values from 2 on, of 3"),
+        ([0, -2], [2, 1], "docs: document 1 has 3 values from -2 on, of 3"),
+        ([0, 2], [2, 1], "docs: document 1 has -1 values from 2 on, of 3"),
+        ([2**62, 0], [2**63 - 1, 1], "docs: document 0 has 4611686018427387903 values from 4611686018427387904 on, of 3"),
+    ],
+)
+def test_lists_of_awkward_outside_of_their_values(starts: list[int], stops: list[int], message: str) -> None:
+    """Awkward does not look; a kernel would read what is beyond."""
+    ak = needed("awkward")
+    index = ak.index.Index64
+    layout = ak.contents.ListArray(index(np.array(starts)), index(np.array(stops)), ak.contents.NumpyArray(np.arange(3)))
+    with pytest.raises(ValueError, match=message):
+        as_documents(ak.Array(layout))
+    empty = ak.contents.ListArray(index(np.array([9, 0])), index(np.array([9, 3])), ak.contents.NumpyArray(np.arange(3)))
+    assert rows(as_documents(ak.Array(empty))) == [[], [0, 1, 2]]
+
+
 # --- torch
 
 
@@ -297,6 +317,46 @@ def test_torch(batch: Ragged) -> None:
         as_documents(torch.nested.nested_tensor([torch.zeros(2)], layout=torch.jagged))
     with pytest.raises(TypeError, match="doc: expected one document"):
         as_document(nested)
+
+
+def test_nested_tensors_that_torch_does_not_check() -> None:
+    torch = needed("torch")
+    jagged = torch.nested.nested_tensor_from_jagged
+    values = torch.arange(4, dtype=torch.int32)
+    assert rows(as_documents(jagged(values, torch.tensor([1, 3, 3])))) == [[1, 2], []]
+    for offsets, lengths, message in [
+        ([0, 2, 1000], None, "docs: offsets of the nested tensor: expected at most 4, the number of values, got 1000"),
+        ([0, 3, 2], None, "docs: offsets of the nested tensor: document 1 ends before it starts: 3, then 2"),
+        ([-1, 3], None, "docs: offsets of the nested tensor: expected 0 or more at the start, got -1"),
+        ([0, 2, 4], [2, 100], "docs: document 1 has 100 values from 2 on, of 4"),
+        ([0, 2, 4], [2, -1], "docs: document 1 has -1 values from 2 on, of 4"),
+    ]:
+        nested = jagged(values, torch.tensor(offsets), None if lengths is None else torch.tensor(lengths))
+        with pytest.raises(ValueError, match=message):
+            as_documents(nested)
+
+
+def test_nested_tensors_of_uint64() -> None:
+    torch = needed("torch")
+    for lengths in (None, torch.tensor([1, 2])):
+        offsets = torch.tensor([0, 1, 3])
+        values = torch.tensor([1, 2, 3], dtype=torch.uint64)
+        assert rows(as_documents(torch.nested.nested_tensor_from_jagged(values, offsets, lengths))) == [[1], [2, 3]]
+        values = torch.from_numpy(np.array([1, 2, 2**64 - 1], np.uint64))
+        with pytest.raises(ValueError, match="docs: document 1, position 1: expected an integer that fits int64"):
+            as_documents(torch.nested.nested_tensor_from_jagged(values, offsets, lengths))
+
+
+def test_torch_does_not_write_into_arrow() -> None:
+    """Arrays of Arrow do not change, and may be a file that is mapped read-only."""
+    torch = needed("torch")
+    pa = needed("pyarrow")
+    array = pa.array(LISTS, pa.large_list(pa.int32()))
+    nested = Ragged.from_arrow(array).to_torch()
+    assert nested.values().dtype == torch.int32
+    nested.values().zero_()
+    nested.offsets().zero_()
+    assert array.to_pylist() == LISTS
 
 
 # --- datasets
