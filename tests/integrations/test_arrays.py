@@ -409,5 +409,15 @@ def test_boundaries_in_a_column_are_a_list_for_each_document() -> None:
         expected = BPE(6, alphabet="ab").fit(texts, boundaries=cuts, progress=False)
         column = pd.Series(texts, dtype="object")
         assert BPE(6, alphabet="ab").fit(column, boundaries=cuts, progress=False).fingerprint == expected.fingerprint
-    one = pd.Series([0, 1, 0, 1])
-    assert BPE(6, alphabet=2).fit(one, boundaries=[1], progress=False).vocabulary.n_documents == 1
+    for dtype in ("int64", "Int8", "category", "int32[pyarrow]"):
+        one = pd.Series([0, 1, 0, 1], dtype=dtype)
+        assert BPE(6, alphabet=2).fit(one, boundaries=[1], progress=False).vocabulary.n_documents == 1
+
+
+def test_boundaries_in_texts_of_awkward_are_a_list_for_each_document() -> None:
+    ak = needed("awkward")
+    for texts in (["abab", "ab"], ["abab"]):
+        cuts = [[1], [0]][: len(texts)]
+        expected = BPE(6, alphabet="ab").fit(texts, boundaries=cuts, progress=False)
+        assert BPE(6, alphabet="ab").fit(ak.Array(texts), boundaries=cuts, progress=False).fingerprint == expected.fingerprint
+    assert BPE(6, alphabet=2).fit(ak.Array([0, 1, 0, 1]), boundaries=[1], progress=False).vocabulary.n_documents == 1
