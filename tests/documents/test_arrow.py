@@ -264,6 +264,9 @@ def test_tables() -> None:
         as_documents(pa.table({"a": [1, 2], "b": [1, None]}))
     with pytest.raises(ValueError, match=r"document 1, position 0: expected an integer that fits int64, got 9223372036854775808"):
         as_documents(pa.table({"a": pa.array([1, 2**63], pa.uint64()), "b": [1, 2]}))
+    parts = [pa.table({"b": [1, 2], "a": pa.array([1, last], pa.uint64())}) for last in (3, 2**63)]
+    with pytest.raises(ValueError, match=r"document 3, position 1: expected an integer that fits int64, got 9223372036854775808"):
+        as_documents(pa.concat_tables(parts))
 
 
 def test_one_document() -> None:
@@ -285,8 +288,11 @@ def test_one_document() -> None:
     ):
         with pytest.raises(TypeError, match=f"^doc: expected one document .* got .*, {what}$"):
             as_document(bad)
-    with pytest.raises(ValueError, match="position 1: expected an integer that fits int64, got 18446744073709551615"):
-        as_document(pa.array([1, 2**64 - 1], pa.uint64()))
+    beyond = pa.array([1, 2**64 - 1], pa.uint64())
+    for read in (as_document, as_documents):
+        for docs, position in ((beyond, 1), (pa.chunked_array([beyond.slice(0, 1)] * 3 + [beyond]), 4)):
+            with pytest.raises(ValueError, match=f"^docs?: position {position}: expected an integer that fits int64, got 184467"):
+                read(docs)
 
 
 @pytest.mark.parametrize(
@@ -450,6 +456,19 @@ def test_bitmaps_begin_at_the_offset(count: int) -> None:
         as_documents(lists([0, 2, 4], items))
 
 
+def test_dictionaries_without_chunks() -> None:
+    pa = pytest.importorskip("pyarrow")
+    for values in (pa.list_(pa.int64()), pa.list_(pa.int8(), 2), pa.string(), pa.binary(), pa.null()):
+        assert plain(as_documents(pa.chunked_array([], pa.dictionary(pa.int8(), values)))) == plain(as_documents([]))
+    assert rows(as_documents(pa.chunked_array([], pa.dictionary(pa.int8(), pa.int64())))) == [[]]
+    for values, said in ((pa.float32(), "float32"), (pa.list_(pa.string()), "lists of strings"), (pa.bool_(), "bool")):
+        with pytest.raises(TypeError, match=f"got Arrow's {said}"):
+            as_documents(pa.chunked_array([], pa.dictionary(pa.int8(), values)))
+    no_table = MadeStream(integers([], dictionary=Made(b"+s", 0, [None], [integers([]), integers([])])), [])
+    with pytest.raises(TypeError, match="got Arrow's struct"):
+        as_documents(no_table)
+
+
 def test_memory_that_is_not_aligned() -> None:
     raw = np.zeros(64, np.uint8)
     raw[1:13] = np.array([5, 6, 7], np.int32).view(np.uint8)
@@ -457,6 +476,9 @@ def test_memory_that_is_not_aligned() -> None:
     made = Made(b"+L", 2, [None, raw[33:]], [Made(b"i", 3, [None, raw[1:]])])
     found = as_documents(made)
     assert rows(found) == [[5], [6, 7]] and found.values.flags.aligned and found.offsets.flags.aligned
+    for read in (as_document, as_documents):
+        one = read(Made(b"i", 3, [None, raw[1:]]))
+        assert rows(one) == [[5, 6, 7]] and one.values.flags.aligned
 
 
 NOT_VALID = [

@@ -55,6 +55,17 @@ def test_what_the_structs_say() -> None:
     assert (Schema.from_address(place).format, Schema.from_address(place).name) == (b"i", b"item")
 
 
+def test_a_requested_schema_that_was_released_is_not_read() -> None:
+    batch, _ = made()
+    wanted = batch.__arrow_c_array__()[0]
+    assert pointer_in(batch.__arrow_c_array__(wanted)[1], "arrow_array")
+    Moved(Schema, pointer_in(wanted, "arrow_schema"))  # and released at once
+    with pytest.raises(ValueError, match="requested_schema: what the capsule held was taken or released before"):
+        batch.__arrow_c_array__(wanted)
+    with pytest.raises(ValueError):
+        batch.__arrow_c_array__("int32")
+
+
 def test_capsules_that_nobody_takes() -> None:
     batch, references = made()
     capsules = batch.__arrow_c_array__()

@@ -398,6 +398,31 @@ def test_objects_with_bytes_are_documents() -> None:
         as_documents([strands[0], [1]])
 
 
+@pytest.mark.parametrize("kind", [int, float, dict, set, frozenset])
+def test_numbers_and_mappings_are_no_documents_whatever_their_bytes(kind: type) -> None:
+    value = type("Value", (kind,), {"__bytes__": lambda self: b"xx"})()
+    for read, docs in ((as_document, value), (as_documents, value), (as_documents, [value])):
+        with pytest.raises(TypeError, match="docs?: .*expected"):
+            read(docs)
+
+
+def test_an_iterator_gives_documents_whatever_its_bytes() -> None:
+    class Reader:
+        def __init__(self) -> None:
+            self.lines = iter(["ab", "c"])
+
+        def __iter__(self) -> Reader:
+            return self
+
+        def __next__(self) -> str:
+            return next(self.lines)
+
+        def __bytes__(self) -> bytes:
+            return b"xx"
+
+    assert rows(as_documents(Reader())) == rows(utf8_documents(Reader())) == [[97, 98], [99]]
+
+
 def test_paths_are_no_documents(tmp_path: Path) -> None:
     """A path has bytes, too; they are not what anybody wants to learn from."""
     with pytest.raises(TypeError, match="expected one document .* got PosixPath|expected one document .* got WindowsPath"):

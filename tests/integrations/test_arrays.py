@@ -128,6 +128,20 @@ def test_columns_of_polars() -> None:
         as_documents(pl.DataFrame({"a": [1], "b": ["x"]}))
 
 
+def test_objects_in_a_column_of_polars_are_not_their_addresses() -> None:
+    pl = needed("polars")
+    series = pl.Series("x", [np.array([1, 2]), [3]], dtype=pl.Object)
+    for given in (series, series.to_frame()):
+        assert rows(as_documents(given)) == [[1, 2], [3]]
+    assert as_documents(pl.Series(["né", ""], dtype=pl.Object)).kind == "str"
+    expected = BPE.for_text(260).fit(["né né"], progress=False)
+    assert BPE.for_text(260).fit(pl.Series(["né né"], dtype=pl.Object), progress=False).fingerprint == expected.fingerprint
+    with pytest.raises(TypeError, match="documents of one kind, got str .* and bytes"):
+        as_documents(pl.Series(["a", b"b"], dtype=pl.Object))
+    with pytest.raises(TypeError, match="doc: expected one document"):
+        as_document(series)
+
+
 def test_groups_of_polars() -> None:
     pl = needed("polars")
     frame = pl.DataFrame({"who": [2, 1, 2], "event": [5, 6, 7]})
@@ -151,7 +165,8 @@ def test_columns_of_pandas(batch: Ragged) -> None:
     for dtype in ("str", "string", "object", "string[python]", "string[pyarrow]", "category"):
         assert rows(as_documents(pd.Series(["né", ""], dtype=dtype))) == [[110, 233], []]
         assert BPE.for_text(260).fit(pd.Series(["né né", ""], dtype=dtype), progress=False).vocabulary.n_documents == 2
-    assert rows(as_documents(pd.Series([b"ab", b"c"]))) == [[97, 98], [99]]
+    for dtype in (object, "S2"):
+        assert rows(as_documents(pd.Series(np.array([b"ab", b"c"], dtype)))) == [[97, 98], [99]]
     for bad, error, message in [
         (pd.Series([1, None], dtype="Int64"), ValueError, "docs: position 1 is missing"),
         (pd.Series([1, None], dtype="int8[pyarrow]"), ValueError, "docs: position 1 is null"),
@@ -184,7 +199,7 @@ def test_wide_frames_of_pandas() -> None:
             as_documents(bad)
 
 
-@pytest.mark.parametrize("dtype", ["int16", "Int64", "int32[pyarrow]"])
+@pytest.mark.parametrize("dtype", ["int16", "Int64", "uint64", "int32[pyarrow]"])
 def test_groups_of_pandas(dtype: str) -> None:
     pd = needed("pandas")
     frame = pd.DataFrame({"who": ["b", "a", "b", None, "c", "a"], "event": pd.Series([5, 6, 7, 8, 9, 1], dtype=dtype)})
@@ -195,6 +210,27 @@ def test_groups_of_pandas(dtype: str) -> None:
         as_documents(frame.groupby("who"))
     with pytest.raises(TypeError, match="expected groups of integers, each of them a document, got groups of"):
         as_documents(frame.groupby("event")["who"])
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint64", "int32[pyarrow]"])
+@pytest.mark.parametrize("sort", [True, False])
+def test_groups_of_categories_that_do_not_occur(dtype: str, sort: bool) -> None:
+    pd = needed("pandas")
+    who = pd.Categorical(["a", "c", "a", None], categories=["d", "c", "b", "a"])
+    frame = pd.DataFrame({"who": who, "event": pd.Series([1, 2, 3, 4], dtype=dtype)})
+    for observed in (True, False):
+        groups = frame.groupby("who", observed=observed, sort=sort)["event"]
+        assert rows(as_documents(groups)) == [group.tolist() for _, group in groups]
+    assert rows(as_documents(frame[:0].groupby("who", observed=True)["event"])) == []
+
+
+def test_groups_of_integers_beyond_int64() -> None:
+    pd = needed("pandas")
+    frame = pd.DataFrame({"who": [1, 2, 1], "event": np.array([1, 2, 2**63], np.uint64)})
+    with pytest.raises(
+        ValueError, match="docs: document 0, position 1: expected an integer that fits int64, got 9223372036854775808"
+    ):
+        as_documents(frame.groupby("who")["event"])
 
 
 # --- awkward
@@ -232,6 +268,26 @@ def test_awkward(batch: Ragged) -> None:
         as_document(array)
 
 
+@pytest.mark.parametrize(
+    ("starts", "stops", "message"),
+    [
+        ([0, 2], [2, 50], "docs: document 1 has 48 values from 2 on, of 3"),
+        ([0, -2], [2, 1], "docs: document 1 has 3 values from -2 on, of 3"),
+        ([0, 2], [2, 1], "docs: document 1 has -1 values from 2 on, of 3"),
+        ([2**62, 0], [2**63 - 1, 1], "docs: document 0 has 4611686018427387903 values from 4611686018427387904 on, of 3"),
+    ],
+)
+def test_lists_of_awkward_outside_of_their_values(starts: list[int], stops: list[int], message: str) -> None:
+    """Awkward does not look; a kernel would read what is beyond."""
+    ak = needed("awkward")
+    index = ak.index.Index64
+    layout = ak.contents.ListArray(index(np.array(starts)), index(np.array(stops)), ak.contents.NumpyArray(np.arange(3)))
+    with pytest.raises(ValueError, match=message):
+        as_documents(ak.Array(layout))
+    empty = ak.contents.ListArray(index(np.array([9, 0])), index(np.array([9, 3])), ak.contents.NumpyArray(np.arange(3)))
+    assert rows(as_documents(ak.Array(empty))) == [[], [0, 1, 2]]
+
+
 # --- torch
 
 
@@ -261,6 +317,46 @@ def test_torch(batch: Ragged) -> None:
         as_documents(torch.nested.nested_tensor([torch.zeros(2)], layout=torch.jagged))
     with pytest.raises(TypeError, match="doc: expected one document"):
         as_document(nested)
+
+
+def test_nested_tensors_that_torch_does_not_check() -> None:
+    torch = needed("torch")
+    jagged = torch.nested.nested_tensor_from_jagged
+    values = torch.arange(4, dtype=torch.int32)
+    assert rows(as_documents(jagged(values, torch.tensor([1, 3, 3])))) == [[1, 2], []]
+    for offsets, lengths, message in [
+        ([0, 2, 1000], None, "docs: offsets of the nested tensor: expected at most 4, the number of values, got 1000"),
+        ([0, 3, 2], None, "docs: offsets of the nested tensor: document 1 ends before it starts: 3, then 2"),
+        ([-1, 3], None, "docs: offsets of the nested tensor: expected 0 or more at the start, got -1"),
+        ([0, 2, 4], [2, 100], "docs: document 1 has 100 values from 2 on, of 4"),
+        ([0, 2, 4], [2, -1], "docs: document 1 has -1 values from 2 on, of 4"),
+    ]:
+        nested = jagged(values, torch.tensor(offsets), None if lengths is None else torch.tensor(lengths))
+        with pytest.raises(ValueError, match=message):
+            as_documents(nested)
+
+
+def test_nested_tensors_of_uint64() -> None:
+    torch = needed("torch")
+    for lengths in (None, torch.tensor([1, 2])):
+        offsets = torch.tensor([0, 1, 3])
+        values = torch.tensor([1, 2, 3], dtype=torch.uint64)
+        assert rows(as_documents(torch.nested.nested_tensor_from_jagged(values, offsets, lengths))) == [[1], [2, 3]]
+        values = torch.from_numpy(np.array([1, 2, 2**64 - 1], np.uint64))
+        with pytest.raises(ValueError, match="docs: document 1, position 1: expected an integer that fits int64"):
+            as_documents(torch.nested.nested_tensor_from_jagged(values, offsets, lengths))
+
+
+def test_torch_does_not_write_into_arrow() -> None:
+    """Arrays of Arrow do not change, and may be a file that is mapped read-only."""
+    torch = needed("torch")
+    pa = needed("pyarrow")
+    array = pa.array(LISTS, pa.large_list(pa.int32()))
+    nested = Ragged.from_arrow(array).to_torch()
+    assert nested.values().dtype == torch.int32
+    nested.values().zero_()
+    nested.offsets().zero_()
+    assert array.to_pylist() == LISTS
 
 
 # --- datasets
@@ -313,5 +409,15 @@ def test_boundaries_in_a_column_are_a_list_for_each_document() -> None:
         expected = BPE(6, alphabet="ab").fit(texts, boundaries=cuts, progress=False)
         column = pd.Series(texts, dtype="object")
         assert BPE(6, alphabet="ab").fit(column, boundaries=cuts, progress=False).fingerprint == expected.fingerprint
-    one = pd.Series([0, 1, 0, 1])
-    assert BPE(6, alphabet=2).fit(one, boundaries=[1], progress=False).vocabulary.n_documents == 1
+    for dtype in ("int64", "Int8", "category", "int32[pyarrow]"):
+        one = pd.Series([0, 1, 0, 1], dtype=dtype)
+        assert BPE(6, alphabet=2).fit(one, boundaries=[1], progress=False).vocabulary.n_documents == 1
+
+
+def test_boundaries_in_texts_of_awkward_are_a_list_for_each_document() -> None:
+    ak = needed("awkward")
+    for texts in (["abab", "ab"], ["abab"]):
+        cuts = [[1], [0]][: len(texts)]
+        expected = BPE(6, alphabet="ab").fit(texts, boundaries=cuts, progress=False)
+        assert BPE(6, alphabet="ab").fit(ak.Array(texts), boundaries=cuts, progress=False).fingerprint == expected.fingerprint
+    assert BPE(6, alphabet=2).fit(ak.Array([0, 1, 0, 1]), boundaries=[1], progress=False).vocabulary.n_documents == 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.runtime.arrays import describe, offsets_of, place_of
+from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, plain
 
 if TYPE_CHECKING:
     from ubpe_numba.documents.arrow_columns import Column
@@ -88,7 +88,7 @@ def read_arrow_document(source: Any, name: str) -> NDArray[Any]:
     if field.format == "+s" or _kind_of(field, name) != "one":
         given = "a table" if field.format == "+s" else f"a column of {type_name(field)}"
         raise TypeError(f"{name}: expected one document (a column of integers), got {describe(source)}, {given}")
-    return _read(field, parts, name, None).values
+    return plain(_read(field, parts, name, None).values)
 
 
 def _read(field: Field, parts: Iterator[Part], name: str, nulls: str | None) -> Flat:
@@ -109,9 +109,15 @@ def _read(field: Field, parts: Iterator[Part], name: str, nulls: str | None) -> 
     return Flat(values, np.array([0, values.size]) if kind == "one" else offsets_of(lengths), kind)
 
 
-def rows_of(columns: list[NDArray[Any]], name: str, n: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The rows of n integers that stand in columns, as documents side by side: values and int64[n + 1] offsets."""
-    checked = [_signed(column, name, np.arange(n + 1), j) for j, column in enumerate(columns)]
+def rows_of(columns: list[NDArray[Any]], name: str, n: int, number: int = 0) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The rows of n integers that stand in columns, as documents side by side: values and int64[n + 1] offsets.
+
+    `number` is that of the first document in messages.
+    """
+    checked = [
+        _signed(column, lambda i, j=j: f"{name}: document {number + i}, position {j}")  # type: ignore[misc]
+        for j, column in enumerate(columns)
+    ]
     dtype = np.result_type(*{column.dtype for column in checked})
     rows = np.empty((n, len(checked)), dtype)
     for j, column in enumerate(checked):
@@ -129,6 +135,8 @@ def _kind_of(field: Field, name: str) -> str:
     said = type_name(field)
     if is_integer(field):
         return "one"
+    if field.dictionary is not None and field.dictionary.format != "+s":
+        return _kind_of(field.dictionary, name)
     if said in ("strings", "binary"):
         return "str" if said == "strings" else "bytes"
     if said == "null" or (said.startswith("lists of ") and (said == "lists of null" or is_integer(field.children[0]))):
@@ -148,8 +156,7 @@ def _of_part(field: Field, part: Part, name: str, number: int, nulls: str | None
         values, holes = found
         if holes is not None:
             raise ValueError(f"{name}: position {number + int(np.argmax(holes))} is null; drop nulls first")
-        size = np.array([0, values.size])
-        return Flat(_signed(values, name, size, None, number), size, "one")
+        return Flat(_signed(values, lambda at: f"{name}: position {number + at}"), np.array([0, values.size]), "one")
     column = read_rows(field, part)
     if column is None:
         raise _wrong_type(field, name)
@@ -171,7 +178,9 @@ def checked(column: Column, name: str, number: int = 0, nulls: str | None = None
     values, offsets, kind = column.values, column.offsets, column.kind
     if column.holes is not None and (at := np.flatnonzero(column.holes)).size:
         raise ValueError(f"{place_of(name, offsets, int(at[0]), number)} is null; drop nulls first")
-    return Flat(_signed(values, name, offsets, None, number) if kind == "int" else values, offsets, kind)
+    if kind == "int":
+        values = _signed(values, lambda at: place_of(name, offsets, at, number))
+    return Flat(values, offsets, kind)
 
 
 def _of_table(field: Field, part: Part, name: str, number: int, nulls: str | None) -> Flat:
@@ -192,7 +201,7 @@ def _of_table(field: Field, part: Part, name: str, number: int, nulls: str | Non
             i = number + int(np.argmax(found[1]))
             raise ValueError(f"{name}: document {i}, column {child.name!r} is null; drop nulls first")
         columns.append(found[0])
-    return Flat(*rows_of(columns, name, n), "int")
+    return Flat(*rows_of(columns, name, n, number), "int")
 
 
 def _only_column(field: Field, name: str) -> int | None:
@@ -210,18 +219,16 @@ def _only_column(field: Field, name: str) -> int | None:
     raise TypeError(f"{name}: expected a sequence of documents, got a table of {names}; give one column of it")
 
 
-def _signed(
-    values: NDArray[Any], name: str, offsets: NDArray[np.int64], column: int | None = None, number: int = 0
-) -> NDArray[Any]:
-    """Integers as they are, but uint64 as int64: NumPy and Numba promote a mix of the two to float64. ValueError beyond int64."""
+def _signed(values: NDArray[Any], where: Callable[[int], str]) -> NDArray[Any]:
+    """Integers as they are, but uint64 as int64: NumPy and Numba promote a mix of the two to float64.
+
+    ValueError beyond int64; `where` says what messages call the value at an index.
+    """
     if values.dtype != np.uint64:
         return values
     signed = values.view(np.int64)
     if (at := np.flatnonzero(signed < 0)).size:
-        where = place_of(name, offsets, int(at[0]), number)
-        if column is not None:
-            where = f"{name}: document {at[0]}, position {column}"
-        raise ValueError(f"{where}: expected an integer that fits int64, got {values[at[0]]}")
+        raise ValueError(f"{where(int(at[0]))}: expected an integer that fits int64, got {values[at[0]]}")
     return signed
 
 

@@ -46,8 +46,11 @@ def export_lists(values: NDArray[np.int32], offsets: NDArray[np.int64], requeste
     form, item = b"+L", (b"i", b"item", _NULLABLE)
     if requested is not None:
         wanted = Schema.from_address(pointer_in(requested, "arrow_schema"))
-        if wanted.format in _OFFSETS and wanted.n_children == 1 and offsets[-1] <= np.iinfo(_OFFSETS[wanted.format]).max:
-            child = Schema.from_address(ctypes.c_void_p.from_address(wanted.children).value or 0)
+        if not wanted.release:
+            raise ValueError("requested_schema: what the capsule held was taken or released before")
+        place = ctypes.c_void_p.from_address(wanted.children).value if wanted.n_children == 1 else None
+        if place and wanted.format in _OFFSETS and offsets[-1] <= np.iinfo(_OFFSETS[wanted.format]).max:
+            child = Schema.from_address(place)
             if child.format in _VALUES and not child.dictionary:
                 form, item = wanted.format, (child.format, child.name or b"", child.flags & _NULLABLE)
     numbers = np.ascontiguousarray(values, _VALUES[item[0]])

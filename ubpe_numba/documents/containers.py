@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.arrow import Flat, checked, has_arrow, read_arrow_document, rows_of
 from ubpe_numba.documents.arrow_columns import Column, Kind
-from ubpe_numba.documents.gathered import gathered
-from ubpe_numba.runtime.arrays import describe, offsets_of, plain
+from ubpe_numba.runtime.arrays import check_offsets, describe, offsets_of, plain
 
 __all__ = ["unpacked"]
 
@@ -72,7 +71,7 @@ def _of_series(series: Any, name: str) -> Any:
             raise ValueError(f"{name}: position {at[0]} is missing; drop missing values first")
         return series.to_numpy(dtype.numpy_dtype)
     array = series.to_numpy()
-    return array if array.dtype.kind != "O" else list(array)
+    return array if array.dtype.kind not in "OUST" else list(array)
 
 
 def _integers_of(series: Any, name: str) -> NDArray[Any] | None:
@@ -98,7 +97,7 @@ def _of_frame(frame: Any, name: str) -> Flat:
     return Flat(*rows_of(columns, name, len(frame)), "int")
 
 
-def _of_groups(groups: Any, name: str) -> Flat:
+def _of_groups(groups: Any, name: str) -> Any:
     """The values of each group of a column, groups in their order."""
     values = _integers_of(groups.obj, name)
     if values is None:
@@ -106,8 +105,11 @@ def _of_groups(groups: Any, name: str) -> Flat:
     number = groups.ngroup().to_numpy()
     member = np.flatnonzero(number >= 0)  # of no group: where the key is missing
     of = number[member].astype(np.int64)
+    lengths = np.bincount(of)
+    if lengths.size != groups.ngroups:  # categories that do not occur are groups, and have no numbers
+        return [_integers_of(group, name) for _, group in groups]
     order = member[np.argsort(of, kind="stable")]
-    return Flat(values[order], offsets_of(np.bincount(of, minlength=groups.ngroups)), "int")
+    return checked(Column(values[order], offsets_of(lengths), "int"), name)
 
 
 def _of_awkward(docs: Any, cls: str, name: str) -> Any:
@@ -134,7 +136,17 @@ def _of_awkward(docs: Any, cls: str, name: str) -> Any:
     if inner is not None:
         values, holes = plain(_picked(values, inner)), inner < 0
     held = Column(plain(values), np.zeros(1, np.int64), kind, None, holes)
+    _check_stretches(starts, stops - starts, values.size, name)
     return checked(held.stretches(starts, stops - starts, nulls if nulls is not None and nulls.any() else None), name)
+
+
+def _check_stretches(starts: NDArray[np.int64], lengths: NDArray[np.int64], size: int, name: str) -> None:
+    """ValueError unless documents are inside of `size` values: these libraries do not look. Empty ones may be anywhere."""
+    # Compared with what is left: a sum of two arbitrary numbers may overflow.
+    outside = (lengths < 0) | ((lengths > 0) & ((starts < 0) | (starts > size) | (lengths > size - starts)))
+    if (at := np.flatnonzero(outside)).size:
+        i = at[0]
+        raise ValueError(f"{name}: document {i} has {lengths[i]} values from {starts[i]} on, of {size}")
 
 
 def _resolved(layout: Any) -> tuple[Any, NDArray[np.int64] | None]:
@@ -163,8 +175,11 @@ def _of_torch(docs: Any, cls: str, name: str) -> Any:
         raise TypeError(f"{name}: expected a nested tensor of 1-D tensors of integers, got values as {describe(values)}")
     offsets, lengths = np.asarray(docs.offsets()).astype(np.int64), docs.lengths()
     if lengths is None:
-        return Flat(values, offsets, "int")
-    return Flat(*gathered(values, offsets[:-1], np.asarray(lengths).astype(np.int64)), "int")
+        check_offsets(offsets, values.size, f"{name}: offsets of the nested tensor")
+        return checked(Column(values[offsets[0] : offsets[-1]], offsets - offsets[0], "int"), name)
+    sizes = np.asarray(lengths).astype(np.int64)
+    _check_stretches(offsets[:-1], sizes, values.size, name)
+    return checked(Column(values, offsets, "int").stretches(offsets[:-1], sizes, None), name)
 
 
 def _of_datasets(docs: Any, cls: str, name: str) -> Any:
@@ -176,6 +191,9 @@ def _of_datasets(docs: Any, cls: str, name: str) -> Any:
 def _of_polars(docs: Any, cls: str, name: str) -> Any:
     if cls.endswith("GroupBy"):
         raise TypeError(f"{name}: expected documents, got groups of a polars frame; give .agg('column')['column']")
+    column = docs.to_series(0) if cls == "DataFrame" and docs.width == 1 else docs
+    if str(getattr(column, "dtype", "")) == "Object":  # as an Arrow array it would be the addresses of objects of Python
+        return list(column)
     return docs
 
 

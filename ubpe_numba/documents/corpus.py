@@ -99,7 +99,7 @@ def as_corpus(
         weights = None if sample_weight is None else weights_of(sample_weight, given.offsets)
     values, cuts = given.values, given.offsets
     n = cuts.size - 1
-    inner = None if boundaries is None else _inner(docs, offsets, boundaries, cuts)
+    inner = None if boundaries is None else _inner(docs, offsets, boundaries, given)
     if weights is not None and not weights.all():  # documents of weight 0 are left out
         stay = np.flatnonzero(weights)
         kept = given.take(stay)
@@ -120,9 +120,11 @@ def as_corpus(
     return Corpus(given, values, segments, document_of, None if weights is None else weights[document_of], n_documents, n_symbols)
 
 
-def _inner(docs: Any, offsets: Any, boundaries: Any, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _inner(docs: Any, offsets: Any, boundaries: Any, read: Documents) -> tuple[np.ndarray, np.ndarray]:
     """The boundaries inside documents, each once: flat positions int64[k] and the document of each, int64[k]."""
-    one = getattr(docs, "ndim", None) == 1 and getattr(getattr(docs, "dtype", None), "kind", "i") in "iu"  # no column of texts
+    dtype, cuts = getattr(docs, "dtype", None), read.offsets
+    dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    one = getattr(docs, "ndim", None) == 1 and read.kind == "int" and getattr(dtype, "kind", "i") in "iu"  # no column of texts
     single = offsets is None and (isinstance(docs, (str, bytes, bytearray, memoryview)) or one)
     if single and not isinstance(docs, Counts):
         given = as_document(boundaries, name="boundaries")

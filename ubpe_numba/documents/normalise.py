@@ -11,7 +11,7 @@ import math
 import os
 import sys
 from array import array as stdlib_array
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ __all__ = ["Documents", "as_document", "as_documents", "code_points", "from_flat
 
 _INT32 = np.dtype(np.int32)
 _LISTS = (list, tuple, range)
+_NO_BYTES = (*_LISTS, str, int, float, Mapping, Set, Iterator, os.PathLike)  # whatever their `__bytes__` gives
 _KIND_NAMES = {"int": "integers", "str": "str", "bytes": "bytes"}
 _MIXED = "{}: expected documents of one kind, got {} (document {}) and {} (document {})"
 _END = object()
@@ -221,7 +222,7 @@ def _is_array(cls: type) -> bool:
 
 def _has_bytes(cls: type) -> bool:
     """Whether an object of the class is a document of bytes: it says what its bytes are, and is nothing else; a path is none."""
-    return hasattr(cls, "__bytes__") and not (_is_array(cls) or has_arrow(cls) or issubclass(cls, (*_LISTS, str, os.PathLike)))
+    return hasattr(cls, "__bytes__") and not (_is_array(cls) or has_arrow(cls) or issubclass(cls, _NO_BYTES))
 
 
 def _bytes_of(doc: Any, name: str) -> bytes:

@@ -26,7 +26,6 @@ from ubpe_numba.runtime.arrays import (
     place_of,
     places_of,
     plain,
-    writable,
 )
 from ubpe_numba.runtime.extras import require
 
@@ -518,7 +517,7 @@ class Ragged:
         -------
         torch.Tensor
             A nested tensor of int32 with the layout `torch.jagged`, whose values and offsets are those of `compact`, in the same
-            memory.
+            memory; but copies of those that are read-only, such as Arrow's: any tensor of torch can be written to.
 
         Raises
         ------
@@ -527,7 +526,9 @@ class Ragged:
         """
         torch = require("torch", "to_torch", "torch")
         whole = self.compact()
-        values, offsets = (torch.from_numpy(writable(array)) for array in (whole.values, whole.offsets))
+        values, offsets = (
+            torch.from_numpy(array if array.flags.writeable else array.copy()) for array in (whole.values, whole.offsets)
+        )
         return torch.nested.nested_tensor_from_jagged(values, offsets)
 
     def to_awkward(self) -> Any:
