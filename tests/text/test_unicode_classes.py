@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import subprocess
+import sys
 import unicodedata
 from typing import Any
 
@@ -113,3 +115,9 @@ def test_regex_knows_the_long_s() -> None:
     """The kernels assume that U+017F is the only other code point that folds to a letter of a contraction."""
     everything = "".join(map(chr, range(0x80, 0x110000)))
     assert regex.findall("(?i)[sdmtlver]", everything) == ["\u017f"]
+
+
+def test_threads_do_not_meet_in_the_table_of_base85() -> None:
+    """Python 3.11 fills it at the first call, without a lock; here it is full before threads come."""
+    code = "import base64, ubpe_numba.text.unicode_classes as u; assert getattr(base64, '_b85dec', ()) is not None"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -34,6 +34,9 @@ __all__ = ["VERSIONS", "class_table", "flags_of_code_points"]
 #: The versions of Unicode whose classes are known, the newest first.
 VERSIONS = (UNICODE_VERSION, *OLDER)
 
+# Its table is made by the first call, without a lock: another thread then meets a part of it (Python 3.11).
+base64.b85decode(b"")
+
 SIZE = 0x110000
 _BLOCK = 64  # code points that share all bytes of UTF-8 but the last
 _CLASSES = {
