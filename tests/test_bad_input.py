@@ -313,7 +313,7 @@ BAD_DOCS = [
     (np.array([[True, False]]), TypeError, "integers, got an array of bool.*astype"),
     (np.array([1j]), TypeError, "integers, got an array of complex128"),
     (np.array([1, 2], object), TypeError, "integers, got an array of object"),
-    (np.array([[0], [0, 1]], object), TypeError, "integers, got an array of object.*list of integer arrays"),
+    (np.array([[0], [0, 1]], object), TypeError, "integers, got an array of object.*use tolist"),
     (np.array(["a", "b"]), TypeError, "integers, got an array of <U1.*tolist"),
     (np.array([b"a"]), TypeError, r"integers, got an array of \|S1"),
     (np.array(["2020-01-01"], "M8[D]"), TypeError, "integers, got an array of datetime64"),

@@ -49,9 +49,9 @@ FOUND = {
     "UBPE": ("bb1ff6d497b4ae157f3c659d684d894e", "b266fc86708a7a2b"),
     "shortest": ("77ac8c70b718109f80ae55570a3bac6d", "fce94792bb219c89"),
     "likelihood": ("1aed4ab05c8359bbd808fa899ba1ccd1", "7a3b5f54b4217791"),
-    "gpt2": ("55fb342b2a44504e614214d8fac0f966", "cd528f0d4d8d164a"),
-    "o200k": ("0231d12ea522e030b02262a18f6c0c13", "f58edb4b980ab060"),
-    "characters": ("52456e28e1c6e57cd297c135ffe84dc8", "a79158f2c036d03a"),
+    "gpt2": ("5336ff479f18c30751ec650a3abf6956", "858ac6b54c4472f2"),
+    "o200k": ("c2cde60e2a7c1b55efc0966ec8a49244", "6202c5eae1054c5f"),
+    "characters": ("3764e2305507f3dfecc762c796ade09c", "40a983e295f0818b"),
 }
 
 

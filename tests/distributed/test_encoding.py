@@ -327,7 +327,9 @@ def test_errors_name_file_row_and_position(client: Any, tmp_path: Path) -> None:
     with pytest.raises(UnknownSymbolError, match=r"partition 1: document 2, position 0"):
         encode(tok, [["ab"], ["a", "b", "c"]], client=client)
     pq.write_table(pa.table({"doc": ["ab", None]}), paths[1])
-    with pytest.raises(ValueError, match=r"source-1.parquet, rows 0\.\.1: column 'doc': document 1 is null; drop nulls first"):
+    with pytest.raises(
+        ValueError, match=r"source-1.parquet, rows 0\.\.1: column 'doc': document 1 is null; drop or fill nulls first"
+    ):
         encode(tok, paths[1], str(tmp_path / "null"), client=client)
     assert os.listdir(tmp_path / "null") == ["_ubpe.json"]
 

@@ -176,7 +176,7 @@ def test_nulls(layout: str, start: int) -> None:
     part = array.slice(start)
     first = next(i for i, doc in enumerate(docs[start:]) if doc is None)
     for docs_given in (part, pa.chunked_array([part.slice(0, 2), part.slice(2)])):
-        with pytest.raises(ValueError, match=f"^docs: document {first} is null; drop nulls first$"):
+        with pytest.raises(ValueError, match=f"^docs: document {first} is null; drop or fill nulls first$"):
             as_documents(docs_given)
         with pytest.raises(ValueError, match=f"^array: document {first} is null; .* pass nulls='empty'$"):
             Ragged.from_arrow(docs_given)
@@ -205,7 +205,7 @@ def test_nulls_inside_are_refused(chunks: bool) -> None:
     if chunks:
         part = pa.chunked_array([part.slice(0, 1), part.slice(1)])
     for read in (as_documents, lambda docs: Ragged.from_arrow(docs, nulls="empty")):
-        with pytest.raises(ValueError, match=r": document 2, position 2 is null; drop nulls first"):
+        with pytest.raises(ValueError, match=r": document 2, position 2 is null; drop or fill nulls first"):
             read(part)
     assert rows(as_documents(array.slice(1, 2))) == [[8], []]
     with pytest.raises(ValueError, match="document 1, position 0 is null"):
@@ -222,7 +222,7 @@ def test_texts_that_are_null_are_refused(texts: list[Any], kind: str) -> None:
     pa = pytest.importorskip("pyarrow")
     array = pa.array(texts, pa.string()).dictionary_encode() if kind == "dictionary" else pa.array(texts, getattr(pa, kind)())
     for read in (as_documents, utf8_documents):
-        with pytest.raises(ValueError, match=rf"docs: document {texts.index(None)} is null; drop nulls first"):
+        with pytest.raises(ValueError, match=rf"docs: document {texts.index(None)} is null; drop or fill nulls first"):
             read(array)
     given = read_arrow(array, "docs", "empty")
     assert given.values.tobytes() == "".join(text or "" for text in texts).encode()

@@ -458,12 +458,12 @@ def test_arrow_arrays_are_taken_without_a_copy() -> None:
 def test_bad_arrow_arrays_are_refused() -> None:
     pa = pytest.importorskip("pyarrow")
     for docs, error, message in [
-        (pa.array([[1], None]), ValueError, "docs: document 1 is null; drop nulls first"),
+        (pa.array([[1], None]), ValueError, "docs: document 1 is null; drop or fill nulls first"),
         (pa.chunked_array([[[1]], [None]], pa.list_(pa.int8())), ValueError, "docs: document 1 is null"),
         (pa.array([[9], [], [1, None]]).slice(1), ValueError, "docs: document 1, position 1 is null"),
         (pa.array([[0.5]]), TypeError, "got Arrow's lists of float64; round or quantise first"),
         (pa.array([["a"]]), TypeError, "got Arrow's lists of strings"),
-        (pa.array(["a", None]), ValueError, "docs: document 1 is null; drop nulls first"),
+        (pa.array(["a", None]), ValueError, "docs: document 1 is null; drop or fill nulls first"),
         (pa.scalar(1), TypeError, "docs: expected a sequence of documents"),
         (pa.table({"a": [[1]], "b": [1]}), TypeError, "docs: expected a sequence of documents"),
     ]:

@@ -670,3 +670,10 @@ def test_without_scipy_the_error_names_the_extra() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["ActionTokenizer needs scipy: pip install 'ubpe-numba[actions]'", "False"]
+
+
+def test_a_column_of_steps_is_not_taken_for_a_chunk() -> None:
+    with pytest.raises(
+        ValueError, match=r"chunks: expected \[chunks, steps, dimensions\], got an array of float64, shape \(40, 3\)"
+    ):
+        ActionTokenizer.fit(np.zeros((40, 3)))

@@ -181,6 +181,12 @@ def test_columns_of_pandas(batch: Ragged) -> None:
         as_document(pd.Series([[1, 2]]))
 
 
+def test_a_frame_of_one_column_of_texts() -> None:
+    pd = needed("pandas")
+    for column in (pd.Series(["low", "lower"]), pd.Series(["low", "lower"], dtype=object), pd.Series([b"ab", b""], dtype=object)):
+        assert rows(as_documents(column.to_frame("text"))) == rows(as_documents(column))
+
+
 def test_wide_frames_of_pandas() -> None:
     pd = needed("pandas")
     frame = pd.DataFrame({"a": [1, 2], "b": np.array([3, 4], np.uint64), "c": pd.Series([5, 6], dtype="Int16")})

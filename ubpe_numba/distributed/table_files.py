@@ -108,7 +108,9 @@ def through(batch: Any, row: int, column: str, convert: Convert) -> Any:
     """What becomes of the documents of a batch; errors number them from `row` on. ValueError for one that is null."""
     docs = arrow_documents(batch.column(column), f"column {column!r}")
     if docs.null_count:
-        raise ValueError(f"column {column!r}: document {row + docs.is_null().to_pylist().index(True)} is null; drop nulls first")
+        raise ValueError(
+            f"column {column!r}: document {row + docs.is_null().to_pylist().index(True)} is null; drop or fill nulls first"
+        )
     try:
         return convert(docs)
     except LocatedError as error:

@@ -155,7 +155,7 @@ def _of_part(field: Field, part: Part, name: str, number: int, nulls: str | None
         assert found is not None
         values, holes = found
         if holes is not None:
-            raise ValueError(f"{name}: position {number + int(np.argmax(holes))} is null; drop nulls first")
+            raise ValueError(f"{name}: position {number + int(np.argmax(holes))} is null; drop or fill nulls first")
         return Flat(_signed(values, lambda at: f"{name}: position {number + at}"), np.array([0, values.size]), "one")
     column = read_rows(field, part)
     if column is None:
@@ -172,12 +172,12 @@ def checked(column: Column, name: str, number: int = 0, nulls: str | None = None
         if nulls != "empty":
             or_empty = ", or pass nulls='empty'" if nulls == "raise" else ""
             i = number + int(np.argmax(column.nulls))
-            raise ValueError(f"{name}: document {i} is null; drop nulls first{or_empty}")
+            raise ValueError(f"{name}: document {i} is null; drop or fill nulls first{or_empty}")
         lengths = np.where(column.nulls, 0, np.diff(column.offsets))
         column = column.stretches(column.offsets[:-1], lengths, None)
     values, offsets, kind = column.values, column.offsets, column.kind
     if column.holes is not None and (at := np.flatnonzero(column.holes)).size:
-        raise ValueError(f"{place_of(name, offsets, int(at[0]), number)} is null; drop nulls first")
+        raise ValueError(f"{place_of(name, offsets, int(at[0]), number)} is null; drop or fill nulls first")
     if kind == "int":
         values = _signed(values, lambda at: place_of(name, offsets, at, number))
     return Flat(values, offsets, kind)
@@ -189,7 +189,7 @@ def _of_table(field: Field, part: Part, name: str, number: int, nulls: str | Non
 
     n, missing = part.length, part.nulls(0, part.length)
     if missing is not None:
-        raise ValueError(f"{name}: row {number + int(np.argmax(missing))} is null; drop nulls first")
+        raise ValueError(f"{name}: row {number + int(np.argmax(missing))} is null; drop or fill nulls first")
     chosen = _only_column(field, name)
     if chosen is not None:
         return _of_part(field.children[chosen], part.child(chosen).slice(part.offset, n), name, number, nulls)
@@ -199,7 +199,7 @@ def _of_table(field: Field, part: Part, name: str, number: int, nulls: str | Non
         assert found is not None
         if found[1] is not None:
             i = number + int(np.argmax(found[1]))
-            raise ValueError(f"{name}: document {i}, column {child.name!r} is null; drop nulls first")
+            raise ValueError(f"{name}: document {i}, column {child.name!r} is null; drop or fill nulls first")
         columns.append(found[0])
     return Flat(*rows_of(columns, name, n, number), "int")
 

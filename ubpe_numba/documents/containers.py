@@ -27,8 +27,8 @@ def unpacked(docs: Any, name: str) -> Any:
     Parameters
     ----------
     docs
-        Of pandas: a Series, a DataFrame whose columns are all of integers, a column of a groupby. An array of awkward, a nested
-        tensor of torch, a column of a dataset of datasets.
+        Of pandas: a Series, a DataFrame of one column of documents or with columns of integers only, a column of a groupby. An
+        array of awkward, a nested tensor of torch, a column of a dataset of datasets.
     name : str
         What messages call it.
 
@@ -83,11 +83,13 @@ def _integers_of(series: Any, name: str) -> NDArray[Any] | None:
     return plain(values) if isinstance(values, np.ndarray) and values.dtype.kind in "iu" else None
 
 
-def _of_frame(frame: Any, name: str) -> Flat:
-    columns = []
+def _of_frame(frame: Any, name: str) -> Any:
+    columns: list[NDArray[Any]] = []
     for j, label in enumerate(frame.columns):
         column = _integers_of(frame.iloc[:, j], f"{name}: column {label!r}")
         if column is None:
+            if len(frame.columns) == 1:
+                return _of_series(frame.iloc[:, 0], name)
             names = ", ".join(map(repr, frame.columns))
             raise TypeError(f"{name}: expected a sequence of documents, got a table of {names}; give one column of it")
         columns.append(column)
@@ -120,7 +122,7 @@ def _of_awkward(docs: Any, cls: str, name: str) -> Any:
         if index is None or not layout.is_numpy or layout.purelist_depth > 1:
             return docs
         if (missing := np.flatnonzero(index < 0)).size:
-            raise ValueError(f"{name}: position {missing[0]} is null; drop nulls first")
+            raise ValueError(f"{name}: position {missing[0]} is null; drop or fill nulls first")
         return _picked(np.asarray(layout.data), index)
     starts, stops = np.asarray(layout.starts.data, np.int64), np.asarray(layout.stops.data, np.int64)
     nulls = None

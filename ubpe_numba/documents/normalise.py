@@ -38,7 +38,7 @@ _ACCEPTED = "integer arrays, lists of integers, str or bytes"
 _ADVICE = {
     "f": "; round or quantise first",
     "b": "; use astype('uint8')",
-    "O": "; pass a list of integer arrays",
+    "O": "; use tolist() for a document each, of integers, str or bytes",
     "U": "; use tolist() for a document each, ''.join() for one",
     "S": "; use tolist() for a document each, b''.join() for one",
 }

@@ -194,6 +194,10 @@ class ActionTokenizer:
         """
         scale, most = _checked_scale(scale), positive(vocab_size, "vocab_size")
         blocks = as_blocks(chunks)
+        if getattr(chunks, "ndim", 3) == 2:  # one chunk is a column of a data set in most cases
+            raise ValueError(
+                f"chunks: expected [chunks, steps, dimensions], got {describe(chunks)}: cut it, or [it] is one chunk"
+            )
         if not sum(map(len, blocks)):
             raise ValueError("chunks: expected at least one chunk")
         steps, dimensions = ({block.shape[axis] for block in blocks} for axis in (1, 2))
