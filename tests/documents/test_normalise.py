@@ -205,7 +205,7 @@ ARRAY = "documents are integers, got an array of"
         (
             np.array([[1], [2, 3]], object),
             TypeError,
-            f"docs: {ARRAY} object, shape (2,); pass a list of integer",
+            f"docs: {ARRAY} object, shape (2,); use tolist() for a document each",
         ),
         (np.array(["a"]), TypeError, f"docs: {ARRAY} <U1, shape (1,); use tolist()"),
         (

@@ -191,7 +191,7 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
         return _from_array(given, name)
     if has_arrow(type(given)) and not isinstance(given, (list, tuple)):
         return from_flat(read_arrow(given, name))
-    if isinstance(docs, (Mapping, Set)) or hasattr(type(docs), "__dataframe__"):
+    if isinstance(given, (Mapping, Set)) or hasattr(type(given), "__dataframe__"):
         raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}")
     if _is_array(type(given)):
         array = np.asanyarray(given)
