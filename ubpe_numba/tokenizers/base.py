@@ -15,7 +15,7 @@ from ubpe_numba.coding import requests, streams
 from ubpe_numba.coding.coder import Coder, Encode, EncodeOptions
 from ubpe_numba.coding.encoder_stream import EncoderStream, stream_of
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.skipped_ids import ids_to_skip, without_ids
+from ubpe_numba.coding.skipped_ids import ids_to_skip, read_left
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
@@ -1446,7 +1446,11 @@ class Tokenizer(ABC):
 
     def _known(self, ids: Any, offsets: Any) -> Ragged:
         """Encoded documents of the user, every id of which stands for a token; raises as `decode_batch`."""
-        checked = self._ids(as_documents(ids, offsets, name="ids"))
+        return self._checked(as_documents(ids, offsets, name="ids"))
+
+    def _checked(self, documents: Documents) -> Ragged:
+        """Ids given by the user as int32; UnknownTokenError unless each stands for a token."""
+        checked = self._ids(documents)
         self._coder.decoder.check(checked.values, checked.offsets, int(checked.offsets[0]))
         return checked
 
@@ -1515,7 +1519,7 @@ class Tokenizer(ABC):
         if out is None and is_whole and (short := self._short_decoder()) is not None and (doc := short(ids, errors)) is not None:
             return doc  # type: ignore[no-any-return]
         model = self._fitted()
-        checked = self._ids(self._left(as_document(ids, name="ids"), skip, skip_special_tokens))
+        checked = self._left(as_document(ids, name="ids"), skip, skip_special_tokens)
         if out is not None:
             return self._coder.decoder.decode_into(checked, out, self.n_threads)[0]
         decoder = self._coder.decoder
@@ -1559,7 +1563,7 @@ class Tokenizer(ABC):
         is_whole = skip is None and skip_special_tokens is False
         if is_whole and (short := self._short_decoder()) is not None and (doc := short(ids, None, to_bytes=True)) is not None:
             return doc  # type: ignore[no-any-return]
-        checked, decoder = self._ids(self._left(as_document(ids, name="ids"), skip, skip_special_tokens)), self._coder.decoder
+        checked, decoder = self._left(as_document(ids, name="ids"), skip, skip_special_tokens), self._coder.decoder
         return decoder.text(decoder.decode(checked, self.n_threads)[0]).tobytes()
 
     def decode_batch(
@@ -1601,7 +1605,7 @@ class Tokenizer(ABC):
         ['ab', 'bab']
         """
         model = self._fitted()
-        checked = self._ids(self._left(as_documents(batch, offsets, name="batch"), skip, skip_special_tokens))
+        checked = self._left(as_documents(batch, offsets, name="batch"), skip, skip_special_tokens)
         if out is not None:
             symbols, ends = self._coder.decoder.decode_into(checked, out, self.n_threads)
         else:
@@ -1619,9 +1623,10 @@ class Tokenizer(ABC):
         view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
         return [str(view[a:b], "utf-8", errors) for a, b in places]
 
-    def _left(self, documents: Documents, skip: Any, skip_special_tokens: bool) -> Documents:
-        """Documents of ids without those that a call leaves out."""
-        return without_ids(documents, ids_to_skip(skip, skip_special_tokens, self._fitted().segmenter.special))
+    def _left(self, documents: Documents, skip: Any, skip_special_tokens: bool) -> Ragged:
+        """Ids given by the user without those that a call leaves out."""
+        gone = ids_to_skip(skip, skip_special_tokens, self._fitted().segmenter.special)
+        return self._ids(documents) if gone is None else read_left(documents, gone, self._checked)
 
     def _short_decoder(self) -> ShortDecoder | None:
         """What decodes one short document; None where there is none."""
@@ -1897,7 +1902,8 @@ class Tokenizer(ABC):
         gone = ids_to_skip(skip, skip_special_tokens, segmenter.special)
 
         def read(ids: Any) -> Ragged:
-            return self._ids(without_ids(as_document(ids, name="ids"), gone))
+            given = as_document(ids, name="ids")
+            return self._ids(given) if gone is None else read_left(given, gone, self._checked)
 
         return DecoderStream(self._fitted(), self._coder.decoder, read, errors)
 
