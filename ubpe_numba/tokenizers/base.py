@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -1625,7 +1627,9 @@ class Tokenizer(ABC):
 
     def _left(self, documents: Documents, skip: Any, skip_special_tokens: bool) -> Ragged:
         """Ids given by the user without those that a call leaves out."""
-        gone = ids_to_skip(skip, skip_special_tokens, self._fitted().segmenter.special)
+        return self._without(ids_to_skip(skip, skip_special_tokens, self._fitted().segmenter.special), documents)
+
+    def _without(self, gone: np.ndarray | None, documents: Documents) -> Ragged:
         return self._ids(documents) if gone is None else read_left(documents, gone, self._checked)
 
     def _short_decoder(self) -> ShortDecoder | None:
@@ -1862,9 +1866,9 @@ class Tokenizer(ABC):
         >>> stream.push([0, 1, 2, 0]).tolist(), stream.push([1]).tolist(), stream.finish().tolist()
         ([3, 2], [], [3])
         """
-        self._fitted()
-        final = self._final_encoder() if frame is None else None
-        return stream_of(self._coder, self._encode_ids, final, frame, self._unknown(unknown))
+        kept = self._kept()
+        final = kept._final_encoder() if frame is None else None
+        return stream_of(kept._coder, kept._encode_ids, final, frame, kept._unknown(unknown))
 
     def decode_stream(self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None) -> DecoderStream:
         """Decode the ids of one document bit by bit, as a model draws them; of UTF-8 only whole characters come out.
@@ -1896,16 +1900,18 @@ class Tokenizer(ABC):
         """
         from ubpe_numba.coding.decoder_stream import DecoderStream  # here only, as in `spans`
 
-        segmenter = self._fitted().segmenter
+        kept = self._kept()
+        segmenter = kept._fitted().segmenter
         if segmenter.restores or (segmenter.decoding is not None and segmenter.decoding.n):
             raise ValueError("decode_stream: a text of this tokenizer is changed back as a whole: use decode")
         gone = ids_to_skip(skip, skip_special_tokens, segmenter.special)
+        return DecoderStream(kept._fitted(), kept._coder.decoder, functools.partial(kept._without, gone), errors)
 
-        def read(ids: Any) -> Ragged:
-            given = as_document(ids, name="ids")
-            return self._ids(given) if gone is None else read_left(given, gone, self._checked)
-
-        return DecoderStream(self._fitted(), self._coder.decoder, read, errors)
+    def _kept(self) -> Self:
+        """The tokenizer as it is now, for what goes on after its next `fit` or `set_params`; it shares model and tables."""
+        kept = copy.copy(self)
+        kept._made_coder = self._coder
+        return kept
 
     def _final_encoder(self) -> PairEncoder | None:
         """The encoder, if it makes the beginning of a text final before its end is known."""
