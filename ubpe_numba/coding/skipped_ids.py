@@ -58,7 +58,7 @@ def read_left(documents: Documents, gone: np.ndarray | None, read: Callable[[Doc
     ubpe_numba.errors.UnknownTokenError: document 1, position 1: token id 9 is outside the vocabulary, 0..7
     """
     left = without_ids(documents, gone)
-    if left is documents:
+    if gone is None or left is documents:
         return read(documents)
     try:
         return read(left)
