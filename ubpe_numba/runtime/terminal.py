@@ -15,6 +15,6 @@ def is_terminal() -> bool:
     False
     """
     try:
-        return bool(sys.stderr.isatty())  # type: ignore[union-attr]
+        return bool(sys.stderr.isatty())
     except (AttributeError, ValueError, OSError):  # it is None, or has no such method; it is closed
         return False
