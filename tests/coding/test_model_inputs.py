@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from array import array
 from typing import Any
 
 import numpy as np
@@ -99,3 +100,20 @@ def test_errors_of_encoding() -> None:
         TOK("ab<s>")
     with pytest.raises(TypeError, match="template: expected a str"):
         TOK("ab", template=5)
+
+
+def test_what_is_one_document() -> None:
+    """What `encode` takes as bytes or an array, but for columns; of it there are arrays of one dimension."""
+
+    class Sequence:
+        def __bytes__(self) -> bytes:
+            return b"abab"
+
+    text = BPE.for_text(257, pretokenizer=None).fit(["abab"], progress=False)
+    for doc in ("abab", b"abab", bytearray(b"abab"), memoryview(b"abab"), Sequence()):
+        assert text(doc).input_ids.tolist() == text.encode(doc).tolist() == [256, 256]
+    numbers = BPE.from_merges([[0, 1]], alphabet=[5, 6])
+    for given in (np.array([5, 6]), array("i", [5, 6]), np.array([5, 6], np.uint8)):
+        assert numbers(given).input_ids.tolist() == numbers.encode(given).tolist() == [2]
+    assert numbers(np.array([])).input_ids.tolist() == [] == numbers.encode(np.array([])).tolist()
+    assert numbers([np.array([5, 6])]).input_ids.to_lists() == [[2]]

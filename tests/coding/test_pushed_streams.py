@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -102,3 +103,70 @@ def test_text_that_is_changed_back_as_a_whole() -> None:
     assert made.segmenter_.restores
     with pytest.raises(ValueError, match="decode_stream: a text of this tokenizer is changed back as a whole"):
         made.decode_stream()
+
+
+def test_a_fit_or_another_parameter_does_not_reach_streams_that_were_begun() -> None:
+    docs = ["abab", "abab"]
+    for frame, want in ((None, [3, 2]), (4, [3, 2])):
+        tok = BPE(4, alphabet="ab").fit(docs, progress=False)
+        stream, decoder = tok.stream(frame=frame), tok.decode_stream()
+        parts = [stream.push("aba")]
+        tok.set_params(n_tokens=2).fit(["bbbb"], progress=False)
+        assert tok.vocab_size == 2
+        parts += [stream.push("bab"), stream.finish()]
+        assert np.concatenate(parts).tolist() == want
+        assert decoder.push([3, 2]) == decoder.push(np.array([3, 2])) == "ababab"
+
+
+def test_an_error_while_ids_are_encoded_leaves_the_stream_as_it_was() -> None:
+    """As the key of an interrupt does."""
+    tok = BPE.from_merges([[0, 1], [2, 2]], alphabet=2)
+    for frame in (None, 3):
+        stream, parts, whole = tok.stream(frame=frame), [], []
+        encode = stream._ids.encode
+
+        def interrupted(ids: Any) -> Any:
+            raise KeyboardInterrupt
+
+        for i in range(40):
+            chunk = [0, 1, 0] if i % 3 else [1, 1]
+            before = pickle.dumps((stream._n_chunks, stream._ids.rest))
+            stream._ids.encode = interrupted
+            try:
+                parts.append(stream.push(chunk))  # where nothing is encoded yet
+            except KeyboardInterrupt:
+                assert pickle.dumps((stream._n_chunks, stream._ids.rest)) == before
+                stream._ids.encode = encode
+                parts.append(stream.push(chunk))
+            whole += chunk
+        stream._ids.encode = interrupted
+        with pytest.raises(KeyboardInterrupt):
+            stream.finish()
+        stream._ids.encode = encode
+        want = tok.stream(frame=frame)
+        assert np.concatenate([*parts, stream.finish()]).tolist() == [*want.push(whole).tolist(), *want.finish().tolist()]
+
+
+def test_streams_can_be_sent_to_another_process() -> None:
+    tok = BPE.for_text(258, pretokenizer=None).fit(["abab"], progress=False)
+    stream, decoder = tok.stream(), tok.decode_stream(skip=-1)
+    first, text = stream.push("aba"), decoder.push([*"né".encode()[:2], -1])
+    stream, decoder = pickle.loads(pickle.dumps((stream, decoder)))
+    assert np.concatenate([first, stream.push("b"), stream.finish()]).tolist() == tok.encode("abab").tolist()
+    assert text + decoder.push([-1, 0xA9]) + decoder.finish() == "né"
+
+
+def test_one_id_as_a_model_draws_it() -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    assert [tok.decode_stream().push(i) for i in (2, np.int32(2), np.array(2), np.array([2]))] == ["ab"] * 4
+    with pytest.raises(TypeError):
+        tok.decode_stream().push(np.array(2.0))
+
+
+def test_what_is_no_utf8_is_an_error_each_time() -> None:
+    stream = BPE.for_text(256, pretokenizer=None).fit([""], progress=False).decode_stream(errors="strict")
+    assert stream.push("é".encode()[:1]) == ""
+    for call in (stream.finish, lambda: stream.push(b"a"), stream.finish):
+        with pytest.raises(UnicodeDecodeError):
+            call()
+    assert stream.push("é".encode()[1:]) == "é" and stream.finish() == ""

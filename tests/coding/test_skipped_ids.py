@@ -19,8 +19,22 @@ def test_special_tokens_and_ids_of_the_caller() -> None:
     assert TOK.decode(ids, skip=(-1, -100, 108)) == "<s>##o<pad>w"
     assert TOK.decode_bytes(ids, skip_special_tokens=True, skip=np.array([-1, -100])) == b"l##ow"
     assert TOK.decode([S, 108], skip_special_tokens=True) == "l" and TOK.decode([], skip=-1) == ""
-    with pytest.raises(UnknownTokenError, match="document 0, position 4: token id -100 "):
-        TOK.decode(ids[1:], skip=[-1, PAD], skip_special_tokens=True)
+
+
+def test_errors_name_the_position_among_the_ids_as_given() -> None:
+    gone = {"skip": [-1, PAD], "skip_special_tokens": True}
+    for ids in ([108, KNOWN, 111, PAD, 119, -1, -100], [-1, -1, S, 256, 108, -1, 999, -1, 999], [-1, PAD, 2**40]):
+        at = next(i for i, t in enumerate(ids) if t not in (-1, PAD, S) and not 0 <= t < 259)
+        message = f"position {at}: token id {ids[at]} "
+        for call in (TOK.decode, TOK.decode_bytes, TOK.decode_stream(**gone).push):
+            with pytest.raises(UnknownTokenError, match=f"document 0, {message}"):
+                call(ids, **({} if call.__name__ == "push" else gone))
+        with pytest.raises(UnknownTokenError, match=f"document 2, {message}"):
+            TOK.decode_batch([[108, -1], [], ids], **gone)
+        with pytest.raises(UnknownTokenError, match=f"document 2, {message}"):
+            list(TOK.decode_iter([[108, -1], [], ids], **gone))
+        with pytest.raises(UnknownTokenError, match=f"document 1, {message}"):
+            TOK.decode_batch([-1, -1, 7, *ids], [1, 3, 3 + len(ids)], **gone)
 
 
 def test_a_padded_matrix() -> None:

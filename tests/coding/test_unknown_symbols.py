@@ -99,6 +99,21 @@ def test_a_choice_that_does_not_go_with_the_model() -> None:
         tok.encode("abx")
 
 
+def test_integers_of_numpy_are_the_same_word(tmp_path: pathlib.Path) -> None:
+    unknown = np.int64(-1), np.int64(-1)
+    tok = BPE.from_merges([[0, 1]], alphabet=[5, 6], special_tokens=[[-1, -1]], unknown=unknown)
+    assert tok == BPE.from_merges([[0, 1]], alphabet=[5, 6], special_tokens=[[-1, -1]], unknown=(-1, -1))
+    tok.save(tmp_path / "model.json")
+    assert BPE.load(tmp_path / "model.json") == tok
+
+
+def test_a_choice_that_was_set_later_is_checked_before_a_file_is_written(tmp_path: pathlib.Path) -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab").set_params(unknown="[UNK]")
+    with pytest.raises(ValueError, match="unknown: .* got '\\[UNK\\]', which is not a special token"):
+        tok.save(tmp_path / "model.json")
+    assert not (tmp_path / "model.json").exists()
+
+
 def test_integers_and_bytes() -> None:
     numbers = BPE.from_merges([[0, 1]], alphabet=[5, 6], special_tokens=[[-1, -1]], unknown=(-1, -1))
     ids, spans = numbers.encode([5, 6, 9, 9, 6, 5, 6], return_offsets="spans")

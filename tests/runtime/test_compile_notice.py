@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
+
+from ubpe_numba import BPE
+from ubpe_numba.runtime import compile_notice
 
 SCRIPT = """
 import logging, sys
@@ -65,3 +70,43 @@ def test_nothing_where_it_is_not_wanted(tmp_path: pathlib.Path) -> None:
         env={**os.environ, "UBPE_CACHE_DIR": str(tmp_path / "another")}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stderr == "" and "compiled the kernel" in (tmp_path / "other").read_text()
+
+
+class Written:
+    """What a program may put in the place of standard error: it can be written to, and no more."""
+
+    def write(self, text: str) -> None:
+        """Nothing is to be written."""
+        raise AssertionError(text)
+
+
+@pytest.mark.parametrize("kind", ["none", "closed", "no method"])
+def test_without_a_standard_error_kernels_are_compiled_and_fits_run(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", {"none": None, "closed": closed, "no method": Written()}[kind])
+    monkeypatch.setattr(compile_notice, "_PATIENCE", 0.0)
+    assert compile_notice.telling(lambda a: a + 1, "a_kernel")(1) == 2
+    assert BPE(3).fit(["abab"]).encode("ab").tolist() == [2]
+
+
+def test_a_terminal_that_is_gone_while_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone(Written):
+        n = 0
+
+        def isatty(self) -> bool:
+            return True
+
+        def write(self, text: str) -> None:
+            self.n += 1
+            raise OSError(5, "Input/output error")
+
+    gone = Gone()
+    monkeypatch.setattr(sys, "stderr", gone)
+    monkeypatch.setattr(compile_notice, "_PATIENCE", 0.0)
+    monkeypatch.delenv("UBPE_PROGRESS", raising=False)
+    with compile_notice.told("a_kernel"):
+        deadline = time.monotonic() + 10
+        while not gone.n and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert gone.n == 2

@@ -56,6 +56,19 @@ def test_names_in_files_of_others(model: dict[str, Any]) -> None:
     assert all(tok.token_to_id(tok.id_to_token(i)) == i for i in theirs.values())
 
 
+def test_bytes_are_told_from_names_that_look_alike() -> None:
+    """The byte 20 is written "Ġ", which is the text C4 A0, and the byte E9 is written "é", which is C3 A9."""
+    plain = BPE.from_merges([], alphabet=bytes(range(256)))
+    assert plain.token_to_id("é".encode()) is None and plain.token_to_id("é") == plain.token_to_id(b"\xe9") == 0xE9
+    for special_first in (False, True):
+        words: list[Any] = ["Ġ", "é", "Ã©", "Ġa", b"\xff\xfe"]
+        tok = BPE.from_merges([[32, 97]], alphabet=bytes(range(256)), special_tokens=words, special_first=special_first)
+        for i in range(tok.vocab_size):
+            assert tok.token_to_id(tok.decode_single_token_bytes(i)) == i
+        assert [tok.token_to_id(word) for word in words] == [tok.special_ids[word] for word in words]
+        assert [tok.token_to_id(name) for name in tok.get_vocab()] == list(tok.get_vocab().values())
+
+
 def test_single_tokens_as_tiktoken_has_them() -> None:
     has("tiktoken")
     tok = BPE.for_text(270, pretokenizer="gpt2", special_tokens={"<end>": 300}).fit(TEXTS * 2, progress=False)
@@ -128,6 +141,15 @@ def test_equal_tokenizers(cls: Any, tmp_path: Any) -> None:
     tok.save(tmp_path / "model.npz")
     assert tok == cls.load(tmp_path / "model.npz") == pickle.loads(pickle.dumps(tok))
     assert other.fit(TEXTS[1:], progress=False) != tok
+
+
+def test_arguments_that_hold_arrays_are_compared() -> None:
+    pandas = pytest.importorskip("pandas")
+    for make in (pandas.Series, np.array, lambda numbers: {"a": np.array(numbers)}, lambda numbers: [np.array(numbers)]):
+        assert BPE(40, alphabet=make([1, 2])) == BPE(40, alphabet=make([1, 2])) != BPE(40, alphabet=make([1, 3]))
+    assert (
+        BPE(40, special_tokens={"a": 1, "b": 2}) == BPE(40, special_tokens={"b": 2, "a": 1}) != BPE(40, special_tokens={"a": 1})
+    )
 
 
 def test_classes_are_not_equal() -> None:

@@ -62,3 +62,11 @@ def test_continued_far_below() -> None:
     found = told(lambda: tok.fit_more(DOCS, 5000))
     assert len(found) == 1 and "the fit ended at 10 tokens of 5000" in found[0]
     assert told(lambda: BPE(5).fit(DOCS).fit_more(DOCS, 300)) == []
+
+
+def test_the_line_is_that_of_the_user_also_through_a_pipeline() -> None:
+    pipeline = pytest.importorskip("sklearn.pipeline")
+    for fit in (BPE(4).fit, pipeline.Pipeline([("tokens", BPE(4))]).fit):
+        with pytest.warns(UserWarning, match="there are no documents") as caught:
+            fit([])
+        assert [warning.filename for warning in caught] == [__file__]

@@ -28,6 +28,7 @@ SPECIAL = {
         ("N", TEXT, 4), ("N", BYTES, 4), (b"N", BYTES, 4), (bytearray(b"A"), BYTES, 0),
         ("[UNK]", TEXT, Stand(1, "[UNK]")), ("?", TEXT, Stand(2, "?")),  # no symbol of the alphabet
         ("<s>", BYTES, Stand(0, "<s>")), (b"\xff\xfe", BYTES, Stand(1, b"\xff\xfe")), ((0, 0), NUMBERS, Stand(0, (0, 0))),
+        ((np.int64(0), np.int8(0)), NUMBERS, Stand(0, (0, 0))),
     ],
 )  # fmt: skip
 def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
@@ -52,6 +53,7 @@ def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
         ("[PAD]", TEXT, ValueError, "got '\\[PAD\\]', which is not a special token"),
         ("ACG", TEXT, ValueError, "got 'ACG', which is not a special token"),  # a known word
         ((1,), NUMBERS, ValueError, "which is not a special token"),
+        (([0, 0],), NUMBERS, TypeError, "or an id, got tuple"),
     ],
 )
 def test_what_is_refused(unknown: Any, alphabet: Alphabet, error: type[Exception], message: str) -> None:

@@ -24,12 +24,10 @@ class FramedIds:
 
     def push(self, text: NDArray[np.int32]) -> NDArray[np.int32]:
         """The ids of the frames that are whole with these symbols."""
-        self.rest = np.concatenate([self.rest, text])
-        n = self.rest.size // self.frame
-        if not n:
-            return _NONE
-        found = self.encode(Ragged._trusted(self.rest, np.arange(n + 1, dtype=np.int64) * self.frame)).values
-        self.rest = self.rest[n * self.frame :]
+        rest = np.concatenate([self.rest, text])
+        n = rest.size // self.frame
+        found = self.encode(Ragged._trusted(rest, np.arange(n + 1, dtype=np.int64) * self.frame)).values if n else _NONE
+        self.rest = rest[n * self.frame :]  # at the end: after an error the text is as it was before
         return found
 
     def finish(self) -> NDArray[np.int32]:
@@ -52,14 +50,15 @@ class CertainIds:
             self.waiting.append(text.copy())  # the memory of the caller, who may use it again
             self.n_waiting += text.size
             return _NONE
-        self.rest = np.concatenate([self.rest, *self.waiting, text])
-        self.waiting, self.n_waiting = [], 0
-        ids = self.encode(one(self.rest)).values
-        n = final_ids(self.encoder, self.rest, ids, self.before)
+        rest, before = np.concatenate([self.rest, *self.waiting, text]), self.before
+        ids = self.encode(one(rest)).values
+        n = final_ids(self.encoder, rest, ids, before)
         if n:
-            self.rest, self.before = self.rest[int(self.encoder.lengths[ids[:n]].sum()) :], int(ids[n - 1])
-        self.wanted = 2 * self.rest.size  # so that what is encoded again and again adds up to a constant factor
-        return ids[:n].copy()
+            rest, before = rest[int(self.encoder.lengths[ids[:n]].sum()) :], int(ids[n - 1])
+        found, wanted = ids[:n].copy(), 2 * rest.size  # so that what is encoded again and again adds up to a constant factor
+        # at the end: after an error the text is as it was before
+        self.rest, self.before, self.wanted, self.waiting, self.n_waiting = rest, before, wanted, [], 0
+        return found
 
     def finish(self) -> NDArray[np.int32]:
         """The ids that were kept back."""

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from ubpe_numba.coding.decode import Decoder
+from ubpe_numba.documents.normalise import Documents, as_document
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.vocabulary.model import Model
 
@@ -32,7 +33,7 @@ class DecoderStream:
     (['n', '', 'é', '!'], '')
     """
 
-    def __init__(self, model: Model, decoder: Decoder, read: Callable[[Any], Ragged], errors: str) -> None:
+    def __init__(self, model: Model, decoder: Decoder, read: Callable[[Documents], Ragged], errors: str) -> None:
         self._model, self._decoder, self._read = model, decoder, read
         self._characters = None
         if model.segmenter.encoding is not None:
@@ -47,7 +48,7 @@ class DecoderStream:
         Parameters
         ----------
         ids
-            Ids as for `Tokenizer.decode`, or one id.
+            Ids as for `Tokenizer.decode`, or one id, also as a tensor without dimensions.
 
         Returns
         -------
@@ -69,7 +70,11 @@ class DecoderStream:
         """
         if self._finished:
             raise ValueError("ids: the stream is finished; make a new one")
-        checked = self._read([ids] if isinstance(ids, (int, np.integer)) and not isinstance(ids, bool) else ids)
+        if isinstance(ids, (int, np.integer)) and not isinstance(ids, bool):
+            ids = [ids]
+        elif getattr(ids, "ndim", None) == 0:  # one that a model drew
+            ids = ids.reshape(1)
+        checked = self._read(as_document(ids, name="ids"))
         symbols = self._decoder.decode(checked, 1)[0]
         if self._characters is None:
             return self._model.alphabet.output(symbols)
@@ -96,9 +101,9 @@ class DecoderStream:
         ('', '\ufffd')
         """
         if not self._finished:
-            self._finished = True
             none = self._model.alphabet.output(np.zeros(0, self._decoder.dtype))
             self.rest = none if self._characters is None else self._characters.decode(b"", True)
+            self._finished = True
         return self.rest
 
     def __enter__(self) -> Self:

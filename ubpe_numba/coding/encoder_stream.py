@@ -57,7 +57,7 @@ class EncoderStream:
         Raises
         ------
         UnknownSymbolError
-            With the number of the chunk as its document; the stream is as it was before.
+            With the number of the chunk as its document. After this and other errors the stream is as it was before.
         TypeError
             For a chunk of another kind than was fitted.
         ValueError
@@ -79,8 +79,9 @@ class EncoderStream:
             ids = self._model.alphabet.to_ids(given, self._unknown, name=name)
         except LocatedError as error:
             raise error.at(self._n_chunks) from None
+        found = self._ids.push(ids.values)
         self._n_chunks += 1
-        return self._ids.push(ids.values)
+        return found
 
     def finish(self) -> NDArray[np.int32]:
         """End the text.

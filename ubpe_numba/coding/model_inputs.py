@@ -8,11 +8,13 @@ input_ids   <s> a   b   c          attention_mask  1 1 1 1
 
 from __future__ import annotations
 
+from array import array
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.documents.normalise import has_bytes
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.extras import require
@@ -205,12 +207,13 @@ class Shape(NamedTuple):
 
 
 def is_one(docs: Any) -> bool:
-    """Whether documents are a single one: `str`, bytes, or a 1-D array of integers."""
-    if isinstance(docs, (str, bytes, bytearray, memoryview)):
+    """Whether documents are a single one: `str`, bytes or what becomes bytes, or a 1-D array of integers."""
+    if isinstance(docs, (str, bytes, bytearray, memoryview, array)) or has_bytes(type(docs)):
         return True
     if not hasattr(type(docs), "__array__") or getattr(docs, "ndim", None) != 1:
         return False
-    return np.asarray(docs).dtype.kind in "iu"
+    found = np.asarray(docs)
+    return found.dtype.kind in "iu" or (found.size == 0 and found.dtype.kind == "f")  # which an empty list becomes
 
 
 def _one_of(value: Any, choices: dict[Any, Any], name: str) -> Any:

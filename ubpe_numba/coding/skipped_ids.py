@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
@@ -42,3 +45,24 @@ def without_ids(documents: Documents, gone: np.ndarray | None) -> Documents:
     if keep.all():
         return documents
     return Documents(values[keep], offsets_of(keep)[offsets], kind)
+
+
+def read_left(documents: Documents, gone: np.ndarray | None, read: Callable[[Documents], Ragged]) -> Ragged:
+    """What `read` makes of documents without some of their ids; an UnknownTokenError names the position among those given.
+
+    >>> def read(left):
+    ...     raise UnknownTokenError(1, 0, 9, 8)
+    >>> read_left(Documents(np.array([5, -1, -1, 9]), np.array([0, 2, 4]), "int"), np.array([-1]), read)
+    Traceback (most recent call last):
+    ...
+    ubpe_numba.errors.UnknownTokenError: document 1, position 1: token id 9 is outside the vocabulary, 0..7
+    """
+    left = without_ids(documents, gone)
+    if gone is None or left is documents:
+        return read(documents)
+    try:
+        return read(left)
+    except UnknownTokenError as error:
+        begin, end = documents.offsets[error.document : error.document + 2].tolist()
+        kept = np.flatnonzero(~np.isin(documents.values[begin:end], gone))
+        raise UnknownTokenError(error.document, int(kept[error.position]), error.token, error.size) from None

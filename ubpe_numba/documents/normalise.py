@@ -118,7 +118,7 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
         values = _integers(doc, name)
     elif has_arrow(type(doc)) or _is_array(type(doc)):
         values = _integers_in(doc, name)
-    elif _has_bytes(type(doc)):
+    elif has_bytes(type(doc)):
         values, kind = np.frombuffer(_bytes_of(doc, name), np.uint8), "bytes"
     else:
         raise TypeError(f"{name}: expected one document (an integer array or list, str or bytes), got {describe(doc)}")
@@ -198,7 +198,7 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
         # A column of texts is read as an iterable of documents, not as an array of integers.
         if array.dtype.kind not in "OUST":
             return _from_array(array, name)
-    if _has_bytes(type(given)):
+    if has_bytes(type(given)):
         return as_document(given, name=name)
     if not isinstance(given, Iterable):
         raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}")
@@ -220,7 +220,7 @@ def _is_array(cls: type) -> bool:
     return issubclass(cls, (np.ndarray, memoryview, stdlib_array)) or hasattr(cls, "__array__")
 
 
-def _has_bytes(cls: type) -> bool:
+def has_bytes(cls: type) -> bool:
     """Whether an object of the class is a document of bytes: it says what its bytes are, and is nothing else; a path is none."""
     return hasattr(cls, "__bytes__") and not (_is_array(cls) or has_arrow(cls) or issubclass(cls, _NO_BYTES))
 
@@ -294,7 +294,7 @@ def _kind_of(cls: type) -> str | None:
         return "array"
     if _is_array(cls):
         return None if issubclass(cls, np.generic) else "array"
-    return "object" if _has_bytes(cls) else None
+    return "object" if has_bytes(cls) else None
 
 
 def _from_stream(docs: Iterable[Any], name: str) -> Documents:

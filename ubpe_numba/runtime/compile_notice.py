@@ -13,8 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
+
+from ubpe_numba.runtime.terminal import is_terminal
 
 log = logging.getLogger("ubpe_numba")
 
@@ -30,7 +32,13 @@ def _text() -> str:
 
 def _may_show() -> bool:
     """Whether there is a terminal to show it on, and the user has not said UBPE_PROGRESS=0."""
-    return os.environ.get("UBPE_PROGRESS") != "0" and sys.stderr is not None and sys.stderr.isatty()
+    return os.environ.get("UBPE_PROGRESS") != "0" and is_terminal()
+
+
+def _write(text: str) -> None:
+    """Show it; a terminal that is gone meanwhile is no reason for a kernel not to be compiled."""
+    with suppress(OSError, ValueError, AttributeError):
+        print(text, end="", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -42,7 +50,7 @@ def told(name: str) -> Iterator[None]:
     def show() -> None:
         with lock:
             if not state["ended"]:
-                print(f"\r{_text()}", end="", file=sys.stderr, flush=True)
+                _write(f"\r{_text()}")
                 state["shown"] = True
 
     timer = None
@@ -60,7 +68,7 @@ def told(name: str) -> Iterator[None]:
             with lock:
                 state["ended"] = True
                 if state["shown"]:
-                    print("\r" + " " * len(_text()) + "\r", end="", file=sys.stderr, flush=True)
+                    _write("\r" + " " * len(_text()) + "\r")
     log.info("compiled the kernel %s in %.1f s", name, took)
 
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
+from ubpe_numba.runtime.terminal import is_terminal
+
 T = TypeVar("T")
 
 
@@ -30,7 +32,7 @@ class Progress:
         if mode not in ("auto", True, False):
             raise ValueError(f"progress: expected 'auto', True or False, got {mode!r}")
         self.what = what
-        self.shown = sys.stderr is not None and (sys.stderr.isatty() if mode == "auto" else bool(mode))
+        self.shown = is_terminal() if mode == "auto" else bool(mode) and sys.stderr is not None
         self.bar: Any = None
 
     def start(self, done: int, total: int) -> None:

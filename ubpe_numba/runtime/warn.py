@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import warnings
 
-_PACKAGE = __name__.partition(".")[0]
+#: Whose lines are not the user's: ours, and those of pipelines and searches that call a fit.
+_PASSED = (__name__.partition(".")[0], "sklearn", "joblib")
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the call that came from outside of this package.
+    """Warn at the call of the user, that came from outside of this package and of scikit-learn.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
@@ -19,6 +20,6 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     ('UserWarning', 'nothing is left')
     """
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PASSED:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

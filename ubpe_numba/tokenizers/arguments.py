@@ -71,9 +71,13 @@ def same(a: Any, b: Any) -> bool:
     """Whether two arguments are equal; arrays are if all their values are."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return type(a) is type(b) and np.array_equal(a, b)
-    if isinstance(a, (list, tuple)) and type(a) is type(b):
+    if a is b or type(a) is not type(b):
+        return a is b
+    if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(same, a, b))
-    return a is b or (type(a) is type(b) and bool(a == b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[name], b[name]) for name in a)
+    return np.array_equal(a, b) if hasattr(type(a), "__array__") else bool(a == b)  # as a column of a table
 
 
 def equal(tok: Tokenizer, other: Tokenizer) -> bool:

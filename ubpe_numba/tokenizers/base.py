@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +17,7 @@ from ubpe_numba.coding import requests, streams
 from ubpe_numba.coding.coder import Coder, Encode, EncodeOptions
 from ubpe_numba.coding.encoder_stream import EncoderStream, stream_of
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.skipped_ids import ids_to_skip, without_ids
+from ubpe_numba.coding.skipped_ids import ids_to_skip, read_left
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
@@ -1446,7 +1448,11 @@ class Tokenizer(ABC):
 
     def _known(self, ids: Any, offsets: Any) -> Ragged:
         """Encoded documents of the user, every id of which stands for a token; raises as `decode_batch`."""
-        checked = self._ids(as_documents(ids, offsets, name="ids"))
+        return self._checked(as_documents(ids, offsets, name="ids"))
+
+    def _checked(self, documents: Documents) -> Ragged:
+        """Ids given by the user as int32; UnknownTokenError unless each stands for a token."""
+        checked = self._ids(documents)
         self._coder.decoder.check(checked.values, checked.offsets, int(checked.offsets[0]))
         return checked
 
@@ -1515,7 +1521,7 @@ class Tokenizer(ABC):
         if out is None and is_whole and (short := self._short_decoder()) is not None and (doc := short(ids, errors)) is not None:
             return doc  # type: ignore[no-any-return]
         model = self._fitted()
-        checked = self._ids(self._left(as_document(ids, name="ids"), skip, skip_special_tokens))
+        checked = self._left(as_document(ids, name="ids"), skip, skip_special_tokens)
         if out is not None:
             return self._coder.decoder.decode_into(checked, out, self.n_threads)[0]
         decoder = self._coder.decoder
@@ -1559,7 +1565,7 @@ class Tokenizer(ABC):
         is_whole = skip is None and skip_special_tokens is False
         if is_whole and (short := self._short_decoder()) is not None and (doc := short(ids, None, to_bytes=True)) is not None:
             return doc  # type: ignore[no-any-return]
-        checked, decoder = self._ids(self._left(as_document(ids, name="ids"), skip, skip_special_tokens)), self._coder.decoder
+        checked, decoder = self._left(as_document(ids, name="ids"), skip, skip_special_tokens), self._coder.decoder
         return decoder.text(decoder.decode(checked, self.n_threads)[0]).tobytes()
 
     def decode_batch(
@@ -1601,7 +1607,7 @@ class Tokenizer(ABC):
         ['ab', 'bab']
         """
         model = self._fitted()
-        checked = self._ids(self._left(as_documents(batch, offsets, name="batch"), skip, skip_special_tokens))
+        checked = self._left(as_documents(batch, offsets, name="batch"), skip, skip_special_tokens)
         if out is not None:
             symbols, ends = self._coder.decoder.decode_into(checked, out, self.n_threads)
         else:
@@ -1619,9 +1625,12 @@ class Tokenizer(ABC):
         view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
         return [str(view[a:b], "utf-8", errors) for a, b in places]
 
-    def _left(self, documents: Documents, skip: Any, skip_special_tokens: bool) -> Documents:
-        """Documents of ids without those that a call leaves out."""
-        return without_ids(documents, ids_to_skip(skip, skip_special_tokens, self._fitted().segmenter.special))
+    def _left(self, documents: Documents, skip: Any, skip_special_tokens: bool) -> Ragged:
+        """Ids given by the user without those that a call leaves out."""
+        return self._without(ids_to_skip(skip, skip_special_tokens, self._fitted().segmenter.special), documents)
+
+    def _without(self, gone: np.ndarray | None, documents: Documents) -> Ragged:
+        return self._ids(documents) if gone is None else read_left(documents, gone, self._checked)
 
     def _short_decoder(self) -> ShortDecoder | None:
         """What decodes one short document; None where there is none."""
@@ -1857,9 +1866,9 @@ class Tokenizer(ABC):
         >>> stream.push([0, 1, 2, 0]).tolist(), stream.push([1]).tolist(), stream.finish().tolist()
         ([3, 2], [], [3])
         """
-        self._fitted()
-        final = self._final_encoder() if frame is None else None
-        return stream_of(self._coder, self._encode_ids, final, frame, self._unknown(unknown))
+        kept = self._kept()
+        final = kept._final_encoder() if frame is None else None
+        return stream_of(kept._coder, kept._encode_ids, final, frame, kept._unknown(unknown))
 
     def decode_stream(self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None) -> DecoderStream:
         """Decode the ids of one document bit by bit, as a model draws them; of UTF-8 only whole characters come out.
@@ -1891,15 +1900,18 @@ class Tokenizer(ABC):
         """
         from ubpe_numba.coding.decoder_stream import DecoderStream  # here only, as in `spans`
 
-        segmenter = self._fitted().segmenter
+        kept = self._kept()
+        segmenter = kept._fitted().segmenter
         if segmenter.restores or (segmenter.decoding is not None and segmenter.decoding.n):
             raise ValueError("decode_stream: a text of this tokenizer is changed back as a whole: use decode")
         gone = ids_to_skip(skip, skip_special_tokens, segmenter.special)
+        return DecoderStream(kept._fitted(), kept._coder.decoder, functools.partial(kept._without, gone), errors)
 
-        def read(ids: Any) -> Ragged:
-            return self._ids(without_ids(as_document(ids, name="ids"), gone))
-
-        return DecoderStream(self._fitted(), self._coder.decoder, read, errors)
+    def _kept(self) -> Self:
+        """The tokenizer as it is now, for what goes on after its next `fit` or `set_params`; it shares model and tables."""
+        kept = copy.copy(self)
+        kept._made_coder = self._coder
+        return kept
 
     def _final_encoder(self) -> PairEncoder | None:
         """The encoder, if it makes the beginning of a text final before its end is known."""

@@ -32,6 +32,7 @@ def save(tok: Tokenizer, path: str | os.PathLike[str], **parts: dict[str, Any]) 
     """Write a tokenizer to a file, as `Tokenizer.save` says, with further parts of a model file."""
     model = tok._fitted()
     settings = tok._settings()
+    tok._unknown(None)  # which a user may have set since; errors are as of `encode`
     params: dict[str, Any] = {k: v for k, v in tok.get_params().items() if k not in NOT_IN_PARAMS}
     params |= {"n_tokens": None if tok.n_tokens is None else settings.n_tokens, "rules": dataclasses.asdict(settings.rules)}
     if tok.max_token_length is not None:

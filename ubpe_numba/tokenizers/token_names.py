@@ -17,10 +17,15 @@ from ubpe_numba.vocabulary.model import Model
 
 
 class TokenNames(NamedTuple):
-    """The id of every name, in order of ids, and the name of every id."""
+    """The id of every name, in order of ids, and the name of every id.
+
+    `by_bytes` has the ids of what tokens stand for, bytes written as `names_of` does: another text than the name of a special
+    token, "Ġ" is the bytes C4 A0, and the token of a space is called so. Empty where tokens are named by their characters.
+    """
 
     ids: dict[Any, int]
     names: dict[int, Any]
+    by_bytes: dict[str, int]
 
 
 def n_ids(model: Model) -> int:
@@ -50,11 +55,24 @@ def token_names(model: Model) -> TokenNames:
     if (unknown := segmenter.unknown) is not None and unknown.byte_ids is not None:
         names |= {i: byte_name(byte) for byte, i in enumerate(unknown.byte_ids.tolist()) if i >= 0 and i != unknown.id}
     names = _without_marks(names, segmenter.pretokenizer)
+    by_bytes = _by_bytes(model, names)
     special = _of_special(model)
     names = {**special, **names}  # a word may have the id of a token, and is that
     ids = {name: i for i, name in sorted(names.items(), reverse=True)}
     ids |= {name: i for i, name in special.items() if names[i] == name}
-    return TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names)
+    return TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names, by_bytes)
+
+
+def _by_bytes(model: Model, names: dict[int, str]) -> dict[str, int]:
+    """The ids of tokens, which have these `names`, and of special tokens by the bytes that they stand for."""
+    special = model.segmenter.special
+    if model.alphabet.kind != "bytes" or model.segmenter.unknown is not None:
+        return {}
+    found = {name: i for i, name in sorted(names.items(), reverse=True)}
+    if special is not None:
+        data, places = special.values.tobytes(), itertools.pairwise(special.offsets.tolist())
+        found |= {names_of(data[a:b]): i for (a, b), i in zip(places, special.ids.tolist(), strict=True)}
+    return found
 
 
 def id_of(model: Model, names: TokenNames, token: Any) -> int | None:
@@ -62,9 +80,8 @@ def id_of(model: Model, names: TokenNames, token: Any) -> int | None:
     kind = model.alphabet.kind
     if isinstance(token, (bytes, bytearray)) and kind == "bytes":
         data = bytes(token)
-        found = None if model.segmenter.unknown is not None else names.ids.get(names_of(data))
-        if found is not None:
-            return found
+        if model.segmenter.unknown is None:
+            return names.by_bytes.get(names_of(data))
         try:
             token = data.decode()
         except UnicodeDecodeError:

@@ -48,7 +48,7 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: SpecialTokens | None) -
         if not 0 <= unknown < alphabet.size:
             raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {unknown!r}")
         return int(unknown)
-    word = bytes(unknown) if isinstance(unknown, bytearray) else unknown
+    word = _word(unknown)
     if not isinstance(word, (str, {"int": tuple, "bytes": bytes}.get(alphabet.kind, str))):
         raise TypeError(f"unknown: expected 'raise', 'skip' or an id, got {describe(unknown)}")
     if (symbol := _symbol(word, alphabet.kind)) is not None:
@@ -59,7 +59,17 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: SpecialTokens | None) -
     if special is None or index is None or special.always[index]:
         what = "is not a special token" if symbol is None else "is neither in the alphabet nor a special token"
         raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {word!r}, which {what}")
-    return Stand(index, word)
+    return Stand(index, special.words[index])
+
+
+def _word(unknown: Any) -> Any:
+    """What a user gives, as special tokens hold words: `bytes`, tuples of `int`; other tuples are None."""
+    if isinstance(unknown, bytearray):
+        return bytes(unknown)
+    if not isinstance(unknown, tuple):
+        return unknown
+    are_integers = all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) for i in unknown)
+    return tuple(map(int, unknown)) if are_integers else None
 
 
 def _symbol(word: Any, kind: str) -> int | None:
@@ -86,10 +96,11 @@ def state_of(unknown: Any) -> Any:
     >>> [state_of(said) for said in ("[UNK]", 3, b"N", (7, 7))]
     ['[UNK]', 3, {'bytes': [78]}, [7, 7]]
     """
-    if isinstance(unknown, (bytes, bytearray)):
+    unknown = _word(unknown)
+    if isinstance(unknown, bytes):
         return {"bytes": list(unknown)}
     if isinstance(unknown, tuple):
-        return [int(i) for i in unknown]
+        return list(unknown)
     return int(unknown) if isinstance(unknown, np.integer) else unknown
 
 
