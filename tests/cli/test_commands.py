@@ -144,6 +144,9 @@ def test_a_fit_that_ends_far_below_what_was_asked_for_says_so(here: pathlib.Path
     n = len(BPE.load("short.json").vocabulary)
     made = f"warning: --n-tokens: 5000 asked for, {n} made: no pair is left that occurs at least"
     assert capsys.readouterr().err == f"{made} 2 times\n"
+    assert main([*asked, "20000"]) == 0  # where the library warns, too
+    told = capsys.readouterr().err
+    assert told.startswith("warning: --n-tokens: 20000 asked for") and told.count("\n") == 1
     assert main([*asked, "5000", "--min-count", "3", "--max-token-length", "2"]) == 0
     n = len(BPE.load("short.json").vocabulary)
     wanted = f"--n-tokens: 5000 asked for, {n} made: no pair is left that occurs at least 3 times and would make a token within"
@@ -166,3 +169,37 @@ def test_symbols_are_the_alphabet_and_fold_others(here: pathlib.Path, capsysbina
     assert capsysbinary.readouterr().out == dna.upper()
     assert main(["inspect", "dna.json", "--top", "0"]) == 0
     assert b"9: 5 bytes (5 more with ids of these) and 4 pairs" in capsysbinary.readouterr().out
+
+
+def test_special_tokens_first_and_what_stands_for_unknown_symbols(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "acgt.txt").write_bytes(b"ACGTACGT\nGGACACAC\n")
+    words = ["--special-token", "[UNK]", "--special-token", "[CLS]", "--special-first", "--unknown", "[UNK]"]
+    assert main(["fit", "--quiet", "--lines", "acgt.txt", "--symbols", "ACGT", "--n-tokens", "6", *words, "-o", "first.json"]) == 0
+    tok = BPE.load("first.json")
+    assert tok.special_ids == {"[UNK]": 0, "[CLS]": 1} and tok.unknown == "[UNK]"
+    (here / "odd.txt").write_bytes(b"ACXGT\n")
+    assert main(["encode", "first.json", "--lines", "odd.txt"]) == 0
+    assert capsys.readouterr().out.split() == [str(i) for i in tok.encode("ACXGT")]
+    assert main(["fit", "--quiet", "a.jsonl", "--n-tokens", "8", "--unknown", "2", "-o", "near.json"]) == 0
+    assert BPE.load("near.json").encode([7]).tolist() == [2]
+    for said in ("skip", "raise"):
+        assert main(["fit", "--quiet", "a.jsonl", "--n-tokens", "8", "--unknown", said, "-o", "near.json"]) == 0
+        assert BPE.load("near.json").unknown == said
+
+
+def test_exports_to_hugging_face_have_an_unknown_token_a_template_and_another_order(here: pathlib.Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    tok = BPE(8, alphabet="ACGT", special_tokens=["[SEP]", "[UNK]", "[CLS]"]).fit(["ACGTACGT", "GGACACAC"])
+    tok.save("dna.npz")
+    options = ["--unk-token", "[UNK]", "--template", "[CLS] $A [SEP]", "--template", "[CLS] $A $B", "--special-first"]
+    assert main(["convert", "dna.npz", "--to", "huggingface", *options, "-o", "there.json"]) == 0
+    template = "[CLS] $A [SEP]", "[CLS] $A $B"
+    said = tok.to_huggingface(unk_token="[UNK]", template=template, special_first=True)
+    assert (here / "there.json").read_text() == said
+    there = tokenizers.Tokenizer.from_file("there.json")
+    assert there.encode("ACXG").tokens[0] == "[CLS]" and 1 in there.encode("ACXG").ids
+    assert main(["convert", "dna.npz", "--to", "huggingface", "--unk-token", "A", "-o", "symbol.json"]) == 0
+    ids = tokenizers.Tokenizer.from_file("symbol.json").encode("XCGTX").ids
+    assert ids == tok.encode("XCGTX", unknown="A").tolist()

@@ -84,6 +84,18 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["encode", "text.json", "bad.txt.gz", "--lines"], "bad.txt.gz: not a valid gzip file: Not a gzipped file"),
         (["encode", "ints.npz", "cut.jsonl.gz"], "cut.jsonl.gz: not a valid gzip file: Compressed file ended"),
         (["encode", "ints.npz", "cut.npy.gz"], "cut.npy.gz: not a valid gzip file: Compressed file ended"),
+        (["encode", "text.json", "zero.txt.gz"], "zero.txt.gz: not a valid gzip file: it has no byte"),
+        (["encode", "text.json", "zero.txt.gz", "--lines"], "zero.txt.gz: not a valid gzip file: it has no byte"),
+        (["fit", "zero.npy.gz", "-o", "m.json"], "zero.npy.gz: not a valid gzip file: it has no byte"),
+        (["fit", "a.jsonl", "-o", "m.json", "--unknown", "x"], "--unknown: the documents are integers, got 'x'"),
+        (["fit", "a.jsonl", "-o", "m.json", "--special-first"], "--special-first: the documents are integers, not text"),
+        (["fit", "a.txt", "-o", "m.json", "--special-first"], "--special-first: there are no special tokens"),
+        (["fit", "a.txt", "-o", "m.json", "--unknown", "<end>"], "unknown: expected 'raise', 'skip' or 0..255, got '<end>'"),
+        (["convert", "text.json", "-o", "x.npz", "--unk-token", "<end>"], "--unk-token: for huggingface only, not for npz"),
+        (["convert", "text.json", "--to", "tiktoken", "-o", "x", "--special-first"], "--special-first: for huggingface only"),
+        (["convert", "text.json", "--to", "huggingface", "-o", "x", "--template", "[CLS] $A"], "template: '[CLS]' in"),
+        (["convert", "text.json", "--to", "huggingface", "-o", "x", *["--template", "$A"] * 3], "--template: expected one for"),
+        (["convert", "text.json", "--to", "huggingface", "-o", "x", "--unk-token", "no"], "unk_token: 'no' is neither a symbol"),
         (["fit", "a.jsonl", "-o", "m.json", "--symbols", "ab"], "--symbols: the documents are integers, not text"),
         (["fit", "a.txt", "-o", "m.json", "--symbols", "ab,a"], "--symbols: 'a' is there twice"),
         (["fit", "a.txt", "-o", "m.json", "--symbols", "aä"], "--symbols: expected characters of one byte, got 'ä'"),
@@ -126,6 +138,8 @@ def test_bad_arguments_and_bad_input_are_one_line_and_exit_code_2(
     for name, content in contents.items():
         (here / name).write_text(content)
     np.save("signal.npy", np.array([4, 5, 6, 5], np.uint8))
+    for name in ("zero.txt.gz", "zero.npy.gz"):
+        (here / name).write_bytes(b"")
     for name in ("cut.jsonl.gz", "cut.npy.gz"):
         (here / name).write_bytes(gzip.compress(b"[1, 2, 3]\n" * 1000)[:-12])
     before = sorted(os.listdir(here))

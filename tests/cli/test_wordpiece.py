@@ -60,3 +60,11 @@ def test_what_makes_no_sense_is_refused_in_a_line(words: WordPiece, capsys: pyte
     assert "how text becomes words" in fails(["inspect", "vocab.txt", "--on", "a.txt"], capsys)
     assert "no weight" in fails(["inspect", "vocab.txt", "--sort", "weight"], capsys)
     assert "which tiktoken cannot hold" in fails(["convert", "tokenizer.json", "-o", "x.tiktoken"], capsys)
+
+
+def test_an_export_takes_a_template_only(words: WordPiece, capsys: pytest.CaptureFixture[str]) -> None:
+    made = ["convert", "tokenizer.json", "--to", "huggingface", "-o", "around.json"]
+    assert main([*made, "--template", "[CLS] $A"]) == 0
+    assert pathlib.Path("around.json").read_text() == words.to_huggingface(template="[CLS] $A")
+    assert "--unk-token: tokenizer.json is a WordPiece, whose" in fails([*made, "--unk-token", "[UNK]"], capsys)
+    assert "--special-first: tokenizer.json is a WordPiece, whose" in fails([*made, "--special-first"], capsys)

@@ -672,6 +672,28 @@ def test_without_scipy_the_error_names_the_extra() -> None:
     assert done.stdout.splitlines() == ["ActionTokenizer needs scipy: pip install 'ubpe-numba[actions]'", "False"]
 
 
+def test_tensors_that_numpy_cannot_have() -> None:
+    torch = needed("torch")
+    chunks = torch.tensor(CHUNKS[:3])
+    assert PLAIN((-chunks)._neg_view()) == PLAIN(chunks)  # a view whose sign is a bit of the tensor
+    parts = [CHUNKS[0], CHUNKS[1][:5]]
+    for layout in (torch.strided, torch.jagged):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of torch, that nested tensors are a prototype
+            nested = torch.nested.nested_tensor([torch.tensor(part) for part in parts], layout=layout)
+        assert PLAIN(nested) == PLAIN(parts)
+    with pytest.raises(TypeError, match="a tensor of the device meta"):
+        PLAIN(chunks.to("meta"))
+
+
+def test_scales_of_numpy_are_numbers() -> None:
+    for scale in (np.float32(10), np.int8(10), np.float64(10)):  # 1e100, the limit, is no float32 and no int8
+        tok = ActionTokenizer.fit(CHUNKS[:20], scale, PLAIN.vocab_size, progress=False)
+        assert type(tok.scale) is float and tok.scale == 10
+    with pytest.raises(ValueError, match=r"coefficients -?[0-9.e+]+\.\.-?[0-9.e+]+; take more"):
+        ActionTokenizer.fit(np.full((1, 4, 2), 1e300), vocab_size=10)
+
+
 def test_a_column_of_steps_is_not_taken_for_a_chunk() -> None:
     with pytest.raises(
         ValueError, match=r"chunks: expected \[chunks, steps, dimensions\], got an array of float64, shape \(40, 3\)"

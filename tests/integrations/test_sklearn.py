@@ -62,9 +62,12 @@ def tree(tok: Any, token: int) -> list[int]:
     ids=repr,
 )
 def test_checks_of_scikit_learn(estimator: Any) -> None:
-    results = check_estimator(estimator, on_skip=None)  # raises for one that fails
+    wrong = {}
+    if isinstance(estimator, BagOfTokens) and tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
+        wrong = {"check_positive_only_tag_during_fit": "scikit-learn 1.6 takes a mean from integers in place"}
+    results = check_estimator(estimator, on_skip=None, expected_failed_checks=wrong)  # raises for one that fails
     statuses = {result["status"] for result in results}
-    assert statuses == {"passed", "skipped"} and len(results) >= 35
+    assert statuses == {"passed", "skipped", *(["xfail"] if wrong else [])} and len(results) >= 35
     skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
     assert skipped == {"check_array_api_input"}  # of other kinds of arrays than NumPy's
 
@@ -388,3 +391,20 @@ def test_a_missing_package_is_named_with_the_extra() -> None:
     for module, package in (("sklearn", "scikit-learn"), ("scipy", "scipy")):
         done = subprocess.run([sys.executable, "-c", code.format(module)], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == f"ubpe_numba.sklearn needs {package}: pip install 'ubpe-numba[sklearn]'"
+
+
+@pytest.mark.parametrize("dtype", [object, str, np.dtypes.StringDType()])
+def test_arrays_of_texts_are_documents(dtype: Any) -> None:
+    expected = BagOfTokens(BPE(40)).fit_transform(DOCS)
+    bag = BagOfTokens(BPE(40))
+    assert (bag.fit_transform(np.array(DOCS, dtype=dtype)) != expected).nnz == 0
+    assert (bag.transform(np.array(DOCS, dtype=dtype)) != expected).nnz == 0
+
+
+@pytest.mark.parametrize("power", [-1040, -900, -3, 3, 900, 1015])
+def test_series_of_any_size_have_the_same_shapes(power: int) -> None:
+    """Squares of large numbers are infinite, and those of small ones 0; the series is then not a constant one."""
+    values = np.round(series() * 64) / 64
+    bag = SeriesBag(**{**ONE_VIEW, "windows": (1, 2), "differences": (False, True)})
+    expected = bag.fit_transform(values)
+    assert (bag.fit_transform(np.ldexp(values, power)) != expected).nnz == 0

@@ -39,7 +39,9 @@ def fit(options: Namespace) -> None:
             _curve_png([1], [1.0])  # fails before the fit if matplotlib is missing
         check_output(options.curve)
     tokenizer = _unfitted(options, reader.is_text())
-    with _placed(reader):
+    with _placed(reader), warnings.catch_warnings():
+        for told in ("docs: there are no documents", "n_tokens: the fit ended"):  # which the reader and _warn_if_short tell
+            warnings.filterwarnings("ignore", told, UserWarning)
         tokenizer.fit(**reader.whole(), memory_limit=options.memory_limit, progress=False if options.quiet else "auto")
     tokenizer.save(options.output)
     _warn_if_short(options, tokenizer)
@@ -114,6 +116,7 @@ def convert(options: Namespace) -> None:
         raise ValueError(f"-o: {options.output}: its name does not tell the form, say it with --to")
     if to in ("json", "npz") and suffix != f".{to}":
         raise ValueError(f"-o: expected a name that ends in .{to}, got {options.output}")
+    asked = _asked_of_huggingface(options, to)
     check_output(options.output)
     tokenizer: Any = _read(options)
     if to in ("json", "npz"):
@@ -135,9 +138,22 @@ def convert(options: Namespace) -> None:
         write_atomically(folder / "vocab.json", vocab.encode())
         write_atomically(folder / "merges.txt", merges.encode())
         return
-    data = getattr(tokenizer, method)()
+    if is_words and (odd := next((name for name in ("unk_token", "special_first") if name in asked), None)) is not None:
+        raise ValueError(f"--{odd.replace('_', '-')}: {options.model} is a WordPiece, whose unknown token and ids are its own")
+    data = getattr(tokenizer, method)(**asked)
     with output(options.output) as f:
         f.write(data if isinstance(data, bytes) else data.encode())
+
+
+def _asked_of_huggingface(options: Namespace, to: str) -> dict[str, Any]:
+    """The arguments of `to_huggingface` that the options say; ValueError for another format, or for too many templates."""
+    given = {"unk_token": options.unk_token, "template": options.template, "special_first": options.special_first}
+    asked = {name: value for name, value in given.items() if value is not None}
+    if asked and to != "huggingface":
+        raise ValueError(f"--{next(iter(asked)).replace('_', '-')}: for huggingface only, not for {to}")
+    if len(asked.get("template", ())) > 2:
+        raise ValueError(f"--template: expected one for a document, and one for a pair, got {len(asked['template'])}")
+    return asked
 
 
 def _unfitted(options: Namespace, text: bool) -> Tokenizer:
@@ -147,6 +163,8 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
         "objective": options.objective,
         "pretokenizer": options.pretokenizer,
         "special_tokens": options.special_token,
+        "special_first": options.special_first,
+        "unknown": options.unknown,
         "max_token_length": options.max_token_length,
         "alphabet": options.alphabet if options.symbols is None else _symbols(options.symbols),
     }
@@ -154,16 +172,19 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
         if given[name] is not None and options.tokenizer not in of:
             raise ValueError(f"--{name.replace('_', '-')}: {options.tokenizer} has none, only {' and '.join(of)}")
     if not text:
-        for name, value in (*((name, given[name]) for name in ("pretokenizer", "special_tokens")), ("symbols", options.symbols)):
-            if value is not None:
-                option = name if name == "symbols" else name.replace("_", "-").removesuffix("s")
-                raise ValueError(f"--{option}: the documents are integers, not text")
+        for name in ("pretokenizer", "special_token", "special_first", "symbols"):
+            if getattr(options, name) is not None:
+                raise ValueError(f"--{name.replace('_', '-')}: the documents are integers, not text")
+        if options.unknown not in (None, "raise", "skip"):
+            given["unknown"] = _integer(options.unknown, "unknown")
     elif options.alphabet is not None:
         raise ValueError("--alphabet: the documents are text, whose alphabet are the 256 bytes, or those of --symbols")
+    if options.special_first and not options.special_token:
+        raise ValueError("--special-first: there are no special tokens, say them with --special-token")
     params = {name: value for name, value in given.items() if value is not None}
     for name, symbols in (("break_tokens", options.break_token), ("stop_tokens", options.stop_token)):
         if symbols is not None:
-            params[name] = symbols if text else [_integer(symbol, name) for symbol in symbols]
+            params[name] = symbols if text else [_integer(symbol, name.removesuffix("s")) for symbol in symbols]
     if options.min_count is not None:
         params["rules"] = FitRules(min_count=options.min_count)
     if text:
@@ -310,7 +331,7 @@ def _integer(symbol: str, name: str) -> int:
     try:
         return int(symbol)
     except ValueError:
-        raise ValueError(f"--{name.replace('_', '-')[:-1]}: the documents are integers, got {symbol!r}") from None
+        raise ValueError(f"--{name.replace('_', '-')}: the documents are integers, got {symbol!r}") from None
 
 
 def _word(text: str) -> tuple[str, int]:

@@ -117,6 +117,13 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--n-candidates", type=int, metavar="N", help="pairs looked at in a round; not for BPE (default 50)")
     fit.add_argument("--pretokenizer", metavar="NAME", help="gpt2, cl100k, o200k, whitespace, digits, or a regular expression")
     fit.add_argument("--special-token", action="append", metavar="WORD", help="a word with an id of its own; repeatable")
+    first = "special tokens have the ids 0, 1, ..., and all others follow"
+    fit.add_argument("--special-first", action="store_true", default=None, help=first)
+    unknown = (
+        "what becomes of symbols outside of --symbols or --alphabet in documents that are encoded: raise (an error, the default), "
+        "skip, a special token, a symbol of a text, or of integers an id of the alphabet"
+    )
+    fit.add_argument("--unknown", metavar="WHAT", help=unknown)
     alone = "a symbol that always is a token of its own: an integer, or a character of one byte; repeatable"
     fit.add_argument("--break-token", action="append", metavar="SYMBOL", help=alone)
     fit.add_argument("--stop-token", action="append", metavar="SYMBOL", help="the same after the pretokenizer; repeatable")
@@ -188,6 +195,12 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("--pretokenizer", metavar="NAME", help="the pattern of a file that does not say it, or none")
     words = "a special token of a file that does not say it; repeatable"
     convert.add_argument("--special-token", action="append", metavar="WORD=ID", help=words)
+    unknown = "for huggingface: the special token or the symbol that unknown symbols become there (default: as --unknown of the fit says)"
+    convert.add_argument("--unk-token", metavar="WORD", help=unknown)
+    around = "for huggingface: what stands around a document there, such as '[CLS] $A [SEP]'; a second one is for pairs"
+    convert.add_argument("--template", action="append", metavar="TEXT", help=around)
+    first = "for huggingface: special tokens have the ids 0, 1, ... there, and all others follow"
+    convert.add_argument("--special-first", action="store_true", default=None, help=first)
 
     demo = commands.add_parser("demo", help="tokenize a bundled ECG, decode it, compare, and print what was found")
     demo.add_argument("--tokens", type=int, default=1024, metavar="N", help="size of the vocabulary (default %(default)s)")

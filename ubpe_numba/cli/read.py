@@ -266,11 +266,16 @@ def _opened(path: str) -> Iterator[BinaryIO]:
     if path == STANDARD:
         yield sys.stdin.buffer
     elif _is_compressed(path):
+        status = os.stat(path)
+        if stat.S_ISREG(status.st_mode) and not status.st_size:  # which gzip takes for no members, of no bytes
+            raise ValueError(f"{path}: not a valid gzip file: it has no byte")
         with gzip.open(path) as unpacked:
             try:
                 yield cast(BinaryIO, unpacked)
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise ValueError(f"{path}: not a valid gzip file: {error}") from None
+            except MemoryError:
+                raise MemoryError(f"{path}: a document of it does not fit into memory when it is unpacked") from None
     else:
         with open(path, "rb") as f:
             yield f

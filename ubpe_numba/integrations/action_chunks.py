@@ -74,12 +74,16 @@ def _numbers(array: NDArray[Any], where: str) -> NDArray[np.float64]:
 
 
 def without_torch(value: Any) -> Any:
-    """The array of a tensor of torch, and the arrays of a list of them; anything else as it is."""
+    """The array of a tensor of torch, the arrays of a nested one, and of a list of tensors; anything else as it is."""
     if isinstance(value, (list, tuple)) and any(map(_is_tensor, value)):
         return [without_torch(part) for part in value]
     if not _is_tensor(value):
         return value
-    plain = value.detach().cpu()
+    if value.is_nested:
+        return [without_torch(part) for part in value.unbind()]
+    if value.is_meta:
+        raise TypeError("expected numbers, got a tensor of the device meta, which has none")
+    plain = value.detach().cpu().resolve_neg()
     return (plain.double() if plain.is_floating_point() else plain).numpy()  # NumPy does not know bfloat16
 
 

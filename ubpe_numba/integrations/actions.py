@@ -213,7 +213,7 @@ class ActionTokenizer:
         low, high = min(part.min() for part in coefficients), max(part.max() for part in coefficients)
         if not (high - low < most and max(high, -low) < 2**31):
             raise ValueError(
-                f"vocab_size: {most} ids are too few for the coefficients {low:.0f}..{high:.0f}; take more, or a lower scale "
+                f"vocab_size: {most} ids are too few for the coefficients {low:.9g}..{high:.9g}; take more, or a lower scale "
                 f"than {scale:g}"
             )
         options: dict[str, Any] = {}
@@ -714,6 +714,7 @@ def _checked_shape(time_horizon: Any, action_dim: Any) -> tuple[int | None, int 
 def _checked_scale(scale: Any) -> float:
     if isinstance(scale, (bool, np.bool_)) or not isinstance(scale, (int, float, np.integer, np.floating)):
         raise TypeError(f"scale: expected a number, got {describe(scale)}")
+    scale = scale.item() if isinstance(scale, np.generic) else scale  # a float32 cannot be compared with what it cannot hold
     if not 1e-100 < scale < 1e100:  # the inverse has to stay a float
         raise ValueError(f"scale: expected a number above 0, between 1e-100 and 1e100, got {scale!s:.40}")
     return float(scale)

@@ -92,7 +92,8 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : documents
-            As tokenizers take them. A matrix of floats that all are integers is one of integers.
+            As tokenizers take them, and arrays of texts, of which each is a document. A matrix of floats that all are integers is
+            one of integers.
         y : None
             Ignored.
 
@@ -261,6 +262,8 @@ def _documents(X: Any) -> Any:
         raise TypeError(f"X: sparse input is not supported: expected documents, got {describe(X)}")
     if isinstance(X, Iterator):
         return list(X)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "OTU" and X.ndim == 1:
+        return X.tolist()  # a document each, as scikit-learn has lists of texts
     if isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2 and np.isfinite(X).all():
         whole = X.astype(np.int64)
         if np.array_equal(whole, X):

@@ -286,6 +286,8 @@ class SeriesBag(TransformerMixin, BaseEstimator):
     def _values(self, series: NDArray[np.float64], window: int, differences: bool) -> NDArray[np.float64]:
         """What of series float64[n, samples] becomes levels."""
         values = series
+        if self.normalize:  # by a power of two, which changes nothing but that no sum or square overflows or vanishes
+            values = np.ldexp(values, -np.frexp(np.abs(values).max(axis=1, keepdims=True))[1])
         if window > 1:
             starts = np.arange(0, values.shape[1], window)
             values = np.add.reduceat(values, starts, axis=1) / np.diff(starts, append=values.shape[1])
