@@ -136,3 +136,15 @@ def test_gigatoken_accepts_files_of_ranks(name: str, tmp_path: pathlib.Path) -> 
     tok.to_tiktoken(tmp_path / "m.tiktoken")
     other = gigatoken.Tokenizer.from_tiktoken(tmp_path / "m.tiktoken", pretokenizer=name)
     assert [list(other.encode(doc)) for doc in DOCS] == tok.encode_batch(DOCS).to_lists()
+
+
+@pytest.mark.parametrize("n_special", [1, 300])
+def test_tiktoken_has_special_tokens_first_too(n_special: int) -> None:
+    words = [f"<{i}>" for i in range(n_special)]
+    tok = BPE.for_text(300, pretokenizer="gpt2", special_tokens=words, special_first=True)
+    tok.fit(["low lower lowest slow slower"] * 3, progress=False)
+    encoding = tok.to_tiktoken_encoding()
+    again = BPE.from_tiktoken(tok.to_tiktoken(), pretokenizer="gpt2", special_tokens=tok.special_ids)
+    for text in ("lowest <0> slow", "é 中"):
+        ids = tok.encode(text, allowed_special="all").tolist()
+        assert encoding.encode(text, allowed_special="all") == ids == again.encode(text, allowed_special="all").tolist()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, FitRules, Splitter
+from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Splitter
 from ubpe_numba.formats import exports, unknown_token
 from ubpe_numba.formats.export_samples import TEXTS
 from ubpe_numba.formats.pair_table import symbol_character
@@ -107,8 +107,12 @@ def test_nothing_is_lost_of_all_bytes() -> None:
 @pytest.mark.parametrize(
     "value, error, match",
     [
-        ("[MASK]", ValueError, r"unk_token: '\[MASK\]' is not a special token of this tokenizer: '\[UNK\]', '<end>'"),
-        ("net", ValueError, "unk_token: 'net' is not a special token"),
+        (
+            "[MASK]",
+            ValueError,
+            r"unk_token: '\[MASK\]' is neither a symbol nor a special token of this tokenizer: '\[UNK\]', '<end>'",
+        ),
+        ("net", ValueError, "unk_token: 'net' is neither a symbol nor a special token"),
         (3, TypeError, "unk_token: expected a special token, None or False, got 3"),
         (True, TypeError, "unk_token: expected a special token"),
     ],
@@ -142,12 +146,16 @@ def test_a_wrong_unknown_token_is_found(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_constructor_s_unknown_is_the_default() -> None:
-    """A tokenizer that says what unknown symbols become exports it, where that is a special token."""
+    """A tokenizer that says what unknown symbols become exports it, where that is a special token or a symbol."""
     tok = letters()
     tok.unknown = "[UNK]"
     assert json.loads(tok.to_huggingface())["model"]["unk_token"] == "[UNK]"
     assert json.loads(tok.to_huggingface(unk_token="<end>"))["model"]["unk_token"] == "<end>"
-    for other in ("skip", "raise", 3, "t"):
+    for symbol in (3, "t"):
+        tok.unknown = symbol
+        name = symbol if isinstance(symbol, str) else chr(int(tok.alphabet_.symbols[symbol]))
+        assert json.loads(tok.to_huggingface())["model"]["unk_token"] == name
+    for other in ("skip", "raise"):
         tok.unknown = other
         with pytest.warns(UserWarning, match="no unk_token"):
             tok.to_huggingface()
@@ -181,3 +189,84 @@ def test_a_normalizer_that_makes_unknown_characters(cls: Any) -> None:
     unk = tok.special_ids["[UNK]"]
     assert other.encode("ac\u0301b").ids == again.encode("ac\u0301b").tolist() == [*tok.encode("a"), unk, *tok.encode("b")]
     assert json.loads(tok.to_huggingface(unk_token=False))["model"]["vocab"] == json.loads(text)["model"]["vocab"]
+
+
+def _letters_of(rng: np.random.Generator, letters: list[str]) -> list[str]:
+    return ["".join(rng.choice(letters, rng.integers(0, 12))) for _ in range(400)]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"alphabet": "ACN", "unknown": "N"}, {"alphabet": "ACN", "unknown": 2}, {"alphabet": "NCA", "unknown": "N"},
+        {"alphabet": "ACN", "unknown": "C", "pretokenizer": "gpt2"},
+        {"alphabet": "ACN", "unknown": "N", "special_tokens": ["[A]"], "special_first": True},
+        {"alphabet": "acn", "unknown": "n", "normalizer": ["NFC", "Lowercase"]},
+        {"alphabet": b"ACN", "unknown": "N", "encoding": "utf-8"},
+        {"alphabet": b"ACN", "unknown": b"N", "encoding": "utf-8", "pretokenizer": "gpt2"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_symbol_is_the_unknown_token_there_and_here(params: dict[str, Any]) -> None:
+    """It is merged with its neighbours as the symbol itself is."""
+    tok = BPE(12, **params).fit(["ACNNACNACANCACNCANCA" * 3, "NANANCNC"], progress=False)
+    text = tok.to_huggingface()
+    other, again = tokenizers.Tokenizer.from_str(text), BPE.from_huggingface(text)
+    assert again.alphabet_.kind == tok.alphabet_.kind and again.to_huggingface() == text
+    for doc in _letters_of(np.random.default_rng(0), ["A", "C", "N", "X", "é", "e\u0301", "\U0001f600", " ", "\n"]):
+        assert other.encode(doc).ids == tok.encode(doc).tolist() == again.encode(doc).tolist()
+
+
+def test_an_integer_is_the_unknown_token() -> None:
+    symbols = [9, 2, 1]
+    tok = BPE(8, alphabet=symbols, unknown=1).fit([[1, 2, 9, 9, 1, 2] * 5], progress=False)
+    text = tok.to_huggingface()
+    assert tok.to_huggingface(unk_token=[2]) == text
+    other, again = tokenizers.Tokenizer.from_str(text), BPE.from_huggingface(text, alphabet=symbols)
+    assert again.unknown == 1
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        doc = rng.choice([1, 2, 9, 40], rng.integers(0, 9)).tolist()
+        there = "".join(symbol_character(symbols.index(i) if i in symbols else 100) for i in doc)
+        assert other.encode(there).ids == tok.encode(doc).tolist() == again.encode(doc).tolist()
+    likely = UBPE(8, alphabet="ab", objective="likelihood").fit(["abab", "ba"], progress=False).reweight(["abab", "ba"])
+    likely.set_params(objective="tokenizers")
+    with pytest.raises(ValueError, match=r"unk_token: .* is a symbol, which is not searched for"):
+        likely.to_huggingface(unk_token="a")
+    text = likely.to_huggingface()
+    assert likely.set_params(unknown="a").to_huggingface() == text  # by default none
+
+
+_PAIRS = {"vocab": {"A": 0, "C": 1, "N": 2, "NA": 3, "AC": 4, "NN": 5}, "merges": ["N A", "A C", "N N"]}
+
+
+@pytest.mark.parametrize(
+    "model, message",
+    [
+        ({"unk_token": "N", "fuse_unk": True}, "'N' is part of merges, which is not supported with fuse_unk"),
+        ({"unk_token": "N", "ignore_merges": True}, "'N' is part of merges, which is not supported with ignore_merges"),
+        ({"unk_token": "AC", "merges": ["A C", "AC N"], "vocab": {**_PAIRS["vocab"], "ACN": 6}}, "several characters"),
+        ({"unk_token": "NN", "fuse_unk": True}, "'NN' is a token of texts too, not supported with fuse_unk"),
+    ],
+)  # fmt: skip
+def test_an_unknown_token_that_texts_have_is_refused_where_ids_would_differ(model: dict[str, Any], message: str) -> None:
+    file = json.dumps({"model": {"type": "BPE", **_PAIRS, **model}})
+    with pytest.raises(ModelFormatError, match=message):
+        BPE.from_huggingface(file)
+
+
+def test_a_file_whose_unknown_token_is_merged_is_read() -> None:
+    file = json.dumps({"model": {"type": "BPE", "unk_token": "N", **_PAIRS}})
+    other, tok = tokenizers.Tokenizer.from_str(file), BPE.from_huggingface(file)
+    assert other.encode("NéA").ids == tok.encode("NéA").tolist() == [2, 3]  # not [2, 2, 0]
+    for doc in _letters_of(np.random.default_rng(1), ["A", "C", "N", "é"]):
+        assert other.encode(doc).ids == tok.encode(doc).tolist()
+
+
+def test_transformers_do_not_take_a_symbol_for_a_special_token(tmp_path: pathlib.Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    tok = BPE(12, alphabet="ACN", unknown="N").fit(["ACNNACNACANCACNCANCA" * 3], progress=False)
+    fast = tok.to_transformers()
+    fast.save_pretrained(tmp_path)
+    for there in (fast, transformers.AutoTokenizer.from_pretrained(tmp_path)):
+        assert there("ACNXACNN")["input_ids"] == tok.encode("ACNXACNN").tolist()

@@ -67,9 +67,9 @@ def test_checks_of_scikit_learn(estimator: Any) -> None:
         wrong = {"check_positive_only_tag_during_fit": "scikit-learn 1.6 takes a mean from integers in place"}
     results = check_estimator(estimator, on_skip=None, expected_failed_checks=wrong)  # raises for one that fails
     statuses = {result["status"] for result in results}
-    assert statuses == {"passed", "skipped", *(["xfail"] if wrong else [])} and len(results) >= 35
+    assert {"passed"} <= statuses <= {"passed", "skipped", *(["xfail"] if wrong else [])} and len(results) >= 35
     skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
-    assert skipped == {"check_array_api_input"}  # of other kinds of arrays than NumPy's
+    assert skipped <= {"check_array_api_input"}  # of other kinds of arrays than NumPy's
 
 
 # ------------------------------------------------------------------------------------------------------ Quantizer

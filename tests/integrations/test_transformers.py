@@ -68,7 +68,7 @@ def test_the_unknown_token_is_that_of_the_file() -> None:
     [
         ({"eos_token": "<end>"}, "eos_token: '<end>' is not a special token of this tokenizer .* no model knows"),
         ({"pad_token": "the"}, "pad_token: 'the' is not a special token"),
-        ({"unk_token": "<unk>"}, "unk_token: '<unk>' is not a special token"),
+        ({"unk_token": "<unk>"}, "unk_token: '<unk>' is neither a symbol nor a special token"),
         ({"image_token": "<image>"}, "image_token: '<image>' is not"),
         ({"extra_special_tokens": ["<|bos|>", "<x>"]}, "extra_special_tokens: '<x>' is not"),
         ({"extra_special_tokens": {"x_token": "<x>"}}, "extra_special_tokens: '<x>' is not"),

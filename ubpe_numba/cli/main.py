@@ -120,8 +120,8 @@ def _parser() -> argparse.ArgumentParser:
     first = "special tokens have the ids 0, 1, ..., and all others follow"
     fit.add_argument("--special-first", action="store_true", default=None, help=first)
     unknown = (
-        "what becomes of symbols outside of --symbols or --alphabet in documents that are encoded: raise (an error, the default), "
-        "skip, a special token, a symbol of a text, or of integers an id of the alphabet"
+        "what becomes of symbols outside of --symbols or --alphabet in documents that are encoded: raise (an error, the "
+        "default), skip, a special token, a symbol of a text, or of integers an id of the alphabet"
     )
     fit.add_argument("--unknown", metavar="WHAT", help=unknown)
     alone = "a symbol that always is a token of its own: an integer, or a character of one byte; repeatable"
@@ -195,7 +195,7 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("--pretokenizer", metavar="NAME", help="the pattern of a file that does not say it, or none")
     words = "a special token of a file that does not say it; repeatable"
     convert.add_argument("--special-token", action="append", metavar="WORD=ID", help=words)
-    unknown = "for huggingface: the special token or the symbol that unknown symbols become there (default: as --unknown of the fit says)"
+    unknown = "for huggingface: the special token or the symbol that others become there (default: as --unknown of the fit says)"
     convert.add_argument("--unk-token", metavar="WORD", help=unknown)
     around = "for huggingface: what stands around a document there, such as '[CLS] $A [SEP]'; a second one is for pairs"
     convert.add_argument("--template", action="append", metavar="TEXT", help=around)

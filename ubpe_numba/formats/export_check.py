@@ -22,6 +22,7 @@ from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED, Word
 from ubpe_numba.vocabulary.stretches import SpecialChoice, Stretches
+from ubpe_numba.vocabulary.unknown_choice import UnknownChoice, choice_of
 
 #: Encodes documents of any kind, special tokens allowed, to lists of ids.
 EncodeLists = Callable[[list[Any]], list[list[int]]]
@@ -164,6 +165,12 @@ class ExportCheck:
         docs, ids = self._samples()
         compare(docs, ids, encode_by_rank(other, docs), "what was written")
 
+    def same_as_tokenizer(self, other: Model, params: dict[str, Any]) -> None:
+        """The same for a model and the arguments of a constructor, of which `unknown` says what becomes of unknown symbols."""
+        docs, ids = self._samples()
+        chosen = choice_of(params.get("unknown", "skip"), other.alphabet, other.segmenter.special)
+        compare(docs, ids, encode_by_rank(other, docs, chosen), "what was written")
+
     def same_as(self, library: str, encode: Callable[[list[str]], list[list[int]]]) -> None:
         """The same for another library, whose `encode` takes text; samples that are not text are left out."""
         docs, ids, texts = self.texts()
@@ -239,10 +246,10 @@ def holds_unknown(model: Model, docs: list[Any]) -> list[bool]:
     return [bool(one) for one in found]
 
 
-def encode_by_rank(model: Model, docs: list[Any]) -> list[list[int]]:
-    """The ids of documents by merge rank, special tokens allowed, unknown symbols left out."""
+def encode_by_rank(model: Model, docs: list[Any], unknown: UnknownChoice = "skip") -> list[list[int]]:
+    """The ids of documents by merge rank, special tokens allowed, unknown symbols left out unless something is to stand there."""
     coder = Coder(model)
-    return _encode(coder, docs, lambda ids: coder.pair_encoder().encode(ids, None), coder.word_encoder)
+    return _encode(coder, docs, lambda ids: coder.pair_encoder().encode(ids, None), coder.word_encoder, unknown)
 
 
 def encode_by_path(model: Model, docs: list[Any], objective: str) -> list[list[int]]:
@@ -251,10 +258,11 @@ def encode_by_path(model: Model, docs: list[Any], objective: str) -> list[list[i
     return _encode(coder, docs, lambda ids: coder.path_encoder(LIKELIHOOD).encode(ids, objective, None), None)
 
 
-def _encode(coder: Coder, docs: list[Any], encode: Encode, words: Any) -> list[list[int]]:
+def _encode(coder: Coder, docs: list[Any], encode: Encode, words: Any, unknown: UnknownChoice = "skip") -> list[list[int]]:
     segmenter = coder.model.segmenter
     given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
-    unknown = "raise" if segmenter.unknown is not None and segmenter.encoding is None else "skip"  # a rule of the model
+    if segmenter.unknown is not None and segmenter.encoding is None:
+        unknown = "raise"  # a rule of the model
     options = EncodeOptions(unknown, special=SpecialChoice("all"))
     found: list[list[int]] = coder.encode(given, encode, options, "docs", words)[0].to_lists()
     return found

@@ -59,16 +59,18 @@ def to_huggingface(model: Model, encode: EncodeLists, asked: HuggingFace = NOTHI
     template = None if asked.template is None else PostProcessor.of(asked.template, special)
     text = huggingface.write(
         check.table(), {**check.unheard(vocab), **vocab}, merges, special, known,
-        unk_token=None if unknown is None else unknown[0],
+        unk_token=None if unknown is None else unknown.name,
         post_processor=None if template is None else template.state(special),
     )  # fmt: skip
     kind = model.alphabet.kind
     symbols = None if kind != "int" else model.alphabet.symbols
     check.same_as_model(imports.from_huggingface(text, kind, symbols))
-    wider = None if unknown is None or loss_of(model) is None else check_with_unknown(model, unknown[1])
+    wider = None if unknown is None or loss_of(model) is None else check_with_unknown(model, unknown)
     if wider is not None:
         check.leave_out_unknown()
-    if wider is not None and kind == "str":
+    if wider is not None and unknown is not None and unknown.symbol is not None:
+        wider.same_as_tokenizer(*imports.from_huggingface_with_params(text, None if kind == "str" else kind, symbols))
+    elif wider is not None and kind == "str":
         wider.same_as_model(imports.from_huggingface(text, "bytes", None))
     if _installed("tokenizers"):
         other = import_module("tokenizers").Tokenizer.from_str(text)
@@ -92,6 +94,8 @@ def to_huggingface_unigram(model: Model, encode: EncodeLists, asked: HuggingFace
     assert scores is not None  # the caller has seen to that
     words = special, _ = check.words()
     unknown = unk_token_of(check, asked.unk_token)
+    if unknown is not None and unknown.symbol is not None:
+        raise ValueError(f"unk_token: {unknown.name!r} is a symbol, which is not searched for as one by a Unigram model")
     if unknown is not None and model.alphabet.kind == "bytes":
         if loss_of(model) is not None:
             raise ValueError(
@@ -101,7 +105,7 @@ def to_huggingface_unigram(model: Model, encode: EncodeLists, asked: HuggingFace
     template = None if asked.template is None else PostProcessor.of(asked.template, special)
     text = unigram.write(
         model, check.table(), scores, *words,
-        unk_id=None if unknown is None else unknown[1],
+        unk_id=None if unknown is None else unknown.id,
         post_processor=None if template is None else template.state(special),
     )  # fmt: skip
     again = imports.from_huggingface_unigram(text)
@@ -173,7 +177,8 @@ def to_transformers(text: str, roles: dict[str, Any], params: dict[str, Any]) ->
     special = {token["content"] for token in file["added_tokens"] if token["special"]}
     unknown = file["model"].get("unk_token")
     given = {name: value for name, value in {**roles, **params}.items() if value is not None}
-    if given.get("unk_token") is False or ("unk_token" not in given and unknown not in special):
+    is_symbol = unknown is not None and len(unknown) == 1 and unknown not in special  # which would be taken out of every text
+    if given.get("unk_token") is False or is_symbol or ("unk_token" not in given and unknown not in special):
         given.pop("unk_token", None)
     else:
         given.setdefault("unk_token", unknown)

@@ -50,6 +50,11 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     vocab = read_vocab(model.get("vocab"), "model: vocab")
     special, known, flags = added_of(file.get("added_tokens"), vocab, normalizer is not None)
     unknown = None if bytewise else _unknown(model, vocab)
+    given = model.get("merges")
+    merges = given if isinstance(given, NamePairs) else NamePairs.of(_merges(given))
+    stand_in: str | bytes | None = None
+    if kind in (None, "bytes") and unknown is not None and unknown.byte_ids is None and _is_merged(merges, vocab, unknown.id):
+        stand_in, unknown = _symbol_for_unknown(model, kind), None
     if kind is None:
         kind, tokens = "bytes" if bytewise or unknown else "str", [*vocab.keys() - special.keys() - known.keys()]
         if kind == "str" and _names_integers(tokens):
@@ -60,6 +65,8 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         raise ModelFormatError(f"kind: {kind!r}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
     if kind == "bytes" and not bytewise and unknown is None:
         raise ModelFormatError("kind: 'bytes', but the file has neither a ByteLevel step nor a rule for unknown characters")
+    if kind == "int" and unknown is not None and unknown.byte_ids is None and not unknown.fuse and not model.get("ignore_merges"):
+        stand_in = model["unk_token"]
     if kind == "int" and (splitter or normalizer):
         raise ModelFormatError("pre_tokenizer: integers are not cut")
     over_characters = kind == "bytes" and not bytewise
@@ -67,8 +74,6 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         vocab = {**vocab}
         for name in BYTE_NAMES.keys() - special.keys() - known.keys():
             vocab.pop(name, None)
-    given = model.get("merges")
-    merges = given if isinstance(given, NamePairs) else NamePairs.of(_merges(given))
     affixes = model.get("continuing_subword_prefix") or "", model.get("end_of_word_suffix") or ""
     has_affixes = any(affixes)
     if has_affixes:
@@ -88,6 +93,15 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     table = from_names(vocab, merges, over, special, known, None, whole, all_letters, loose=True, cut_runs=cut_runs)
     if over_characters:
         assert unknown is not None
+        if (
+            unknown.fuse
+            and unknown.byte_ids is None
+            and unknown.id in table.token_ids
+            and model["unk_token"] not in special | known
+        ):
+            raise ModelFormatError(
+                f"model: unk_token: {model['unk_token']!r} is a token of texts too, not supported with fuse_unk"
+            )
         table = over_bytes(table, unknown)
         if has_affixes:
             table.token_ids[[0xFE, 0xFF]] = -1
@@ -103,8 +117,10 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         splitter, pattern = None, _cuts(vocab, table.runs) if cut_runs else None
     if splitter is not None and splitter.cutters is not None:
         pattern, splitter = cut_of(splitter)
+    if bytewise and not whole and not has_affixes and not _NEVER | set(table.symbols) >= set(range(256)):
+        stand_in = _stand_in_of_bytes(model, table)
     return table._replace(
-        pattern=pattern, splitter=splitter, normalizer=normalizer, flags=flags,
+        pattern=pattern, splitter=splitter, normalizer=normalizer, flags=flags, stand_in=stand_in,
         decoding=_without_marks() if has_affixes else None if bytewise else decoding_of(file.get("decoder")),
     )  # fmt: skip
 
@@ -171,6 +187,39 @@ def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:
             if name not in vocab and (chr(byte) not in vocab if byte < 0x80 else one < 0 or byte not in _NEVER):
                 raise ModelFormatError(f"model: byte_fallback: the token {name} is missing; expected those of all 256 bytes")
     return None if ids is None and one < 0 else Unknown(ids, one, model.get("fuse_unk") is True)
+
+
+def _is_merged(merges: NamePairs, vocab: dict[str, int], token_id: int) -> bool:
+    """Whether a token is part of a pair."""
+    left, right, _ = merges.ids(vocab)
+    return bool(((left == token_id) | (right == token_id)).any())
+
+
+def _symbol_for_unknown(model: dict[str, Any], kind: str | None) -> str:
+    """The unknown token that is merged with others as a symbol of the text is; ModelFormatError for what cannot be done here."""
+    word = model["unk_token"]
+    odd = {
+        "a name of several characters": len(word) > 1,
+        "fuse_unk": model.get("fuse_unk"),
+        "ignore_merges": model.get("ignore_merges"),
+        "continuing_subword_prefix": model.get("continuing_subword_prefix"),
+        "end_of_word_suffix": model.get("end_of_word_suffix"),
+        "kind='bytes'": kind is not None,
+    }
+    if said := next((what for what, is_so in odd.items() if is_so), None):
+        raise ModelFormatError(f"model: unk_token: {word!r} is part of merges, which is not supported with {said}")
+    return str(word)
+
+
+def _stand_in_of_bytes(model: dict[str, Any], table: Table) -> str | bytes | None:
+    """What stands for the bytes that a byte-level model does not know; None if that is nothing, or not one token for each."""
+    word = model.get("unk_token")
+    if not isinstance(word, str) or model.get("fuse_unk") is True or model.get("byte_fallback") is True:
+        return None
+    if word in table.special:
+        return word
+    data = named_bytes(word)
+    return data if len(data) == 1 and data[0] in table.symbols else None
 
 
 def _names_integers(tokens: list[str]) -> bool:

@@ -40,10 +40,28 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 def from_huggingface(source: Any, kind: str | None, alphabet: Any, n_bytes: int = 0) -> Model:
     """The model of a `tokenizer.json`; arguments as `BPE.from_huggingface`, or its object, of a file of so many bytes."""
-    if isinstance(source, dict):
-        return _model_of(huggingface.read(source, kind), n_bytes, alphabet)
-    text = huggingface_text(source)
-    return _model_of(huggingface.read(text, kind), len(text), alphabet)
+    return from_huggingface_with_params(source, kind, alphabet, n_bytes)[0]
+
+
+def from_huggingface_with_params(source: Any, kind: str | None, alphabet: Any, n_bytes: int = 0) -> tuple[Model, dict[str, Any]]:
+    """The same, and arguments of a constructor: `unknown`, where a symbol or a special token is the unk_token."""
+    text = source if isinstance(source, dict) else huggingface_text(source)
+    table = huggingface.read(text, kind)
+    model = _model_of(table, n_bytes if isinstance(source, dict) else len(text), alphabet)
+    unknown = _unknown_of(table, model.alphabet)
+    return model, {} if unknown is None else {"unknown": unknown}
+
+
+def _unknown_of(table: Table, alphabet: Alphabet) -> Any:
+    """The stand-in of a table as the constructor takes it: for integers an id of the alphabet, or integers; or None."""
+    word = table.stand_in
+    if word is None or table.kind != "int":
+        return word
+    assert isinstance(word, str)  # a name
+    if word in table.special:
+        return _integers(word, alphabet)
+    number = symbol_index(word) if len(word) == 1 else None
+    return table.symbols.index(number) if number in table.symbols else None
 
 
 def huggingface_text(source: Any) -> str:

@@ -49,6 +49,7 @@ class Table(NamedTuple):
     flags: dict[Any, int] = {}  # noqa: RUF012  # of special tokens and known words; see SpecialTokens
     shared: bool = False  # whether a special token or a known word may be a token of the vocabulary too
     runs: dict[int, int] = {}  # noqa: RUF012  # of which code points text must be cut behind every so many; see run_order.py
+    stand_in: str | bytes | None = None  # what the constructor's `unknown` is to be: a symbol or a special token; None for none
 
 
 def symbol_character(index: int) -> str:

@@ -240,7 +240,9 @@ def _huggingface(source: Source, given: Given) -> Found:
         if model["type"] == "WordPiece":
             return _by_words(given, imports.from_huggingface_words(source.data)._asdict())
         return _by_pieces(given, imports.from_huggingface_unigram(source.data), "tokenizers")
-    return _by_pairs(given, imports.from_huggingface(source.document, given.kind, None, source.n_bytes))
+    model, params = imports.from_huggingface_with_params(source.document, given.kind, None, source.n_bytes)
+    found = _by_pairs(given, model)
+    return found._replace(params={**params, **found.params})
 
 
 def _clip(source: Source, given: Given) -> Found:

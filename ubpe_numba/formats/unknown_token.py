@@ -6,7 +6,7 @@ leaves such a character out without a word, unless the file names a token for it
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,13 @@ from ubpe_numba.formats import export_samples
 from ubpe_numba.formats.export_check import ExportCheck, changed, encode_by_rank
 from ubpe_numba.formats.pair_table import MOST_INTEGERS
 from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.text.byte_characters import names_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.unknown_choice import symbol_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-__all__ = ["check_with_unknown", "loss_of", "texts_with_unknown", "unk_token_of"]
+__all__ = ["UnkToken", "check_with_unknown", "loss_of", "texts_with_unknown", "unk_token_of"]
 
 _NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # bytes that are in no text
 _SOME = "XNn0_.,;- \t\néÉß中語\U0001f600\u0301\ue000"  # of many kinds, for samples and messages
@@ -26,11 +28,19 @@ _TEXTS = 300  # at most so many samples with unknown characters, of a model of u
 _OTHER_INTEGERS = 4  # so many integers outside an alphabet are part of samples
 
 
-def unk_token_of(check: ExportCheck, unk_token: Any) -> tuple[str, int] | None:
-    """The name and the id of the unknown token that a file is to name; None for none, or where the model has a rule of its own.
+class UnkToken(NamedTuple):
+    """The unknown token that a file is to name: its name and id there; where it is a symbol, its id in the alphabet."""
 
-    `unk_token` is a special token as the user has it, None or False. ValueError for one that is no special token, or another one
-    than the model's own.
+    name: str
+    id: int
+    symbol: int | None = None
+
+
+def unk_token_of(check: ExportCheck, unk_token: Any) -> UnkToken | None:
+    """The unknown token that a file is to name; None for none, or where the model has a rule of its own.
+
+    `unk_token` is a special token or a symbol as the user has it, of integers in a tuple, None or False. ValueError for one that
+    is neither, or another one than the model's own.
     """
     if unk_token is None or unk_token is False:
         return None
@@ -45,10 +55,16 @@ def unk_token_of(check: ExportCheck, unk_token: Any) -> tuple[str, int] | None:
         if {**check.unheard(special), **special}.get(name) != rule.id:
             raise ValueError(f"unk_token: unknown characters become the id {rule.id} in this model, which is not {name!r}")
         return None
-    if name not in special:
-        known = ", ".join(map(repr, special)) or "none"
-        raise ValueError(f"unk_token: {name!r} is not a special token of this tokenizer: {known}")
-    return name, special[name]
+    if name in special:
+        return UnkToken(name, special[name])
+    alphabet = check.model.alphabet
+    symbol = symbol_of(unk_token if isinstance(unk_token, (str, bytes)) else tuple(unk_token), alphabet)
+    if symbol is not None:
+        if alphabet.kind == "bytes":
+            name = names_of(bytes([int(alphabet.symbols[symbol])]))
+        return UnkToken(name, check.ids()[symbol], symbol)
+    known = ", ".join(map(repr, special)) or "none"
+    raise ValueError(f"unk_token: {name!r} is neither a symbol nor a special token of this tokenizer: {known}")
 
 
 def loss_of(model: Model) -> str | None:
@@ -87,10 +103,11 @@ def _known(alphabet: Alphabet, letter: str) -> bool:
     return bool(alphabet.lookup(np.array([ord(letter)], np.int64))[0] >= 0)
 
 
-def check_with_unknown(model: Model, unk_id: int) -> ExportCheck:
+def check_with_unknown(model: Model, unknown: UnkToken) -> ExportCheck:
     """The check of an export to which every unknown symbol is one token, on samples that hold some; for pairs.
 
-    In the model of the check all unknown symbols of the samples are part of the alphabet, in no pair, and have that id.
+    In the model of the check all unknown symbols of the samples are part of the alphabet, in no pair, and have that id; ids are
+    those of the model itself where a symbol stands for them, which is merged with others.
     """
     kind = model.alphabet.kind
     if kind == "int":
@@ -100,14 +117,16 @@ def check_with_unknown(model: Model, unk_id: int) -> ExportCheck:
         others = np.setdiff1d(np.arange(256), model.alphabet.symbols).tolist()
     else:
         others = sorted(map(ord, {*_SOME, *"".join(export_samples.TEXTS)} - {*map(chr, model.alphabet.symbols.tolist())}))
-    wider = _with_symbols(model, others, unk_id)
+    wider = _with_symbols(model, others, unknown.id)
     check = ExportCheck(wider, lambda docs: encode_by_rank(wider, docs))
     docs = check.documents()
     segmenter = model.segmenter
     if segmenter.rewrites:  # which may make symbols that no document holds
         made = np.unique(changed(model, docs).values).astype(np.int64)
-        widest = _with_symbols(wider, made[wider.alphabet.lookup(made) < 0].tolist(), unk_id)
+        widest = _with_symbols(wider, made[wider.alphabet.lookup(made) < 0].tolist(), unknown.id)
         check = ExportCheck(widest, lambda docs: encode_by_rank(widest, docs))
+    if unknown.symbol is not None:
+        check.encode = lambda docs: encode_by_rank(model, docs, unknown.symbol or 0)
     check.use(docs)
     return check
 

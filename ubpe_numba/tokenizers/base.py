@@ -36,7 +36,7 @@ from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.stretches import SpecialChoice
-from ubpe_numba.vocabulary.unknown_choice import UnknownChoice, choice_of, hides_symbols
+from ubpe_numba.vocabulary.unknown_choice import Stand, UnknownChoice, choice_of, hides_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -2003,13 +2003,20 @@ class Tokenizer(ABC):
         """A tokenizer from what a file of so many bytes holds."""
         return model_files.loaded(cls, where, state, n_bytes, n_threads, max_symbols)
 
-    def _unk_token(self, given: Any) -> Any:
-        """The argument `unk_token` of an export, by default the special token of the argument `unknown`, where that is one."""
-        unknown, special = self.unknown, self._fitted().segmenter.special
-        if given is not None or special is None or not isinstance(unknown, (str, bytes, tuple)) or unknown in ("raise", "skip"):
+    def _unk_token(self, given: Any, symbols: bool = True) -> Any:
+        """The argument `unk_token` of an export, by default the special token or, with `symbols`, the symbol of `unknown`."""
+        model, unknown = self._fitted(), self._unknown(None)
+        if given is not None or unknown in ("raise", "skip"):
             return given
-        number = special.number.get(unknown, -1)
-        return unknown if number >= 0 and special.found[number] and not special.always[number] else None
+        if isinstance(unknown, Stand):
+            assert model.segmenter.special is not None
+            return unknown.word if model.segmenter.special.found[unknown.number] else None
+        if not symbols or not hides_symbols(unknown, model.alphabet):
+            return None
+        symbol = model.alphabet.symbols[unknown]
+        return (
+            (int(symbol),) if model.alphabet.kind == "int" else chr(symbol) if model.alphabet.kind == "str" else bytes([symbol])
+        )
 
     @classmethod
     def _imported(cls, model: Model, params: dict[str, Any]) -> Self:

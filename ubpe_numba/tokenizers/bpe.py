@@ -339,7 +339,8 @@ class _PairTokenizer(Tokenizer):
         >>> tok.encode("AAB").tolist(), tok.is_lossless
         ([0, 2], False)
         """
-        return cls._imported(formats.imports.from_huggingface(source, kind, alphabet), params)
+        model, found = formats.imports.from_huggingface_with_params(source, kind, alphabet)
+        return cls._imported(model, {**found, **params})
 
     def to_huggingface(
         self,
@@ -359,8 +360,8 @@ class _PairTokenizer(Tokenizer):
         path
             A file to write it to as well.
         unk_token
-            The special token that stands in the exported tokenizer for every symbol that it does not know; by default that of the
-            argument `unknown` of this tokenizer, where that is one. False: none, and no warning.
+            The special token or the symbol (``"N"``; of integers ``(5,)``) that stands in the exported tokenizer for every symbol
+            that it does not know; by default that of the argument `unknown` of this tokenizer. False: none, and no warning.
         template
             What stands around a document there, such as ``"[CLS] $A [SEP]"``: ``$A`` and special tokens. What stands behind it is
             also behind the second of a pair, with the type id 1; a second `str` says what pairs become:
@@ -381,8 +382,8 @@ class _PairTokenizer(Tokenizer):
         TypeError
             For an argument of another type.
         ValueError
-            If the model cannot say the same, naming the first sample that is encoded differently; for an `unk_token` or a
-            `template` with a word that is no special token.
+            If the model cannot say the same, naming the first sample that is encoded differently; for an `unk_token` that
+            is neither a symbol nor a special token, or a `template` with a word that is none.
 
         Warns
         -----
@@ -435,7 +436,7 @@ class _PairTokenizer(Tokenizer):
         Parameters
         ----------
         unk_token, template, special_first
-            As for `to_huggingface`.
+            As for `to_huggingface`; a symbol is the unknown token of the file only: transformers would make it a special one.
         bos_token, eos_token, pad_token, cls_token, sep_token, mask_token
             Which special tokens of this tokenizer have these tasks.
         model_max_length

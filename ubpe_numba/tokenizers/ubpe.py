@@ -524,7 +524,7 @@ class UBPE(Tokenizer):
         return formats.exports.to_huggingface_unigram(
             _with_scores(model),
             lambda docs: self.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists(),
-            formats.exports.HuggingFace(self._unk_token(unk_token), template, special_first),
+            formats.exports.HuggingFace(self._unk_token(unk_token, symbols=False), template, special_first),
         )
 
     def to_transformers(
@@ -580,7 +580,8 @@ class UBPE(Tokenizer):
         True
         """
         roles = {
-            "unk_token": self._unk_token(unk_token), "bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token,
+            "unk_token": self._unk_token(unk_token, symbols=False),
+            "bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token,
             "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token,
         }  # fmt: skip
         params |= {"model_max_length": model_max_length, "padding_side": padding_side, "chat_template": chat_template}

@@ -17,7 +17,7 @@ from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
-__all__ = ["Stand", "UnknownChoice", "choice_of", "from_state", "hides_symbols", "state_of"]
+__all__ = ["Stand", "UnknownChoice", "choice_of", "from_state", "hides_symbols", "state_of", "symbol_of"]
 
 
 class Stand(NamedTuple):
@@ -51,13 +51,16 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: SpecialTokens | None) -
     word = _word(unknown)
     if not isinstance(word, (str, {"int": tuple, "bytes": bytes}.get(alphabet.kind, str))):
         raise TypeError(f"unknown: expected 'raise', 'skip' or an id, got {describe(unknown)}")
-    if (symbol := _symbol(word, alphabet.kind)) is not None:
-        found = int(alphabet.lookup(np.array([symbol]))[0])
-        if found >= 0:
-            return found
+    symbol = _symbol(word, alphabet.kind)
+    if alphabet.kind != "int" and (found := symbol_of(word, alphabet)) is not None:
+        return found
     index = None if special is None else special.number.get(word)
     if special is None or index is None or special.always[index]:
-        what = "is not a special token" if symbol is None else "is neither in the alphabet nor a special token"
+        what = (
+            "is not a special token"
+            if symbol is None or alphabet.kind == "int"
+            else "is neither in the alphabet nor a special token"
+        )
         raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {word!r}, which {what}")
     return Stand(index, special.words[index])
 
@@ -72,8 +75,22 @@ def _word(unknown: Any) -> Any:
     return tuple(map(int, unknown)) if are_integers else None
 
 
+def symbol_of(word: Any, alphabet: Alphabet) -> int | None:
+    """The id of the symbol that a word of one character, byte or integer is; None for other words.
+
+    >>> [symbol_of(word, Alphabet.from_user("ACGN")) for word in ("N", "X", "NN")]
+    [3, None, None]
+    """
+    if (symbol := _symbol(word, alphabet.kind)) is None:
+        return None
+    found = int(alphabet.lookup(np.array([symbol], np.int64))[0])
+    return found if found >= 0 else None
+
+
 def _symbol(word: Any, kind: str) -> int | None:
-    """The symbol that a word of one character or byte is, None for other words."""
+    """The symbol that a word of one character, byte or integer is, None for other words."""
+    if kind == "int":
+        return int(word[0]) if isinstance(word, tuple) and len(word) == 1 else None
     if isinstance(word, bytes):
         return word[0] if kind == "bytes" and len(word) == 1 else None
     if isinstance(word, str) and len(word) == 1 and (kind == "str" or (kind == "bytes" and word.isascii())):
