@@ -13,9 +13,11 @@ packed = np.fromfile(pathlib.Path(__file__).parents[1] / "data" / "ecoli_536.2bi
 dna = np.frombuffer(b"ACGT", np.uint8)[packed[:, None] >> np.arange(0, 8, 2) & 3].tobytes().decode()
 reads = [dna[i : i + 1000] for i in range(0, len(dna), 1000)]
 
-tok = BPE(1024 - len(SPECIAL), special_tokens=SPECIAL, pretokenizer=Splitter(["Whitespace"])).fit(reads)
+tok = BPE(
+    1024 - len(SPECIAL), special_tokens=SPECIAL, special_first=True, unknown="[UNK]", pretokenizer=Splitter(["Whitespace"])
+).fit(reads)
 fast = tok.to_transformers(
-    unk_token="[UNK]", template="[CLS] $A [SEP]", special_first=True, model_max_length=512,
+    template="[CLS] $A [SEP]", model_max_length=512,
     cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]", mask_token="[MASK]",
 )  # fmt: skip
 fast.save_pretrained("dna-tokenizer")
