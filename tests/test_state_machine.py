@@ -59,7 +59,7 @@ def deciding(tok: Any) -> tuple[Any, ...]:
     v, state = tok.vocabulary, tok.alphabet_.state()
     return (
         type(tok).__name__, state["kind"], state["size"], plain(state["symbols"]), v.n_alphabet,
-        None if v.merges is None else v.merges.tolist(), v.arena.tolist(), v.offsets.tolist(), v.weights.tolist(),
+        None if v.merges is None or not v.merges.size else v.merges.tolist(), v.arena.tolist(), v.offsets.tolist(), v.weights.tolist(),
         tok.objective if isinstance(tok, UBPE) else (tok.rules or FitRules()).encode,
     )  # fmt: skip
 

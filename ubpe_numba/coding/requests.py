@@ -28,7 +28,9 @@ def encode_one(
 ) -> NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The ids of one document; a pair of ids and positions, as `positions` has them, if the options ask for these."""
     given = read_document(doc, coder.model.segmenter.encoding)
-    encoded, places = _encode(coder, given, given.values, None, encode, options, "doc", words, n_threads)
+    if options.boundaries is not None:
+        options = options._replace(boundaries=[options.boundaries])  # for each of the documents
+    encoded, places = _encode(coder, given, None, None, encode, options, "doc", words, n_threads)
     return encoded.values if places is None else (encoded.values, positions(places, options))
 
 
