@@ -59,7 +59,8 @@ def deciding(tok: Any) -> tuple[Any, ...]:
     v, state = tok.vocabulary, tok.alphabet_.state()
     return (
         type(tok).__name__, state["kind"], state["size"], plain(state["symbols"]), v.n_alphabet,
-        None if v.merges is None or not v.merges.size else v.merges.tolist(), v.arena.tolist(), v.offsets.tolist(), v.weights.tolist(),
+        v.merges.tolist() if v.merges is not None and v.merges.size else None,  # without a pair it is one whether pairs are known
+        v.arena.tolist(), v.offsets.tolist(), v.weights.tolist(),
         tok.objective if isinstance(tok, UBPE) else (tok.rules or FitRules()).encode,
     )  # fmt: skip
 
