@@ -81,6 +81,10 @@ def _spoiled(model: dict[str, Any]) -> dict[str, Any]:
         put(f"size {shown}", "alphabet", size=number, symbols=None)
         put(f"symbols {shown}", "alphabet", symbols=[number] * 3)
         put(f"kind {shown}", "alphabet", kind=number)
+        for field in ("folded_symbols", "folded_ids"):
+            folded = {"symbols": [0, 1, 2], "folded_symbols": [7], "folded_ids": [0]}
+            put(f"{field} is {shown}", "alphabet", **{**folded, field: number})
+            put(f"{field} {shown}", "alphabet", **{**folded, field: [number]})
         out[f"version {shown}"] = {**model, "version": number}
         out[f"tokenizer {shown}"] = {**model, "tokenizer": number}
         out[f"both sizes {shown}"] = {

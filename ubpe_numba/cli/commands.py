@@ -198,7 +198,12 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
 def _symbols(rows: str) -> dict[bytes, int]:
     """The alphabet that --symbols says: characters of one byte, and as ids their places in the rows that commas separate."""
     alphabet: dict[bytes, int] = {}
-    for row in rows.split(","):
+    first, *others = rows.split(",")
+    if not first:
+        raise ValueError(f"--symbols: expected characters, before a comma too, got {rows!r}")
+    for row in (first, *others):
+        if len(row) > len(first):
+            raise ValueError(f"--symbols: {row!r} has more characters than {first!r}, whose ids it shares")
         for i, symbol in enumerate(row):
             if ord(symbol) > 127:
                 raise ValueError(f"--symbols: expected characters of one byte, got {symbol!r}")
