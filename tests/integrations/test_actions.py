@@ -209,6 +209,35 @@ def test_a_sampler_with_the_mask_ends_on_a_whole_chunk(tok: ActionTokenizer, see
 
 
 @BOTH
+def test_a_model_of_transformers_writes_whole_chunks(tok: ActionTokenizer) -> None:
+    """`generate` of a model that knows nothing, with the mask as a processor and a mark of the end after the vocabulary."""
+    torch, transformers = needed("torch"), needed("transformers")
+    end, lengths = tok.vocab_size, np.append(tok.allowed_lengths(), 0)
+
+    class WholeChunks(transformers.LogitsProcessor):  # type: ignore[misc, name-defined]
+        def __call__(self, ids: Any, scores: Any) -> Any:
+            left = SIZE - lengths[ids.numpy()].sum(axis=1)
+            allowed = np.concatenate([tok.allowed_tokens(left), (left == 0)[:, None]], axis=1)
+            return scores.masked_fill(~torch.from_numpy(allowed), -torch.inf)
+
+    torch.manual_seed(0)
+    ends = {"bos_token_id": end, "eos_token_id": end, "pad_token_id": end}
+    policy = transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(vocab_size=end + 1, n_layer=1, n_head=2, n_embd=16, n_positions=SIZE + 2, **ends)
+    )
+    start = torch.full((16, 1), end)
+    written = policy.eval().generate(
+        start,
+        attention_mask=torch.ones_like(start),
+        do_sample=True,
+        max_new_tokens=SIZE + 1,
+        logits_processor=transformers.LogitsProcessorList([WholeChunks()]),
+    )
+    assert tok.decode(written, skip=end).shape == (16, STEPS, DIMENSIONS)
+    assert len({tuple(ids) for ids in written.tolist()}) == 16
+
+
+@BOTH
 def test_the_mask_allows_what_encoding_gives_and_nothing_too_long(tok: ActionTokenizer) -> None:
     lengths = tok.allowed_lengths()
     for ids in tok(CHUNKS):
