@@ -1,0 +1,202 @@
+"""The substrings of a text that may become tokens, and where they occur: the edges of the lattice of all segmentations."""
+
+from __future__ import annotations
+
+import copy
+import logging
+
+import numpy as np
+
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.fitting.kernels import substrings as kernels
+from ubpe_numba.runtime.arrays import offsets_of, places_of, writable
+from ubpe_numba.runtime.tables import automaton
+from ubpe_numba.runtime.tables.edges import EDGE
+
+log = logging.getLogger("ubpe_numba")
+
+
+class Substrings:
+    """Candidates for tokens, all of two symbols or more, as edges between the nodes of units.
+
+    A unit of n symbols has n + 1 nodes: one before every symbol, and one at the end. Node p of unit u is
+    ``offsets[u] + u + p`` of all. Symbols are edges too, of length 1, which are in no list.
+
+    Parameters
+    ----------
+    values, offsets
+        int32[n] and int64[d + 1], from 0 to n: the units (documents, or distinct words) as alphabet ids. There are fewer than
+        2**31 nodes.
+    weights
+        int64[d], how often each occurs.
+    n_alphabet
+        How many symbols there are.
+    longest
+        Symbols of the longest candidate; None for as long as any are frequent enough.
+    min_count
+        How often a candidate occurs at least, occurrences that overlap counted.
+    most_edges, most
+        Below 2**31. Before there would be more edges, or candidates, they end with the length before.
+
+    Attributes
+    ----------
+    nodes : int64[d + 1]
+        Where the nodes of each unit begin.
+    starts : int64[N + 1]
+        The edges of node v are ``starts[v] : starts[v + 1]``.
+    lengths, tokens : int32[E]
+        The symbols of each edge, and its candidate.
+    first : int64[T]
+    length : int32[T]
+        Candidate t is ``values[first[t] : first[t] + length[t]]``, its first occurrence. The shorter ones are numbered first,
+        those of one length in the order of their first occurrences, and so are the edges of a node.
+    counts : int64[T]
+        How often each occurs, by weight; occurrences that overlap count.
+    longest : int
+        Symbols of the longest candidate that was looked for.
+    """
+
+    def __init__(
+        self, values: np.ndarray, offsets: np.ndarray, weights: np.ndarray, n_alphabet: int, longest: int | None, min_count: int,
+        most_edges: int, most: int = 2**31 - 1,
+    ) -> None:  # fmt: skip
+        self.values, self.offsets, self.weights, self.n_alphabet = writable(values), offsets, weights, n_alphabet
+        self.nodes = offsets + np.arange(offsets.size)
+        self._find(2**31 - 1 if longest is None else longest, min_count, most_edges, most)
+
+    def _find(self, longest: int, min_count: int, most_edges: int, most: int) -> None:
+        """Find the candidates, one length after the other."""
+        unit = np.repeat(np.arange(self.weights.size), np.diff(self.nodes))
+        weights = self.weights[unit]
+        last = np.zeros(unit.size, bool)
+        last[self.nodes[1:] - 1] = True
+        nodes, numbers = np.flatnonzero(~last).astype(np.int32), self.values
+        levels: list[tuple[np.ndarray, np.ndarray]] = []
+        first, counted, length = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+        n_edges = n_tokens = 0
+        self.longest = 1
+        while self.longest < longest and nodes.size:
+            nodes, numbers, counts = _longer(nodes, numbers, weights, min_count)
+            if n_edges + nodes.size > most_edges or n_tokens + counts.size > most:
+                told = "candidates of more than %d symbols are left out: there would be %d of %d edges, at most %d of %d"
+                log.info(told, self.longest, n_tokens + counts.size, n_edges + nodes.size, most, most_edges)
+                break
+            self.longest += 1
+            at = np.empty(counts.size, np.int32)
+            at[numbers[::-1]] = nodes[::-1]  # where each is first
+            first.append(at - unit[at])
+            counted.append(counts)
+            length.append(np.full(counts.size, self.longest, np.int32))
+            levels.append((nodes, numbers + np.int32(n_tokens)))
+            n_edges, n_tokens = n_edges + nodes.size, n_tokens + counts.size
+        self.first, self.length, self.counts = (np.concatenate(parts) for parts in (first, length, counted))
+        del nodes, numbers, weights, unit, last
+        self._lay_out(levels, n_edges)
+
+    def _lay_out(self, levels: list[tuple[np.ndarray, np.ndarray]], n_edges: int) -> None:
+        """Sort the edges of all lengths by node; `levels` is emptied on the way, so that its memory is free again."""
+        per_node = np.zeros(int(self.nodes[-1]), np.int64)
+        for nodes, _ in levels:
+            per_node[nodes] += 1
+        self.starts = offsets_of(per_node)
+        self.lengths, self.tokens = np.empty(n_edges, np.int32), np.empty(n_edges, np.int32)
+        cursors = self.starts[:-1].copy()
+        for length in range(2, 2 + len(levels)):
+            kernels.add_edges(*levels.pop(0), length, cursors, self.lengths, self.tokens)
+
+    def __len__(self) -> int:
+        """The number of candidates."""
+        return self.first.size
+
+    def counted(self, weights: np.ndarray) -> np.ndarray:
+        """How often each candidate occurs if units have other weights, int64[T]."""
+        counts = np.zeros(len(self), np.int64)
+        kernels.count_candidates(self.nodes, weights, self.starts, self.tokens, counts)
+        return counts
+
+    def extended(self, tokens: Ragged) -> Substrings:
+        """These candidates and further ones, numbered behind them, whose edges stand behind the others of a node.
+
+        Parameters
+        ----------
+        tokens
+            Sequences of two symbols or more. Those that do not occur, or are candidates already, are left out.
+        """
+        edges, states = self._automaton(tokens)
+        of_token = self._candidate_of(edges, states, len(tokens))
+        new = self.n_alphabet + np.flatnonzero(of_token[self.n_alphabet :] < 0)
+        if not new.size:
+            return self
+        of_token[:] = -1
+        of_token[new] = np.arange(new.size)
+        found = np.zeros(self.starts.size - 1, np.int64)
+        nothing = np.empty(0, np.int32)
+        kernels.find_tokens(self.values, self.offsets, edges, states, of_token, True, found, nothing, nothing)
+        starts = np.concatenate([[0], np.cumsum(found + np.diff(self.starts))])
+        lengths, tokens_of, cursors = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32), starts[:-1].copy()
+        kernels.copy_edges(self.starts, self.lengths, self.tokens, cursors, lengths, tokens_of)
+        behind = cursors.copy()
+        of_token[new] += len(self)
+        kernels.find_tokens(self.values, self.offsets, edges, states, of_token, False, cursors, lengths, tokens_of)
+        other = copy.copy(self)
+        other.starts, other.lengths, other.tokens = starts, lengths, tokens_of
+        other._add_new(np.repeat(np.arange(found.size), found), places_of(behind, found), new.size)
+        return other
+
+    def _add_new(self, nodes: np.ndarray, edges: np.ndarray, n: int) -> None:
+        """Enter `n` new candidates, those that occur, by their edges and the nodes that these begin at."""
+        number = self.tokens[edges] - len(self)
+        first = np.full(n, -1, np.int64)
+        first[number[::-1]] = nodes[::-1]
+        length = np.zeros(n, np.int32)
+        length[number] = self.lengths[edges]
+        occurs = first >= 0
+        self.tokens[edges] = (np.cumsum(occurs) - 1)[number] + len(self)
+        first -= np.searchsorted(self.nodes, first, side="right") - 1
+        self.first, self.length = np.append(self.first, first[occurs]), np.append(self.length, length[occurs])
+        self.counts = self.counted(self.weights)
+
+    def _automaton(self, tokens: Ragged) -> tuple[np.ndarray, np.ndarray]:
+        """The edges and states of an automaton of the symbols and then these tokens."""
+        symbols = Ragged(np.arange(self.n_alphabet, dtype=np.int32), np.arange(self.n_alphabet + 1))
+        whole = Ragged.concat([symbols, tokens])
+        edges, states, _, _ = automaton.automaton_of(self.n_alphabet, writable(whole.values), whole.lengths)
+        return edges, states
+
+    def _candidate_of(self, edges: np.ndarray, states: np.ndarray, n: int) -> np.ndarray:
+        """The candidate that each symbol, and each of the `n` tokens of an automaton is, int32; -1 for none."""
+        found = np.full(self.n_alphabet + n, -1, np.int32)
+        kernels.find_candidates(self.values, self.first, self.length, edges, states, self.n_alphabet, found)
+        return found
+
+    def sequences(self, chosen: np.ndarray) -> Ragged:
+        """The symbols of candidates.
+
+        Parameters
+        ----------
+        chosen
+            Their numbers.
+        """
+        lengths = self.length[chosen].astype(np.int64)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        at = np.repeat(self.first[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Ragged(self.values[at], offsets)
+
+    def candidates_of(self, tokens: Ragged) -> np.ndarray:
+        """Which candidates are these tokens, int64[m] ascending; those that are none are left out."""
+        found = self._candidate_of(*self._automaton(tokens), len(tokens))
+        return np.unique(found[found >= 0]).astype(np.int64)
+
+
+def _longer(
+    nodes: np.ndarray, numbers: np.ndarray, weights: np.ndarray, min_count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of substrings that are one symbol longer the frequent ones: the nodes, which they are, and how often each occurs."""
+    table = np.full(4 << nodes.size.bit_length(), -1, np.int64).view(EDGE)
+    found, counts = np.empty(nodes.size, np.int32), np.zeros(nodes.size, np.int64)
+    k = kernels.count_longer(nodes, numbers, weights, table, found, counts)
+    often = counts[:k] >= min_count
+    number = np.append(np.where(often, np.cumsum(often) - 1, -1), -1).astype(np.int32)
+    found = number[found]
+    stay = found >= 0
+    return nodes[stay], found[stay], counts[:k][often]
