@@ -576,7 +576,8 @@ CHANGES = {
     "fitting/kernels": Change(
         "token_losses.py",
         "@kernel\ndef token_losses(*_): pass",  # no token is counted
-        "print(*worth_of(Ragged.from_lists([[0, 1, 0, 1]]), Ragged.from_lists([[0], [1], [0, 1]]), 2, 1)[0])",
+        "tokens = Ragged.from_lists([[0], [1], [0, 1]])\n"
+        "print(*worth_of(Ragged.from_lists([[0, 1, 0, 1]]), np.ones(1, np.int64), tokens, 2, 1)[0])",
         ("2", "0"),
     ),
     "text/kernels": Change(
@@ -610,7 +611,7 @@ def test_a_changed_file_is_compiled_anew(tmp_path: pathlib.Path, folder: str) ->
     script = f"""
         import ubpe_numba
         from ubpe_numba import Pretokenizer, Ragged, count_documents
-        from ubpe_numba.fitting.refine import worth_of
+        from ubpe_numba.fitting.neighbours import worth_of
         assert ubpe_numba.__file__.startswith({str(tmp_path)!r})
         MODEL = {str(tmp_path / "model.json")!r}
         {script}

@@ -20,14 +20,15 @@ from ubpe_numba.runtime.tables.trie import NONE, step
 
 
 @kernel
-def token_losses(symbols, offsets, trie, scratch, counts, losses):
+def token_losses(symbols, offsets, weights, trie, scratch, counts, losses):
     """Add up, per token, its occurrences in the paths of fewest tokens and how many more tokens paths without them have.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; trie (tables/trie.py) of all tokens; scratch int32[4, n + 1], n symbols in
-    the longest document; counts, losses int64[V], added to. Nothing is allocated. Returns the number of tokens of all paths. Of
-    paths of equal length the one with the shortest first token. O(symbols * depth of the trie).
+    symbols int32 (alphabet ids), offsets int64[d + 1], weights int64[d]; trie (tables/trie.py) of all tokens; scratch
+    int32[4, n + 1], n symbols in the longest document; counts, losses int64[V], added to. Nothing is allocated. Returns the
+    number of tokens of all paths, by weight. Of paths of equal length the one with the shortest first token. O(symbols * depth
+    of the trie).
 
-    Tokens 0, 1 and 2 = [0, 1], the documents [0, 1] and [0]: counts [1, 0, 1], losses [0, 0, 1], the result is 2.
+    Tokens 0, 1 and 2 = [0, 1], the documents [0, 1] and [0] of weight 1: counts [1, 0, 1], losses [0, 0, 1], the result is 2.
     """
     behind, ahead, token, following = scratch[0], scratch[1], scratch[2], scratch[3]
     total = np.int64(0)
@@ -69,18 +70,19 @@ def token_losses(symbols, offsets, trie, scratch, counts, losses):
                 e += 1
                 if payload >> 32 != NONE:
                     ahead[e] = min(ahead[e], one_more)
-        total += behind[0]
+        w = weights[d]
+        total += np.int64(behind[0]) * w
         s = np.int64(0)
         while s < n:
             e = np.int64(following[s])
             t = token[s]
-            counts[t] += 1
+            counts[t] += w
             least = np.int64(n + 1)
             for p in range(s + 1, e):
                 least = min(least, np.int64(ahead[p] + behind[p]))
                 if least == behind[0]:
                     break
             if e - s > 1:
-                losses[t] += least - behind[0]
+                losses[t] += (least - behind[0]) * w
             s = e
     return total
