@@ -1,0 +1,229 @@
+"""The lower bound: its kernels against the plain reference, and what it does with time, threads, memory and weights."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import lower_bound as reference
+
+from ubpe_numba import Ragged
+from ubpe_numba.fitting import lower_bound as bounds
+from ubpe_numba.fitting.kernels import certified_sums, occurrences, shares, symbol_prices
+from ubpe_numba.fitting.lower_bound import Bound, distinct_segments, lower_bound, n_edges
+from ubpe_numba.fitting.substrings import Substrings
+from ubpe_numba.runtime.progress import Progress
+
+QUIET = Progress(False)
+documents = st.lists(st.lists(st.integers(0, 2), max_size=9), min_size=1, max_size=5)
+
+
+def bound_of(docs: list[Any], size: int, n: int, **options: Any) -> Bound:
+    """The bound with fewer arguments."""
+    weights = options.get("weights")
+    units, total = distinct_segments(Ragged.from_lists(docs), None if weights is None else np.array(weights))
+    names = "longest", "min_count", "seconds", "memory_limit", "n_threads", "progress"
+    defaults = {"longest": None, "min_count": 1, "seconds": None, "memory_limit": None, "n_threads": 1, "progress": QUIET}
+    return lower_bound(units, total, size, n, *({**defaults, **options}[name] for name in names))
+
+
+def text(n: int, seed: int = 1) -> list[np.ndarray]:
+    """Documents of some structure: a walk that repeats itself."""
+    rng = np.random.default_rng(seed)
+    words = [rng.integers(0, 6, rng.integers(2, 9)) for _ in range(60)]
+    return [np.concatenate([words[min(59, rng.zipf(1.4) - 1)] for _ in range(40)]) for _ in range(n)]
+
+
+@given(documents, st.integers(1, 5), st.integers(1, 3), st.integers(0, 6), st.data())
+@settings(max_examples=120)
+def test_the_certificate_equals_the_reference(
+    docs: list[list[int]], longest: int, least: int, n: int, data: st.DataObject
+) -> None:
+    units, weights = distinct_segments(Ragged.from_lists(docs), None)
+    plain = list(zip(units.to_lists(), weights.tolist(), strict=True))
+    found = bounds._Prices(Substrings(units.values.astype(np.int32), units.offsets, weights, 3, longest, least, 2**62), n, 1)
+    prices = [data.draw(st.lists(st.integers(-20, 8), min_size=len(unit), max_size=len(unit))) for unit, _ in plain]
+    total, sums = reference.bound_of_prices(plain, prices, 8, n, longest, least)
+    found.best[:] = [price / 8 for unit in prices for price in (*unit, 0)]
+    assert found.certified() == max(-(-total // 8), sum(weight for _, weight in plain))
+    value = symbol_prices.sum_up(found.nodes, weights.astype(float), found.best, before := np.empty(found.best.size))
+    assert value == sum(w * sum(p) for (_, w), p in zip(plain, prices, strict=True)) / 8
+    exact, smooth = np.empty(len(sums)), np.empty(len(sums))
+    of_node = found.of_node()
+    symbol_prices.sum_excess(
+        found.places.ends, found.places.length, found.places.at, of_node, before, 0.25, 0, len(sums), exact, smooth
+    )
+    assert sorted(exact * 8) == sorted(sums)
+    assert (smooth <= exact).all() and (smooth >= exact - 0.125 * found.places.counts).all()
+
+
+@given(documents, st.integers(1, 4), st.integers(1, 3), st.integers(0, 4))
+@settings(max_examples=60)
+def test_no_vocabulary_is_below_the_bound(docs: list[list[int]], longest: int, least: int, n: int) -> None:
+    found = bound_of(docs, 3, n, longest=longest, min_count=least)
+    units, weights = distinct_segments(Ragged.from_lists(docs), None)
+    plain = list(zip(units.to_lists(), weights.tolist(), strict=True))
+    if len(reference.candidates(plain, longest, least)) <= 12:
+        assert found.tokens <= reference.fewest_of_all(plain, n, longest, least)
+
+
+def test_places_of_candidates() -> None:
+    starts, tokens = np.array([0, 1, 2, 3, 3, 3]), np.array([0, 1, 0], np.int32)
+    occurrences.sort_by_candidate(starts, tokens, cursors := np.array([0, 2]), at := np.empty(3, np.int32))
+    assert (at.tolist(), cursors.tolist()) == ([0, 2, 1], [2, 3])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 50), st.integers(1, 9)), min_size=1, max_size=12),
+    st.integers(1, 12),
+    st.sampled_from([1e-6, 0.1, 5]),
+)
+def test_shares_are_the_best_mixture(pairs: list[tuple[int, int]], n: int, scale: float) -> None:
+    smooth, counts = np.array([p for p, _ in pairs], float), np.array([c for _, c in pairs], float)
+    got, found = np.empty(smooth.size), np.empty(2)
+    lam = shares.share_out(smooth + 1, smooth, counts, scale, float(n), 0.0, got, found)
+    assert ((got >= 0) & (got <= 1)).all() and got.sum() <= n * (1 + 1e-6)
+    assert got.sum() >= min(n, (smooth > 0).sum()) * (1 - 1e-6) or lam == 0
+    assert found[1] >= np.sort(smooth + 1)[::-1][:n].sum() - 1e-9
+    other = np.zeros(smooth.size)
+    other[np.argsort(-smooth)[:n]] = 1
+    assert found[0] >= other @ smooth - scale * (counts @ (other * other)) / 2 - 1e-6
+
+
+def test_one_round_climbs_along_the_gradient() -> None:
+    nodes, weights = np.array([0, 4]), np.array([2.0])
+    prices, ahead, found = np.array([0.5, 0.5, 0.5, 0]), np.array([0.5, 0.5, 0.5, 0]), np.empty(3)
+    covered = np.array([[0.5, 0, -0.5, 0], [0, 1, 0, -1.0]])
+    symbol_prices.climb(nodes, weights, covered, 0.1, 0.0, prices, ahead, found)
+    assert np.allclose(prices, [0.55, 0.45, 0.5, 0]) and np.array_equal(prices, ahead) and not covered.any()
+    assert np.allclose(found, [2 * (0.5 * 0.05 + 0.5 * 0.05), 2 * (0.5 * 0.05 + 0.5 * 0.05), 2 * 2 * 0.05**2])
+
+
+def test_the_fewest_edges_to_the_end() -> None:
+    behind = np.empty(4, np.int32)
+    certified_sums.steps_to_end(np.array([0, 4]), np.array([0, 0, 1, 1, 1]), np.array([2], np.int32), behind)
+    assert behind.tolist() == [2, 1, 1, 0]
+
+
+@pytest.mark.parametrize("docs", [[], [[]], [[], []]], ids=repr)
+@pytest.mark.parametrize("seconds", [0, None])
+def test_nothing_needs_no_tokens(docs: list[list[int]], seconds: float | None) -> None:
+    found = bound_of(docs, 2, 3, seconds=seconds)
+    assert (found.tokens, found.longest, found.n_edges) == (0, None, 0)
+
+
+def test_ends_of_the_range() -> None:
+    docs = [[0, 1, 0, 1, 1], [1, 1, 0]]
+    assert bound_of(docs, 2, 0).tokens == 8  # symbols
+    assert bound_of(docs, 2, 5, longest=1).tokens == 8
+    assert bound_of(docs, 2, 1000).tokens == bound_of(docs, 2, 1000, seconds=0).tokens == 2  # all are tokens
+    assert bound_of(docs, 2, 1000, longest=2).tokens == 5
+    assert bound_of(docs, 2, 5, min_count=9).tokens == 8
+
+
+def test_weights_are_repeated_documents() -> None:
+    docs = [doc.tolist() for doc in text(4)]
+    weights = [3, 1, 2, 1]
+    again = [doc for doc, weight in zip(docs, weights, strict=True) for _ in range(weight)]
+    assert bound_of(docs, 6, 20, longest=6, weights=weights) == bound_of(again, 6, 20, longest=6)
+
+
+@pytest.mark.parametrize("weight", [2**40, 2**52])
+def test_large_weights(weight: int) -> None:
+    docs = [doc.tolist() for doc in text(3)]
+    one, many = bound_of(docs, 6, 20, longest=6), bound_of(docs, 6, 20, longest=6, weights=[weight] * 3)
+    assert (one.tokens - 1) * weight < many.tokens <= one.tokens * weight
+    assert bound_of([[0, 1] * 4, [0]], 2, 1, longest=2, weights=[2**57, 1]).tokens <= 4 * 2**57 + 1
+
+
+def test_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "_PARTS_FROM", 100)
+    docs = text(30)
+    assert len({bound_of(docs, 6, 40, longest=8, n_threads=n) for n in (1, 2, 3, 8)}) == 1
+    monkeypatch.setattr(bounds, "_PARTS_FROM", 10**9)  # sums in another order
+    whole, parts = bound_of(docs, 6, 40, longest=8).tokens, bound_of(docs, 6, 40, longest=8, n_threads=2).tokens
+    assert abs(whole - parts) <= 0.002 * whole
+
+
+def test_time() -> None:
+    docs = text(60)
+    at_once, later = bound_of(docs, 6, 40, longest=8, seconds=0), bound_of(docs, 6, 40, longest=8, seconds=0.3)
+    assert (at_once.rounds, at_once.converged) == (0, False)
+    assert at_once.tokens < later.tokens <= bound_of(docs, 6, 40, longest=8).tokens * 1.001
+    began = time.monotonic()
+    bound_of(docs, 6, 40, longest=8, seconds=0.1)
+    assert time.monotonic() - began < 5
+
+
+def test_memory(caplog: pytest.LogCaptureFixture) -> None:
+    docs = text(3)
+    lengths = np.array([doc.size for doc in docs])
+    limit = bounds.NODE * int((lengths + 1).sum()) + (bounds.EDGE + bounds.CANDIDATE) * n_edges(lengths, 5)
+    with pytest.raises(MemoryError, match=r"memory_limit: .* 9 symbols .*limit is .* MB"):
+        bound_of(docs, 6, 9, longest=9, memory_limit=limit)
+    with caplog.at_level(logging.INFO, "ubpe_numba"):
+        found = bound_of(docs, 6, 9, memory_limit=limit)
+    assert found.longest == 5 and "up to 5 symbols" in caplog.text
+    assert found == bound_of(docs, 6, 9, longest=5)
+    assert bound_of(docs, 6, 9, longest=5, memory_limit=limit).longest == 5
+    rare = bound_of(docs, 6, 9, min_count=30, memory_limit=limit)  # of which there are none of 6 symbols
+    assert rare.longest is None or rare.longest >= 5
+
+
+def test_the_number_of_edges() -> None:
+    for longest in (1, 2, 3, 50):
+        docs = text(2)
+        found = Substrings(*_flat(docs), 6, longest, 1, 2**62)
+        assert found.lengths.size == n_edges(np.array([doc.size for doc in docs]), longest)
+
+
+def _flat(docs: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    units, weights = distinct_segments(Ragged.from_lists(docs), None)
+    return units.values.astype(np.int32), units.offsets, weights
+
+
+def test_an_interruption_comes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    right, rounds = bounds._Ascent._value, []
+
+    def interrupted(self: Any, tau: float) -> float:
+        rounds.append(tau)
+        if len(rounds) == 7:
+            raise KeyboardInterrupt
+        return right(self, tau)
+
+    monkeypatch.setattr(bounds._Ascent, "_value", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bound_of(text(5), 6, 20, longest=6)
+    assert len(rounds) == 7
+
+
+def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    bound_of(text(2), 6, 20, longest=4, progress=Progress(True))
+    assert "lower bound" in capsys.readouterr().err
+
+
+def test_many_candidates_are_chosen_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    docs = text(30)
+    whole = bound_of(docs, 6, 40, longest=8)
+    monkeypatch.setattr(bounds, "_ALL", 100)
+    chosen: list[int] = []
+    take = bounds._Places.take
+
+    def noted(self: Any, mask: np.ndarray) -> Any:
+        chosen.append(int(mask.sum()) - mask.size)
+        return take(self, mask)
+
+    monkeypatch.setattr(bounds._Places, "take", noted)
+    found = [bound_of(docs, 6, 40, longest=8, n_threads=n) for n in (1, 2)]
+    assert found[0] == found[1] and min(chosen) < 0
+    assert abs(found[0].tokens - whole.tokens) <= 0.01 * whole.tokens
+    monkeypatch.setattr(bounds, "_ALL", 1)
+    for docs_, n in (([[0, 1] * 4, [1, 1, 0]], 2), ([[0] * 9], 1), ([[0, 1]], 5)):
+        units, weights = distinct_segments(Ragged.from_lists(docs_), None)
+        plain = list(zip(units.to_lists(), weights.tolist(), strict=True))
+        assert bound_of(docs_, 2, n, longest=4).tokens <= reference.fewest_of_all(plain, n, 4, 1)

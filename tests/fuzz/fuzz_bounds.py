@@ -1,0 +1,99 @@
+"""Fuzzing of the lower bound: small random problems, against all vocabularies, and against the linear programme by HiGHS.
+
+Stops at the first bound that is above what a vocabulary reaches, above the programme's value, or far below it, and prints what
+reproduces it.
+
+    python tests/fuzz/fuzz_bounds.py --problems 1000 --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import pathlib
+import sys
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
+
+from reference import lower_bound as reference
+
+from ubpe_numba import Ragged
+from ubpe_numba.fitting.lower_bound import distinct_segments, lower_bound
+from ubpe_numba.runtime.progress import Progress
+
+_VOCABULARIES = 4000  # that are tried at most
+
+
+class Problem(NamedTuple):
+    """Documents with weights, and which vocabularies the bound is about."""
+
+    size: int
+    docs: list[list[int]]
+    weights: list[int]
+    n: int
+    longest: int | None
+    min_count: int
+
+
+def make(seed: int) -> Problem:
+    """The problem of a seed: the same on every machine."""
+    rng = Random(seed)
+    size = rng.choice([1, 2, 2, 3, 5])
+    period = [rng.randrange(size) for _ in range(rng.choice([1, 2, 3]))]
+    docs = []
+    for _ in range(rng.choice([1, 2, 3, 5])):
+        length = rng.choice([0, 1, 2, 3, 5, 8, 11])
+        docs.append((period * length)[:length] if rng.random() < 0.25 else [rng.randrange(size) for _ in range(length)])
+    heavy = rng.random() < 0.1
+    weights = [rng.choice([1, 2**40, 2**40 + 1]) if heavy else rng.choice([1, 1, 1, 2, 3, 7]) for _ in docs]
+    return Problem(size, docs, weights, rng.choice([0, 1, 1, 2, 2, 3, 5, 100]), rng.choice([None, None, 1, 2, 3, 4, 6]),
+                   rng.choice([1, 1, 1, 2, 3]))  # fmt: skip
+
+
+def check(problem: Problem) -> str | None:
+    """What is wrong with the bound of a problem; None if nothing is."""
+    size, docs, weights, n, longest, min_count = problem
+    units, total = distinct_segments(Ragged.from_lists(docs), np.array(weights, np.int64))
+    plain = list(zip(units.to_lists(), total.tolist(), strict=True))
+    most = max([longest or 0] if longest else map(len, docs))
+    found = lower_bound(units, total, size, n, longest, min_count, None, None, 1, Progress(False))
+    at_once = lower_bound(units, total, size, n, longest, min_count, 0, None, 1, Progress(False))
+    if not plain:
+        return None if found.tokens == 0 else f"no symbols: {found}"
+    known = len(reference.candidates(plain, most, min_count))
+    if math.comb(known, min(n, known)) <= _VOCABULARIES:
+        least = reference.fewest_of_all(plain, n, most, min_count)
+        if found.tokens > least or at_once.tokens > least:
+            return f"{least} tokens do: {found}, at once {at_once}"
+    value = reference.linear_programme(plain, n, most, min_count)
+    if found.tokens > math.ceil(value * (1 + 1e-7) + 1e-6):
+        return f"above the programme's {value}: {found}"
+    if found.tokens < math.floor(value * (1 - 0.01)) - 1 or not found.converged:
+        return f"far below the programme's {value}: {found}"
+    return None
+
+
+def fuzz(n_problems: int, seed: int) -> int:
+    """Check so many problems; AssertionError with what makes the first wrong one again."""
+    for i in range(n_problems):
+        wrong = check(make(seed * 1_000_003 + i))
+        assert wrong is None, f"{wrong}\n{make(seed * 1_000_003 + i)}\nmake({seed * 1_000_003 + i})"
+    return n_problems
+
+
+def main() -> None:
+    """Fuzz as the arguments say."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--problems", type=float, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    print(f"{fuzz(int(args.problems), args.seed)} problems without a difference")
+
+
+if __name__ == "__main__":
+    main()
