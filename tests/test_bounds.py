@@ -46,6 +46,8 @@ for values in corpora:
                 tok.encode_nbest(docs[1][:30], 3, exact=True)
         fewer = tok.refine(docs, progress=False)
         assert fewer.decode_batch(fewer.encode_batch(docs)) == docs
+        short = tok.refine(docs, max_token_length=8, robust=False, progress=False)
+        assert short.lower_bound(docs, max_token_length=8, seconds=0.5).tokens <= short.encode_batch(docs).total
         likely = fewer.reweight(docs, n_rounds=1)
         for objective in ("likelihood", "sentencepiece"):
             likely.set_params(objective=objective)

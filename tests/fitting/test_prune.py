@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,7 +53,8 @@ def test_pruned_vocabularies_are_likelier(name: str) -> None:
     docs = [doc[i : i + 500] for doc in docs for i in range(0, len(doc), 500)]
     seen, unseen = docs[::2], docs[1::2]
     tok = UBPE(size + 200, 1, alphabet=size, objective="shortest").fit(seen, progress=False)
-    likely = tok.refine(seen, objective="likelihood", progress=False)
+    options: dict[str, Any] = {"start": "nothing", "robust": True, "min_count": 4} if name == "text/60" else {}
+    likely = tok.refine(seen, objective="likelihood", progress=False, **options)
     v = likely.vocabulary
     assert likely.objective == "likelihood" and tok.objective == "shortest" and v.merges is None
     assert len(v) <= size + 200 and v.log_probabilities is not None and v.occurrences is not None
@@ -64,10 +66,9 @@ def test_pruned_vocabularies_are_likelier(name: str) -> None:
     if name != "periodic":
         assert len(v) == size + 200
         plain = tok.reweight(seen)
-        assert bits(likely, seen) < bits(plain, seen)
-    for n_threads in (1, 3):
-        again = tok.set_params(n_threads=n_threads).refine(seen, objective="likelihood", progress=False)
-        assert again.fingerprint == likely.fingerprint
+        assert bits(likely, unseen) < bits(plain, unseen)
+    again = tok.set_params(n_threads=3).refine(seen, objective="likelihood", progress=False, **options)
+    assert again.fingerprint == likely.fingerprint
 
 
 def bits(tok: UBPE, docs: list[np.ndarray]) -> float:
@@ -90,12 +91,10 @@ def test_text_that_is_cut_is_pruned_by_its_segments() -> None:
     tok = UBPE.for_text(285, pretokenizer="gpt2", special_tokens=["<end>"], objective="shortest").fit(docs, progress=False)
     likely = tok.refine(docs, objective="likelihood", progress=False)
     size = min(285, 256 + likely.vocabulary.n_learned)
-    assert likely.vocabulary.merges is None and len(likely.vocabulary) == size <= len(tok.vocabulary)
+    assert likely.vocabulary.merges is None and len(likely.vocabulary) == size > len(tok.vocabulary)
     assert likely.special_ids == {"<end>": size}
     ids = likely.encode("slowest <end>newer", allowed_special="all")
     assert size in ids.tolist() and likely.decode(ids) == "slowest <end>newer"
     batch = likely.encode_batch(docs, allowed_special="all")
     used = np.bincount(batch.compact().values, minlength=size + 1)
     assert likely.vocabulary.occurrences.tolist() == used[:size].tolist()  # type: ignore[union-attr]
-    with pytest.raises(ValueError, match="refine: documents that are cut, or have special tokens, ask for"):
-        tok.refine(docs)

@@ -22,7 +22,7 @@ from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.kernels import other_paths
-from ubpe_numba.fitting.refine import sizes_down
+from ubpe_numba.fitting.neighbours import sizes_down
 from ubpe_numba.fitting.reweight import LEAST, likeliest, logarithms, probabilities
 from ubpe_numba.runtime.arrays import writable
 from ubpe_numba.runtime.progress import Progress

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import reprlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy as np
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import as_utf8
+from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive
@@ -139,8 +142,14 @@ def alphabet_of(tok: Tokenizer, given: Documents) -> Alphabet:
 
 def corpus_of(tok: Tokenizer, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
     """What a fit is given, as the arguments have it: text as bytes, cut into segments."""
+    corpus, segmenter = read_corpus(tok, docs, offsets, sample_weight, boundaries)
+    return segmenter.corpus(corpus, tok.n_threads)
+
+
+def read_corpus(tok: Tokenizer, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> tuple[Corpus, Segmenter]:
+    """What a fit is given, text as bytes but not cut yet, and what cuts it."""
     if is_plain(tok):
-        return as_corpus(docs, offsets, sample_weight, boundaries)
+        return as_corpus(docs, offsets, sample_weight, boundaries), PLAIN
     if tok.encoding is not None and isinstance(docs, Counts):
         docs = Counts(as_utf8(docs.flat), docs.weights, docs.are_segments)
     corpus = as_corpus(docs, offsets, sample_weight, boundaries, tok._read)
@@ -154,4 +163,24 @@ def corpus_of(tok: Tokenizer, docs: Any, offsets: Any, sample_weight: Any, bound
     segmenter = segmenter_of(tok, kind, None)
     if isinstance(docs, Counts) and docs.are_segments:  # all is done but what leaves documents whole
         segmenter = PLAIN._replace(lone=None if segmenter.pretokenizer is not None else segmenter.lone)
-    return segmenter.corpus(corpus, tok.n_threads)
+    return corpus, segmenter
+
+
+def segments_of(corpus: Corpus, alphabet: Alphabet) -> Ragged:
+    """The segments of a corpus as alphabet ids; UnknownSymbolError as `fit` raises it."""
+    try:
+        return alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=corpus.offsets))
+    except UnknownSymbolError:
+        alphabet.to_ids(corpus.given)  # which names the document and the position in it
+        raise
+
+
+def seconds_of(seconds: Any) -> float | None:
+    """The argument `seconds`, None for any number of them; TypeError or ValueError if it is not valid."""
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.integer, np.floating)):
+        raise TypeError(f"seconds: expected a number or None, got {seconds!r}")
+    if not seconds >= 0:
+        raise ValueError(f"seconds: expected 0 or more, got {seconds!r}")
+    return float(seconds) if seconds <= sys.float_info.max else None

@@ -21,16 +21,14 @@ from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import read_document, read_documents
-from ubpe_numba.errors import UnknownSymbolError
-from ubpe_numba.fitting.learn import learn
 from ubpe_numba.fitting.loop import Settings
-from ubpe_numba.fitting.refine import MORE, SPARE, refined
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.runtime.warn import warn
+from ubpe_numba.tokenizers import arguments, refining
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.stretches import SpecialChoice
@@ -166,7 +164,7 @@ class UBPE(Tokenizer):
             return vocabulary
         from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
 
-        counts, ids = token_counts(vocabulary), _segments(corpus, alphabet)
+        counts, ids = token_counts(vocabulary), arguments.segments_of(corpus, alphabet)
         found = likeliest(ids, corpus, vocabulary, counts, _ROUNDS, self.n_threads, progress, _by_path(self.objective))
         return _writable(found) if self.objective == "tokenizers" else found
 
@@ -196,17 +194,53 @@ class UBPE(Tokenizer):
             token_weights(self.model_.vocabulary, self.token_weights)  # what could not be read is not written
         super().save(path)
 
-    def refine(self, docs: Any, *, objective: str = "shortest", offsets: Any = None, progress: bool | str = "auto") -> UBPE:
+    def refine(
+        self,
+        docs: Any,
+        *,
+        objective: str = "shortest",
+        offsets: Any = None,
+        sample_weight: Any = None,
+        boundaries: Any = None,
+        start: str = "auto",
+        robust: bool | str = "auto",
+        min_count: int | str = "auto",
+        max_token_length: int | None = None,
+        memory_limit: int | None = None,
+        seconds: float | None = None,
+        progress: bool | str = "auto",
+    ) -> UBPE:
         """Make a new tokenizer of other tokens, for fewest tokens or for the largest likelihood, of the same alphabet and size.
 
-        It has as many tokens as this one, or as `n_tokens` asks for; fewer if `docs` do not hold that many that occur twice.
+        It has as many tokens as this one, or as `n_tokens` asks for; fewer if `docs` do not hold that many that occur twice, or
+        once in text that a pre-tokenizer cuts.
 
         Parameters
         ----------
-        docs, offsets, progress
+        docs, offsets, sample_weight, boundaries, progress
             As for `fit`.
         objective
             What tokens are chosen for, and the objective of the new tokenizer: ``"shortest"`` or ``"likelihood"``.
+        start
+            The tokens that the search begins with: ``"nothing"``; ``"greedy"``, those that save most, some at a time (tried for
+            text that is cut only, of whole texts it takes long); ``"merges"``, twice as many as are wanted, as a fit learns
+            them; ``"kmers"``, the most frequent sequences of one length; ``"neighbours"`` for another way, without a search (see
+            Notes). ``"auto"`` chooses.
+        robust
+            True: what a token saves is counted without the document in which it saves most, so that tokens which one document
+            alone needs stay away. False: what it saves in all, for the fewest tokens of `docs` themselves. ``"auto"`` chooses.
+        min_count
+            How often a token occurs at least, occurrences that overlap counted, unless too few of these save anything; 2 or
+            more. ``"auto"`` chooses.
+        max_token_length
+            Symbols of the longest token; None for that of the constructor.
+        memory_limit
+            Bytes beside the documents, about; 1.4 GB if None. What does not fit is left out, which the log says: first long
+            candidates, then documents.
+        seconds
+            After about how long to end with the best that was found; None for when nothing better is found. What comes before
+            the search takes some seconds for a million symbols and is not cut short. With a time the result depends on the
+            machine, without one on nothing but the arguments.
 
         Returns
         -------
@@ -218,22 +252,32 @@ class UBPE(Tokenizer):
         NotFittedError
             Without a vocabulary.
         UnknownSymbolError, TypeError, ValueError
-            As `fit`; ValueError also if documents are changed or cut, or have special tokens, and the objective is
-            ``"shortest"``, or for another objective.
+            As `fit`; ValueError and TypeError also for an argument of another kind, naming it.
+        MemoryError
+            For a `memory_limit` below 134 MB.
 
         Notes
         -----
-        About twice as many tokens are learned on `docs` as this vocabulary has; the tenth of them whose absence would cost the
-        fewest extra tokens is dropped again and again until the size is reached; then, in a few rounds, frequent neighbours of
-        the segmentation of `docs` take the place of tokens that save less. Takes about 100 times as long as a fit. On held-out
-        halves of ECG, audio, DNA and text it gives, at 4096 tokens, 4 to 11 % fewer tokens than `BPE` of the same size (at 1024
-        tokens 2 % on ECG and audio).
+        Candidates are all substrings that occur twice, the longer ones as far as there is memory for them, and the tokens of the
+        starts. The shortest paths through all segmentations say at once what each would save. Those that save most come in, those
+        that cost least leave, and that is kept if fewer tokens are needed. What ``"auto"`` chooses needs the fewest tokens on an
+        eighth of the documents that the others are tried without; of small corpora several eighths are held out in turn,
+        of tiny ones none. Then follows the search with all documents. Documents of more than 8192 symbols and a 32nd of all are
+        looked at in pieces, and no token is longer than a piece.
 
-        By ``"likelihood"`` four times as many tokens are learned, of which 1.15 times as many as are wanted are chosen in that
-        way; of these the quarter whose absence would lower the likelihood least is dropped again and again, after two rounds of
-        EM each. Of text that is cut, the quarters leave from all. On held-out halves at 1024 tokens it takes 0.02 to 0.15 bits
-        per symbol less than ``"shortest"`` and then `reweight` (audio, text, sources, Chinese), of about as many tokens, on ECG
-        and DNA as many; the larger the vocabulary, the less (benchmarks/segmentations.py).
+        On held-out halves of whole texts and signals it gives, at 4096 tokens, 5 to 20 % fewer tokens than `BPE` of the same
+        size. Text that is cut into words hardly can gain: 0.2 to 5 %. What a model of bigrams, or a larger one, takes in bits
+        does not follow: on some corpora and sizes it is less than by `BPE`, on others more (benchmarks/segmentations.py).
+        `lower_bound` says how much fewer tokens any vocabulary could need. With `robust` False and ``"auto"`` for `start`, `docs`
+        need no more tokens than in the shortest segmentation by a fit of the same size.
+
+        ``"neighbours"``: twice as many tokens as are wanted are learned, the tenth of them whose absence would cost the fewest
+        tokens is dropped again and again until the size is reached; then, in a few rounds, frequent neighbours of the
+        segmentation of `docs` take the place of tokens that save less. It is fast, and one of the choices.
+
+        By ``"likelihood"`` 1.15 times as many tokens as are wanted are searched that way, and of text that is cut four times as
+        many merges are added, as a fit learns them. Of all these the quarter whose absence would lower the likelihood least is
+        dropped again and again, after two rounds of EM each.
 
         The refined vocabulary is flat: there are no pairs, since parts of a token may be gone and others never were merged. So
         it cannot be encoded with by rank, nor continued. It is in no order of creation; its counts and idf are those of the
@@ -246,34 +290,12 @@ class UBPE(Tokenizer):
         >>> tok = UBPE(6, 1, objective="shortest").fit(docs)
         >>> fewer = tok.refine(docs)
         >>> len(fewer.vocabulary), sum(map(len, tok.encode_batch(docs))), sum(map(len, fewer.encode_batch(docs)))
-        (6, 17, 13)
+        (6, 17, 4)
         """
-        alphabet, vocabulary, _ = self._fitted()
-        self._check_objective()
-        n_alphabet = vocabulary.n_alphabet
-        n = max(len(vocabulary), self.n_tokens or 0) - n_alphabet
-        if objective not in tuple(MORE):
-            raise ValueError(f"objective: expected {' or '.join(map(repr, MORE))}, got {objective!r}")
-        settings = self._settings()._replace(n_tokens=min(MAX_SIZE, n_alphabet + MORE[objective] * n))
-        bar = Progress(progress, "refine")
-        if not self._coder.is_plain and objective == "shortest":
-            raise ValueError("refine: documents that are cut, or have special tokens, ask for objective='likelihood'")
-        corpus = self._corpus(docs, offsets, None, None)
-        ids = _segments(corpus, alphabet)
-        fewer, _ = learn(corpus, alphabet, settings, bar)
-        other = UBPE(**{**self.get_params(), "objective": objective, "token_weights": None})
-        if self._coder.is_plain:
-            wanted = int(SPARE[objective] * n)
-            fewer = refined(ids, Ragged(fewer.arena, fewer.offsets), n_alphabet, wanted, self.n_threads, bar)
-        if objective == "likelihood":
-            from ubpe_numba.fitting.prune import pruned  # here only: other objectives need not wait for it
-
-            fewer = pruned(ids, corpus, fewer, n, self.n_threads, bar)
-        else:  # of equally short paths the encoder takes that of the largest idf, which is known only now
-            shortest = PathEncoder(fewer).encode(ids, "shortest", self.n_threads)
-            fewer = fewer.with_statistics(occurrences=usage_in(shortest, corpus, len(fewer), self.n_threads).counts)
-        other._adopt(Model(alphabet, fewer, other._segmenter(alphabet.kind, len(fewer))))
-        return other
+        return refining.refined(
+            self, docs, objective, (offsets, sample_weight, boundaries), (start, robust, min_count),
+            max_token_length, memory_limit, seconds, progress,
+        )  # fmt: skip
 
     def reweight(
         self,
@@ -348,7 +370,7 @@ class UBPE(Tokenizer):
 
         bar = Progress(progress, "reweight")
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
-        ids = _segments(corpus, alphabet)
+        ids = arguments.segments_of(corpus, alphabet)
         other = UBPE(**self.get_params())
         if weights == "likelihood":
             objective = self.objective if self.objective in _BY_PROBABILITY else "likelihood"
@@ -1150,12 +1172,3 @@ def _writable(vocabulary: Vocabulary) -> Vocabulary:
 def _by_path(objective: str) -> str:
     """How paths are searched by an objective of probabilities."""
     return "additive" if objective == "likelihood" else objective
-
-
-def _segments(corpus: Corpus, alphabet: Alphabet) -> Ragged:
-    """The segments of a corpus as alphabet ids; UnknownSymbolError as `fit` raises it."""
-    try:
-        return alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=corpus.offsets))
-    except UnknownSymbolError:
-        alphabet.to_ids(corpus.given)  # which names the document and the position in it
-        raise

@@ -49,6 +49,7 @@ def warmup() -> None:
                 tokenizer.decode_batch(tokenizer.encode_batch(docs))
         ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
         ranked.encode(docs[0], dropout=0.5)
+        ranked.lower_bound([doc[:20] for doc in docs], seconds=0.01, progress=False)
         ranked.decode(ranked.encode(docs[0]), out=np.empty(docs[0].size, np.int32))
         for _ in range(2):  # the second time as a short document
             ranked.decode(ranked.encode(docs[0]))

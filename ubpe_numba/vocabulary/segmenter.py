@@ -103,14 +103,23 @@ class Segmenter(NamedTuple):
             from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
 
             return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
-        segments = self.segments(pieces)
-        per_document = np.diff(np.searchsorted(segments, pieces.cuts[pieces.first]))
-        weights = np.ones(per_document.size, np.int64) if corpus.weights is None else corpus.weights
-        counts = Counts.of(Documents(pieces.values, segments, corpus.given.kind), np.repeat(weights, per_document))
+        cut, of = self._cut(pieces, corpus.given.kind)
+        weights = np.ones(of.size, np.int64) if corpus.weights is None else corpus.weights[of]
+        counts = Counts.of(cut, weights)
         made = as_corpus(counts)
         if self.pretokenizer is None:  # the documents still are documents, and empty ones count
             made = made._replace(n_documents=made.n_documents + corpus.n_empty)
         return made._replace(given=kept)
+
+    def cut(self, corpus: Corpus) -> tuple[Documents, np.ndarray]:
+        """The segments of a corpus that a pre-tokenizer cuts, none counted, and which of the corpus' each is from, int64[s]."""
+        kind = corpus.given.kind
+        return self._cut(self.rewritten(self.stretches(Documents(corpus.values, corpus.offsets, kind), "docs")), kind)
+
+    def _cut(self, pieces: Stretches, kind: str) -> tuple[Documents, np.ndarray]:
+        segments = self.segments(pieces)
+        per_document = np.diff(np.searchsorted(segments, pieces.cuts[pieces.first]))
+        return Documents(pieces.values, segments, kind), np.repeat(np.arange(per_document.size), per_document)
 
     @property
     def kernel(self) -> str | None:

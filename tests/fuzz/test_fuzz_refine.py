@@ -1,0 +1,20 @@
+"""The fuzzing of `UBPE.refine` on a few cases, and that it reports a difference."""
+
+from __future__ import annotations
+
+import pytest
+from fuzz.fuzz_refine import fuzz, make
+
+from ubpe_numba.fitting.swap_search import SwapSearch
+
+
+def test_twelve_cases_without_a_difference() -> None:
+    assert fuzz(12, seed=3) == 12
+
+
+def test_a_difference_is_found_and_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    fill = SwapSearch.fill
+    monkeypatch.setattr(SwapSearch, "fill", lambda search, inside, goals: fill(search, inside, goals)[:-1])
+    with pytest.raises(AssertionError, match=r"(?s)occur 2 times.*\nCase.*\nmake\(\d+\)$"):
+        fuzz(30, seed=1)
+    assert repr(make(5)) == repr(make(5)) != repr(make(6))

@@ -1,0 +1,219 @@
+"""What vocabularies for the fewest tokens are chosen on: documents, or the distinct segments of text that is cut."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from ubpe_numba.documents.kernels.distinct import find_distinct
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.runtime.arrays import writable
+
+_PARTS = 64  # into which documents are divided where there are few
+_SHORTEST = 4096  # symbols of a part of a document
+_EVERY = 8  # of so many parts one is held out, and the next another time
+_GOLDEN = 2654435769  # times a number, modulo 2**32: evenly spread, of every eighth number too, whatever share is taken
+_FEWEST = 1000  # symbols that are held out, or that time is left out
+
+log = logging.getLogger("ubpe_numba")
+
+
+class Units(NamedTuple):
+    """Sequences of symbols, each of which occurs a number of times.
+
+    Attributes
+    ----------
+    documents : Ragged
+        d sequences of alphabet ids.
+    weights : int64[d]
+        How often each occurs.
+    most : int64[d]
+        How often each occurs in the document that holds it most often, by weight.
+    held : int64[k, d]
+        How many of these occurrences are held out each time; none where there is too little for that.
+    most_seen : int64[k, d]
+        As `most`, of the documents that are not held out then.
+    """
+
+    documents: Ragged
+    weights: np.ndarray
+    most: np.ndarray
+    held: np.ndarray
+    most_seen: np.ndarray
+
+    @property
+    def n_folds(self) -> int:
+        """How many times something else can be held out."""
+        return len(self.held)
+
+    @property
+    def n_symbols(self) -> int:
+        """The number of symbols, weights counted."""
+        return int(self.documents.lengths @ self.weights)
+
+    def sample(self, n: int) -> Units:
+        """A part of about `n` symbols: what occurs most often, and some from everywhere of what occurs as often as the last."""
+        lengths = self.documents.lengths
+        if int(lengths.sum()) <= n:
+            return self
+        order = np.argsort(-self.weights, kind="stable")
+        fits = int(np.searchsorted(np.cumsum(lengths[order]), n, side="right"))
+        last = self.weights[order[fits]]
+        stays, some = self.weights > last, np.flatnonzero(self.weights == last)
+        share = (n - int(lengths[stays].sum())) * 2**32 // int(lengths[some].sum())
+        stays[some[(some * _GOLDEN) % 2**32 < share]] = True
+        stay = np.flatnonzero(stays) if stays.any() else order[:1]
+        log.info("refine: looks at %d of %d sequences, within its limit of memory", stay.size, lengths.size)
+        return _enough(Units(self.documents.take(stay).compact(), *(values[..., stay] for values in self[1:])))
+
+
+def units_of(ids: Ragged, document_of: np.ndarray | None, weights: np.ndarray | None, counted: bool = False) -> Units:
+    """The units of documents, or of their segments.
+
+    Parameters
+    ----------
+    ids
+        Segments, as alphabet ids.
+    document_of
+        int32, the document of each segment, ascending; None if segments are documents.
+    weights
+        int64, the weight of each segment; None if all are 1.
+    counted
+        Whether weights are counts of what came from many documents, such as words: an eighth of each is held out then.
+
+    Returns
+    -------
+    Documents, long ones in pieces, which can be held out; or their segments. Equal ones are one, none is empty. Every eighth
+    document or piece is held out, whatever it weighs; of documents that are equal some may be held out, and others not.
+
+    Examples
+    --------
+    >>> units = units_of(Ragged.from_lists([[0, 1], [], [2]]), None, np.array([1, 1, 3]))
+    >>> units.documents.to_lists(), units.weights.tolist(), units.most.tolist()
+    ([[0, 1], [2]], [1, 3], [1, 3])
+    """
+    if document_of is not None:
+        return units_in_batches([(ids, document_of, weights)], ids.total)
+    pieces, weights = _in_pieces(ids.compact(), _ones(weights, len(ids)), _length_of_part(ids.total))
+    if not counted:
+        return _distinct(_Segments(pieces, np.arange(len(pieces)), weights).full())
+    full = pieces.lengths > 0
+    pieces, total, number = pieces[full].compact(), weights[full], np.arange(int(full.sum()))
+    held = np.stack([(total + (number + i) % _EVERY) // _EVERY for i in range(_EVERY)])
+    return _enough(Units(pieces, total, np.ones_like(total), held, np.ones_like(held)))
+
+
+def units_in_batches(batches: Iterable[tuple[Ragged, np.ndarray, np.ndarray | None]], n_symbols: int) -> Units:
+    """The distinct segments of documents that are cut one batch after the other; none is empty.
+
+    Parameters
+    ----------
+    batches
+        Segments, documents and weights as for `units_of`; no document is in two of them, and all are ascending.
+    n_symbols
+        Of all documents, about.
+
+    Examples
+    --------
+    >>> batch = Ragged.from_lists([[0, 1], [2], [0, 1], [0, 1]]), np.array([0, 0, 0, 1]), None
+    >>> units = units_in_batches([batch], 7)
+    >>> units.documents.to_lists(), units.weights.tolist(), units.most.tolist()
+    ([[0, 1], [2]], [3, 1], [2, 1])
+    """
+    length, first = _length_of_part(n_symbols), 0
+    nothing = np.empty(0, np.int64)
+    found = [_Segments(Ragged.from_lists([]), nothing, nothing)]
+    for ids, document_of, weights in batches:
+        ids = ids.compact()
+        part = first + _parts(ids, document_of, length)
+        first = int(part.max(initial=first - 1)) + 1
+        weights = _ones(weights, len(ids))
+        found.append(_per_part(_Segments(ids, part, weights)))
+    parts = zip(*found, strict=True)
+    return _distinct(_Segments(Ragged.concat(next(parts)), *map(np.concatenate, parts)))
+
+
+def _distinct(given: _Segments) -> Units:
+    """The units of segments in parts, none of them empty: equal ones are one."""
+    ids, kind = _numbered(given.ids)
+    total, most = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.int64)
+    np.add.at(total, kind, given.weights)
+    np.maximum.at(most, kind, given.weights)
+    held, most_seen = np.zeros((2, _EVERY, len(ids)), np.int64)
+    for i, out in enumerate(_held(given.weights, given.part)):
+        np.add.at(held[i], kind, out)
+        np.maximum.at(most_seen[i], kind, given.weights - out)
+    return _enough(Units(ids, total, most, held, most_seen))
+
+
+def _held(weights: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """How much is held out of these weights each time, int64[8, n]: that of every eighth part."""
+    return np.stack([np.where(part % _EVERY == i, weights, 0) for i in range(_EVERY)])
+
+
+class _Segments(NamedTuple):
+    """Segments with the part of the documents that each is in, and how often it occurs there."""
+
+    ids: Ragged
+    part: np.ndarray
+    weights: np.ndarray
+
+    def full(self) -> _Segments:
+        """Without those that are empty."""
+        stay = np.flatnonzero(self.ids.lengths > 0)
+        return _Segments(self.ids[stay].compact(), self.part[stay], self.weights[stay])
+
+
+def _per_part(given: _Segments) -> _Segments:
+    """Equal segments of a part as one; empty ones left out."""
+    given = given.full()
+    ids, kind = _numbered(given.ids)
+    n_parts = int(given.part.max(initial=0)) + 1
+    pairs, of = np.unique(kind * n_parts + given.part, return_inverse=True)
+    weights = np.zeros(pairs.size, np.int64)
+    np.add.at(weights, of, given.weights)
+    return _Segments(ids.take(pairs // n_parts).compact(), pairs % n_parts, weights)
+
+
+def _numbered(ids: Ragged) -> tuple[Ragged, np.ndarray]:
+    """The distinct sequences in order of their first occurrence, and which of them each is, int64."""
+    n = len(ids)
+    table = np.full(1 << max(4, (2 * n).bit_length()), -1, np.int32)
+    first_of = np.empty(n, np.int64)
+    find_distinct(writable(ids.values).view(np.uint32), ids.offsets, table, np.empty(n, np.uint64), first_of)
+    first = first_of == np.arange(n)
+    return ids[first].compact(), (np.cumsum(first) - 1)[first_of]
+
+
+def _enough(units: Units) -> Units:
+    """The units, without the times at which too little is held out to tell anything."""
+    stay = units.held @ units.documents.lengths >= _FEWEST
+    return units._replace(held=units.held[stay], most_seen=units.most_seen[stay])
+
+
+def _ones(weights: np.ndarray | None, n: int) -> np.ndarray:
+    return np.ones(n, np.int64) if weights is None else weights
+
+
+def _length_of_part(n_symbols: int) -> int:
+    return max(_SHORTEST, -(-n_symbols // _PARTS))
+
+
+def _in_pieces(ids: Ragged, weights: np.ndarray, length: int) -> tuple[Ragged, np.ndarray]:
+    """Documents of `2 * length` symbols or more in pieces of `length` at least, and the weight of each."""
+    pieces = np.maximum(1, ids.lengths // length)
+    of = np.repeat(np.arange(len(ids)), pieces)
+    number = np.arange(of.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    starts = ids.offsets[of] + ids.lengths[of] * number // pieces[of]
+    return Ragged(ids.values, np.append(starts, ids.offsets[-1])), weights[of]
+
+
+def _parts(ids: Ragged, document_of: np.ndarray, length: int) -> np.ndarray:
+    """The part of each segment, int64 from 0: its document, where that is not long, or a stretch of `length` symbols in it."""
+    new = np.diff(document_of, prepend=-1) != 0
+    starts = ids.offsets[:-1]
+    within = (starts - np.maximum.accumulate(np.where(new, starts, 0))) // length
+    return np.cumsum(new | (np.diff(within, prepend=0) != 0)) - 1
