@@ -5,7 +5,6 @@ Each job has a process of its own, to measure its memory, and because a peer may
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import importlib.metadata
 import json
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import text_peers
-from adapters import Adapter, Arrays, Job, cut, lists, memory, ragged
+from adapters import Adapter, Arrays, Job, cut, lists, memory, ragged, reset_peak
 
 
 def strings(first: int) -> Callable[[np.ndarray, np.ndarray], list[str]]:
@@ -177,12 +176,6 @@ def _version(name: str) -> str:
         return ""
 
 
-def _reset_peak() -> None:
-    # where this fails, VmHWM includes earlier peaks: the figure is too high
-    with contextlib.suppress(OSError):
-        pathlib.Path("/proc/self/clear_refs").write_text("5")
-
-
 def measure(job: Job) -> dict[str, Any]:
     """Run a job: once for its memory (the peak beyond what was held before), then up to `repeat` times in `budget` seconds.
 
@@ -199,7 +192,7 @@ def measure(job: Job) -> dict[str, Any]:
         head = min(max(360, values.size // 20), values.size)
         adapter.run(adapter.convert(values[:head], np.array([0, head])))
     gc.collect()
-    _reset_peak()
+    reset_peak()
     before = memory("VmRSS")
     result, first = _timed(adapter, docs)
     grown = memory("VmHWM") - before

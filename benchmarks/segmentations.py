@@ -17,7 +17,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import corpora
@@ -29,7 +29,7 @@ from ubpe_numba.vocabulary.model import Model
 
 WAYS = ("rank", "tfidf", "shortest", "refine", "refine, reweight", "reweight", "refine likelihood")
 CORPORA = ("text", "Python", "Chinese", "dna", "ecg", "wav")
-_LINE = 90  # symbols of a line for sentencepiece, which finds few seeds in longer ones
+_LINE = 90  # symbols of a line: sentencepiece finds few seeds in longer ones
 _FIRST_CHARACTER = 0x100  # of the characters that stand for symbols: none is a space or a control character
 _DISCOUNT = 0.75
 
@@ -146,18 +146,34 @@ def characters(documents: Ragged) -> list[str]:
     return [whole[a:b] for a, b in zip(documents.offsets[:-1].tolist(), documents.offsets[1:].tolist(), strict=True)]
 
 
-def sentencepiece_model(seen: Ragged, size: int) -> Any:
-    """Sentencepiece's Unigram of `size` pieces and its three special ones."""
+def sequences(texts: Iterable[str]) -> Ragged:
+    """The symbols that the characters of texts stand for."""
+    return Ragged.from_lists([[ord(c) - _FIRST_CHARACTER for c in text] for text in texts])
+
+
+def cut_in_lines(documents: Ragged) -> Ragged:
+    """Documents of at most 90 symbols, for packages that take sentences or words."""
+    ends = documents.offsets[1:].tolist()
+    starts = [i for a, b in zip(documents.offsets[:-1].tolist(), ends, strict=True) for i in range(a, b, _LINE)]
+    return Ragged(documents.values, np.array([*starts, documents.offsets[-1]], np.int64))
+
+
+def sentencepiece_model(seen: Ragged, size: int, counts: np.ndarray | None = None) -> Any:
+    """Sentencepiece's Unigram of `size` pieces and its three special ones, of lines of documents, or of words with `counts`."""
     import sentencepiece
 
     with tempfile.TemporaryDirectory() as folder:
-        lines = [text[i : i + _LINE] for text in characters(seen) for i in range(0, len(text), _LINE)]
+        if counts is None:
+            lines = characters(cut_in_lines(seen))
+        else:
+            lines = [f"{word}\t{n}" for word, n in zip(characters(seen), counts.tolist(), strict=True)]
         pathlib.Path(folder, "text").write_text("\n".join(lines) + "\n")
         sentencepiece.SentencePieceTrainer.train(
             input=f"{folder}/text", model_prefix=f"{folder}/model", vocab_size=size + 3, model_type="unigram",
             character_coverage=1.0, normalization_rule_name="identity", add_dummy_prefix=False, num_threads=1,
             remove_extra_whitespaces=False, split_by_unicode_script=False, split_by_whitespace=False, split_by_number=False,
             max_sentence_length=10**9, max_sentencepiece_length=32, hard_vocab_limit=False, minloglevel=2,
+            input_format="text" if counts is None else "tsv",
         )  # fmt: skip
         return sentencepiece.SentencePieceProcessor(model_file=f"{folder}/model.model")
 
@@ -182,8 +198,8 @@ def speed(seen: Ragged, held: Ragged, n_alphabet: int, size: int) -> str:
     learned = [piece for piece in pieces if len(piece) > 1]
     scores = [pieces.get(c, min(pieces.values()) - 10.0) for c in symbols] + [pieces[piece] for piece in learned]
     names = symbols + learned
-    flat = [ord(c) - _FIRST_CHARACTER for piece in learned for c in piece]
-    vocabulary = Vocabulary.from_sequences(n_alphabet, flat, [len(piece) for piece in learned], log_probabilities=scores)
+    flat = sequences(learned)
+    vocabulary = Vocabulary.from_sequences(n_alphabet, flat.values, flat.lengths, log_probabilities=scores)
     tok = UBPE(len(vocabulary), alphabet=n_alphabet, objective="likelihood", n_threads=1)
     tok._adopt(Model(Alphabet.from_user(n_alphabet), vocabulary))
     exact = UBPE(len(vocabulary), alphabet=n_alphabet, objective="sentencepiece", n_threads=1)

@@ -93,6 +93,12 @@ def lines(text: bytes, source: str) -> Corpus:
 @functools.cache
 def stdlib_text(n_bytes: int) -> bytes:
     """ASCII sources of the standard library, in a seeded order, repeated where there are too few."""
+    parts = stdlib_files(n_bytes)
+    return (b"".join(parts) * (n_bytes // sum(map(len, parts)) + 1))[:n_bytes]
+
+
+def stdlib_files(n_bytes: int) -> list[bytes]:
+    """ASCII sources of the standard library, in a seeded order, until there are `n_bytes`."""
     root = pathlib.Path(sysconfig.get_paths()["stdlib"])
     files = np.array(sorted(path for path in root.rglob("*.py") if "site-packages" not in path.parts))
     parts, total = [], 0
@@ -100,7 +106,7 @@ def stdlib_text(n_bytes: int) -> bytes:
         if total < n_bytes and (part := path.read_bytes()).isascii():
             parts.append(part)
             total += len(part)
-    return (b"".join(parts) * (n_bytes // total + 1))[:n_bytes]
+    return parts
 
 
 def _synthetic_dna(n: int = 5_000_000) -> Corpus:
