@@ -248,3 +248,23 @@ def test_an_alphabet_alone(objective: str) -> None:
     for start in ("auto", "nothing", "merges", "kmers", "neighbours"):
         fewer = tok.refine(docs, start=start, objective=objective, progress=False)
         assert len(fewer.vocabulary) == 4 and fewer.decode_batch(fewer.encode_batch(docs)) == Ragged.from_lists(docs)
+
+
+@pytest.mark.parametrize("start", ["auto", "nothing", "greedy", "merges", "neighbours"])
+def test_where_there_is_room_for_all_words_each_is_one_token(start: str) -> None:
+    """And the rest are parts of them, for new words, for each thread number the same."""
+    rng = np.random.default_rng(5)
+    stems = ["".join(map(chr, rng.integers(97, 109, 5))) for _ in range(40)]
+    ends = ["".join(map(chr, rng.integers(109, 123, 3))) for _ in range(12)]
+    pairs = [(int(a), int(b)) for a, b in zip(rng.integers(0, 40, 3000), (12 * rng.random(3000) ** 2).astype(int), strict=True)]
+    unseen = {(i, int(rng.integers(12))) for i in range(40)}
+    words = [stems[a] + ends[b] for a, b in pairs if (a, b) not in unseen]
+    texts = ["".join(words[i : i + 10]) for i in range(0, len(words), 10)]
+    cut: dict[str, Any] = {"pretokenizer": ".{8}", "objective": "shortest"}
+    distinct = len(set(words))
+    tok = UBPE.for_text(256 + distinct + 60, **cut).fit(texts, progress=False)
+    fewer = tok.refine(texts, start=start, progress=False)
+    assert fewer.encode_batch(texts).total == len(words)
+    new = [stems[a] + ends[b] for a, b in sorted(unseen)]
+    assert fewer.encode_batch(new).total == 2 * len(new)
+    assert tok.set_params(n_threads=3).refine(texts, start=start, progress=False).fingerprint == fewer.fingerprint

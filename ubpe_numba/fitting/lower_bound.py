@@ -38,11 +38,8 @@ _WORTH, _LARGE = 0.25, 4  # this one, and at those that could exceed most, so ma
 _GAMMA = 0.1  # of tau, for shares of the vocabulary
 _FIRST, _LEAST, _MOST_STEP = 0.05, 0.03, 0.5  # the step, of tau
 _KEPT = 0.97  # of the curvature seen, in a round
-_BLOCK, _BLOCK_OF_FEW, _FEW = (
-    25,
-    100,
-    20_000,
-)  # after how many rounds it is seen whether a stage still gains, and of how few edges
+_BLOCK = 25  # rounds, after which it is seen whether a stage still gains
+_FEW, _BLOCK_OF_FEW = 20_000, 100  # of fewer edges so many
 _BLOCKS = 4  # of a stage at most
 _GAIN, _LAST_GAIN = 1e-4, 1e-6  # of the bound, in a block: of less a stage, or the last one, ends
 _ONE = 2**24  # a token, in integers

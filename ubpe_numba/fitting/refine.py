@@ -35,7 +35,8 @@ _MOST_OF_KMERS = 32  # symbols of an alphabet for which k-mers are tried
 _ROUNDS = 200  # of the search, at most; and of a trial
 _FEWEST_ROUNDS, _MOST_ROUNDS = 8, 24
 _EDGES_OF_A_TRIAL = 100_000_000  # that the rounds of one look at, about
-_SYMBOLS_OF_FOLDS = 1_000_000  # of documents with fewer several parts are held out in turn
+_SYMBOLS_OF_FOLDS = 1_000_000  # of documents with fewer several parts are held out in turn,
+_FEW_FOLDS, _SYMBOLS_OF_FEW = 4, 4_000_000  # of words at most so many, if these come from as many symbols
 _TRIALS = 0.5  # of the time, at most
 _GREEDY = 30  # the part of what there is room for that the greedy start adds at a time
 _MORE = 2  # times as many merges as tokens are wanted
@@ -142,6 +143,7 @@ class _Refinement:
         edges = max(1, self.substrings.lengths.size)
         rounds = min(_MOST_ROUNDS, max(_FEWEST_ROUNDS, _EDGES_OF_A_TRIAL // edges))
         folds = min(_SYMBOLS_OF_FOLDS // max(1, units.documents.total), self.most_tables // min(self.threads, self.most_tables))
+        folds = min(folds, max(_FEW_FOLDS, _SYMBOLS_OF_FEW // max(1, units.n_symbols)))
         seen = units.weights - units.held[: max(1, folds)]
         searches = [self._search(*fold, deadline) for fold in zip(seen, units.most_seen, strict=False)]
         totals: dict[Plan, int] = {}
@@ -182,7 +184,27 @@ class _Refinement:
         inside = self._begun(search, plan.start, plan.goal)
         if plan.start != "neighbours":
             inside = search.search(inside[search.counts[inside] >= plan.goal.min_count], plan.goal, rounds)
-        return search.fill(inside, self._filling(plan.goal))
+        inside = search.fill(inside, self._filling(plan.goal))
+        return self._all_used(search, inside, plan.goal, rounds) if self.task.least == 1 else inside
+
+    def _all_used(self, search: SwapSearch, inside: np.ndarray, goal: Goal, rounds: int) -> np.ndarray:
+        """Candidates, words among them, with others in place of those that save nothing beside the rest.
+
+        When there is nothing more to save, all words that are seen may be tokens. Then the others are to put new words together:
+        they are searched as if each word were seen once, and by `Goal.robust` not known as a whole.
+        """
+        fewest = search.total(inside, search.weights)
+        while (stay := search.used(inside)).size < inside.size:
+            filled = search.fill(stay, self._filling(goal))
+            total = search.total(filled, search.weights)
+            if total >= fewest:
+                break
+            inside, fewest = filled, total
+        if stay.size == inside.size:
+            return inside
+        once = np.minimum(1, search.weights)
+        parts = search.of_weights(once, once, inside.size - stay.size).search(np.empty(0, np.int64), Goal(True, _LEAST), rounds)
+        return search.fill(np.union1d(stay, parts), self._filling(goal))
 
     def _filling(self, goal: Goal) -> list[Goal]:
         """What is asked of tokens while there is room: less and less."""

@@ -15,6 +15,7 @@ tokens that are in, and swaps, make it a local search.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
@@ -63,6 +64,11 @@ class _Part:
         self.ahead, self.behind, self.via = (np.zeros(z - a, np.int32) for _ in range(3))
         self.gains_of = np.empty(len(substrings), WORTH)
 
+    def of_weights(self, weights: np.ndarray, most: np.ndarray) -> _Part:
+        other = copy.copy(self)
+        other.units = weights[self.place], most[self.place]
+        return other
+
     def choose(self, rank: np.ndarray) -> None:
         kernels.inside_edges(*self.edges, rank, *self.inside)
 
@@ -77,7 +83,8 @@ class _Part:
 
 
 def _nothing(worth: np.ndarray, count: int) -> np.ndarray:
-    worth[:] = np.array((0, 0, 0, count, -1), WORTH)
+    worth.view(np.uint8)[:] = 0  # many times as fast as whole records
+    worth["count"], worth["unit"] = count, -1
     return worth
 
 
@@ -136,6 +143,18 @@ class SwapSearch:
             self._choose(inside)
             self._losses(np.ones(inside.size, bool))
         return np.sort(inside)
+
+    def of_weights(self, weights: np.ndarray, most: np.ndarray, n: int) -> SwapSearch:
+        """A search for `n` tokens of units of other weights, in the memory of this one: only one of them at a time."""
+        other = copy.copy(self)
+        other.weights, other.n, other.counts = weights, n, self.substrings.counted(weights)
+        other._parts = [part.of_weights(weights, most) for part in self._parts]
+        return other
+
+    def used(self, inside: np.ndarray) -> np.ndarray:
+        """Those of the tokens without which units would need more of the others, each alone."""
+        self._choose(inside)
+        return inside[self._losses(np.ones(inside.size, bool))[1]["saved"] > 0]
 
     def fill(self, inside: np.ndarray, goals: list[Goal], share: int = 2) -> np.ndarray:
         """Candidates with more that save something by the first goal, then by the next, until there are `n`.

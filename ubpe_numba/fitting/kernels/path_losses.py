@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.jit import helper, kernel
 
 WORTH = np.dtype(
     [
@@ -39,6 +39,17 @@ WORTH = np.dtype(
         ("unit", np.int64),  # looked at last
     ]
 )
+
+
+@helper
+def _add(worth, t, unit, saved, weight, most):
+    """Enter what one occurrence of t in a unit saves: by the unit's weight, and in one document. O(1)."""
+    if worth[t].unit != unit:
+        worth[t].unit = unit
+        worth[t].here = 0
+    worth[t].saved += saved * weight
+    worth[t].here += saved * most
+    worth[t].most = max(worth[t].most, worth[t].here)
 
 
 @kernel
@@ -117,12 +128,7 @@ def path_losses(nodes, weights, most, starts, lengths, tokens, alive, ahead, beh
             for y in range(v + 2, x):
                 least = min(least, ahead[y] + behind[y])
             saved = np.int64(least - best)
-            if worth[t].unit != u:
-                worth[t].unit = u
-                worth[t].here = 0
-            worth[t].saved += saved * w
-            worth[t].here += saved * most[u]
-            worth[t].most = max(worth[t].most, worth[t].here)
+            _add(worth, t, u, saved, w, most[u])
             worth[t].count += w
             v = x
     return total
@@ -153,10 +159,5 @@ def candidate_gains(nodes, weights, most, starts, lengths, tokens, ahead, behind
                     t = tokens[e]
                     if worth[t].count <= v:
                         saved = np.int64(room - behind[x])
-                        if worth[t].unit != u:
-                            worth[t].unit = u
-                            worth[t].here = 0
-                        worth[t].saved += saved * w
-                        worth[t].here += saved * most[u]
-                        worth[t].most = max(worth[t].most, worth[t].here)
+                        _add(worth, t, u, saved, w, most[u])
                         worth[t].count = x
