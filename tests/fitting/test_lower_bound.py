@@ -14,8 +14,10 @@ from reference import lower_bound as reference
 
 from ubpe_numba import Ragged
 from ubpe_numba.fitting import lower_bound as bounds
+from ubpe_numba.fitting import places
 from ubpe_numba.fitting.kernels import certified_sums, occurrences, shares, symbol_prices
-from ubpe_numba.fitting.lower_bound import Bound, distinct_segments, lower_bound, n_edges
+from ubpe_numba.fitting.lower_bound import Bound, distinct_segments, lower_bound
+from ubpe_numba.fitting.places import Places, n_edges
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.runtime.progress import Progress
 
@@ -142,10 +144,10 @@ def test_large_weights(weight: int) -> None:
 
 
 def test_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "_PARTS_FROM", 100)
+    monkeypatch.setattr(places, "_PARTS_FROM", 100)
     docs = text(30)
     assert len({bound_of(docs, 6, 40, longest=8, n_threads=n) for n in (1, 2, 3, 8)}) == 1
-    monkeypatch.setattr(bounds, "_PARTS_FROM", 10**9)  # sums in another order
+    monkeypatch.setattr(places, "_PARTS_FROM", 10**9)  # sums in another order
     whole, parts = bound_of(docs, 6, 40, longest=8).tokens, bound_of(docs, 6, 40, longest=8, n_threads=2).tokens
     assert abs(whole - parts) <= 0.002 * whole
 
@@ -163,7 +165,7 @@ def test_time() -> None:
 def test_memory(caplog: pytest.LogCaptureFixture) -> None:
     docs = text(3)
     lengths = np.array([doc.size for doc in docs])
-    limit = bounds.NODE * int((lengths + 1).sum()) + (bounds.EDGE + bounds.CANDIDATE) * n_edges(lengths, 5)
+    limit = places.NODE * int((lengths + 1).sum()) + (places.EDGE + places.CANDIDATE) * n_edges(lengths, 5)
     with pytest.raises(MemoryError, match=r"memory_limit: .* 9 symbols .*limit is .* MB"):
         bound_of(docs, 6, 9, longest=9, memory_limit=limit)
     with caplog.at_level(logging.INFO, "ubpe_numba"):
@@ -212,13 +214,13 @@ def test_many_candidates_are_chosen_from(monkeypatch: pytest.MonkeyPatch) -> Non
     whole = bound_of(docs, 6, 40, longest=8)
     monkeypatch.setattr(bounds, "_ALL", 100)
     chosen: list[int] = []
-    take = bounds._Places.take
+    take = Places.take
 
     def noted(self: Any, mask: np.ndarray) -> Any:
         chosen.append(int(mask.sum()) - mask.size)
         return take(self, mask)
 
-    monkeypatch.setattr(bounds._Places, "take", noted)
+    monkeypatch.setattr(Places, "take", noted)
     found = [bound_of(docs, 6, 40, longest=8, n_threads=n) for n in (1, 2)]
     assert found[0] == found[1] and min(chosen) < 0
     assert abs(found[0].tokens - whole.tokens) <= 0.01 * whole.tokens

@@ -9,8 +9,6 @@ Source of the restarts: B. O'Donoghue and E. Candès, "Adaptive restart for acce
 
 from __future__ import annotations
 
-import itertools
-import logging
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -20,18 +18,12 @@ import numpy as np
 from ubpe_numba.documents.counts import distinct
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.fitting.kernels import certified_sums, occurrences, shares, symbol_prices
+from ubpe_numba.fitting.kernels import certified_sums, shares, symbol_prices
+from ubpe_numba.fitting.places import Places, is_cut, lattice_of
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.progress import Progress
 
-log = logging.getLogger("ubpe_numba")
-
-#: Bytes that a node and an edge cost at most while candidates are found, and then in the ascent, where there may be as many
-#: candidates as edges.
-NODE, EDGE, CANDIDATE = 200, 24, 48
-_MOST = 2 << 30  # bytes, where the length of tokens is ours to choose and no limit is given
-_PARTS, _PARTS_FROM = 4, 400_000  # parts of the edges, and from how many edges on
 _TAUS = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)  # tokens: how much an edge exceeds until it counts fully
 _ALL = 2_000_000  # edges: with more than so many, a stage looks only at candidates that exceed by a share of what the n-th does,
 _WORTH, _LARGE = 0.25, 4  # this one, and at those that could exceed most, so many for each token
@@ -130,78 +122,11 @@ def lower_bound(
     3
     """
     end = None if seconds is None else time.monotonic() + seconds
-    found = _lattice(units, weights, n_alphabet, longest, min_count, memory_limit)
-    whole = longest is not None or not _is_cut(found) or found.longest >= int(units.lengths.max())
+    found = lattice_of(units, weights, n_alphabet, longest, min_count, memory_limit)
+    whole = longest is not None or not is_cut(found) or found.longest >= int(units.lengths.max())
     prices = _Prices(found, n, n_threads)
     prices.climb(end, progress)
     return Bound(prices.certified(), longest if whole else found.longest, prices.places.at.size, prices.rounds, prices.converged)
-
-
-# ---------------------------------------------------------------------------------------------- the lattice
-
-
-def n_edges(lengths: np.ndarray, longest: int) -> int:
-    """How many substrings of 2 to `longest` symbols there are in units of these lengths, each place counted.
-
-    >>> n_edges(np.array([4, 1]), 3)
-    5
-    """
-    short, k = np.minimum(lengths, longest), lengths.astype(np.float64)
-    return int(((short - 1) * (2 * k - short) / 2).sum())
-
-
-def _lattice(
-    units: Ragged, weights: np.ndarray, n_alphabet: int, longest: int | None, min_count: int, memory_limit: int | None
-) -> Substrings:
-    """The candidates as edges; of a length that memory allows, if none is given."""
-    limit = memory_limit if memory_limit is not None else _MOST if longest is None else 2**62
-    fixed, cap = NODE * (units.total + len(units)), 2**31 - 1 if longest is None else longest
-    needed = fixed + (EDGE + CANDIDATE) * n_edges(units.lengths, cap)
-    most = 2**62 if needed <= limit else max(0, (limit - fixed) // (EDGE + CANDIDATE))
-    found = Substrings(units.values.astype(np.int32, copy=False), units.offsets, weights, n_alphabet, longest, min_count, most)
-    if found.longest < cap and _is_cut(found):
-        if longest is not None or found.longest < 2:
-            least = needed if longest is not None else fixed + (EDGE + CANDIDATE) * n_edges(units.lengths, 2)
-            raise MemoryError(
-                f"memory_limit: tokens of up to {longest or 2} symbols need up to {least / 1e6:.3g} MB for these documents "
-                f"({NODE} bytes a symbol, {EDGE + CANDIDATE} a place of a token), the limit is {limit / 1e6:.3g} MB"
-            )
-        log.info("lower_bound: the bound holds for tokens of up to %d symbols, for which there is memory", found.longest)
-    return found
-
-
-def _is_cut(found: Substrings) -> bool:
-    """Whether there may be candidates of more than `longest` symbols."""
-    if found.longest == 1:
-        return bool((np.diff(found.offsets) > 1).any())
-    return bool(found.length.size) and int(found.length[-1]) == found.longest
-
-
-class _Places(NamedTuple):
-    """Where candidates begin: occurrences of candidate t are ``at[ends[t - 1] : ends[t]]``, nodes; parts of them are `chunks`."""
-
-    ends: np.ndarray  # int64[T]
-    at: np.ndarray  # int32[E]
-    length: np.ndarray  # int32[T]
-    counts: np.ndarray  # int64[T]
-    chunks: list[tuple[int, int]]
-
-    @classmethod
-    def of(cls, ends: np.ndarray, at: np.ndarray, length: np.ndarray, counts: np.ndarray) -> _Places:
-        """Chunks have about as many edges each; how many there are depends on the number of edges only."""
-        parts = _PARTS if at.size >= _PARTS_FROM else 1
-        targets = [at.size * i // parts for i in range(1, parts)]
-        cuts = np.unique(np.concatenate([[0], np.searchsorted(ends, targets), [ends.size]])).tolist()
-        return cls(ends, at, length, counts, list(itertools.pairwise(cuts)))
-
-    def take(self, chosen: np.ndarray) -> _Places:
-        """Those of some candidates, bool[T]."""
-        per_token = np.diff(self.ends, prepend=0)
-        of = np.repeat(chosen, per_token)
-        return _Places.of(np.cumsum(per_token[chosen]), self.at[of], self.length[chosen], self.counts[chosen])
-
-
-# ---------------------------------------------------------------------------------------------- the ascent
 
 
 class _Prices:
@@ -211,10 +136,7 @@ class _Prices:
         self.nodes, self.n, self.n_threads, self.unit_weights = found.nodes, n, n_threads, found.weights
         behind = np.empty(found.starts.size - 1, np.int32)
         certified_sums.steps_to_end(found.nodes, found.starts, found.lengths, behind)
-        per_token = np.bincount(found.tokens, minlength=len(found))
-        ends, at = np.cumsum(per_token), np.empty(found.tokens.size, np.int32)
-        occurrences.sort_by_candidate(found.starts, found.tokens, ends - per_token, at)
-        self.places = _Places.of(ends, at, found.length, found.counts)
+        self.places = Places.in_lattice(found)
         self.unit_of = np.repeat(np.arange(self.unit_weights.size), np.diff(self.nodes))
         self.rounds, self.converged = 0, False
         self._begin(behind)
@@ -335,7 +257,7 @@ class _Ascent:
         self.best, self.value = prices.best.copy(), prices.value
         self._take(prices.places)
 
-    def _take(self, places: _Places) -> None:
+    def _take(self, places: Places) -> None:
         self.places, n = places, places.counts.size
         self.counts = places.counts.astype(np.float64)
         self.covered = np.zeros((len(places.chunks), self.prices.size))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ubpe_numba.fitting.kernels.symbol_prices import sums_before
 from ubpe_numba.runtime.jit import kernel
 
 
@@ -19,15 +20,7 @@ def certified_total(nodes, weights, prices, before):
 
     One unit of 3 symbols, weight 2, prices [2, 4, 2, 0], where 4 are a token: before [0, 2, 6, 8], the result is 16.
     """
-    total = np.int64(0)
-    for u in range(nodes.size - 1):
-        s = np.int64(0)
-        for v in range(nodes[u], nodes[u + 1] - 1):
-            before[v] = s
-            s += prices[v]
-        before[nodes[u + 1] - 1] = s
-        total += weights[u] * s
-    return total
+    return sums_before(nodes, weights, prices, before, np.int64(0))
 
 
 @kernel

@@ -26,7 +26,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.jit import helper, kernel
+
+
+@helper
+def sums_before(nodes, weights, prices, before, nothing):
+    """As `sum_up`, in the numbers that `nothing`, their 0, is of: float64 or int64."""
+    total = nothing
+    for u in range(nodes.size - 1):
+        s = nothing
+        for v in range(nodes[u], nodes[u + 1] - 1):
+            before[v] = s
+            s += prices[v]
+        before[nodes[u + 1] - 1] = s
+        total += weights[u] * s
+    return total
 
 
 @kernel
@@ -38,15 +52,7 @@ def sum_up(nodes, weights, prices, before):
 
     One unit of 3 symbols, weight 2, prices [0.5, 1, 0.5, 0]: before [0, 0.5, 1.5, 2], the result is 4.
     """
-    total = 0.0
-    for u in range(nodes.size - 1):
-        s = 0.0
-        for v in range(nodes[u], nodes[u + 1] - 1):
-            before[v] = s
-            s += prices[v]
-        before[nodes[u + 1] - 1] = s
-        total += weights[u] * s
-    return total
+    return sums_before(nodes, weights, prices, before, 0.0)
 
 
 @kernel
