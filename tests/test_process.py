@@ -576,7 +576,7 @@ CHANGES = {
     "fitting/kernels": Change(
         "token_losses.py",
         "@kernel\ndef token_losses(*_): pass",  # no token is counted
-        "tokens = Ragged.from_lists([[0], [1], [0, 1]])\n"
+        "tokens = Ragged.from_lists([[0], [1], [0, 1]]); "
         "print(*worth_of(Ragged.from_lists([[0, 1, 0, 1]]), np.ones(1, np.int64), tokens, 2, 1)[0])",
         ("2", "0"),
     ),

@@ -83,7 +83,7 @@ def test_places_of_candidates() -> None:
 @given(
     st.lists(st.tuples(st.integers(0, 50), st.integers(1, 9)), min_size=1, max_size=12),
     st.integers(1, 12),
-    st.sampled_from([1e-6, 0.1, 5]),
+    st.sampled_from([1e-6, 0.1, 5.0]),
 )
 def test_shares_are_the_best_mixture(pairs: list[tuple[int, int]], n: int, scale: float) -> None:
     smooth, counts = np.array([p for p, _ in pairs], float), np.array([c for _, c in pairs], float)
