@@ -193,13 +193,13 @@ class _Refinement:
         When there is nothing more to save, all words that are seen may be tokens. Then the others are to put new words together:
         they are searched as if each word were seen once, and by `Goal.robust` not known as a whole.
         """
-        fewest = search.total(inside, search.weights)
-        while (stay := search.used(inside)).size < inside.size:
+        stay, fewest = search.used(inside)
+        while stay.size < inside.size:
             filled = search.fill(stay, self._filling(goal))
-            total = search.total(filled, search.weights)
+            used, total = search.used(filled)
             if total >= fewest:
                 break
-            inside, fewest = filled, total
+            inside, stay, fewest = filled, used, total
         if stay.size == inside.size:
             return inside
         once = np.minimum(1, search.weights)

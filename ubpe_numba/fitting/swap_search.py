@@ -151,10 +151,11 @@ class SwapSearch:
         other._parts = [part.of_weights(weights, most) for part in self._parts]
         return other
 
-    def used(self, inside: np.ndarray) -> np.ndarray:
-        """Those of the tokens without which units would need more of the others, each alone."""
+    def used(self, inside: np.ndarray) -> tuple[np.ndarray, int]:
+        """Those of the tokens without which units would need more of the others, each alone, and what is needed with all."""
         self._choose(inside)
-        return inside[self._losses(np.ones(inside.size, bool))[1]["saved"] > 0]
+        total, worth = self._losses(np.ones(inside.size, bool))
+        return inside[worth["saved"] > 0], total
 
     def fill(self, inside: np.ndarray, goals: list[Goal], share: int = 2) -> np.ndarray:
         """Candidates with more that save something by the first goal, then by the next, until there are `n`.
