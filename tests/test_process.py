@@ -325,17 +325,18 @@ if POSIX:
             warm.cache,
         )
 
-    def test_fork_in_the_middle_of_a_compile_leaves_the_parent_alone(tmp_path: pathlib.Path) -> None:
+    def test_children_that_are_forked_in_the_middle_of_a_compile_compile_themselves(tmp_path: pathlib.Path) -> None:
         out = run(
             """
             found = []
             thread = threading.Thread(target=lambda: found.append(small_digest()))
             thread.start()
-            codes = []
+            pids = []
             while thread.is_alive():
-                codes.append(wait(child(lambda: None)))
-                time.sleep(0.05)
-            assert set(codes) == {0} and len(codes) > 5, codes
+                time.sleep(0.02)
+                pids.append(child(small_digest))
+            codes = [wait(pid, 120) for pid in pids]
+            assert set(codes) == {0} and len(codes) > 1, codes
             assert found == [small_digest()]
             print(found[0])
             """,
@@ -344,6 +345,54 @@ if POSIX:
         before = intact(tmp_path / "cold")
         assert run("print(small_digest())", tmp_path / "cold") == out
         assert intact(tmp_path / "cold") == before
+
+    def test_children_that_are_forked_while_kernels_are_loaded_load_them_too(warm: Warm) -> None:
+        run(
+            """
+            docs = corpus(3_000, 5)
+            work = lambda: [digest(t.fit(docs), docs) for t in three(n_threads=2)]
+            thread = threading.Thread(target=work)
+            thread.start()
+            pids = []
+            while thread.is_alive() and len(pids) < 12:
+                time.sleep(0.02)
+                pids.append(child(work))
+            thread.join()
+            codes = [wait(pid, 120) for pid in pids]
+            assert set(codes) == {0} and len(codes) > 1, codes
+            """,
+            warm.cache,
+        )
+
+    def test_ctrl_c_during_a_fork_that_waits_for_the_compiler_is_raised_after_it(tmp_path: pathlib.Path) -> None:
+        run(
+            """
+            import _thread
+            from numba.core.compiler_lock import global_compiler_lock
+            import ubpe_numba.runtime.jit
+            held, go = threading.Event(), threading.Event()
+            def hold():
+                with global_compiler_lock:
+                    held.set()
+                    assert go.wait(30)
+            thread = threading.Thread(target=hold)
+            thread.start()
+            assert held.wait(30)
+            threading.Timer(0.3, _thread.interrupt_main).start()
+            threading.Timer(0.9, go.set).start()
+            pid = None
+            try:
+                pid = child(lambda: small_digest())
+                time.sleep(5)
+            except KeyboardInterrupt:
+                interrupted = True
+            assert interrupted and go.is_set()
+            assert pid is None or wait(pid, 120) == 0
+            thread.join()
+            assert global_compiler_lock._lock.acquire(blocking=False)
+            """,
+            tmp_path / "cold",
+        )
 
 
 WORKERS = """

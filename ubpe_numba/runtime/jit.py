@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import numba
 from numba import njit, typeof
 
+from ubpe_numba.runtime import fork
 from ubpe_numba.runtime.compile_notice import telling
 from ubpe_numba.runtime.kernel_cache import attach
 from ubpe_numba.runtime.worker_threads import apart
@@ -37,6 +38,8 @@ def _is_tested(version: str) -> bool:
     found = re.match(r"(\d+)\.(\d+)", version)
     return found is not None and _TESTED[0] <= (int(found[1]), int(found[2])) <= _TESTED[1]
 
+
+fork.hold_compiler()
 
 _KERNEL: dict[str, Any] = {"nogil": True}
 _INNER: dict[str, Any] = {"nogil": True}

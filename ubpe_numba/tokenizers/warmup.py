@@ -32,8 +32,8 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 def warmup() -> None:
     """Compile every kernel, or read it from the cache, so that no later call waits for the compiler.
 
-    Half a minute without a cache, a second with one. Call it before forking: a child must not start while another thread of its
-    parent compiles.
+    Half a minute without a cache, a second with one. Call it before forking, so that children find kernels loaded; a fork waits
+    for the kernel that another thread is just compiling.
 
     Examples
     --------
