@@ -8,7 +8,7 @@ replaced atomically, and after any failure the kernel is compiled again, with on
 What is not there may be in a package of kernels compiled beforehand (`prebuilt.py`), which is only read.
 
 Environment: `UBPE_CACHE_DIR` moves the cache, `UBPE_CACHE=0` turns it off. Compiled code is executed, so the directory is
-private to the user: mode 0700, and refused if another user owns it or may write to it.
+private to the user: mode 0700, and refused if anybody else can have put a file into it (`private_files.py`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 from llvmlite import binding as llvm
 from numba.core import caching, config
 
-from ubpe_numba.runtime import prebuilt
+from ubpe_numba.runtime import prebuilt, private_files
 
 _PACKAGE = pathlib.Path(__file__).parents[1]
 _warned = False
@@ -70,21 +70,16 @@ def directory() -> pathlib.Path:
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()
     elif sys.platform == "darwin":
-        base = str(pathlib.Path.home() / "Library" / "Caches")
+        base = "~/Library/Caches"
     else:
-        base = os.environ.get("XDG_CACHE_HOME") or str(pathlib.Path.home() / ".cache")
-    return pathlib.Path(base) / "ubpe_numba"
-
-
-def _make_private(path: pathlib.Path) -> None:
-    """Create the directory with mode 0700. PermissionError if it exists and another user owns it or may write to it."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if hasattr(os, "getuid"):
-        status = path.stat()
-        if status.st_uid != os.getuid():
-            raise PermissionError(f"{path} belongs to another user")
-        if status.st_mode & 0o022:
-            raise PermissionError(f"{path} can be written to by others")
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    folder = pathlib.Path(os.path.expanduser(base)) / "ubpe_numba"
+    # relative is what has no home: a user without an entry and a variable, as in containers
+    return (
+        folder
+        if folder.is_absolute()
+        else pathlib.Path(tempfile.gettempdir()) / f"ubpe_numba-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    )
 
 
 def _warn(what: str, error: BaseException) -> None:
@@ -100,7 +95,7 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
     _py_file = __file__  # numba names it where it refuses to cache
 
     def ensure_cache_path(self) -> None:
-        _make_private(directory())
+        private_files.make_folder(directory())
 
     def get_cache_path(self) -> str:
         return str(directory())
@@ -132,7 +127,8 @@ class _EntryFiles:
         return (folder or directory()) / f"{self.base}.{name}.nbc"
 
     def load(self, path: pathlib.Path) -> Any:
-        data = path.read_bytes()
+        # a package of kernels is trusted as the code beside it is
+        data = private_files.read(path) if path.parent == directory() else path.read_bytes()
         if hashlib.sha256(data[32:]).digest() != data[:32]:
             raise ValueError(f"{path.name} is damaged")
         return caching.pickle.loads(data[32:])
@@ -191,7 +187,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
         key = self._index_key(sig, codegen)
         path: pathlib.Path = self._cache_file.path(key)
         if path.exists():
-            _make_private(path.parent)
+            private_files.check_folder(path.parent)
             return path
         if (other := prebuilt.package()) is None:
             return None
@@ -204,7 +200,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
         """Keep a compiled kernel, with the names of the functions that it calls."""
         try:
             if self._impl.check_cachable(data):
-                _make_private(directory())
+                private_files.make_folder(directory())
                 functions = data.library._final_module.functions
                 symbols = [f.name for f in functions if f.is_declaration and not f.name.startswith("llvm.")]
                 key = self._index_key(sig, data.codegen)
