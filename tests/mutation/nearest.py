@@ -50,8 +50,8 @@ class Imports:
         """A module and all that import it, directly or not, nearest first; within a distance those of its own wing first.
 
         >>> imports = Imports(pathlib.Path(__file__).parents[2])
-        >>> imports.users("ubpe_numba.documents.kernels.utf8")[:2]
-        ['ubpe_numba.documents.kernels.utf8', 'ubpe_numba.documents.utf8']
+        >>> imports.users("ubpe_numba.coding.kernels.copy_tokens")[:2]
+        ['ubpe_numba.coding.kernels.copy_tokens', 'ubpe_numba.coding.decode']
         """
         wing = module.split(".")[1]
         seen, level = [module], [module]
@@ -62,11 +62,13 @@ class Imports:
         return seen
 
     def tests(self, module: str) -> list[str]:
-        """Files of tests, nearest first."""
+        """Files of tests, nearest first; at the end what else there is in the folder of the wing."""
         nearest = dict.fromkeys(self._tests[module] + self._testers[module])
         for name in self.users(module)[1:]:
             nearest |= dict.fromkeys(self._tests[name])
-        return list(nearest)
+        wing = module.split(".")[1]
+        rest = {test for of in (*self._tests.values(), *self._testers.values()) for test in of if test.split("/")[1] == wing}
+        return list(nearest | dict.fromkeys(sorted(rest)))
 
 
 def _name(path: pathlib.Path, root: pathlib.Path) -> str:

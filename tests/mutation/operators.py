@@ -10,8 +10,8 @@ A mutant is the file with one of them:
     counts[i] += 1      pass                a statement that is left out
     break               continue
 
-Left alone are docstrings, annotations, imports and what an error says, which compute nothing, and default values of arguments, which
-the examples of the documentation hold.
+Left alone are docstrings, annotations, imports and what an error says, which compute nothing, and default values of arguments,
+which the examples of the documentation hold.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Mutant(NamedTuple):
 
 
 def mutants(path: str, source: str) -> Iterator[Mutant]:
-    r"""Every mutant of a file, in the order of its lines.
+    r"""Every mutant of a file, in the order of the syntax tree.
 
     >>> code = "def f(a, n):\n    return a + 1 if a < n else n"
     >>> [f"{m.before} -> {m.after}" for m in mutants("f.py", code)]
-    ['a + 1 -> a - 1', '1 -> 2', 'a < n -> a <= n']
+    ['a < n -> a <= n', 'a + 1 -> a - 1', '1 -> 2']
     """
     seen: Counter[str] = Counter()
     for function, node in _live(ast.parse(source), ""):
