@@ -8,9 +8,9 @@ Mutants are drawn at random from all wings, by seed: of each file in proportion 
 twice as many. Each stands in a copy of the repository, where the tests run that are nearest by imports (`nearest.py`), nearest first,
 until one fails (killed), the time of a mutant is over, or all have passed (survived). A mutant that hangs is killed.
 
-A test that fails without the mutant, too, is not counted: the mutant is unsound until the test is mended. A survivor that computes the
-same for every input is equivalent: `equivalent.toml` says of each why. The score is what was killed of the rest. Each mutant is a line
-of the result file: `key`, `line`, `outcome`, `by` (the test that failed), `seconds`.
+A test that fails without the mutant, too, is not counted: the mutant is unsound until the test is mended. A survivor that computes
+the same for every input is equivalent: `equivalent.toml` says of each why. The score is what was killed of the rest. Each mutant is a
+line of the result file: `key`, `line`, `outcome`, `by` (the test that failed), `seconds`.
 """
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ class Imports:
         """A module and all that import it, directly or not, nearest first; within a distance those of its own wing first.
 
         >>> imports = Imports(pathlib.Path(__file__).parents[2])
-        >>> imports.users("ubpe_numba.coding.kernels.copy_tokens")[:2]
-        ['ubpe_numba.coding.kernels.copy_tokens', 'ubpe_numba.coding.decode']
+        >>> imports.users("ubpe_numba.coding.kernels.decode")[:2]
+        ['ubpe_numba.coding.kernels.decode', 'ubpe_numba.coding.decode']
         """
         wing = module.split(".")[1]
         seen, level = [module], [module]
