@@ -1,0 +1,178 @@
+"""How many small mistakes the tests notice: one change at a time, the nearest tests on each.
+
+    python tests/mutation/mutate.py                         # the sample whose score is reported, some hours on two cores
+    python tests/mutation/mutate.py --mutants 20 coding     # a few of one wing
+    python tests/mutation/mutate.py --again mutants.jsonl   # what survived in an earlier run
+
+Mutants are drawn at random from all wings, by seed: of each file in proportion to the square root of how many it has, of kernels
+twice as many. Each stands in a copy of the repository, where the tests run that are nearest by imports (`nearest.py`), nearest first,
+until one fails (killed), the time of a mutant is over, or all have passed (survived). A mutant that hangs is killed.
+
+A test that fails without the mutant, too, is not counted: the mutant is unsound until the test is mended. A survivor that computes
+the same for every input is equivalent: `equivalent.toml` says of each why. The score is what was killed of the rest. Each mutant is a
+line of the result file: `key`, `line`, `outcome`, `by` (the test that failed), `seconds`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Any
+
+from nearest import Imports
+from operators import Mutant, mutants
+
+ROOT = pathlib.Path(__file__).parents[2]
+EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.toml")
+NOT_RUN = ("tests/distributed", "tests/integrations", "tests/browser", "tests/site", "tests/fuzz")  # minutes a run
+# Tests of these start clusters and import other people's libraries, minutes a mutant: they are mutated when they are named.
+NO_MUTANTS = {"distributed", "integrations"}
+HANGS = 150  # seconds without an end, beyond the time of a mutant
+
+
+def sample(n: int, seed: int, wings: list[str]) -> list[Mutant]:
+    """Draw mutants from the files of some wings (of all, if none is named), in an order that is random too."""
+    rng = random.Random(seed)
+    found = {}
+    for path in sorted((ROOT / "ubpe_numba").glob("*/**/*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        wing = name.split("/")[1]
+        if wing in wings or (not wings and wing not in NO_MUTANTS):
+            found[name] = list(mutants(name, path.read_text()))
+    weights = {name: len(of) ** 0.5 * (1 + (is_kernel(name))) for name, of in found.items() if of}
+    unit = n / sum(weights.values())
+    chosen: list[Mutant] = []
+    for name, weight in weights.items():
+        share = unit * weight
+        count = int(share) + (rng.random() < share % 1)
+        chosen += rng.sample(found[name], min(count, len(found[name])))
+    rng.shuffle(chosen)
+    return chosen
+
+
+def is_kernel(path: str) -> bool:
+    """Whether a file is compiled."""
+    return bool(re.search(r"/kernels/|runtime/(machine|tables)/", path))
+
+
+def module_of(path: str) -> str:
+    """The module in a file."""
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+class Runner:
+    """Runs tests in copies of the repository, one copy a job."""
+
+    def __init__(self, folder: pathlib.Path, jobs: int, stamp: str, seconds: float) -> None:
+        self._imports, self._stamp, self._seconds = Imports(ROOT), stamp, seconds
+        self._trees: SimpleQueue[pathlib.Path] = SimpleQueue()
+        self._sound: dict[str, bool] = {}  # tests that were tried without a mutant
+        for i in range(jobs):
+            skip = shutil.ignore_patterns(".git", ".venv", "__pycache__", "_build", "*_cache")
+            self._trees.put(shutil.copytree(ROOT, folder / str(i), ignore=skip))
+
+    def run(self, mutant: Mutant) -> dict[str, Any]:
+        """Run the nearest tests on one mutant; its line of the result."""
+        began, line = time.monotonic(), {"key": mutant.key, "line": mutant.line}
+        module = module_of(mutant.path)
+        tests = [test for test in self._imports.tests(module) if not test.startswith(NOT_RUN)]
+        mutated = self._imports.users(module) if is_kernel(mutant.path) else []
+        tree = self._trees.get()
+        file = tree / mutant.path
+        try:
+            file.write_text(mutant.source)
+            outcome, by = self._pytest(tree, tests, mutated)
+            file.write_text((ROOT / mutant.path).read_text())
+            if outcome == "killed" and "/" in by:
+                if by not in self._sound:
+                    self._sound[by] = self._pytest(tree, [by], [])[0] == "survived"
+                if not self._sound[by]:
+                    outcome = "unsound"
+        finally:
+            self._trees.put(tree)
+        return line | {"outcome": outcome, "by": by, "seconds": round(time.monotonic() - began)}
+
+    def _pytest(self, tree: pathlib.Path, tests: list[str], mutated: list[str]) -> tuple[str, str]:
+        """Whether a test failed, and which."""
+        task = json.dumps({"mutated": mutated, "stamp": self._stamp, "seconds": self._seconds})
+        environment = os.environ | {"UBPE_MUTANT": task, "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'tests' / 'mutation'}"}
+        command = [sys.executable, "-m", "pytest", "-p", "mutated", "-p", "no:cacheprovider", "-xq", "--tb=line", *tests]
+        with tempfile.TemporaryFile("w+") as out:
+            process = subprocess.Popen(command, cwd=tree, env=environment, start_new_session=True, stdout=out, stderr=out)
+            try:
+                code = process.wait(self._seconds + HANGS)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                return "killed", "hangs"
+            out.seek(0)
+            text = out.read()
+        if code:
+            failed = re.search(r"^(?:FAILED|ERROR) (\S.*?)(?: - |$)", text, re.M)
+            return "killed", failed[1] if failed else f"exit code {code}"
+        return "survived", "the end of its time" if "time is over" in text else ""
+
+
+def main() -> int:
+    """Run it; exit code 1 if a mutant survived that is not listed as equivalent."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("wings", nargs="*")
+    parser.add_argument("--mutants", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=45, help="of tests per mutant, beyond the test that is running")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--again", type=pathlib.Path, help="a result file: only what survived there")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("mutants.jsonl"))
+    parser.add_argument("--list", action="store_true", help="print the sample and end")
+    args = parser.parse_args()
+    if args.again:
+        wanted = {line["key"] for line in map(json.loads, args.again.read_text().splitlines()) if line["outcome"] == "survived"}
+        paths = {key.partition("::")[0] for key in wanted}
+        every = {m.key: m for path in paths for m in mutants(path, (ROOT / path).read_text())}
+        chosen = [every[key] for key in sorted(wanted & every.keys())]
+        for key in sorted(wanted - every.keys()):
+            print("no longer there:", key)
+    else:
+        chosen = sample(args.mutants, args.seed, args.wings)
+    if args.list:
+        print(*(f"{m.path}:{m.line}: {m.before} -> {m.after}" for m in chosen), sep="\n")
+        return 0
+    equivalent = {one["key"] for one in tomllib.loads(EQUIVALENT.read_text()).get("mutant", [])}
+    sys.path.insert(0, str(ROOT))
+    from ubpe_numba.runtime import kernel_cache
+
+    done = {line["key"] for line in map(json.loads, args.out.read_text().splitlines())} if args.out.exists() else set()
+    with (
+        tempfile.TemporaryDirectory(prefix="mutants-") as folder,
+        args.out.open("a") as out,
+        ThreadPoolExecutor(args.jobs) as pool,
+    ):
+        runner = Runner(pathlib.Path(folder), args.jobs, kernel_cache._stamp(), args.seconds)
+        for line in pool.map(runner.run, [mutant for mutant in chosen if mutant.key not in done]):
+            print(json.dumps(line), file=out, flush=True)
+            print(f"{line['outcome']:9} {line['seconds']:4} s  {line['key']}  {line['by']}", flush=True)
+    lines = [json.loads(line) for line in args.out.read_text().splitlines()]
+    survived = [line for line in lines if line["outcome"] == "survived"]
+    argued = [line for line in survived if line["key"] in equivalent]
+    killed = sum(line["outcome"] == "killed" for line in lines)
+    rest = len(survived) - len(argued)
+    score = 100 * killed / max(killed + rest, 1)
+    print(f"{len(lines)} mutants: {killed} killed, {len(argued)} equivalent, {rest} survived: {score:.1f} %")
+    return bool(rest)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""A plugin of pytest for a run on a mutant (`mutate.py` loads it, and tells it by the environment what is mutated).
+
+The name of a cached kernel is a hash of all sources of kernels: every mutant of a kernel would compile all of them. Here a kernel
+that cannot reach the mutated file is taken from the cache of the unchanged sources, and one that can is compiled and not kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any
+
+import hypothesis
+import pytest
+
+from ubpe_numba.runtime import kernel_cache
+
+_TASK = json.loads(os.environ.get("UBPE_MUTANT", "null"))
+_STARTED = time.monotonic()
+_attach = kernel_cache.attach
+
+
+def _attach_unless_mutated(dispatcher: Any) -> Any:
+    return dispatcher if dispatcher.py_func.__module__ in _TASK["mutated"] else _attach(dispatcher)
+
+
+if _TASK is not None:
+    kernel_cache.attach = _attach_unless_mutated
+    kernel_cache._stamp = lambda: _TASK["stamp"]  # type: ignore[assignment]
+
+
+def pytest_configure() -> None:
+    """Failing examples are not made smaller, and random ones are the same in each run."""
+    phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
+    hypothesis.settings.register_profile("mutant", deadline=None, derandomize=True, database=None, phases=phases)
+    hypothesis.settings.load_profile("mutant")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logfinish() -> None:
+    """End the run between two tests when its time is over."""
+    if time.monotonic() - _STARTED > _TASK["seconds"]:
+        pytest.exit("time is over", returncode=0)
