@@ -4,13 +4,14 @@
     python tests/mutation/mutate.py --mutants 20 coding     # a few of one wing
     python tests/mutation/mutate.py --again mutants.jsonl   # what survived in an earlier run
 
-Mutants are drawn at random from all wings, by seed: of each file in proportion to the square root of how many it has, of kernels
-twice as many. Each stands in a copy of the repository, where the tests run that are nearest by imports (`nearest.py`), nearest first,
-until one fails (killed), the time of a mutant is over, or all have passed (survived). A mutant that hangs is killed.
+Mutants are drawn at random from all wings, by seed: of each file in proportion to the square root of how many it has, of
+kernels twice as many. Each stands in a copy of the repository, where the tests run that are nearest by imports (`nearest.py`),
+nearest first, until one fails (killed), the time of a mutant is over, or all have passed (survived). A mutant that hangs is
+killed.
 
-A test that fails without the mutant, too, is not counted: the mutant is unsound until the test is mended. A survivor that computes
-the same for every input is equivalent: `equivalent.toml` says of each why. The score is what was killed of the rest. Each mutant is a
-line of the result file: `key`, `line`, `outcome`, `by` (the test that failed), `seconds`.
+A test that fails without the mutant, too, is not counted: the mutant is unsound until the test is mended. A survivor that
+computes the same for every input is equivalent: `equivalent.toml` says of each why. The score is what was killed of the rest.
+Each mutant is a line of the result file: `key`, `line`, `outcome`, `by` (the test that failed), `seconds`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A plugin of pytest for a run on a mutant (`mutate.py` loads it, and tells it by the environment what is mutated).
 
-The name of a cached kernel is a hash of all sources of kernels: every mutant of a kernel would compile all of them. Here a kernel
-that cannot reach the mutated file is taken from the cache of the unchanged sources, and one that can is compiled and not kept.
+The name of a cached kernel is a hash of all sources of kernels: every mutant of a kernel would compile all of them. Here a
+kernel that cannot reach the mutated file is taken from the cache of the unchanged sources, and one that can is compiled and not
+kept.
 """
 
 from __future__ import annotations
