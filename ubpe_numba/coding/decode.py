@@ -8,7 +8,6 @@ the buffer they are, so that it is left as it was.
 
 from __future__ import annotations
 
-import functools
 import itertools
 
 import numpy as np
@@ -19,6 +18,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable
+from ubpe_numba.runtime.cached_property import cached_property
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.segmenter import Segmenter
@@ -109,7 +109,7 @@ class Decoder:
             thread_pool.run(join, chunks, n_threads)
         return out.view(self.dtype), ends // self.dtype.itemsize
 
-    @functools.cached_property
+    @cached_property
     def lengths(self) -> np.ndarray:
         """How many symbols each id stands for, int64[V]."""
         return self.sizes.astype(np.int64) // self.dtype.itemsize

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from ubpe_numba.coding.kernels.by_pairs import PairTables
 from ubpe_numba.coding.kernels.by_rank import RankTables
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
+from ubpe_numba.runtime.cached_property import cached_property
 from ubpe_numba.runtime.tables.edges import EDGE
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -61,7 +61,7 @@ class PairEncoder:
             self.conflicts = np.empty(m, np.int32)
             by_pairs.build_tables(tuple(self.merges), np.full(n + m, m, np.int32), self.conflicts)
 
-    @functools.cached_property
+    @cached_property
     def merges(self) -> PairTables:
         """The pairs, and the ids that they make."""
         if self.linear:
@@ -69,7 +69,7 @@ class PairEncoder:
         vocabulary = self.vocabulary
         return PairTables(_empty(vocabulary.n_learned), *_parts(vocabulary), vocabulary.n_alphabet)
 
-    @functools.cached_property
+    @cached_property
     def tables(self) -> RankTables:
         """What the linear search looks up."""
         vocabulary = self.vocabulary
@@ -82,7 +82,7 @@ class PairEncoder:
         by_rank.build_tables(writable(vocabulary.arena), tuple(tables), *scratch)
         return tables
 
-    @functools.cached_property
+    @cached_property
     def lengths(self) -> np.ndarray:
         """Symbols of every token, int64[V]."""
         return np.diff(self.vocabulary.offsets)

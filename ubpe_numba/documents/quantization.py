@@ -7,7 +7,6 @@ apart, so that one scale serves many recordings. The arithmetic of a channel is 
 from __future__ import annotations
 
 import dataclasses
-from functools import cached_property
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -26,6 +25,7 @@ from ubpe_numba.documents.samples import (
 from ubpe_numba.documents.scales import Number, Scale, scale_of
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import check_fields, describe, positive
+from ubpe_numba.runtime.cached_property import cached_property
 
 __all__ = ["Quantization"]
 

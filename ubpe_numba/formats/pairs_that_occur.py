@@ -8,13 +8,12 @@ A token of several pairs is encoded by itself; the pair that is merged last is t
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.kernels.last_merges import enter_ranks, last_merges
 from ubpe_numba.formats.name_pairs import NamePairs
+from ubpe_numba.runtime.cached_property import cached_property
 
 #: Limit of the steps to find the pairs of tokens, the square of the length for each: some tenth of a second. In real files
 #: the sum is up to 13 million (Llama 4, o200k).
@@ -67,21 +66,21 @@ class MergedAlone:
     def __init__(self, pairs: NamePairs, by_rank: tuple[np.ndarray, ...], letters: list[tuple[int, str]]) -> None:
         self._pairs, self._by_rank, self._letters = pairs, by_rank, letters
 
-    @functools.cached_property
+    @cached_property
     def _entries(self) -> np.ndarray:
         left, right, _ = self._by_rank
         entries = np.full(4 << left.size.bit_length(), -1, np.int64)
         enter_ranks(left.astype(np.int32), right.astype(np.int32), entries)
         return entries
 
-    @functools.cached_property
+    @cached_property
     def _id_of(self) -> np.ndarray:
         """The id of the symbol that each code point is, -1 for none, int32."""
         id_of = np.full(0x110000, -1, np.int32)
         id_of[[ord(letter) for _, letter in self._letters]] = [i for i, _ in self._letters]
         return id_of
 
-    @functools.cached_property
+    @cached_property
     def lengths(self) -> np.ndarray:
         """Symbols of what every pair makes, int64[m]."""
         text, starts = self._pairs.wholes()
@@ -103,7 +102,7 @@ class MergedAlone:
         found: np.ndarray = self._found[made[which]]
         return found
 
-    @functools.cached_property
+    @cached_property
     def _found(self) -> np.ndarray:
         """What `last` found, by the id that a pair makes."""
         return np.full(int(self._by_rank[2].max()) + 1, _NOT_YET, np.int64)
