@@ -1,7 +1,7 @@
 """The command line `ubpe-numba`: its parser, exit codes and messages of errors. The commands are in `commands.py`.
 
-Exit codes: 0; 1 if something failed (files, memory, extras that are not installed, a verification), 2 for bad usage and bad input, 130 after
-Ctrl-C, 141 if the reader of standard output has closed it. Errors are one line on standard error.
+Exit codes: 0; 1 if something failed (files, memory, extras that are not installed, a comparison by `verify`), 2 for bad usage and
+bad input, 130 after Ctrl-C, 141 if the reader of standard output has closed it. Errors are one line on standard error.
 """
 
 from __future__ import annotations

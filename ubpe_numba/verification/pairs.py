@@ -89,7 +89,7 @@ def _compare_many(given: Inputs) -> Pairs:
     docs = Ragged.from_lists(given["documents"] * given["copies"])
     ids = tok.encode_batch(docs)
     yield "ids", ids.to_lists(), wanted
-    yield "decoded", tok.decode_batch(ids) == docs, True
+    yield "decoded", bool(tok.decode_batch(ids) == docs), True
 
 
 def _draw_stream(rng: Random) -> Inputs:
@@ -122,7 +122,7 @@ def _compare_decode(given: Inputs) -> Pairs:
     """Ids that no encoder would give, too; into new arrays, and into a buffer with little or much behind what is written."""
     flat = reference_decode.expand(given["pairs"], given["size"])
     wanted = [reference_decode.decode(doc, flat) for doc in given["documents"]]
-    tok = _tokenizer(given)
+    tok: Any = _tokenizer(given)
     yield "a batch", tok.decode_batch(given["documents"]).to_lists(), wanted
     for _ in range(2):
         yield "one by one", [tok.decode(doc).tolist() for doc in given["documents"]], wanted
@@ -143,7 +143,7 @@ def _draw_words(rng: Random) -> Inputs:
 
 def _compare_words(given: Inputs) -> Pairs:
     """Words that are kept whole: the longest at a place, from left to right; what lies between is encoded by itself."""
-    tok = _tokenizer(given, known_words=given["words"])
+    tok: Any = _tokenizer(given, known_words=given["words"])
     merges, first = _ranked(given), given["size"] + len(given["pairs"])
     wanted = []
     for doc in given["documents"]:

@@ -1,4 +1,4 @@
-"""What is compared: a part of the library, the inputs of its cases, and what the fast code and the plain reference make of them."""
+"""What is compared: a part of the library, the inputs of its cases, what the fast code and the plain reference make of them."""
 
 from __future__ import annotations
 

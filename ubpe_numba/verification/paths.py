@@ -1,4 +1,4 @@
-"""Encoding by the best path and by the n best, and sums over all paths, against plain references and against trying everything."""
+"""Encoding by the best path and by the n best, and sums over all paths, against plain references and trying everything."""
 
 from __future__ import annotations
 

@@ -130,8 +130,8 @@ class Verification:
         True
         """
         rows = tuple(Row(**{**row, "first": row["first"] and Difference(**row["first"])}) for row in data["rows"])
-        made = {"rows": rows, "machine": Machine(**data["machine"]), "kernels": Kernels(**data["kernels"])}
-        return cls(**made, **{name: data[name] for name in ("seed", "seconds", "fresh")})
+        facts = Machine(**data["machine"]), Kernels(**data["kernels"])
+        return cls(rows, *facts, data["seed"], data["seconds"], data["fresh"])
 
     def __str__(self) -> str:
         """The table, where it ran, and what follows from it."""
@@ -174,9 +174,9 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """The same of what JSON has: lists for tuples, hexadecimal digits for bytes.
+    r"""The same of what JSON has: lists for tuples, hexadecimal digits for bytes.
 
-    >>> _plain({"a": (1, b"\\xff")})
+    >>> _plain({"a": (1, b"\xff")})
     {'a': [1, 'ff']}
     """
     if isinstance(value, dict):

@@ -88,13 +88,14 @@ def verify(*, seed: int = 0, seconds: float = 25.0, fresh: bool = False, progres
 
 
 def _compare(parts: Sequence[Part], seed: int, began: float, seconds: float, bar: Progress) -> list[Row]:
-    """A row for each part: first a few cases of each, then of each the others, as long as its share of the time lasts."""
+    """A row for each part: first a few cases of each, then of each as many as its share of the time allows, then the others."""
     rows = [Row(part.name, 0, part.cases, 0, 0, 0.0) for part in parts]
     end = began + seconds
-    turns = [(i, min(_FIRST, part.cases)) for i, part in enumerate(parts)] + [(i, part.cases) for i, part in enumerate(parts)]
-    for turn, (i, most) in enumerate(bar.rounds(turns, "verify", "part")):
-        left = max(0.0, end - time.monotonic())
-        share = left if turn < len(parts) else left / (len(turns) - turn)
+    n = len(parts)
+    for turn in bar.rounds(range(3 * n), "verify", "part"):
+        i, left = turn % n, max(0.0, end - time.monotonic())
+        most = min(_FIRST, parts[i].cases) if turn < n else parts[i].cases
+        share = left / (n - i) if n <= turn < 2 * n else left  # the third time what shares have left over
         rows[i] = _more(parts[i], rows[i], seed, most, time.monotonic() + share)
     return rows
 
