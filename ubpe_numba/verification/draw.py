@@ -84,7 +84,7 @@ def table_without_twins(rng: Random) -> Table:
     """Pairs in order of creation whose sequences of symbols all differ, as those of a vocabulary that is searched for paths."""
     found = table(rng, in_order=True)
     pairs: list[Pair] = []
-    sequences = [(i,) for i in range(found.size)]
+    sequences: list[tuple[int, ...]] = [(i,) for i in range(found.size)]
     new = {i: i for i in range(found.size)}
     for i, (left, right) in enumerate(found.pairs):
         if left in new and right in new and (made := sequences[new[left]] + sequences[new[right]]) not in sequences:

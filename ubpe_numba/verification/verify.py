@@ -24,7 +24,8 @@ PARTS: tuple[Part, ...] = (
     texts.MANY, paths.MANY, pairs.WORDS, pairs.COUNTS, pairs.STREAM, pairs.DROPOUT, pairs.OTHER_RULES, paths.OFTEN, paths.N_BEST,
     paths.SUMS, texts.PIECES, fits.CONTINUED, fits.BY_IDF, fits.WEIGHTED, fits.TIES, fits.LARGE, fits.SHARDS,
 )  # fmt: skip
-_FIRST = 3  # cases of every part before more of any
+_FIRST = 3  # cases of every part before more of any,
+_BRIEF = 0.1  # and those that begin within so many seconds after them: many where nothing is compiled
 
 
 def verify(*, seed: int = 0, seconds: float = 25.0, fresh: bool = False, progress: bool | str = "auto") -> Verification:
@@ -77,6 +78,8 @@ def verify(*, seed: int = 0, seconds: float = 25.0, fresh: bool = False, progres
         raise TypeError(f"seconds: expected a number, got {describe(seconds)}")
     if not seconds > 0:
         raise ValueError(f"seconds: expected a number above 0, got {seconds}")
+    if not isinstance(fresh, bool):
+        raise TypeError(f"fresh: expected True or False, got {describe(fresh)}")
     bar = Progress(progress, "verify")
     if fresh:
         return _in_a_child(seed, float(seconds), progress)
@@ -93,10 +96,12 @@ def _compare(parts: Sequence[Part], seed: int, began: float, seconds: float, bar
     end = began + seconds
     n = len(parts)
     for turn in bar.rounds(range(3 * n), "verify", "part"):
-        i, left = turn % n, max(0.0, end - time.monotonic())
-        most = min(_FIRST, parts[i].cases) if turn < n else parts[i].cases
-        share = left / (n - i) if n <= turn < 2 * n else left  # the third time what shares have left over
-        rows[i] = _more(parts[i], rows[i], seed, most, time.monotonic() + share)
+        i, now = turn % n, time.monotonic()
+        if turn < n:
+            rows[i] = _more(parts[i], rows[i], seed, _FIRST, end)
+            now = time.monotonic()
+        share = _BRIEF if turn < n else (end - now) / (n - i) if turn < 2 * n else end - now
+        rows[i] = _more(parts[i], rows[i], seed, parts[i].cases, min(end, now + share))
     return rows
 
 
@@ -104,7 +109,7 @@ def _more(part: Part, row: Row, seed: int, most: int, end: float) -> Row:
     """A row after further cases, up to `most` in all, none of which begins after `end`."""
     began = time.monotonic()
     cases, symbols, differences, first = row.cases, row.symbols, row.differences, row.first
-    while cases < most and time.monotonic() < end:
+    while cases < min(most, part.cases) and time.monotonic() < end:
         inputs = part.inputs(seed, cases)
         n = n_symbols(inputs)
         try:
