@@ -39,7 +39,7 @@ def test_weights_counts_and_extremes() -> None:
     assert {0, 1, 4095, 4096, 2**31 - 1, 2**33, 2**40} <= set(weights)
     symbols = {symbol for doc in documents(fits.SYMBOLS_OF_TYPES) for symbol in doc}
     assert {-(2**63), 2**63 - 1, -(2**31), 2**31 - 1, 2**32 - 1} <= symbols
-    assert max(len(paths.OFTEN.inputs(0, case)["documents"][0]) for case in range(3)) > 2 * 4095
+    assert max(len(paths.LARGE.inputs(0, case)["documents"][0]) for case in range(3)) > 2 * 4095
     equal = [case for case in range(50) if len(set(paths.BEST.inputs(0, case)["idf"])) == 1]
     assert len(equal) > 10  # of ties all over
 

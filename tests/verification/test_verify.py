@@ -86,7 +86,7 @@ BROKEN = [
     *((part, *FIT) for part in vars(fits).values() if isinstance(part, Part)),
     *((part, *RANK) for part in (pairs.RANK, pairs.MANY, pairs.STREAM, pairs.WORDS, texts.UTF8)),
     *((part, *DECODE) for part in (pairs.DECODE, pairs.MANY, texts.ENCODED, texts.UTF8)),
-    *((part, *TFIDF) for part in (paths.BEST, paths.MANY, paths.OFTEN)),
+    *((part, *TFIDF) for part in (paths.BEST, paths.MANY, paths.LARGE)),
     *((part, *WORDS) for part in (texts.ENCODED, texts.MANY)),
     (pairs.OTHER_RULES, "ubpe_numba.coding.kernels.by_pairs", "encode_pairs", in_first_item, -2),
     (pairs.OTHER_RULES, "ubpe_numba.coding.kernels.one_by_one", "encode_one_by_one", in_first_item, -2),

@@ -89,18 +89,26 @@ def _compare_many(given: Inputs) -> Pairs:
         yield objective, encoder.encode(docs, objective, given["threads"]).to_lists(), wanted
 
 
-def _draw_often(rng: Random) -> Inputs:
-    """One token that occurs more often than there are logarithms in the table."""
-    return {"documents": [[0, 1] * rng.choice([4094, 4095, 4096, 4097, 5000])], "idf": rng.choice([0.5, 1.0, 1 / 3])}
+def _draw_large(rng: Random) -> Inputs:
+    """One token that occurs more often than there are logarithms in the table; weights whose sums do not fit into 64 bits."""
+    doc = [0, 1] * rng.choice([4094, 4095, 4096, 4097, 5000])
+    return {"documents": [doc], "idf": rng.choice([0.5, 1.0, 1 / 3]), "run": rng.choice([300, 301, 400]), "most": 1e6}
 
 
-def _compare_often(given: Inputs) -> Pairs:
+def _compare_large(given: Inputs) -> Pairs:
     encoder = PathEncoder(Vocabulary.from_merges(2, [(0, 1)], [given["idf"]]))
     docs = Ragged.from_lists(given["documents"])
     n = len(given["documents"][0]) // 2
     yield "path", encoder.encode(docs, "tfidf", 1).to_lists(), [[2] * n]
     _, weights = PathSearch(encoder).n_best(docs, Options(1, 1), 1)[0]
     yield "weight", (weights * _UNIT).tolist(), [float(encode_paths.fixed(given["idf"], n))]
+    powers = [(i, i) for i in range(8)]  # tokens of 2, 4, ... 256 symbols
+    heavy = {i: given["most"] * (i / 4 - 1) for i in range(9)}
+    encoder = PathEncoder(Vocabulary.from_merges(1, powers), np.array(list(heavy.values())))
+    tokens = {sequence: token for token, sequence in enumerate(expand(powers, 1))}
+    run = [0] * given["run"]
+    wanted = list(encode_paths.encode_additive(run, tokens, heavy))
+    yield "path by large weights", encoder.encode(Ragged.from_lists([run]), "additive", 1).to_lists(), [wanted]
 
 
 def _draw_n_best(rng: Random) -> Inputs:
@@ -158,6 +166,6 @@ def _compare_sums(given: Inputs) -> Pairs:
 
 BEST = Part("encode: best path, five objectives", 150, _draw_best, _compare_best)
 MANY = Part("encode: best path, threads", 3, _draw_many, _compare_many)
-OFTEN = Part("encode: a token more than 4,095 times", 3, _draw_often, _compare_often)
+LARGE = Part("encode: large counts and weights", 3, _draw_large, _compare_large)
 N_BEST = Part("encode: n best paths", 120, _draw_n_best, _compare_n_best)
 SUMS = Part("sums over all segmentations", 80, _draw_sums, _compare_sums)
