@@ -68,6 +68,17 @@ def test_a_beam_equals_the_reference(data: st.DataObject, table: Table, by_bag: 
 
 
 @pytest.mark.parametrize("by_bag", [False, True])
+def test_weights_of_less_than_a_unit(by_bag: bool) -> None:
+    """Of the fixed point: rounded, the first occurrence of a token may add nothing, and the third one unit."""
+    rng = np.random.default_rng(5)
+    for units in ([0.75, 0.25, 0.25], [0.25, 0.75, 2.5], [3.0, 2.5, 4.5]):
+        search, tokens, idf = made((1, [(0, 0), (0, 1), (1, 1)], [unit / 2**24 for unit in units]))
+        for n in (*range(8, 18), *rng.integers(18, 60, 5).tolist()):
+            found = search.n_best(Ragged.from_lists([[0] * n]), Options(3, 3, by_bag), 1)[0]
+            assert as_found(found) == search_paths.beam_search([0] * n, tokens, idf, 3, by_bag)
+
+
+@pytest.mark.parametrize("by_bag", [False, True])
 @pytest.mark.parametrize("left", [0, 40, 41, 60, 150, 400, 1000])
 def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many walks are left before the highest number: in periodic and in random documents, of which walks pass many nodes."""
