@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ubpe_numba.tokenizers.ubpe import UBPE
     from ubpe_numba.tokenizers.warmup import warmup
     from ubpe_numba.tokenizers.wordpiece import WordPiece
+    from ubpe_numba.verification.result import Verification
+    from ubpe_numba.verification.verify import verify
     from ubpe_numba.vocabulary.alphabet import Alphabet
     from ubpe_numba.vocabulary.merge_tree import MergeTree
     from ubpe_numba.vocabulary.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
@@ -70,12 +72,14 @@ _HOMES = {
     "UnknownSymbolError": "errors",
     "UnknownTokenError": "errors",
     "Usage": "coding.usage",
+    "Verification": "verification.result",
     "Vocabulary": "vocabulary.vocabulary",
     "WordPiece": "tokenizers.wordpiece",
     "count_documents": "documents.counts",
     "language_weights": "documents.mixing",
     "load": "tokenizers.load",
     "quantize": "documents.quantize",
+    "verify": "verification.verify",
     "warmup": "tokenizers.warmup",
 }
 
@@ -110,12 +114,14 @@ __all__ = [
     "UnknownSymbolError",
     "UnknownTokenError",
     "Usage",
+    "Verification",
     "Vocabulary",
     "WordPiece",
     "count_documents",
     "language_weights",
     "load",
     "quantize",
+    "verify",
     "warmup",
 ]
 

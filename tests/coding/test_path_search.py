@@ -11,14 +11,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
-from reference import decode as reference_decode
-from reference import encode_paths, search_paths
 
 from ubpe_numba import UBPE, Ragged, Vocabulary
 from ubpe_numba.coding import path_search as module
 from ubpe_numba.coding import path_search as search
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import Options, PathSearch, _Beam, _Priced
+from ubpe_numba.verification.reference import decode as reference_decode
+from ubpe_numba.verification.reference import encode_paths, search_paths
 
 
 @given(st.data())
@@ -65,6 +65,17 @@ def test_a_beam_equals_the_reference(data: st.DataObject, table: Table, by_bag: 
         found = search.n_best(Ragged.from_lists(docs), Options(n, beam, by_bag), 1)
         for doc, one in zip(docs, found, strict=True):
             assert as_found(one) == search_paths.beam_search(doc, tokens, idf, beam, by_bag)[:n]
+
+
+@pytest.mark.parametrize("by_bag", [False, True])
+def test_weights_of_less_than_a_unit(by_bag: bool) -> None:
+    """Of the fixed point: rounded, the first occurrence of a token may add nothing, and the third one unit."""
+    rng = np.random.default_rng(5)
+    for units in ([0.75, 0.25, 0.25], [0.25, 0.75, 2.5], [3.0, 2.5, 4.5]):
+        search, tokens, idf = made((1, [(0, 0), (0, 1), (1, 1)], [unit / 2**24 for unit in units]))
+        for n in (*range(8, 18), *rng.integers(18, 60, 5).tolist()):
+            found = search.n_best(Ragged.from_lists([[0] * n]), Options(3, 3, by_bag), 1)[0]
+            assert as_found(found) == search_paths.beam_search([0] * n, tokens, idf, 3, by_bag)
 
 
 @pytest.mark.parametrize("by_bag", [False, True])

@@ -22,13 +22,12 @@ import numpy as np
 if __name__ == "__main__":
     sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
 
-from reference import decode as reference_decode
-from reference import dropout, encode_pairs, encode_paths
-
 from ubpe_numba import BPE, Ragged, Vocabulary
 from ubpe_numba.coding import giant_document
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.verification.reference import decode as reference_decode
+from ubpe_numba.verification.reference import dropout, encode_pairs, encode_paths
 
 Docs = list[list[int]]
 

@@ -1,7 +1,7 @@
 """The command line `ubpe-numba`: its parser, exit codes and messages of errors. The commands are in `commands.py`.
 
-Exit codes: 0; 1 if something failed (files, memory, extras that are not installed), 2 for bad usage and bad input, 130 after
-Ctrl-C, 141 if the reader of standard output has closed it. Errors are one line on standard error.
+Exit codes: 0; 1 if something failed (files, memory, extras that are not installed, a comparison by `verify`), 2 for bad usage and
+bad input, 130 after Ctrl-C, 141 if the reader of standard output has closed it. Errors are one line on standard error.
 """
 
 from __future__ import annotations
@@ -63,6 +63,10 @@ def _run(options: argparse.Namespace) -> int:
         print("compiling every kernel into the cache: half a minute", file=sys.stderr)
         warmup()
         return 0
+    if options.command == "verify":
+        from ubpe_numba.cli.verify import run as verify
+
+        return verify(options)
     if options.command == "demo":
         from ubpe_numba.cli.demo import run
 
@@ -207,6 +211,17 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--plot", metavar="FILE.png", help="also draw the signal in tokens and its motifs (needs the extra 'plot')")
     demo.add_argument("--quiet", action="store_true", help="no progress bar")
     commands.add_parser("warmup", help="compile every kernel into the cache, for container images")
+    verify = commands.add_parser(
+        "verify",
+        help="compare kernels, as they are compiled on this machine, with plain references",
+        epilog="Exit code 1 if anything differs, or if there was no time to compare anything.",
+    )
+    verify.add_argument("--seed", type=int, default=0, metavar="N", help="of the random data (default %(default)s)")
+    limit = "after which no other case begins (default %(default)g); what there was no time for is named"
+    verify.add_argument("--seconds", type=float, default=25.0, metavar="S", help=limit)
+    verify.add_argument("--fresh", action="store_true", help="compile every kernel anew, without the cache")
+    verify.add_argument("--json", action="store_true", help="as JSON, with the whole inputs of a difference")
+    verify.add_argument("--quiet", action="store_true", help="no progress bar")
     return parser
 
 

@@ -168,7 +168,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                 idf, alive, price = scaled_idf[t], counts[t].live > 0 and scaled_idf[t] > 0.0, prices[t]
                 least = np.int64(counts[t].common)
                 gain = min(price, gain_of(idf, least, logs))
-                most = gain + 2.0 if alive and least > 0 else gain  # but for rounding
+                most = gain + 2.0 if alive else gain  # but for rounding, by which a first occurrence may add less than a second
                 for k in range(kept[at]):
                     if n_new == beam and tails[at, k].weight + most < listed[beam - 1].weight:
                         break

@@ -3,7 +3,10 @@
 The draws are a function of seed, document, rank and position, so that the order of the work does not matter.
 """
 
+from __future__ import annotations
+
 from .encode_pairs import Ranked
+from .fit import adjacent
 
 WORD = 2**64 - 1
 
@@ -43,11 +46,11 @@ def encode_dropout(
     >>> encode_dropout([0, 1, 0, 1], {(3, 0): (0, 2), (0, 1): (1, 3)}, 0.0, 7, 0, one_by_one=True)
     [2, 1]
     """
-    text = list(zip(doc, range(len(doc)), strict=True))  # tokens, and where they start
+    text = [(token, at) for at, token in enumerate(doc)]  # tokens, and where they start
     left_out: set[tuple[int, int]] = set()
     while True:
-        ranks = [merges.get((a, b), (-1, -1))[0] for (a, _), (b, _) in zip(text, text[1:], strict=False)]
-        waiting = [r for r, (_, at) in zip(ranks, text, strict=False) if r >= 0 and (r, at) not in left_out]
+        ranks = [merges.get(pair, (-1, -1))[0] for pair in adjacent([token for token, _ in text])]
+        waiting = [rank for i, rank in enumerate(ranks) if rank >= 0 and (rank, text[i][1]) not in left_out]
         if not waiting:
             return [token for token, _ in text]
         rank = min(waiting)

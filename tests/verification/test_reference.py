@@ -7,16 +7,16 @@ import importlib
 import pkgutil
 
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import reference
-from reference.decode import decode, expand
-from reference.encode_pairs import encode_batch, encode_rank
-from reference.encode_paths import all_paths, best_path, encode_shortest, encode_top, fixed, path_weight
-from reference.fit import count_pairs, fit, idf, order_pairs, replace
-from reference.trim import is_closed, keep_oldest, rearrange
 from reference.unique import merge_until_unique
+
+from ubpe_numba.verification.reference.decode import decode, expand
+from ubpe_numba.verification.reference.encode_pairs import encode_batch, encode_rank
+from ubpe_numba.verification.reference.encode_paths import all_paths, best_path, encode_shortest, encode_top, fixed, path_weight
+from ubpe_numba.verification.reference.fit import count_pairs, fit, idf, order_pairs, replace
+from ubpe_numba.verification.reference.trim import is_closed, keep_oldest, rearrange
 
 TIES = ["smallest", "first_seen", "fewest_documents"]
 TRIMS = ["closed", "one_level", "published_0_2", "published_0_3"]

@@ -1,5 +1,7 @@
 """Finding words that are kept whole: from left to right, the longest of those that start at a place."""
 
+from __future__ import annotations
+
 from collections.abc import Container, Sequence
 
 

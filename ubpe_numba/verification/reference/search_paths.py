@@ -3,6 +3,8 @@
 The bag of a path says how often it holds each token. Prices are whole numbers for ids; an id that is not listed costs nothing.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 
 from .encode_paths import Path, Vocabulary, all_cuts, all_paths, fixed, matches, path_weight

@@ -1,5 +1,7 @@
 """Sums over all segmentations of a document, each weighing the product of what its tokens weigh: every one is looked at."""
 
+from __future__ import annotations
+
 from collections import Counter
 from fractions import Fraction
 from math import prod
@@ -16,7 +18,7 @@ def shares(doc: list[int], vocabulary: Vocabulary, weights: list[float]) -> dict
     """
     paths = [tuple(token for token, _ in cut) for cut in all_cuts(doc, vocabulary)]
     values = [prod((Fraction(weights[token]) for token in path), start=Fraction(1)) for path in paths]
-    return {path: value / sum(values) for path, value in zip(paths, values, strict=True)}
+    return {path: values[i] / sum(values) for i, path in enumerate(paths)}
 
 
 def weight_of_all(doc: list[int], vocabulary: Vocabulary, weights: list[float]) -> Fraction:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .fit import adjacent
+
 
 def one_by_one(symbols: Sequence[int], merges: Sequence[tuple[int, int]], n_symbols: int) -> list[int]:
     """Merge the pair of the lowest rank, the leftmost of several, until there is none. Pair i makes the id n_symbols + i.
@@ -12,7 +14,7 @@ def one_by_one(symbols: Sequence[int], merges: Sequence[tuple[int, int]], n_symb
     [2, 1]
     """
     rank, ids = {pair: i for i, pair in enumerate(merges)}, list(symbols)
-    while found := [(rank[pair], i) for i, pair in enumerate(zip(ids, ids[1:], strict=False)) if pair in rank]:
+    while found := [(rank[pair], i) for i, pair in enumerate(adjacent(ids)) if pair in rank]:
         lowest, at = min(found)
         ids[at : at + 2] = [n_symbols + lowest]
     return ids

@@ -11,6 +11,6 @@ def count_tokens(documents: Sequence[Sequence[int]], copies: Sequence[int], size
     >>> count_tokens([[1, 1], [1, 0]], [1, 3], 3)
     ([3, 5, 0], [3, 4, 0])
     """
-    pairs = list(zip(documents, copies, strict=True))
-    counts = [sum(n * list(ids).count(token) for ids, n in pairs) for token in range(size)]
-    return counts, [sum(n for ids, n in pairs if token in ids) for token in range(size)]
+    numbers = range(len(documents))
+    counts = [sum(copies[i] * list(documents[i]).count(token) for i in numbers) for token in range(size)]
+    return counts, [sum(copies[i] for i in numbers if token in documents[i]) for token in range(size)]

@@ -5,11 +5,12 @@
 A path is a tuple of ids.
 """
 
+from __future__ import annotations
+
+import ctypes
 import math
 from collections import Counter
 from collections.abc import Iterator
-
-import numpy as np
 
 Vocabulary = dict[tuple[int, ...], int]
 Path = tuple[int, ...]
@@ -184,15 +185,18 @@ def encode_forward(doc: list[int], vocabulary: Vocabulary, scores: dict[int, flo
     >>> encode_forward([0, 1, 0], {(0, 1): 2, (1, 0): 3}, {0: -3.0, 1: -3.0, 2: -2.0, 3: -2.0})
     (0, 3)
     """
-    number = np.float32 if single else np.float64
-    heads: list[tuple[Path, np.floating] | None] = [((), number(0)), *[None] * len(doc)]
+
+    def rounded(value: float) -> float:  # of sums of two that are float32, as adding them in float32
+        return float(ctypes.c_float(value).value) if single else value
+
+    heads: list[tuple[Path, float] | None] = [((), 0.0), *[None] * len(doc)]
     for start in range(len(doc)):
-        path, here = heads[start] or ((), number(0))
+        path, here = heads[start] or ((), 0.0)
         if single and abs(here) > 100_000:
-            heads[start:] = [head and (head[0], head[1] - here) for head in heads[start:]]
-            here = number(0)
+            heads[start:] = [head and (head[0], rounded(head[1] - here)) for head in heads[start:]]
+            here = 0.0
         for token, stop in sorted(matches(doc, start, vocabulary), key=lambda match: match[1]):
-            total, known = here + number(scores[token]), heads[stop]
+            total, known = rounded(here + rounded(scores[token])), heads[stop]
             if known is None or total > known[1]:
                 heads[stop] = (*path, token), total
     found = heads[-1]

@@ -1,5 +1,7 @@
 """Flat sequences of a pair table, and decoding with them."""
 
+from __future__ import annotations
+
 from .fit import Pair
 
 

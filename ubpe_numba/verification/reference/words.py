@@ -1,14 +1,24 @@
-"""Cutting text by the published patterns, with the package `regex`; counting and encoding what comes out."""
+"""Cutting text by the published patterns; counting and encoding what comes out.
+
+With the package `regex`, or without it with Python's `re`, which knows no classes of characters by category: those of a text are
+spelled out for it.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-import regex
+try:
+    import regex
+except ImportError:
+    regex = None
 
 from .encode_pairs import Ranked, encode_rank
+from .fit import adjacent
 
 _LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -45,7 +55,7 @@ PATTERNS = {
     # mistral_common
     "tekken": ["|".join([*_WORDS, r"\p{N}", *_REST])],
 }
-_COMPILED = {name: [regex.compile(step) for step in steps] for name, steps in PATTERNS.items()}
+_WHITE_SPACE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 
 
 def places(text: str, pattern: str) -> list[int]:
@@ -54,22 +64,52 @@ def places(text: str, pattern: str) -> list[int]:
     >>> places("it's  12", "starcoder")
     [0, 2, 4, 6, 7, 8]
     """
-    return cut_by(_COMPILED[pattern], text)
+    return cut_by(PATTERNS[pattern], text)
 
 
 def cut_by(steps: Iterable[Any], text: str) -> list[int]:
-    r"""Where segments begin and end, cut by patterns, compiled or not; what a pattern leaves out is a segment too.
+    r"""Where segments begin and end, cut by patterns; what a pattern leaves out is a segment too.
 
     >>> cut_by([r"\p{N}", r"\p{L}+"], "ab12, c")
     [0, 2, 3, 4, 6, 7]
     """
     cuts = {0, len(text)}
     for step in steps:
-        ends = sorted(cuts)
-        for a, b in zip(ends[:-1], ends[1:], strict=True):
-            for found in regex.finditer(step, text[a:b]):
+        pattern = spelled_out(step, text) if regex is None else regex.compile(step)
+        for a, b in adjacent(sorted(cuts)):
+            for found in pattern.finditer(text[a:b]):
                 cuts |= {a + found.start(), a + found.end()}
     return sorted(cuts)
+
+
+def spelled_out(step: str, text: str) -> re.Pattern[str]:
+    r"""A pattern for `re` that finds in this text, and in parts of it, what the published one finds.
+
+    Classes such as ``\p{L}`` and ``\s`` become the characters of the text that are in them. Possessive quantifiers become greedy
+    ones: what follows them in the published patterns never matches less.
+
+    >>> spelled_out(r"[^\s\p{L}]++|\p{L}+", "ab 1").pattern
+    '[^\\ ab]+|[ab]+'
+    """
+    points = sorted(set(text))
+    nothing = next(chr(point) for point in range(0xF0000, 0xFFFFE) if chr(point) not in points)  # a class has to have a member
+
+    def members(name: str) -> str:
+        found = [c for c in points if (c in _WHITE_SPACE if name == "s" else unicodedata.category(c).startswith(name))]
+        return "".join(map(re.escape, found)) or nothing
+
+    out, inside, before = "", False, ""
+    for part in re.findall(r"\\p\{\w+\}|\\.|\{[\d,]+\}|.", step):
+        if part == r"\S":
+            out += f"[^{members('s')}]"
+        elif part == r"\s" or part.startswith(r"\p"):
+            found = members(part[3:-1] or "s")
+            out += found if inside else f"[{found}]"
+        elif inside or part != "+" or (before not in ("+", "*", "?") and not before.startswith("{")):
+            inside = part == "[" or (inside and part != "]")
+            out += part
+        before = part
+    return re.compile(out)
 
 
 def decoded(data: bytes) -> list[tuple[str, int]]:
@@ -105,7 +145,7 @@ def split(data: bytes, pattern: str) -> list[bytes]:
     for _, width in points:
         ends.append(ends[-1] + width)
     cuts = [ends[place] for place in places("".join(point for point, _ in points), pattern)]
-    return [data[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [data[a:b] for a, b in adjacent(cuts)]
 
 
 def count_segments(documents: list[bytes], pattern: str) -> dict[bytes, int]:

@@ -1,8 +1,8 @@
 """Encoding with a pair table: every pair has a rank (the lower, the more valuable) and an id."""
 
-from itertools import pairwise
+from __future__ import annotations
 
-from .fit import Pair, replace
+from .fit import Pair, adjacent, replace
 
 Ranked = dict[Pair, tuple[int, int]]
 
@@ -14,7 +14,7 @@ def encode_rank(doc: list[int], merges: Ranked) -> list[int]:
     [5, 3]
     """
     while True:
-        present = [pair for pair in pairwise(doc) if pair in merges]
+        present = [pair for pair in adjacent(doc) if pair in merges]
         if not present:
             return list(doc)
         best = min(present, key=lambda pair: merges[pair][0])
@@ -53,7 +53,7 @@ def encode_batch(doc: list[int], merges: Ranked) -> list[int]:
     """
     by_rank = sorted(merges, key=lambda pair: merges[pair][0])
     while True:
-        taken = take_batch(set(pairwise(doc)), by_rank)
+        taken = take_batch(set(adjacent(doc)), by_rank)
         if not taken:
             return list(doc)
         doc = replace(doc, {pair: merges[pair][1] for pair in taken})

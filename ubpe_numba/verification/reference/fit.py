@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 Pair = tuple[int, int]
@@ -81,13 +80,22 @@ def without_barriers(doc: list[int]) -> list[int]:
     return [token for token in doc if token != BARRIER]
 
 
+def adjacent(doc: Sequence[int]) -> list[Pair]:
+    """Each symbol with the one behind it.
+
+    >>> adjacent([0, 0, -1, 1])
+    [(0, 0), (0, -1), (-1, 1)]
+    """
+    return [(doc[i], doc[i + 1]) for i in range(len(doc) - 1)]
+
+
 def pairs_of(doc: list[int]) -> list[Pair]:
     """Adjacent pairs from left to right, overlapping ones too.
 
     >>> pairs_of([0, 0, 0, -1, 0, 1])
     [(0, 0), (0, 0), (0, 1)]
     """
-    return [pair for pair in pairwise(doc) if BARRIER not in pair]
+    return [pair for pair in adjacent(doc) if BARRIER not in pair]
 
 
 def prepare(
@@ -100,8 +108,8 @@ def prepare(
     """
     weights = [1] * len(docs) if weights is None else weights
     boundaries = [[]] * len(docs) if boundaries is None else boundaries
-    weighing = [(with_barriers(doc, cuts), w) for doc, cuts, w in zip(docs, boundaries, weights, strict=True) if w > 0]
-    return [doc for doc, _ in weighing], [weight for _, weight in weighing]
+    weighing = [i for i in range(len(docs)) if weights[i] > 0]
+    return [with_barriers(docs[i], boundaries[i]) for i in weighing], [weights[i] for i in weighing]
 
 
 def count_pairs(docs: list[list[int]], weights: Sequence[int] | None = None) -> Counter[Pair]:
@@ -113,9 +121,9 @@ def count_pairs(docs: list[list[int]], weights: Sequence[int] | None = None) -> 
     [((0, 0), 4), ((1, 0), 5)]
     """
     counts: Counter[Pair] = Counter()
-    for doc, weight in zip(docs, [1] * len(docs) if weights is None else weights, strict=True):
+    for i, doc in enumerate(docs):
         for pair in pairs_of(doc):
-            counts[pair] += weight
+            counts[pair] += 1 if weights is None else weights[i]
     return counts
 
 
@@ -128,9 +136,9 @@ def count_documents(docs: list[list[int]], weights: Sequence[int] | None = None)
     [((0, 0), 6), ((0, 1), 1)]
     """
     documents: Counter[Pair] = Counter()
-    for doc, weight in zip(docs, [1] * len(docs) if weights is None else weights, strict=True):
+    for i, doc in enumerate(docs):
         for pair in set(pairs_of(doc)):
-            documents[pair] += weight
+            documents[pair] += 1 if weights is None else weights[i]
     return documents
 
 
@@ -309,5 +317,5 @@ def corpus_lengths(
     for token, pair in enumerate(pairs, start=alphabet_size):
         corpus = [replace(doc, {pair: token}) for doc in corpus]
         n_tokens = [len(without_barriers(doc)) for doc in corpus]
-        lengths.append(sum(n * weight for n, weight in zip(n_tokens, document_weights, strict=True)))
+        lengths.append(sum(n * document_weights[i] for i, n in enumerate(n_tokens)))
     return lengths

@@ -1,0 +1,1 @@
+"""The self-check of an installation: what is compiled here against plain references, which ship for it."""
