@@ -183,7 +183,7 @@ def test_no_documents_and_empty_ones(docs: Any, expected: list[list[int]]) -> No
     assert rows(as_documents(docs)) == expected
 
 
-def test_kind_of_nothing() -> None:
+def test_empty_documents_have_the_kind_of_their_container() -> None:
     assert [as_documents(docs).kind for docs in ([], [""], [b""], [[]])] == ["int", "str", "bytes", "int"]
     assert rows(as_document([])) == rows(as_document("")) == rows(as_document(np.array([]))) == [[]]
 
