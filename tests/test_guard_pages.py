@@ -46,7 +46,7 @@ def array(data: bytes) -> np.ndarray:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_cutting(pattern: str) -> None:
+def test_cutting_stays_within_its_arrays(pattern: str) -> None:
     rng = Random(1)
     kernel, classes = kernel_of(pattern)
     for n in SIZES:
@@ -135,7 +135,7 @@ def test_encoding_many_words_and_long_ones(end: bool) -> None:
 
 
 @pytest.mark.parametrize("end", [True, False])
-def test_counting(end: bool) -> None:
+def test_counting_stays_within_its_arrays(end: bool) -> None:
     """With a table that is full before all segments are counted, at every size."""
     rng = Random(3)
     for n in [*range(1, 140), 600, 2000]:
@@ -163,7 +163,7 @@ def test_counting(end: bool) -> None:
 
 @pytest.mark.parametrize("end", [True, False])
 @pytest.mark.parametrize("alphabet", [b"ab", [7, 8], [7, 2**40]])
-def test_decoding(alphabet: Any, end: bool) -> None:
+def test_decoding_stays_within_its_arrays(alphabet: Any, end: bool) -> None:
     """Into room that ends with the last symbol: the kernel stops before, wherever it is."""
     rng = np.random.default_rng(4)
     tok = BPE.from_merges([[0, 1], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [5, 0], [8, 3]], alphabet=alphabet)

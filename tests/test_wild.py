@@ -23,14 +23,14 @@ def _warnings_of_others() -> Iterator[None]:
         yield
 
 
-def test_texts() -> None:
+def test_the_texts_are_long_and_hold_all_planes() -> None:
     texts = mixed()
     assert sum(len(text.encode()) for text in texts) >= 4_000_000
     assert max(map(max, filter(None, texts))) > "\U00100000"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.name} of {file.package}")
-def test_ids(file: Wild, tmp_path: pathlib.Path) -> None:
+def test_ids_equal_those_of_the_original(file: Wild, tmp_path: pathlib.Path) -> None:
     path = located(file, tmp_path)
     if path is None:
         pytest.skip(f"NOT RUN: {file.package} is not there: {'set UBPE_WILD' if file.is_npm else 'pip install ubpe-numba[wild]'}")

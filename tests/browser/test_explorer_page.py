@@ -78,7 +78,7 @@ def test_on_paper_it_is_light_and_has_the_first_tokens(visit: Any, made: Made) -
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
-def test_keys(visit: Any, made: Made) -> None:
+def test_keys_choose_cuts_and_show_what_they_do(visit: Any, made: Made) -> None:
     page = visit(made.path)
     press(page, "2")
     assert page.get_attribute('#cuts [aria-checked="true"]', "aria-label").split(",")[0] == list(made.cuts())[1]

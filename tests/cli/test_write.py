@@ -96,6 +96,6 @@ def test_devices_are_not_replaced(here: pathlib.Path) -> None:
     assert not os.path.isfile(os.devnull)
 
 
-def test_arrays_of_several_dtypes_are_written_in_one_that_holds_all(tmp_path):
+def test_arrays_of_several_dtypes_are_written_in_one_that_holds_all(tmp_path) -> None:
     write_documents(str(tmp_path / "x.npz"), Form(), [np.array([2**40]), np.array([1], np.int32)], None)
     assert np.load(tmp_path / "x.npz")["values"].tolist() == [2**40, 1]

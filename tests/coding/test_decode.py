@@ -161,7 +161,7 @@ def test_what_is_no_buffer_is_refused() -> None:
     assert tok.decode([], out=np.zeros(0, np.int32)).size == 0
 
 
-def test_ends_of_empty_documents():
+def test_ends_of_empty_documents() -> None:
     tok = BPE.from_merges([[0, 1]], alphabet=2)
     for docs in ([[], [2], []], [[2], [], [], [0]], [[], []]):
         assert tok.decode_batch(docs).to_lists() == [[s for t in d for s in ([0, 1] if t == 2 else [t])] for d in docs]

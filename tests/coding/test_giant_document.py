@@ -18,15 +18,16 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 def test_a_document_in_tiny_blocks_is_encoded_as_whole(data: st.DataObject, table: Table, least: int, around: int) -> None:
     size, pairs, _ = table
     encoder = PairEncoder(Vocabulary.from_merges(size, pairs), batch=False)
-    docs = Ragged.from_lists(data.draw(documents(size, 120)))
-    skip = data.draw(st.integers(0, len(docs)))
-    docs = docs[skip:]  # offsets that do not start at 0
+    symbol = st.integers(0, size - 1)
+    period = st.lists(symbol, min_size=1, max_size=4)
+    n = data.draw(st.integers(60, 200))
+    long = data.draw(st.lists(symbol, min_size=n, max_size=n) | period.map(lambda p: (p * n)[:n]))
+    before, behind = data.draw(documents(size, 30)), data.draw(documents(size, 30))
+    docs = Ragged.from_lists([*before, long, *behind])
+    docs = docs[data.draw(st.integers(0, len(before))) :]  # offsets that do not start at 0
     blocks = giant_document.blocks_of(docs.offsets, 2, least)
     want = encoder.encode(docs, 1)
-    if blocks is None:
-        assert docs.total < 2 * least or docs.lengths.max() < 2 * max(least, docs.total // 8)
-        return
-    assert np.isin(docs.offsets, blocks.offsets).all()
+    assert blocks is not None and np.isin(docs.offsets, blocks.offsets).all()
 
     def encode(text: np.ndarray) -> np.ndarray:
         return encoder.encode(Ragged.from_lists([text]), 1).values

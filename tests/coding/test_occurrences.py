@@ -60,7 +60,7 @@ def test_forms_of_ids(given: Any) -> None:
     assert rows(tok.find(2, np.array([0, 2, 2]), offsets=[0, 2, 3])) == [(0, 1, 1), (1, 0, 0)]
 
 
-def test_refused() -> None:
+def test_tokens_and_ids_that_cannot_be_looked_up_are_refused() -> None:
     tok = BPE.from_merges([[0, 1]], alphabet="ab")
     with pytest.raises(IndexError, match=r"token 3: expected 0\.\.2"):
         tok.find(3, [[2]])

@@ -106,9 +106,12 @@ def test_one_long_document_is_encoded_aside(monkeypatch):
     assert in_main == [False, True]
 
 
-def test_batch_rule_a_pair_waits_for_what_the_pass_creates():
+def test_batch_rule_a_pair_waits_for_what_the_pass_creates() -> None:
     """A pair that shares a token with a better pair of the pass waits for the next pass, whichever of the two comes first."""
     one = BPE.from_merges([[0, 1], [3, 2], [2, 0]], alphabet=3).set_params(rules=FitRules(encode="batch"))
     assert one.encode([0, 1, 2, 0]).tolist() == [4, 0]
     two = BPE.from_merges([[3, 4], [0, 1], [6, 2], [2, 0]], alphabet=5).set_params(rules=FitRules(encode="batch"))
     assert two.encode([3, 4, 0, 1, 2, 0]).tolist() == [5, 7, 0]
+    # the token that they share is the right one of the better pair
+    three = BPE.from_merges([[1, 0], [3, 0], [0, 2]], alphabet=3).set_params(rules=FitRules(encode="batch"))
+    assert three.encode([1, 0, 0, 2]).tolist() == [4, 2]

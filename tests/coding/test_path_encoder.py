@@ -68,7 +68,7 @@ def test_long_periodic_documents(text: str) -> None:
         assert tok.decode(tok.set_params(objective=objective).encode(text)) == text
 
 
-def test_lattice_batches_of_periodic_documents():
+def test_lattice_batches_of_periodic_documents() -> None:
     """Several periodic documents in one call, in any order, are encoded as one by one."""
     rng = np.random.default_rng(0)
     docs = [
@@ -84,10 +84,57 @@ def test_lattice_batches_of_periodic_documents():
         assert enc.encode(Ragged.from_lists(some), "tfidf", 1).to_lists() == [one[i] for i in order]
 
 
-def test_tiny_idf_against_the_reference():
+def test_an_answer_about_one_document_is_not_one_about_another() -> None:
+    """Long walks note how often the rest holds a token: [2, 3] 50 times behind position 2 of the first, never in the second.
+
+    Two tails that hardly differ in weight stay apart all through (0, 1) * n, so that walks are long in both documents.
+    """
+    vocabulary = Vocabulary.from_merges(4, [(0, 1), (1, 0), (2, 3), (3, 0), (3, 1)], [1.0, 1.001, 1.0, 0.5, 0.001])
+    first, second = [2, 3, 1] + [0, 1] * 60 + [2, 3] * 50, [2, 3] + [0, 1] * 60
+    found = PathEncoder(vocabulary).encode(Ragged.from_lists([first, second]), "tfidf", 1).to_lists()
+    assert found[1] == [6] + [4] * 60
+
+
+@pytest.mark.parametrize(
+    ("pairs", "units", "doc", "want"),
+    [
+        ([(0, 1), (1, 0)], [2, 3], [1, 1, 1, 0, 1, 0, 0, 1, 1, 0], [1, 1, 3, 3, 2, 3]),
+        ([(0, 1), (2, 2), (1, 0)], [2, 1, 3], [0, 1, 0, 0, 1, 0, 1, 1], [0, 4, 2, 2, 1]),
+        ([(1, 1), (2, 1)], [2, 2], [1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1], [1, 0, 0, 1, 0, 1, 3, 3]),
+    ],
+)
+def test_a_token_may_add_more_than_it_adds_to_a_lower_count(
+    pairs: list[tuple[int, int]], units: list[int], doc: list[int], want: list[int]
+) -> None:
+    """Of weights of a few 2**-26, since sums are rounded to 2**-24: what could be heavier by a rounding is looked at."""
+    weights = [unit / 2**26 for unit in units]
+    tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, 2))}
+    idf = {2 + i: w for i, w in enumerate(weights)}
+    encoder = PathEncoder(Vocabulary.from_merges(2, pairs, weights))
+    assert list(encode_paths.encode_top(doc, tokens, idf, 1)[0][0]) == want
+    assert encoder.encode(Ragged.from_lists([doc]), "tfidf", 1).to_lists() == [want]
+
+
+def test_a_kept_tail_may_add_more_than_it_adds_to_a_lower_count() -> None:
+    """The same of the n best: two and three of them, where a tail that could be heavier by a rounding comes last."""
+    for n, size, pairs, units, doc in (
+        (2, 2, [(1, 1), (0, 0), (2, 0)], [1, 2, 3], [1, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1]),
+        (3, 3, [(1, 1), (2, 3), (1, 3)], [4, 1, 1], [1] * 13),
+        (3, 2, [(0, 0), (1, 0), (3, 2), (3, 0)], [1, 3, 2, 1], [0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 0]),
+    ):
+        weights = [unit / 2**26 for unit in units]
+        tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
+        want = encode_paths.encode_top(doc, tokens, {size + i: w for i, w in enumerate(weights)}, n)
+        search = PathSearch(PathEncoder(Vocabulary.from_merges(size, pairs, weights)))
+        paths, found = search.n_best(Ragged.from_lists([doc]), Options(n, n), 1)[0]
+        assert paths.to_lists() == [list(path) for path, _ in want]
+        assert (found * 2**24).tolist() == [weight for _, weight in want]
+
+
+def test_tiny_idf_against_the_reference() -> None:
     """Weights of a few units of the fixed point, 2**-24, where rounding decides."""
     rng = np.random.default_rng(2)
-    for _ in range(300):
+    for case in range(300):
         size = 2
         pairs, lengths = [], [1] * size
         while len(pairs) < 8:
@@ -99,14 +146,14 @@ def test_tiny_idf_against_the_reference():
         flat = reference_decode.expand(pairs, size)
         tokens = {s: i for i, s in enumerate(flat)}
         idf = {size + i: w for i, w in enumerate(weights)}
-        doc = rng.integers(0, 2, 40).tolist()
+        doc = (rng.integers(0, 2, 40) if case % 2 else np.tile(rng.integers(0, 2, rng.integers(1, 6)), 40)[:40]).tolist()
         enc = PathEncoder(Vocabulary.from_merges(size, pairs, weights))
         assert enc.encode(Ragged.from_lists([doc]), "tfidf", 1).to_lists()[0] == list(
             encode_paths.encode_top(doc, tokens, idf, 1)[0][0]
         )
 
 
-def test_more_of_one_token_than_the_table_of_logarithms_has():
+def test_more_of_one_token_than_the_table_of_logarithms_has() -> None:
     """The table has 4096 logarithms; a token that occurs more often takes the logarithm itself."""
     v = Vocabulary.from_merges(2, [(0, 1)], [0.5])
     for n in (4094, 4095, 4096, 4097, 6000):

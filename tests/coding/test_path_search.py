@@ -14,7 +14,6 @@ from pair_tables import Table, documents, tables
 
 from ubpe_numba import UBPE, Ragged, Vocabulary
 from ubpe_numba.coding import path_search as module
-from ubpe_numba.coding import path_search as search
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import Options, PathSearch, _Beam, _Priced
 from ubpe_numba.verification.reference import decode as reference_decode
@@ -292,12 +291,13 @@ def test_bags_of_equal_marks(doc: list[int]) -> None:
         assert as_found(found[0]) == search_paths.n_best_of_all(doc, tokens, idf, n, by_bag=False)
 
 
-def test_growing_results_stay_in_bounds(monkeypatch):
-    """The array of ids grows when it has no room for the next path; an index past its end shows with NUMBA_BOUNDSCHECK=1."""
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_growing_results_hold_all_paths(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    """There is room for the paths of one document, and there are twenty: all of a document's paths count as what it needs."""
     rng = np.random.default_rng(3)
-    docs = [rng.integers(0, 3, n) for n in (50, 0, 400, 7, 300)]
-    tok = UBPE(60, 4, alphabet=3).fit(docs, progress=False)
-    want = tok.encode_nbest_batch(docs, 7)
-    monkeypatch.setattr(search, "_FIRST_IDS", 1)
-    found = tok.encode_nbest_batch(docs, 7)
-    assert found.candidates == want.candidates
+    docs = Ragged.from_lists(rng.integers(0, 3, (20, 60)))
+    search, _, _ = made((3, [(0, 1), (3, 2)], [0.5, 1.0]))
+    want = search.n_best(docs, Options(n, n), 1)
+    assert sum(paths.total for paths, _ in want) > 2 * n * 60  # it grows more than once
+    monkeypatch.setattr(module, "_FIRST_IDS", 1)
+    assert [as_found(one) for one in search.n_best(docs, Options(n, n), 1)] == [as_found(one) for one in want]

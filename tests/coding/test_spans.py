@@ -59,6 +59,6 @@ def test_where_text_is_changed(params: Any, options: Any, doc: str, expected: li
     assert places == expected * 2 and spans.documents.tolist() == [0] * len(expected) + [2] * len(expected)
 
 
-def test_refused() -> None:
+def test_spans_refuse_to_return_offsets() -> None:
     with pytest.raises(TypeError, match="unexpected argument 'return_offsets'"):
         BPE.from_merges([[0, 1]], alphabet="ab").spans(["ab"], return_offsets=True)

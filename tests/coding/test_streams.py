@@ -159,7 +159,7 @@ def test_only_encoding_by_rank_needs_no_frames() -> None:
                 tok.encode_stream(["ab"], frame=frame)
 
 
-def test_stream_phases_that_never_meet():
+def test_stream_phases_that_never_meet() -> None:
     """The encoding of some prefix has no token that starts where the last stretch starts, so a longer stretch is needed."""
     n = 200
     merges = [[i, i + 1] for i in range(n - 2, -1, -1)]  # the last pair of a run goes first: phases depend on the end

@@ -65,7 +65,7 @@ def texts() -> st.SearchStrategy[bytes]:
 
 @given(st.lists(texts(), max_size=5), st.integers(0, 30), st.sampled_from(PATTERNS), st.sampled_from([1, 3]))
 @example([b"", b"abababab" * 9, b"", b"aaaaaaaaa a aaa", b""], 20, "cl100k", 3)
-def test_encoding(documents: list[bytes], n_learned: int, pattern: str, n_threads: int) -> None:
+def test_segments_are_encoded_as_by_the_reference(documents: list[bytes], n_learned: int, pattern: str, n_threads: int) -> None:
     tokenizer = fitted(documents, n_learned)
     encoder = encoder_of(tokenizer.vocabulary)
     values, offsets = text_of(*documents)
@@ -231,7 +231,7 @@ def test_a_bad_number_of_threads() -> None:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_nothing(pattern: str) -> None:
+def test_empty_documents_have_no_segments_and_no_ids(pattern: str) -> None:
     encoder = encoder_of(Vocabulary.from_merges(256, []))
     for documents in ([], [b""], [b"", b""]):
         text = text_of(*documents)

@@ -47,7 +47,7 @@ def divided(docs: list[Any], n: int) -> list[list[Any]]:
 
 @pytest.mark.parametrize("tables", [1, 2, 5])
 @pytest.mark.parametrize("kind", ["int", "str", "bytes"])
-def test_documents(client: Any, kind: str, tables: int) -> None:
+def test_counts_of_parts_are_those_of_all_documents(client: Any, kind: str, tables: int) -> None:
     docs: list[Any] = [text[:3] for text in TEXTS]
     if kind != "str":
         docs = [list(map(ord, doc)) if kind == "int" else doc.encode() for doc in docs]
@@ -218,7 +218,7 @@ def test_lines_are_what_a_fit_takes() -> None:
         ({"tokenizer": BPE(0)}, ValueError, "n_tokens: expected at least 1"),
     ],
 )
-def test_arguments(options: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_bad_arguments_of_a_count_are_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         count([["a"]], **options)
 

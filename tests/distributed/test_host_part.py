@@ -77,7 +77,7 @@ def test_weights_and_boundaries() -> None:
     assert host.corpus.weights.tolist() == [2, 1, 1]
 
 
-def test_kinds() -> None:
+def test_parts_are_of_one_kind() -> None:
     assert made([[], ["ab"], [""]]).span().kind == "str"
     assert made([[], [b""]]).span().n_symbols == 0
     assert made([["é"], [b"ab"]], encoding="utf-8").span().kind == "bytes"

@@ -23,7 +23,7 @@ COUNTS = count_documents(RAGGED)
 
 
 @pytest.mark.parametrize("made", [RAGGED, RAGGED[100:], COUNTS, COUNTS.flat, count_documents(["né", "né", "x" * 5000])], ids=str)
-def test_sizes(made: Any) -> None:
+def test_sizes_are_near_those_of_pickles(made: Any) -> None:
     assert len(pickle.dumps(made, 5)) / 1.2 < sizeof(made) < len(pickle.dumps(made, 5)) * 1.2
 
 

@@ -95,7 +95,7 @@ def test_no_partitions() -> None:
     assert partitions_of([]) == ([], [], False, None, [])
 
 
-def test_futures(client: Any) -> None:
+def test_futures_are_partitions(client: Any) -> None:
     futures = client.map(lambda docs: docs, [DOCS[:2], DOCS[2:]], pure=False)
     found = partitions_of(futures)
     assert found.client is client
@@ -108,7 +108,7 @@ def test_futures(client: Any) -> None:
 
 
 @pytest.mark.parametrize("docs", [DOCS, TEXTS, [text.encode() for text in TEXTS]], ids=["int", "str", "bytes"])
-def test_bags(docs: list[Any]) -> None:
+def test_bags_are_partitions(docs: list[Any]) -> None:
     bag = db.from_sequence(docs, npartitions=3)
     assert whole(bag) == count_documents(docs)
     assert whole(bag.map(lambda doc: doc)) == count_documents(docs)
@@ -116,7 +116,7 @@ def test_bags(docs: list[Any]) -> None:
     assert [len(part) for part in counts(bag.filter(lambda doc: doc == docs[0]))] == [1, 1, 0]
 
 
-def test_arrays() -> None:
+def test_chunks_of_arrays_are_partitions() -> None:
     values = np.arange(10, dtype=np.int16)
     found = partitions_of(da.from_array(values, chunks=4))
     assert found.joined and len(found.delayed) == 3
@@ -132,7 +132,7 @@ def lambda_mask(values: np.ndarray) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas, in Dask
-def test_dataframes(tmp_path: Path) -> None:
+def test_columns_of_dataframes_are_partitions(tmp_path: Path) -> None:
     frame = pd.DataFrame({"text": TEXTS, "n": range(5)})
     ddf = dd.from_pandas(frame, npartitions=2)
     assert whole(ddf, "text") == whole(ddf.text) == whole(ddf.to_delayed(), "text") == count_documents(TEXTS)
@@ -150,7 +150,7 @@ def test_dataframes(tmp_path: Path) -> None:
         partitions_of(ddf.text, "text", name="source")
 
 
-def test_files(tmp_path: Path) -> None:
+def test_files_are_cut_into_partitions(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("né\r\nx\nné", encoding="utf-8", newline="")
     (tmp_path / "b.txt").write_text("\nlong\n", encoding="utf-8", newline="")
     assert whole(tmp_path) == whole(str(tmp_path / "*.txt"), blocksize=2) == count_documents(TEXTS)
@@ -217,7 +217,7 @@ def test_other_arguments() -> None:
         partitions_of(db.from_sequence(["a"]), "a")
 
 
-def test_blocksizes() -> None:
+def test_block_sizes_are_numbers_or_have_units() -> None:
     assert blocksize_of(None) == BLOCKSIZE
     assert blocksize_of(100) == 100
     assert blocksize_of("2 KiB") == 2048

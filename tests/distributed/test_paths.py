@@ -26,7 +26,7 @@ def test_a_folder_and_its_folders(tmp_path: Path) -> None:
     assert files_of(tmp_path / "_only").suffix == ".txt"
 
 
-def test_globs(tmp_path: Path) -> None:
+def test_globs_find_files_and_folders_in_order(tmp_path: Path) -> None:
     want = touch(tmp_path, "a1.txt", "a2.txt", "a10.txt")
     touch(tmp_path, "_a.txt")
     assert files_of(str(tmp_path / "*.txt")).paths == want

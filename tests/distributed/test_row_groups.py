@@ -90,7 +90,7 @@ def test_columns_that_are_not_there(tmp_path: Path) -> None:
         row_groups_of([path], None, 1)
 
 
-def test_nulls(tmp_path: Path) -> None:
+def test_nulls_are_named_by_their_place_in_a_row_group(tmp_path: Path) -> None:
     for i, (docs, message) in enumerate(
         [([[1], None], "document 1 is null"), ([[1], [2, None]], "document 1, position 1 is null")]
     ):

@@ -161,7 +161,7 @@ def test_what_was_shared_outlives_its_producer() -> None:
 
 @pytest.mark.parametrize("layout", ["list_", "large_list", "list_view", "large_list_view", "fixed", "dictionary"])
 @pytest.mark.parametrize("start", [0, 1, 7, 9])
-def test_nulls(layout: str, start: int) -> None:
+def test_null_documents_are_refused_or_empty(layout: str, start: int) -> None:
     pa = pytest.importorskip("pyarrow")
     docs: list[Any] = [[i, i + 1] for i in range(20)]
     docs[4] = docs[9] = docs[17] = None
@@ -241,7 +241,7 @@ def test_arrays_of_nothing_but_nulls() -> None:
 # --- tables, one document, other types
 
 
-def test_tables() -> None:
+def test_rows_of_tables_are_documents() -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"a": pa.array([1, 2, 3], pa.int8()), "b": pa.array([4, 5, 6], pa.uint64())})
     for docs in (table, table.slice(0, 3), table.to_batches()[0], pa.concat_tables([table.slice(0, 1), table.slice(1)])):

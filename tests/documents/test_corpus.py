@@ -73,7 +73,7 @@ def test_bad_boundaries_are_refused(cls: Any, cuts: Any, error: type[Exception],
     assert tok.fingerprint == before
 
 
-def test_weights_of_empty_documents():
+def test_weights_of_empty_documents() -> None:
     for docs, weights in (([[], []], [2**61, 2**61]), ([[], [1]], [2**62, 1])):
         with pytest.raises(ValueError, match="sample_weight"):
             BPE(9, alphabet=4).fit(docs, sample_weight=weights, progress=False)

@@ -183,7 +183,7 @@ def test_no_documents_and_empty_ones(docs: Any, expected: list[list[int]]) -> No
     assert rows(as_documents(docs)) == expected
 
 
-def test_kind_of_nothing() -> None:
+def test_empty_documents_have_the_kind_of_their_container() -> None:
     assert [as_documents(docs).kind for docs in ([], [""], [b""], [[]])] == ["int", "str", "bytes", "int"]
     assert rows(as_document([])) == rows(as_document("")) == rows(as_document(np.array([]))) == [[]]
 
@@ -494,7 +494,7 @@ assert "pyarrow" not in sys.modules
         [[]],
     ],
 )
-def test_iterators_equal_lists(docs, small, monkeypatch):
+def test_iterators_equal_lists(docs, small, monkeypatch) -> None:
     if small:
         monkeypatch.setattr(border, "_BATCH_SYMBOLS", 1)
     listed, streamed = as_documents(docs), as_documents(iter(docs))
@@ -514,13 +514,13 @@ def test_iterators_equal_lists(docs, small, monkeypatch):
         ([np.array([1]), np.array([2**63], np.uint64)], r"document 1, position 0.*fits int64"),
     ],
 )
-def test_errors_name_the_document_in_the_stream(docs, message, monkeypatch):
+def test_errors_name_the_document_in_the_stream(docs, message, monkeypatch) -> None:
     monkeypatch.setattr(border, "_BATCH_SYMBOLS", 1)
     with pytest.raises((TypeError, ValueError), match=message):
         as_documents(iter(docs))
 
 
-def test_a_stream_is_held_once_and_narrow():
+def test_a_stream_is_held_once_and_narrow() -> None:
     rng = np.random.default_rng(0)
     texts = [rng.integers(97, 107, 4000) for _ in range(5)]
     n = 2_000_000
@@ -534,11 +534,11 @@ def test_a_stream_is_held_once_and_narrow():
     assert BPE(140).fit(iter(texts), progress=False).fingerprint == BPE(140).fit(texts, progress=False).fingerprint
 
 
-def test_null_at_the_start_of_an_arrow_document():
+def test_null_at_the_start_of_an_arrow_document() -> None:
     with pytest.raises(ValueError, match="document 1, position 0 is null"):
         as_documents(pa.array([[1, 2], [None, 3]], pa.list_(pa.int32())))
 
 
-def test_a_stream_names_the_document_of_another_kind():
+def test_a_stream_names_the_document_of_another_kind() -> None:
     with pytest.raises(TypeError, match=r"got integers \(document \d+\) and str \(document 65538\)"):
         as_documents(iter([[1]] * 65536 + [[1], [2], "a"]))

@@ -243,7 +243,7 @@ def test_to_arrow_shares_memory() -> None:
     assert array.offsets.buffers()[1].address == batch.offsets.ctypes.data
 
 
-def test_concat() -> None:
+def test_concat_joins_batches_in_new_memory() -> None:
     batch = Ragged.from_lists([[9], [1, 2], [], [3]])
     for parts in ([batch[1:3], batch[:0], batch[3:]], iter([batch[1:]]), (batch[1:2], batch[2:])):
         assert Ragged.concat(parts).to_lists() == [[1, 2], [], [3]]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
-import time
+import types
 from typing import Any
 
 import numpy as np
@@ -152,17 +153,19 @@ def test_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> 
     assert abs(whole - parts) <= 0.002 * whole
 
 
-def test_time() -> None:
+def test_a_bound_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that is a second later at every look."""
     docs = text(60)
-    at_once, later = bound_of(docs, 6, 40, longest=8, seconds=0), bound_of(docs, 6, 40, longest=8, seconds=0.3)
+    whole = bound_of(docs, 6, 40, longest=8)
+    looks = itertools.count()
+    monkeypatch.setattr(bounds, "time", types.SimpleNamespace(monotonic=lambda: next(looks)))
+    at_once, later = (bound_of(docs, 6, 40, longest=8, seconds=seconds) for seconds in (0, 30))
     assert (at_once.rounds, at_once.converged) == (0, False)
-    assert at_once.tokens < later.tokens <= bound_of(docs, 6, 40, longest=8).tokens * 1.001
-    began = time.monotonic()
-    bound_of(docs, 6, 40, longest=8, seconds=0.1)
-    assert time.monotonic() - began < 5
+    assert 0 < later.rounds <= 30 and not later.converged
+    assert at_once.tokens < later.tokens <= whole.tokens * 1.001
 
 
-def test_memory(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bound_looks_at_shorter_tokens_where_memory_is_limited(caplog: pytest.LogCaptureFixture) -> None:
     docs = text(3)
     lengths = np.array([doc.size for doc in docs])
     limit = places.NODE * int((lengths + 1).sum()) + (places.EDGE + places.CANDIDATE) * n_edges(lengths, 5)

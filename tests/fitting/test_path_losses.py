@@ -210,7 +210,7 @@ def test_the_edges_of_some_nodes_only() -> None:
     assert inside(some, [4, 9]).lists == [[[(2, 9), (3, 4)], [], [], []]]
 
 
-def test_nothing() -> None:
+def test_empty_documents_lose_nothing() -> None:
     for lattices in ([], [[[]]], [[[]], [[]]]):
         every = flattened(lattices)
         found = check(every, [], [], [2] * len(lattices), [1] * len(lattices), True)

@@ -275,7 +275,7 @@ def test_few_pairs_that_claim_much() -> None:
         BPE.from_huggingface(json.dumps(file))
 
 
-def test_characters_that_are_no_alphabet_of_integers():
+def test_characters_that_are_no_alphabet_of_integers() -> None:
     tok = BPE.from_merges([[0, 1]], alphabet=2)
     file = tok.to_huggingface(unk_token=False).replace("\ue001", "\ue002")
     with pytest.raises(ModelFormatError, match="alphabet of integers"):

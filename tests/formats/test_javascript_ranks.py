@@ -42,7 +42,7 @@ def test_every_form(tok: Any, form: str, tmp_path: pathlib.Path) -> None:
         ({"bpe_ranks": "! 0 YQ== Y"}, "base64"), ({"bpe_ranks": "! 0 YQ== YQ=="}, "twice"),
     ],
 )  # fmt: skip
-def test_hostile(change: dict[str, Any], message: str, tmp_path: pathlib.Path) -> None:
+def test_hostile_modules_are_refused(change: dict[str, Any], message: str, tmp_path: pathlib.Path) -> None:
     path = tmp_path / "x"
     path.write_text(json.dumps({"pat_str": "a+", "special_tokens": {}, "bpe_ranks": "! 0 YQ=="} | change))
     with pytest.raises(ModelFormatError, match=message):
@@ -52,5 +52,5 @@ def test_hostile(change: dict[str, Any], message: str, tmp_path: pathlib.Path) -
         ubpe_numba.load(path)
 
 
-def test_module() -> None:
+def test_modules_are_told_by_what_they_export() -> None:
     assert javascript_ranks.is_module(b'export default {"pat_str"') and not javascript_ranks.is_module(b"export default 5")

@@ -94,7 +94,10 @@ def test_too_many_fields_are_refused() -> None:
         Messages.of(field(1, 1) * 11).fields(10)
 
 
-@given(st.binary(max_size=200))
+WRITTEN = FIELDS.map(lambda fields: b"".join(field(number, value) for _, number, value in fields))
+
+
+@given(st.one_of(st.binary(max_size=200), st.tuples(WRITTEN, st.binary(max_size=3), WRITTEN).map(b"".join)))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     try:
         found = Messages.of(data).fields(50)

@@ -78,7 +78,7 @@ SEVERAL = [
 
 
 @pytest.mark.parametrize("text", [text for _, text in SEVERAL], ids=[name for name, _ in SEVERAL])
-def test_what_was_found(text: str) -> None:
+def test_configurations_that_once_differed_agree(text: str) -> None:
     docs = ["".join(part) for n in range(6) for part in itertools.product("ab ", repeat=n)]
     assert fuzz_configurations.check(fuzz_configurations.Case(text, docs)) == ""
 

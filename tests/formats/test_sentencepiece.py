@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from sentencepiece_models import (
     A_AND_B,
@@ -33,7 +31,6 @@ from sentencepiece_models import BPE as PAIRS
 from ubpe_numba import BPE, UBPE, ModelFormatError
 from ubpe_numba.formats.protobuf import field
 from ubpe_numba.formats.sentencepiece import read
-from ubpe_numba.formats.sentencepiece_model import model_of
 
 
 def test_models_are_saved_and_loaded(tmp_path: Any) -> None:
@@ -102,14 +99,17 @@ def test_the_wrong_class_is_named() -> None:
 @settings(max_examples=100)
 @given(st.data())
 def test_changed_bytes_are_read_or_refused(data: st.DataObject) -> None:
-    whole = bytearray(model([*SPECIAL, *A_AND_B, ("xy", 0.0, USER)], data.draw(st.sampled_from([UNIGRAM, PAIRS])), prefix=True))
-    for _ in range(data.draw(st.integers(1, 4))):
+    kind = data.draw(st.sampled_from([UNIGRAM, PAIRS]))
+    whole = bytearray(model([*SPECIAL, *A_AND_B, ("xy", 0.0, USER)], kind, prefix=True))
+    for _ in range(data.draw(st.integers(1, 2))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
-    cut = bytes(whole[: data.draw(st.integers(0, len(whole)))])
+    end = data.draw(st.just(len(whole)) | st.integers(0, len(whole)))
     try:
-        model_of(read(cut))
+        tokenizer = (UBPE if kind == UNIGRAM else BPE).from_sentencepiece(bytes(whole[:end]))
     except ModelFormatError:
         return
+    ids = tokenizer.encode("ab xyab", disallowed_special="none")
+    assert isinstance(tokenizer.decode(ids), str) and set(ids.tolist()) <= set(tokenizer.segmenter_.token_ids.tolist())
 
 
 def test_a_file_of_ten_million_pieces_costs_little() -> None:
@@ -119,13 +119,11 @@ def test_a_file_of_ten_million_pieces_costs_little() -> None:
         read(data)
 
 
-def test_loading_is_linear() -> None:
-    """A vocabulary of a hundred thousand pieces; the time is not asserted, only that it is read."""
+def test_a_hundred_thousand_pieces_are_read() -> None:
     names = [f"{i:05d}" for i in range(100_000)]
     data = model([*SPECIAL, *[(c, -9.0, NORMAL) for c in "0123456789"], *[(name, -10.0, NORMAL) for name in names]])
-    start = time.perf_counter()
-    tokenizer = UBPE.from_sentencepiece(io.BytesIO(data).getvalue())
-    assert len(tokenizer.vocabulary) == 100_011 and time.perf_counter() > start
+    tokenizer = UBPE.from_sentencepiece(data)
+    assert len(tokenizer.vocabulary) == 100_011
     assert tokenizer.encode("0012399999").tolist() == [12 + 123, 12 + 99_999]
 
 
@@ -141,7 +139,7 @@ def test_what_was_read_is_written_again(pieces: list[Piece], flags: dict[str, bo
     try:
         tokenizer = kind.from_sentencepiece(data)
     except (ModelFormatError, ValueError):
-        return
+        reject()
     if not any(number in (1, 4) for _, _, number in pieces):
         pytest.importorskip("sentencepiece")
         with pytest.raises(ValueError, match="export refused: sentencepiece does not read it"):

@@ -57,7 +57,7 @@ def test_models_from_elsewhere_keep_their_rule_for_unknown_characters() -> None:
     assert again.encode("abé").tolist() == other.encode("abé").ids == [4, 5 + 0xC3, 5 + 0xA9]
 
 
-def test_unigrams() -> None:
+def test_unigrams_with_special_tokens_first_have_the_same_ids() -> None:
     tok = UBPE(8, objective="tokenizers", special_tokens=SPECIAL).fit(["abab", "ab", "abcb"], progress=False)
     other = tokenizers.Tokenizer.from_str(tok.to_huggingface(special_first=True))
     assert other.encode("abcab[SEP]").ids == [*(tok.encode("abcab") + 3).tolist(), 2]

@@ -73,7 +73,7 @@ def test_hostile_vocab_and_merges() -> None:
         BPE.from_vocab_merges({"ab": 0}, "\n")
 
 
-def test_a_token_that_goes_on_behind_the_end_of_a_word():
+def test_a_token_that_goes_on_behind_the_end_of_a_word() -> None:
     tok = BPE.from_merges([[0, 2], [3, 1]], alphabet="ab_")
     with pytest.raises(ValueError, match="goes on behind the end of a word"):
         tok.to_vocab_merges(end_of_word="_")

@@ -319,7 +319,7 @@ def test_forms_of_ids() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "float16"])
-def test_tensors(dtype: str) -> None:
+def test_tensors_are_encoded_as_arrays(dtype: str) -> None:
     torch = needed("torch")
     chunks = torch.tensor(CHUNKS[:4], dtype=getattr(torch, dtype), requires_grad=True)
     plain = chunks.detach().double().numpy()

@@ -264,7 +264,7 @@ def test_files_by_from_pretrained(trained: Any, tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda tokenizer: pickle.loads(pickle.dumps(tokenizer))])
-def test_copies(trained: Any, again: Any) -> None:
+def test_copies_are_equal_and_give_the_same_ids(trained: Any, again: Any) -> None:
     assert again(trained)(PRELUDE).ids == trained(PRELUDE).ids
     assert again(trained) == trained
 
@@ -328,7 +328,7 @@ def test_a_class_of_ones_own() -> None:
 # ---------------------------------------------------------------------------------------------------- what is wrong is said
 
 
-def test_untrained() -> None:
+def test_what_needs_training_is_refused_before_it() -> None:
     tokenizer = both()[1]
     assert not tokenizer.is_trained
     for call in (lambda: tokenizer.bpe, lambda: tokenizer.train_more(999, files_paths=[PRELUDE])):

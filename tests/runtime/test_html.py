@@ -36,7 +36,7 @@ def test_blocks_and_tables_escape_what_they_are_given() -> None:
 @example([7] * 3)
 @example(list(range(24)))
 @example(list(range(25)))
-def test_histogram(lengths: list[int]) -> None:
+def test_bars_of_a_histogram_are_as_high_as_their_counts(lengths: list[int]) -> None:
     root = parsed(block("", histogram(np.array(lengths), "documents", "values")), 4000)
     (picture,) = pictures(root)
     low, high = min(lengths), max(lengths)
@@ -55,13 +55,13 @@ def test_no_lengths_no_histogram() -> None:
 
 
 @given(st.lists(st.integers(-5, 5), max_size=30), st.integers(1, 12))
-def test_largest(values: list[int], n: int) -> None:
+def test_the_largest_are_those_of_a_sort(values: list[int], n: int) -> None:
     expected = sorted(range(len(values)), key=lambda i: (-values[i], i))[:n]
     assert largest(np.array(values, np.int64), n).tolist() == expected
     assert largest(np.array(values, np.float64), n).tolist() == expected
 
 
-def test_some() -> None:
+def test_long_lists_are_shown_by_their_beginning() -> None:
     assert some(np.arange(3, dtype=np.int32), 3) == "0 1 2"
     assert some(np.arange(4, dtype=np.int32), 3) == "0 1 2 … (4)"
     assert some(np.zeros(0, np.int32), 3) == ""

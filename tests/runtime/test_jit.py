@@ -33,7 +33,7 @@ def test_a_helper_is_not_called_from_python() -> None:
         ("x", False),
     ],
 )
-def test_versions(version: str, tested: bool) -> None:
+def test_versions_of_numba_are_tested_or_not(version: str, tested: bool) -> None:
     assert jit._is_tested(version) == tested
     assert jit._is_tested(numba.__version__), "after tests with this version, `jit._TESTED` is to be set to it"
 

@@ -75,7 +75,7 @@ def reference(monkeypatch, args):
 
 
 @pytest.mark.parametrize("values", [[0], [1], [7, 7, 7], [0, 1, 2, 3, 4, 5, 6, 7], [6, 1, 6, 0, 3]])
-def test_accesses(monkeypatch: pytest.MonkeyPatch, values: list[int]) -> None:
+def test_every_kind_of_access_is_that_of_numpy(monkeypatch: pytest.MonkeyPatch, values: list[int]) -> None:
     compiled, plain = arguments(values), arguments(values)
     assert accesses(*compiled) == reference(monkeypatch, plain)
     for a, b in zip((*compiled[0], *compiled[1:]), (*plain[0], *plain[1:]), strict=True):

@@ -57,7 +57,7 @@ def test_eight_pairs() -> None:
             assert _value(entries, np.uint64(key)) == (values[keys.index(key)] if key in keys else 0)
 
 
-def test_copies() -> None:
+def test_fills_and_copies_write_as_much_as_their_names_say() -> None:
     source = np.arange(20, dtype=np.int32)
     target = np.zeros(40, np.int32)
     _copies(target, source)

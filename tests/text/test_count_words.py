@@ -43,8 +43,8 @@ def test_counts_of_many_words_equal_those_of_documents() -> None:
         assert np.array_equal(scan(values, offsets, "gpt2", n_threads), scan(values, offsets, "gpt2", 1))
 
 
-def test_many_words_that_differ_by_a_final_nul():
-    """A word of less than eight bytes and the same word with a NUL byte at its end have the same key, but are two words."""
+def test_many_words_that_differ_by_a_final_nul() -> None:
+    """A word and the same with a NUL byte at its end differ in length only: their bytes, filled up with zeros, are the same."""
     words = [w for i in range(40_000) for w in (b"%d" % i, b"%d\0" % i)]
     flat = np.frombuffer(b"".join(words), np.uint8)
     offsets = np.concatenate([[0], np.cumsum([len(w) for w in words])])

@@ -155,7 +155,7 @@ def test_long_repetitions_take_linear_time(unit: str | bytes) -> None:
             assert np.array_equal(np.unique(got), np.unique(want)), pattern
 
 
-def test_bytes_past_the_last_code_point():
+def test_bytes_past_the_last_code_point() -> None:
     """F4 90 80 80 would be a code point past the last, and is read as four stray bytes."""
     for raw in (
         b"\xf4\x90\x80\x80",

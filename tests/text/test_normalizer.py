@@ -83,7 +83,7 @@ def test_sequences_as_the_package_tokenizers(text: str, steps: list[dict[str, An
 
 @settings(deadline=None, max_examples=500)
 @given(text=TEXT, steps=st.lists(st.sampled_from(STEPS), max_size=3))
-def test_origins(text: str, steps: list[dict[str, Any]]) -> None:
+def test_origins_ascend_within_the_text(text: str, steps: list[dict[str, Any]]) -> None:
     mine = Normalizer(steps)
     done, origins = mine.traced(text)
     assert done == mine.apply(text)

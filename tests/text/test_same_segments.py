@@ -78,7 +78,7 @@ def test_random_patterns() -> None:
             different += 1
 
 
-def test_steps() -> None:
+def test_steps_in_a_row_are_told_from_one_pattern() -> None:
     digits, gpt2, cjk = r"\p{N}", NAMED["gpt2"], "[一-龥]+"
     assert cut_alike((digits, gpt2), NAMED["starcoder"])
     assert not cut_alike((gpt2, digits), NAMED["starcoder"])  # which cannot be told

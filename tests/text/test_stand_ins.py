@@ -41,7 +41,7 @@ def test_text_equals_a_plain_loop(text: str, words: list[str], by_bytes: bool, f
         assert step.restore(done, "surrogatepass") == text
 
 
-def test_arguments() -> None:
+def test_characters_that_stand_for_something_are_refused() -> None:
     for char, words, by_bytes in (("\U00100000", ["x"], False), ("\U0010fe41", [], True), ("\U0010ff00", [], False)):
         with pytest.raises(ValueError, match=rf"U\+{ord(char):04X} is needed"):
             StandIns("a" + char, words, by_bytes=by_bytes)

@@ -11,7 +11,7 @@ from ubpe_numba.text import unicode_of_tokenizers as tables
 from ubpe_numba.text.splitter import Splitter
 
 
-def test_flags() -> None:
+def test_flags_are_those_that_the_package_shows() -> None:
     pytest.importorskip("tokenizers")
     known = np.uint8(tables.MARK | tables.NONSPACING | tables.CONTROL | tables.PUNCTUATION)
     if unicodedata.unidata_version.startswith("14."):  # of others test_normalizer.py tries every character

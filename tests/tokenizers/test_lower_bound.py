@@ -15,7 +15,7 @@ DOCS = ["low lower lowest low", "new newer newest", "low new low", "the lowest w
 
 
 @pytest.mark.parametrize("cls, options", [(BPE, {}), (UBPEClassic, {}), (UBPE, {"objective": "shortest"}), (UBPE, {})])
-def test_words(cls: Any, options: dict[str, Any]) -> None:
+def test_a_bound_of_text_is_below_its_own_tokens(cls: Any, options: dict[str, Any]) -> None:
     tok = cls.for_text(262, pretokenizer="gpt2", **options).fit(DOCS, progress=False)
     found = tok.lower_bound(DOCS, seconds=None, progress=False)
     assert found.own == sum(map(len, tok.encode_batch(DOCS)))
@@ -59,7 +59,7 @@ def test_documents_are_read_as_by_fit() -> None:
     assert (cut.tokens, cut.own, cut.n_edges) == (apart.tokens, apart.own, apart.n_edges)
 
 
-def test_nothing() -> None:
+def test_a_bound_of_no_documents_is_nothing() -> None:
     tok = BPE(4, alphabet=2).fit([[0, 1, 0, 1]])
     for docs in ([], [[]]):
         found = tok.lower_bound(docs)

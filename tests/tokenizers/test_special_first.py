@@ -79,7 +79,7 @@ def test_kept_in_files(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("known", [None, ["ACGT"], {"ACGT": 90}])
 @pytest.mark.parametrize("by", ["creation", "idf"])
 @pytest.mark.parametrize("cls", CLASSES)
-def test_truncated(cls: Any, by: str, known: Any) -> None:
+def test_special_tokens_stay_first_when_truncated(cls: Any, by: str, known: Any) -> None:
     """By creation what a shorter fit gives; known words of a list stay right behind."""
     tok = cls(20, special_tokens=NAMES, known_words=known, special_first=True)
     if cls is not BPE:
@@ -98,7 +98,7 @@ def test_truncated(cls: Any, by: str, known: Any) -> None:
 
 
 @pytest.mark.parametrize("cls", [BPE, UBPEClassic])
-def test_continued(cls: Any) -> None:
+def test_special_tokens_stay_first_when_continued(cls: Any) -> None:
     tok = cls(10, special_tokens=NAMES, special_first=True).fit(DNA, progress=False)
     before = ids_of(tok)
     tok.fit_more(DNA, 20, progress=False)

@@ -51,7 +51,7 @@ def test_weights_of_the_user_come_along() -> None:
     assert tok.with_objective("shortest").get_params()["token_weights"] is None
 
 
-def test_refused() -> None:
+def test_objectives_that_cannot_be_had_are_refused() -> None:
     tok = UBPE(9, alphabet=3, rules=ARTICLE).fit(DOCS, progress=False)
     with pytest.raises(ValueError, match="objective: expected one of"):
         tok.with_objective("longest")

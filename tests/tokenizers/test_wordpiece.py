@@ -244,7 +244,7 @@ def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
     ({"vocabulary": ["[UNK]"], "known_words": {"a": 1}, "flags": {"a": [1]}}, TypeError, "flags: 'a': expected names, got list"),
     ({"vocabulary": ["[UNK]"], "known_words": {"a": 1}, "flags": {"a": ["left"]}}, ValueError, "expected lstrip, .* got 'left'"),
 ])  # fmt: skip
-def test_arguments(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
+def test_bad_arguments_are_refused(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         WordPiece(**arguments)
 

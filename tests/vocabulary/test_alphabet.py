@@ -364,14 +364,14 @@ def test_equality_hash_and_pickle() -> None:
     assert EVERY[0].__eq__(9) is NotImplemented
 
 
-def test_repr() -> None:
+def test_repr_shows_the_first_symbols() -> None:
     assert repr(Alphabet.dense(9)) == "Alphabet(kind='int', size=9)"
     assert repr(wide([5, -3])) == "Alphabet(kind='int', size=2, symbols=[5, -3])"
     assert repr(Alphabet.from_user(b"ba")) == "Alphabet(kind='bytes', size=2, symbols=b'ba')"
     assert repr(Alphabet.from_user("bcdefghij")) == "Alphabet(kind='str', size=9, symbols='bcdefghi'...)"
 
 
-def test_frozen() -> None:
+def test_an_alphabet_is_frozen() -> None:
     one = wide([5, -3])
     with pytest.raises(AttributeError, match="an Alphabet is frozen: cannot set 'size'"):
         one.size = 3

@@ -44,13 +44,12 @@ def test_cuts_equal_reference(docs: list[list[int]], breaks: list[int], stops: l
     assert set(offsets.tolist()) <= set(cuts.tolist())
 
 
-@given(documents, lone, st.booleans(), st.booleans(), st.data())
+@given(documents, lone.filter(bool), st.booleans(), st.booleans(), st.data())
 def test_parts_of_a_corpus_are_boundaries(
     docs: list[list[int]], alone: list[int], weigh: bool, bound: bool, data: st.DataObject
 ) -> None:
     found = LoneSymbols.from_user(alone, None, "int")
-    if found is None:
-        return
+    assert found is not None
     given_bounds = [data.draw(st.lists(st.integers(0, len(doc)), max_size=3)) for doc in docs] if bound else [[] for _ in docs]
     weights = data.draw(st.lists(st.integers(0, 3), min_size=len(docs), max_size=len(docs))) if weigh else None
     got = found.part(as_corpus(docs, None, weights, given_bounds if bound else None))
@@ -170,7 +169,7 @@ TEXT = "one|two, three|four\none|two, three|| 低い|低い\n" * 3
 
 @pytest.mark.parametrize("pretokenizer", [None, "gpt2", "cl100k", "o200k", "whitespace", r"[^,]+"])
 @pytest.mark.parametrize("special", [None, ["<e>"]])
-def test_text(cls: Any, pretokenizer: Any, special: Any) -> None:
+def test_no_token_of_text_holds_a_lone_symbol_and_others(cls: Any, pretokenizer: Any, special: Any) -> None:
     """Break tokens cut before the pattern, which sees stop tokens; special tokens, offsets, batches, a clone."""
     docs = [TEXT, TEXT[5:40], "", "|", "\n", "<e>" if special else "e", "a|<e>|b" if special else "a|b"]
     params = {"pretokenizer": pretokenizer, "special_tokens": special, "break_tokens": "\n", "stop_tokens": b"|"}

@@ -54,7 +54,7 @@ def test_deep_trees_do_not_recurse() -> None:
     assert tree.tokens.size == 2 * n + 1 and tree.depths.max() == n
 
 
-def test_refused() -> None:
+def test_tokens_without_a_tree_are_refused() -> None:
     v, flat = Vocabulary.from_merges(2, [[0, 1]]), Vocabulary.from_sequences(2, [0, 1], [2])
     for call in (v.parents, v.tree):
         for token in (-1, 3):

@@ -164,7 +164,7 @@ def test_counts_of_words_are_a_corpus_too() -> None:
     )
 
 
-def test_flat_array_longer_than_its_offsets_with_words():
+def test_flat_array_longer_than_its_offsets_with_words() -> None:
     """Values behind the last offset are not read."""
     tok = BPE(12, alphabet=8, known_words=[[6, 7]]).fit([[0, 1, 0, 1, 6, 7]], progress=False)
     flat = np.array([0, 1, 6, 7, 0, 1, 6, 7, 6, 7, 0, 6, 7] * 20)

@@ -210,16 +210,16 @@ def test_unused_ids_are_unknown() -> None:
             tok.decode(ids)
 
 
-def test_two_inactive_words_before_an_active_one():
+def test_two_inactive_words_before_an_active_one() -> None:
     """Where the two longest words that start at a place are inactive, the active third is found."""
     s = SpecialTokens.from_user([[0, 1, 2, 3], [0, 1, 2], [0, 1], [0]], None, "int", 10)
     doc = np.array([0, 1, 2, 3, 0, 1, 2])
     for active, want in (([0, 0, 1, 1], [(0, 2), (4, 2)]), ([0, 0, 0, 1], [(0, 3), (4, 3)])):
         at, which = s.find(Documents(doc, np.array([0, 7]), "int"), np.array(active, bool))
-        assert list(zip(at.tolist(), which.tolist(), strict=False)) == want
+        assert list(zip(at.tolist(), which.tolist(), strict=True)) == want
 
 
-def test_listed_special_tokens_go_round_ids_that_are_given():
+def test_listed_special_tokens_go_round_ids_that_are_given() -> None:
     made = SpecialTokens.from_user(["<a>", "<b>"], {"END": 11}, "str", 10)
     assert made.ids.tolist() == [10, 12, 11]
 
