@@ -106,11 +106,16 @@ def _chunks(doc: list[int]) -> Iterator[list[int]]:
         begin = end
 
 
+def on_threads(case: Case) -> bool:
+    """Whether work of a case is shared among threads too, however small: one in four, since that costs as much as the rest."""
+    return sum(map(len, case.docs)) % 4 == 0
+
+
 @contextlib.contextmanager
 def _on_threads(case: Case) -> Iterator[None]:
-    """Of every fourth case work is shared among threads, however small it is: that costs as much as all the rest."""
     serial = thread_pool.SERIAL_BELOW
-    thread_pool.SERIAL_BELOW = 0 if sum(map(len, case.docs)) % 4 == 0 else serial
+    if on_threads(case):
+        thread_pool.SERIAL_BELOW = 0
     try:
         yield
     finally:
