@@ -34,7 +34,7 @@ from typing import NamedTuple
 if __name__ == "__main__":
     sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
 
-from fuzz.soak_faults import FAULTS, MIB, Fault, Place, after
+from fuzz.soak_faults import FAULTS, MIB, Fault, Place, after, give_back_memory
 from fuzz.soak_work import JOBS, prepare
 
 import ubpe_numba
@@ -42,7 +42,8 @@ import ubpe_numba
 N_THREADS = 8
 HANGS = 180.0  # seconds that no job takes
 LEAK = 24 * MIB  # more at the end than in the beginning
-CACHE_MINUTES = 2.0  # a run has to be so long for kernels to be compiled on a full disk
+LONG = 4.0  # minutes: shorter runs compile no kernels on a full disk, nor is memory flat: each thread fills caches of its own
+WARM_UP = 60.0  # seconds of a long run before the first fault
 
 COLD = """
 import sys, warnings
@@ -69,8 +70,8 @@ class Sample(NamedTuple):
 class Workers:
     """Threads that do one random job after the other, but for when they pause."""
 
-    def __init__(self, place: Place, seed: int) -> None:
-        self.place, self.fault = place, Fault(place)
+    def __init__(self, place: Place, seed: int, fault: Fault) -> None:
+        self.place, self.fault = place, fault
         self.paused = self.ended = False
         self.busy = [False] * N_THREADS
         self.began = [time.monotonic()] * N_THREADS
@@ -132,12 +133,12 @@ def sample(began: float, fault: str) -> Sample:
     return Sample(time.monotonic() - began, fault, rss, descriptors, len(os.listdir("/proc/self/task")))
 
 
-def leaks(samples: list[Sample]) -> list[str]:
+def leaks(samples: list[Sample], of_memory: bool = True) -> list[str]:
     """What grows: of samples behind the warm-up, the last quarter above the first.
 
     >>> few, more = ([Sample(i, "none", 10**8, 5 + i * k, 9) for i in range(8)] for k in (0, 1))
     >>> leaks(few), leaks(more)
-    ([], ['descriptors: from 5 to 11'])
+    ([], ['descriptors: from 6 to 11'])
     """
     part = max(1, len(samples) // 4)
     first, last = samples[:part], samples[-part:]
@@ -147,7 +148,7 @@ def leaks(samples: list[Sample]) -> list[str]:
         if now > was:
             found.append(f"{name}: from {was} to {now}")
     was, now = statistics.median(s.rss for s in first), statistics.median(s.rss for s in last)
-    if now > was + LEAK:
+    if of_memory and now > was + LEAK:
         found.append(f"memory: from {was / MIB:.0f} to {now / MIB:.0f} MiB")
     return found
 
@@ -182,28 +183,32 @@ class ColdCache:
             self.folder.rmdir()
 
 
-def soak(minutes: float, seed: int, root: pathlib.Path) -> list[str]:
-    """Run; the findings."""
+def soak(minutes: float, seed: int, root: pathlib.Path, names: list[str] | None = None) -> list[str]:
+    """Run, with the faults of these names or with all; the findings."""
     warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+    give_back_memory()
     ubpe_numba.warmup()
     place = Place(prepare(seed), root, seed)
     faults = []
-    for kind in FAULTS:
+    for kind in (kind for kind in FAULTS if names is None or kind.name in names):
         if (fault := kind(place)).missing is None:
             faults.append(fault)
         else:
             print(f"LEFT OUT: {fault.name}: {fault.missing}", flush=True)
-    with_cache = place.own_disk and minutes >= CACHE_MINUTES
+    with_cache = place.own_disk and minutes >= LONG
     if not with_cache:
-        print(f"LEFT OUT: kernel cache on a full disk: needs root and {CACHE_MINUTES:.0f} minutes", flush=True)
+        print(f"LEFT OUT: kernel cache on a full disk: needs root and {LONG:.0f} minutes", flush=True)
+    if minutes < LONG:
+        print(f"LEFT OUT: whether memory is flat: needs {LONG:.0f} minutes", flush=True)
     total = 60.0 * minutes
     phase = min(15.0, total / len(faults) / 2)
     began = said = time.monotonic()
-    workers = Workers(place, seed)
+    workers = Workers(place, seed, Fault(place))
     samples: list[Sample] = []
     used: Counter[str] = Counter()
     n = 0
     try:
+        time.sleep(WARM_UP if minutes >= LONG else 0.0)  # the threads work already
         while time.monotonic() < began + total or n < 2 * len(faults):
             fault = faults[n % len(faults)]
             cold = ColdCache(place) if fault.name == "disk" and with_cache and n // len(faults) % 4 == 0 else None
@@ -230,7 +235,7 @@ def soak(minutes: float, seed: int, root: pathlib.Path) -> list[str]:
         report(place, workers, samples, used)
         os._exit(1)  # threads that hang would keep the process
     workers.end()
-    for what in leaks(samples[len(faults) :]):  # the first turn of all faults warms up
+    for what in leaks(samples[len(faults) :], of_memory=minutes >= LONG):  # the first turn of all faults warms up
         place.find(f"leak: {what}")
     report(place, workers, samples, used)
     return place.findings
@@ -262,12 +267,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=30.0, help="how long (default %(default)g)")
     parser.add_argument("--seed", type=int, default=0, help="another seed is another run (default %(default)s)")
+    parser.add_argument("--faults", nargs="*", choices=[kind.name for kind in FAULTS], help="which ones (default: all)")
     options = parser.parse_args()
     if not sys.platform.startswith("linux"):
         sys.exit("soak: limits, forks and /proc of Linux are needed")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # what is mounted there goes with the process
         os.chmod(folder, 0o755)  # for a child that is nobody
-        findings = soak(options.minutes, options.seed, pathlib.Path(folder))
+        findings = soak(options.minutes, options.seed, pathlib.Path(folder), options.faults)
     sys.exit(1 if findings else 0)
 
 

@@ -27,6 +27,7 @@ MIB = 1 << 20
 CHILD_SECONDS = 120  # a child that takes longer hangs
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_ARENA_MAX, _MMAP_THRESHOLD, _TRIM_THRESHOLD = -8, -3, -1  # of malloc.h
 _NEWNS, _PRIVATE, _REC = 0x20000, 1 << 18, 1 << 14  # of sched.h and mount.h
 
 
@@ -309,6 +310,15 @@ FAULTS: list[type[Fault]] = [Fault, Memory, Threads, Disk, FileSize, Clock, Sign
 def address_space() -> int:
     """Bytes of the address space of this process."""
     return int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
+
+
+def give_back_memory() -> None:
+    """Let malloc take arrays from the system and give them back, so that limits are felt and what is held is what is used.
+
+    To be called before there are other threads: each would reserve 64 MiB of addresses.
+    """
+    for parameter, value in ((_ARENA_MAX, 1), (_MMAP_THRESHOLD, 1 << 16), (_TRIM_THRESHOLD, 1 << 17)):
+        _LIBC.mallopt(parameter, value)
 
 
 def mount(folder: pathlib.Path, size: int) -> bool:
