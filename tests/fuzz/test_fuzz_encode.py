@@ -1,22 +1,57 @@
-"""The fuzzing of encoders on a few symbols, and that it reports a difference."""
+"""The fuzzing of encoders on a few symbols, with references here and elsewhere, and that it reports a difference."""
 
 from __future__ import annotations
 
+import shutil
+import sys
+
 import pytest
-from fuzz import fuzz_encode
-from fuzz.fuzz_encode import fuzz, make
+from fuzz import encode_cases, fuzz_encode
+from fuzz.encode_cases import SHAPES, WANTED, Case, Docs, make
+from fuzz.fuzz_encode import CHECKS, Found, fuzz
+from fuzz.reference_process import answers
+
+INTERPRETERS = [
+    sys.executable,
+    pytest.param("pypy3", marks=pytest.mark.skipif(shutil.which("pypy3") is None, reason="PyPy is not installed: pypy3")),
+]
 
 
-def test_thirty_thousand_symbols_without_a_difference() -> None:
-    assert fuzz(30_000, seed=12) >= 30_000
+def test_two_hundred_thousand_symbols_without_a_difference() -> None:
+    done = fuzz(200_000, seed=12)
+    assert done.total() >= 200_000
+    assert {name.split()[0] for name in done} == set(SHAPES)
+    assert {name.split()[1] for name in done} == set(CHECKS) == set(WANTED)
 
 
-def test_a_difference_is_found_and_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(case: fuzz_encode.Case) -> tuple[object, object]:
-        found, want = fuzz_encode.by_batch(case)
-        return found, [ids[::-1] for ids in want]
+@pytest.mark.parametrize("interpreter", INTERPRETERS)
+def test_a_difference_is_found_and_can_be_made_again(monkeypatch: pytest.MonkeyPatch, interpreter: str) -> None:
+    def wrong(case: Case, want: list[Docs]) -> Found:
+        for way, found, wanted in fuzz_encode.by_batch(case, want):
+            yield way, [ids[::-1] for ids in found], wanted
 
-    monkeypatch.setattr(fuzz_encode, "CHECKS", [wrong])
-    with pytest.raises(AssertionError, match=r"wrong differs:\nCase.*\nmake\(\d+\)\nfound .*\nwanted"):
-        fuzz(10_000, seed=1)
+    monkeypatch.setitem(CHECKS, "by_batch", wrong)
+    for reference in (None, interpreter):
+        with pytest.raises(AssertionError, match=r"by_batch differs, whole:\nCase.*\nmake\(\d+\)\nfound .*\nwanted"):
+            fuzz(1_000_000, seed=1, reference=reference)
     assert make(5) == make(5) != make(6)
+
+
+@pytest.mark.parametrize("interpreter", INTERPRETERS)
+def test_references_of_another_process_are_the_same(interpreter: str) -> None:
+    numbers = range(7 << 32, (7 << 32) + 12)
+    for i, answer in zip(numbers, answers(interpreter, "fuzz.encode_cases", numbers[0]), strict=False):
+        assert answer == encode_cases.answer(i)
+
+
+def test_a_process_that_cannot_be_or_ends_is_told() -> None:
+    with pytest.raises(FileNotFoundError, match="interpreter: there is no 'pypy-of-nobody'"):
+        next(answers("pypy-of-nobody", "fuzz.encode_cases", 0))
+    with pytest.raises(RuntimeError, match=r"(?s)references ended.*No module named 'fuzz.nothing'"):
+        next(answers(sys.executable, "fuzz.nothing", 0))
+
+
+def test_mutated_vocabularies_occur() -> None:
+    cases = [make(i) for i in range(400)]
+    assert len({tuple(case.pairs) for case in cases}) > 300
+    assert any(len(set(encode_cases.decode.expand(c.pairs, c.size))) < c.size + len(c.pairs) for c in cases), "twins"

@@ -1,0 +1,103 @@
+"""Plain references in a process of their own, under any interpreter: PyPy runs them ten times as fast as CPython.
+
+`answers` starts ``<interpreter> reference_process.py <module> <first>``. The process writes what `module.answer` says of one
+number after the other, each as a length and a `marshal`, and is stopped with the generator. This file and the modules that it
+runs need neither numpy nor this library, and no later syntax than that of Python 3.9; what references use beyond it is put in its
+place here.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import itertools
+import marshal
+import pathlib
+import shutil
+import subprocess
+import sys
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+LENGTH = 8  # bytes before each answer
+VERSION = 2  # of marshal: one that every interpreter reads, without references to objects
+
+
+def answers(interpreter: str | None, module: str, first: int) -> Iterator[Any]:
+    """What `answer` of a module says of `first` and of each number behind it, in a process of the interpreter.
+
+    Parameters
+    ----------
+    interpreter
+        A path, or a name to search for; None: no process, but this one.
+    module
+        By its name, as seen from the folder `tests`.
+    first
+        The first number.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such interpreter.
+    RuntimeError
+        If the process ends, with what it says.
+    """
+    if interpreter is None:
+        yield from map(importlib.import_module(module).answer, itertools.count(first))
+    path = shutil.which(interpreter)
+    if path is None:
+        raise FileNotFoundError(f"interpreter: there is no {interpreter!r}")
+    command = [path, str(pathlib.Path(__file__).resolve()), module, str(first)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=1 << 20) as process:
+        assert process.stdout is not None and process.stderr is not None
+        try:
+            while len(head := process.stdout.read(LENGTH)) == LENGTH:
+                yield marshal.loads(process.stdout.read(int.from_bytes(head, "little")))
+            raise RuntimeError(f"{interpreter}: the process of the references ended: {process.stderr.read().decode()}")
+        finally:
+            process.kill()
+
+
+def _prepare() -> None:
+    """What references use that Python 3.9 does not have; numpy is imported by some, and used by none that runs here."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+    if not hasattr(itertools, "pairwise"):
+
+        def pairwise(values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+            values = list(values)
+            return zip(values, values[1:])  # noqa: B905 (Python 3.9 has no `strict`)
+
+        itertools.pairwise = pairwise
+    plain = builtins.zip
+    try:
+        plain((), (), strict=True)
+    except TypeError:
+
+        def strict_zip(*sequences: Iterable[Any], strict: bool = False) -> Iterator[tuple[Any, ...]]:
+            sequences = [list(sequence) for sequence in sequences] if strict else sequences
+            assert not strict or len({len(sequence) for sequence in sequences}) < 2, "zip of unequal lengths"
+            return plain(*sequences)
+
+        builtins.zip = strict_zip
+    try:
+        importlib.import_module("numpy")
+    except ImportError:
+        sys.modules["numpy"] = types.ModuleType("numpy")
+
+
+def main() -> None:
+    """Write answers until nobody reads them."""
+    _prepare()
+    answer = importlib.import_module(sys.argv[1]).answer
+    for number in itertools.count(int(sys.argv[2])):
+        data = marshal.dumps(answer(number), VERSION)
+        try:
+            sys.stdout.buffer.write(len(data).to_bytes(LENGTH, "little") + data)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            return
+
+
+if __name__ == "__main__":
+    main()
