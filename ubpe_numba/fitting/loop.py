@@ -143,7 +143,7 @@ class Loop(ABC):
         self.shards, self.n_alphabet = shards, n_alphabet
         self.n_candidates, self.n_symbols, self.by_weight = size.candidates(settings), size.n_symbols, size.by_weight
         self.has_weights, self.threads = size.has_weights, settings.n_threads
-        self.driver, self.task = d.allocate(n_parts, *room)
+        self.driver, self.task = d.allocate(n_parts, *room, self.n_candidates)
         self.driver.lengths[:n_alphabet] = 1 if offsets is None else np.diff(offsets)[:n_alphabet]
         self.ties = None if settings.rules.ties == "smallest" else _TIES[settings.rules.ties]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * max(n_parts, shards.k), np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.fitting.kernels.borders import first_border, holds_border
+from ubpe_numba.fitting.kernels.conflicts import keep, list_pairs, rules_out
 from ubpe_numba.fitting.kernels.heap import heap_pop, heap_push, heap_sink
 from ubpe_numba.fitting.kernels.merge import count_documents, first_occurrence, weights_of
 from ubpe_numba.fitting.kernels.pair_counts import FEWEST_DOCUMENTS, FIRST_SEEN, NO_PAIR, NOT_KNOWN, part_of
@@ -130,7 +131,7 @@ def _count_of(borders, entries, pair):
 def choose(driver, task, shards, weighted, borders, ties):
     """Choose the merges of a round, `pending` in the task; returns how many: 0 if the tables are too thin or empty.
 
-    O(candidates * kept).
+    O(candidates log heap), and beside it O(candidates * kept) or O(capacity of tables + V), whichever is less, within a factor.
 
     With many candidates (UBPE tokenizers, part 1): they are the best pairs by count. The first is kept; a later one, (l2, r2), is
     kept if it shares no token with those kept, and if for each of them, (l1, r1), the border pairs (r2, l1) and (r1, l2) are
@@ -163,6 +164,7 @@ def choose(driver, task, shards, weighted, borders, ties):
     """
     state, used, candidates = driver.state[0], driver.used, driver.candidates
     part, entries, slots, heap = driver.part, driver.entries, driver.slots, driver.heap
+    conflicts, listed = driver.conflicts, driver.listed
     single = state.candidates == 1
     room = state.limit - state.next_id
     if state.whole_rounds and not single:
@@ -204,6 +206,8 @@ def choose(driver, task, shards, weighted, borders, ties):
         for p in range(part.shape[0]):
             thin |= part[p].below > 0
     kept = np.int64(0)
+    looks = np.int64(0)
+    is_listed = False
     for i in range(n):
         count = candidates[i].count
         pair = _pair(candidates[i].pair, ties)
@@ -212,17 +216,30 @@ def choose(driver, task, shards, weighted, borders, ties):
         good = True
         if not single:
             good = not thin and kept < room and used[0, left] != stamp and used[0, right] != stamp
-            j = np.int64(0)
-            while good and j < kept:
-                good = (
-                    _count_of(borders, entries, pair_of(right, task.left[j])) < count
-                    and _count_of(borders, entries, pair_of(task.right[j], left)) < count
-                )
-                j += 1
-            state.visited += 1 + j  # so that Ctrl-C does not wait for many rounds of many candidates
+            # a look at a kept pair takes as long as four entries of the tables
+            if not is_listed and 0 < listed.size < 4 * looks - conflicts.size:
+                list_pairs(entries, conflicts, listed, state.next_id, candidates[n - 1].count)
+                for j in range(kept):
+                    looks += keep(entries, conflicts, listed, task.left[j], task.right[j])
+                is_listed = True
+            before = looks
+            if is_listed:
+                good = good and not rules_out(conflicts, left, right, count)
+            else:
+                j = np.int64(0)
+                while good and j < kept:
+                    good = (
+                        _count_of(borders, entries, pair_of(right, task.left[j])) < count
+                        and _count_of(borders, entries, pair_of(task.right[j], left)) < count
+                    )
+                    j += 1
+                looks += j
             if good:
                 used[0, left] = stamp
                 used[0, right] = stamp
+                if is_listed:
+                    looks += keep(entries, conflicts, listed, left, right)
+            state.visited += 1 + looks - before  # so that Ctrl-C does not wait for many rounds of many candidates
         if good:
             task.left[kept] = left
             task.right[kept] = right

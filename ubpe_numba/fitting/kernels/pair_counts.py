@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ubpe_numba.fitting.kernels.conflicts import CONFLICT, FEW, LISTED
 from ubpe_numba.fitting.kernels.heap import ENTRY, heap_push
 from ubpe_numba.fitting.kernels.text_cells import extended
 from ubpe_numba.runtime.jit import helper, kernel
@@ -103,6 +104,8 @@ class Driver(NamedTuple):
     seen: np.ndarray  # int32[P, V]: which they are
     used: np.ndarray  # int64[2, V]: the last round that took a pair with this token as left part, as right part
     candidates: np.ndarray  # ENTRY[C]
+    conflicts: np.ndarray  # CONFLICT[V], or of few candidates [0]
+    listed: np.ndarray  # LISTED[P * capacity], or of few candidates [0]
     lengths: np.ndarray  # int64[V]: symbols of each token
     learned: np.ndarray  # LEARNED[V]: the result
 
@@ -123,9 +126,10 @@ class Task(NamedTuple):
     twin_slot: np.ndarray  # int64[R]: slot of (new, new), or -1
 
 
-def allocate(parts: int, tokens: int, slots: int, merges: int) -> tuple[Driver, Task]:
+def allocate(parts: int, tokens: int, slots: int, merges: int, candidates: int) -> tuple[Driver, Task]:
     """The arrays of a driver and its task, small; `grown` makes longer ones when a round asks for it."""
     i32, i64 = np.int32, np.int64
+    many = candidates > FEW
     driver = Driver(
         state=np.zeros(1, STATE),
         part=np.zeros(parts, PART),
@@ -137,6 +141,8 @@ def allocate(parts: int, tokens: int, slots: int, merges: int) -> tuple[Driver, 
         seen=np.zeros((parts, tokens), i32),
         used=np.zeros((2, tokens), i64),
         candidates=np.zeros(merges, ENTRY),
+        conflicts=np.zeros(tokens * many, CONFLICT),
+        listed=np.zeros(2 * parts * slots * many, LISTED),
         lengths=np.zeros(tokens, i64),
         learned=np.zeros(tokens, LEARNED),
     )
@@ -176,6 +182,8 @@ def grown(driver: Driver, task: Task, need: int, listed: int) -> tuple[Driver, T
         new["slots"] = np.empty((n_parts, capacity), np.int32)
         for p in range(n_parts):
             rehash(driver.entries[p], driver.slots[p], new["entries"][p], new["slots"][p])
+        if driver.listed.size:
+            new["listed"] = np.zeros(n_parts * capacity, LISTED)
     if heap > driver.heap.shape[1]:
         new |= extended(driver, ("heap",), 2 * heap)
     if slots > driver.free.shape[1]:
@@ -183,6 +191,8 @@ def grown(driver: Driver, task: Task, need: int, listed: int) -> tuple[Driver, T
     tokens = int(driver.state["next_id"][0]) + task.left.size
     if tokens > driver.learned.size:
         new |= extended(driver, ("sums", "seen", "used", "lengths", "learned"), 2 * tokens)
+        if driver.conflicts.size:
+            new["conflicts"] = np.zeros(2 * tokens, CONFLICT)
         more |= extended(task, ("width",), 2 * tokens)
     if listed > task.new_token.shape[1]:
         more |= extended(task, ("new_token", "new_slot"), 2 * listed)

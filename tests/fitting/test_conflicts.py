@@ -1,0 +1,93 @@
+"""Rounds of many candidates against the plain reference, and how many pairs they look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from fit_cases import TIES, merges
+from reference import fit as reference
+
+from ubpe_numba import FitRules, UBPEClassic
+from ubpe_numba.fitting import learn, loop
+from ubpe_numba.fitting.kernels import conflicts
+
+BIG = 300  # candidates, of which so many are looked at that pairs are listed
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The arrays of the driver of each fit, as it leaves them."""
+    found: list[Any] = []
+    run = loop.Loop.run
+
+    def noted(self: loop.Loop, progress: Any) -> Any:
+        made = run(self, progress)
+        found.append(self.driver)
+        return made
+
+    monkeypatch.setattr(loop.Loop, "run", noted)
+    return found
+
+
+def test_the_worked_example() -> None:
+    """By Python's own functions: sections are called by kernels only."""
+    table = {(5, 1): 8, (1, 2): 9, (2, 4): 6, (5, 3): 4}
+    entries = np.full((2, 16), -1)
+    for place, ((left, right), count) in zip([0, 3, 9, 14], table.items(), strict=True):
+        entries[place // 8, 2 * (place % 8) :][:2] = left << 32 | right, count
+    tokens, listed = np.ones(9, conflicts.CONFLICT).view(np.recarray), np.ones(16, conflicts.LISTED).view(np.recarray)
+    conflicts.list_pairs.py_func(entries, tokens, listed, 8, 5)
+    assert tokens.first_left.tolist() == [-1, 3, 9, -1, -1, 0, -1, -1, 1]
+    assert tokens.first_right.tolist() == [-1, 0, 3, -1, 9, -1, -1, -1, 1]
+    assert conflicts.keep.py_func(entries, tokens, listed, 1, 2) == 2
+    assert tokens.left.tolist() == [0, 0, 0, 0, 6, 0, 0, 0, 1]
+    assert tokens.right.tolist() == [0, 0, 0, 0, 0, 8, 0, 0, 1]
+    assert conflicts.rules_out.py_func(tokens, 3, 5, 7)
+    assert conflicts.rules_out.py_func(tokens, 3, 5, 8)
+    assert not conflicts.rules_out.py_func(tokens, 3, 5, 9)
+    assert conflicts.rules_out.py_func(tokens, 4, 6, 6)
+    assert not conflicts.rules_out.py_func(tokens, 4, 6, 7)
+
+
+@pytest.mark.parametrize("n_shards", [1, 3])
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("longest", [None, 3])
+@pytest.mark.parametrize("nature", ["random", "pairs", "triples", "steps"])
+def test_many_candidates_equal_the_reference(
+    nature: str, longest: int | None, ties: str, n_shards: int, driver: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of long pairs too, which rule others out and are never merged; of equal counts behind the last candidate."""
+    rng = np.random.default_rng(7)
+    values = {
+        "random": rng.integers(0, 200, 9000),
+        "pairs": (2 * rng.integers(0, 90, (3000, 1)) + [0, 1]).ravel(),
+        "triples": (3 * rng.integers(0, 150, (2500, 1)) + [0, 1, 2]).ravel(),
+        "steps": (rng.integers(0, 300, (1500, 1)) + np.arange(4)).ravel() % 300,
+    }[nature]
+    docs = [part.tolist() for part in np.split(values, np.sort(rng.integers(0, values.size, 30)))]
+    size = int(values.max()) + 1
+    want, _ = reference.fit(docs, size, size + 400, BIG, ties, max_token_length=longest)
+    monkeypatch.setattr(learn, "plan", lambda n_cells, n_threads, shards=None: (1, n_shards))
+    tok = UBPEClassic(size + 400, BIG, alphabet=size, rules=FitRules(ties=ties), max_token_length=longest, n_threads=1)
+    tok.fit(docs, progress=False)
+    assert merges(tok) == [tuple(m) for m in want]
+    assert (driver[0].conflicts["first_left"] > 0).any()  # they were listed
+
+
+@pytest.mark.parametrize("n", [1000, 8000])
+def test_a_round_looks_at_few_pairs_for_each_that_it_keeps(n: int, driver: list[Any]) -> None:
+    """All candidates are kept: each was compared with all before it, n * n / 2 looks."""
+    docs = np.tile(np.arange(2 * n).reshape(n, 2), (3, 1))
+    tok = UBPEClassic(3 * n, n, alphabet=2 * n, n_threads=1).fit(list(docs), progress=False)
+    assert tok.vocabulary.merges is not None
+    assert tok.vocabulary.merges.tolist() == docs[:n].tolist()
+    assert driver[0].state["round"][0] == 1
+    assert driver[0].state["visited"][0] < 40 * n
+
+
+@pytest.mark.parametrize("n_candidates", [1, 50, conflicts.FEW])
+def test_rounds_of_few_candidates_have_no_memory_for_it(n_candidates: int, driver: list[Any]) -> None:
+    UBPEClassic(20, n_candidates, alphabet=8).fit([[0, 1, 2, 3] * 40], progress=False)
+    assert driver[0].listed.size == driver[0].conflicts.size == 0
