@@ -24,7 +24,16 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
+from ubpe_numba.runtime.files import (
+    BYTE_ORDER_MARK,
+    is_object,
+    naming,
+    npz_of,
+    open_regular,
+    read_arrays,
+    suffix_of,
+    write_atomically,
+)
 from ubpe_numba.vocabulary.vocabulary import OPTIONAL
 
 FORMAT, VERSION = "ubpe-numba", 5
@@ -123,8 +132,24 @@ def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     return model
 
 
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of JSON with these keys and values, for `json.loads(..., object_pairs_hook=unique)`.
+
+    ModelFormatError for a key that is there twice: readers differ in which of its values they take, and so would models.
+
+    >>> unique([("a", 1), ("b", 2)])
+    {'a': 1, 'b': 2}
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ModelFormatError(f"JSON: the key {twice!r:.60} is there twice in an object")
+    return found
+
+
 def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
-    """Parse JSON; ModelFormatError if it is not valid, nests too deeply, or holds NaN or infinities.
+    """Parse JSON; ModelFormatError if it is not valid, nests too deeply, or holds NaN, infinities, or a key twice.
 
     `number` makes something of the text of a number that is no integer.
     """
@@ -133,7 +158,7 @@ def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
         raise ModelFormatError(f"JSON: the number {name} is not allowed")
 
     try:
-        return json.loads(data, parse_constant=refuse, parse_float=number)
+        return json.loads(data, parse_constant=refuse, parse_float=number, object_pairs_hook=unique)
     except ModelFormatError:
         raise
     except (ValueError, RecursionError) as error:
@@ -160,10 +185,10 @@ def _has_surrogates(points: np.ndarray) -> bool:
 
 
 def _from_json(f: BinaryIO) -> dict[str, Any]:
-    start = f.read(4096).removeprefix(b"\xef\xbb\xbf")
-    if not start.lstrip(b" \t\r\n").startswith(b"{"):  # checked before all of a large file of another kind is read
+    if not is_object(f):  # checked before all of a large file of another kind is read
         raise ModelFormatError("not a JSON object")
-    return _join(parse_json(start + f.read()), {})
+    f.seek(0)
+    return _join(parse_json(f.read().removeprefix(BYTE_ORDER_MARK)), {})
 
 
 def _to_npz(model: dict[str, Any]) -> bytes:

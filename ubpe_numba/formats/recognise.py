@@ -7,6 +7,7 @@ format is known, and all of it where that is JSON.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -24,7 +25,7 @@ from ubpe_numba.formats import (
     vocab_txt,
     wordpiece,
 )
-from ubpe_numba.runtime.files import naming, open_regular
+from ubpe_numba.runtime.files import BYTE_ORDER_MARK, is_object, naming, open_regular
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 
@@ -67,13 +68,17 @@ class Source:
         Its size.
     head : bytes
         Its beginning, without a mark of the order of bytes.
+    is_object : bool
+        Whether it is an object of JSON, behind any number of blanks.
     """
 
     def __init__(self, path: str) -> None:
         """Read the beginning; ModelFormatError for what is no regular file, OSError if it cannot be read."""
         self.path = path
         with open_regular(path) as f:
-            self.n_bytes, self.head = os.fstat(f.fileno()).st_size, f.read(_HEAD).removeprefix(b"\xef\xbb\xbf")
+            self.n_bytes, self.head = os.fstat(f.fileno()).st_size, f.read(_HEAD).removeprefix(BYTE_ORDER_MARK)
+            f.seek(0)
+            self.is_object = is_object(f)
         self._data: bytes | None = None
         self._document: Any = None
 
@@ -89,11 +94,10 @@ class Source:
     def document(self) -> dict[str, Any]:
         """The object that a file of JSON, or a module with ranks, is; else an empty one. ModelFormatError if it is none."""
         if self._document is None:
-            is_object = self.head.lstrip(b" \t\r\n").startswith(b"{")
             if javascript_ranks.is_module(self.head):
                 self._document = model_file.parse_json(javascript_ranks.object_of(self.data))
             else:
-                self._document = name_pairs.parse(self.data.removeprefix(b"\xef\xbb\xbf")) if is_object else {}
+                self._document = name_pairs.parse(self.data.removeprefix(BYTE_ORDER_MARK)) if self.is_object else {}
         return self._document  # type: ignore[no-any-return]
 
     def beside(self, names: Iterable[str]) -> str | None:
@@ -127,7 +131,7 @@ class _Text(Source):
     def __init__(self, name: str, data: bytes) -> None:
         """Keep the content; `name` stands in messages where a path would."""
         self.path, self.n_bytes, self.head = name, len(data), data[:_HEAD]
-        self._data, self._document = data, None
+        self.is_object, self._data, self._document = is_object(io.BytesIO(data)), data, None
 
 
 def source_of(path: Any) -> Source:

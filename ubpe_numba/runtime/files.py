@@ -17,6 +17,9 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that files of UTF-8 may begin with
+_PIECE = 1 << 16
+
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file, or a link to one, for reading in binary.
@@ -32,6 +35,20 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
         raise ModelFormatError(f"{os.fspath(path)}: not a regular file")
     return os.fdopen(handle, "rb")
+
+
+def is_object(f: BinaryIO) -> bool:
+    """Whether a file is one of JSON that holds an object: its first byte that is no white space of JSON is ``{``.
+
+    It is read in pieces of `_PIECE` bytes up to there, and no further.
+
+    >>> is_object(io.BytesIO(b" \\n{}")), is_object(io.BytesIO(b" []")), is_object(io.BytesIO(b" "))
+    (True, False, False)
+    """
+    piece = f.read(_PIECE).removeprefix(BYTE_ORDER_MARK)
+    while piece and not (rest := piece.lstrip(b" \t\r\n")):
+        piece = f.read(_PIECE)
+    return bool(piece) and rest.startswith(b"{")
 
 
 @contextlib.contextmanager
