@@ -398,7 +398,7 @@ def test_a_key_that_is_there_twice(key: str, tmp_path: Path) -> None:
 
 
 def test_a_long_key_that_is_there_twice_is_shown_in_part(tmp_path: Path) -> None:
-    (tmp_path / "model.json").write_text('{"%s": 1, "%s": 2}' % ("k" * 10_000, "k" * 10_000))
+    (tmp_path / "model.json").write_text(json.dumps({"k" * 10_000: 1, "@": 2}).replace("@", "k" * 10_000))
     with pytest.raises(ModelFormatError, match="the key 'kkkk") as caught:
         BPE.load(tmp_path / "model.json")
     assert len(str(caught.value)) < 300 + len(str(tmp_path))

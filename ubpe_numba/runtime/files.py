@@ -38,11 +38,11 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def is_object(f: BinaryIO) -> bool:
-    """Whether a file is one of JSON that holds an object: its first byte that is no white space of JSON is ``{``.
+    r"""Whether a file is one of JSON that holds an object: its first byte that is no white space of JSON is ``{``.
 
     It is read in pieces of `_PIECE` bytes up to there, and no further.
 
-    >>> is_object(io.BytesIO(b" \\n{}")), is_object(io.BytesIO(b" []")), is_object(io.BytesIO(b" "))
+    >>> is_object(io.BytesIO(b" \n{}")), is_object(io.BytesIO(b" []")), is_object(io.BytesIO(b" "))
     (True, False, False)
     """
     piece = f.read(_PIECE).removeprefix(BYTE_ORDER_MARK)
