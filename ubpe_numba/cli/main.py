@@ -68,7 +68,10 @@ def _run(options: argparse.Namespace) -> int:
 
         return run(options.tokens, options.plot, not options.quiet)
     from ubpe_numba.cli import commands
+    from ubpe_numba.runtime import thread_pool
 
+    if getattr(options, "threads", None) is not None:
+        thread_pool.checked(options.threads, "--threads")
     command = getattr(commands, options.command)
     command(options)
     return 0
