@@ -22,11 +22,11 @@ def test_more_threads_than_any_machine_has_processors_are_refused(monkeypatch: p
         thread_pool.resolve(999_999)
     for text in (str(most + 1), "9" * 5000):
         monkeypatch.setenv("UBPE_NUM_THREADS", text)
-        with pytest.raises(
-            ValueError, match=f"^environment variable UBPE_NUM_THREADS: expected an integer in 1..{most}, got '"
-        ) as e:
+        match = f"^environment variable UBPE_NUM_THREADS: expected an integer in 1..{most}, got '"
+        with pytest.raises(ValueError, match=match) as caught:
             thread_pool.resolve(None)
-        assert len(str(e.value)) < 200 and not thread_pool.is_valid_environment()
+        assert len(str(caught.value)) < 200
+        assert not thread_pool.is_valid_environment()
     monkeypatch.setenv("UBPE_NUM_THREADS", "0" * 30 + str(most))
     assert thread_pool.resolve(None) == most
 
