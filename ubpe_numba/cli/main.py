@@ -37,12 +37,15 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit code."""
     options = _parser().parse_args(arguments)
+    from ubpe_numba.runtime.files import naming_target  # here, so that --help does not wait for the import of NumPy
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _warn
-            code = _run(options)
-            sys.stdout.flush()
+            with naming_target("standard output"):
+                code = _run(options)
+                sys.stdout.flush()
             return code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -19,6 +19,8 @@ from ubpe_numba.errors import ModelFormatError
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that files of UTF-8 may begin with
 _PIECE = 1 << 16
+#: Errors of the system that come from writing, and never from what is read meanwhile.
+_OF_WRITING = {getattr(errno, name) for name in ("ENOSPC", "EFBIG", "EDQUOT", "EROFS") if hasattr(errno, name)}
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
@@ -60,6 +62,17 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
 
 
+@contextlib.contextmanager
+def naming_target(path: str) -> Iterator[None]:
+    """Give an error of the system that a write in the block raises the name of what is written: such errors have none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in _OF_WRITING:
+            error.filename = path
+        raise
+
+
 def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
     """The suffix of a path in lower case; ValueError if it is not one of those `known`.
 
@@ -75,7 +88,7 @@ def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a temporary file beside the target, flush it to the disk, and rename it: a kill leaves the old file or the new one.
 
-    Raises OSError (no space, no permission, no such folder) after removing the temporary file.
+    Raises OSError (no space, no permission, no such folder), which names the target, after removing the temporary file.
     """
     with atomically(path) as f:
         f.write(data)
@@ -95,12 +108,15 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
         error.filename = str(target)  # the name that the caller knows
         raise
     try:
-        with os.fdopen(handle, "wb") as f:
+        with naming_target(str(target)), os.fdopen(handle, "wb") as f:
             yield f
             f.flush()
             os.fsync(f.fileno())
         (_link if new else os.replace)(temporary, target)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename in (temporary, str(temporary)):
+            error.filename = str(target)
+            del error.filename2
         with contextlib.suppress(FileNotFoundError):  # as it is when that was the error
             os.unlink(temporary)
         raise
