@@ -226,6 +226,7 @@ def test_bad_n_threads_after_fit(cls: Any, value: Any, error: Any) -> None:
     [
         "0", "-1", "many", "1.5",
         "²",  # a digit, to str.isdigit, but not to int
+        "8193", "999999", "1" * 30,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"])

@@ -364,36 +364,6 @@ if POSIX:
             warm.cache,
         )
 
-    def test_ctrl_c_during_a_fork_that_waits_for_the_compiler_is_raised_after_it(tmp_path: pathlib.Path) -> None:
-        run(
-            """
-            import _thread
-            from numba.core.compiler_lock import global_compiler_lock
-            import ubpe_numba.runtime.jit
-            held, go = threading.Event(), threading.Event()
-            def hold():
-                with global_compiler_lock:
-                    held.set()
-                    assert go.wait(30)
-            thread = threading.Thread(target=hold)
-            thread.start()
-            assert held.wait(30)
-            threading.Timer(0.3, _thread.interrupt_main).start()
-            threading.Timer(0.9, go.set).start()
-            pid = None
-            try:
-                pid = child(lambda: small_digest())
-                time.sleep(5)
-            except KeyboardInterrupt:
-                interrupted = True
-            assert interrupted and go.is_set()
-            assert pid is None or wait(pid, 120) == 0
-            thread.join()
-            assert global_compiler_lock._lock.acquire(blocking=False)
-            """,
-            tmp_path / "cold",
-        )
-
 
 WORKERS = """
 import multiprocessing, os, pickle, sys

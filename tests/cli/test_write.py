@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from command_line import INTS, TEXT, fails, process, read_all, read_ints, write_ints
+from command_line import ENVIRONMENT, INTS, TEXT, fails, process, read_all, read_ints, write_ints
 
 from ubpe_numba import BPE
 from ubpe_numba.cli.main import main
@@ -99,3 +101,15 @@ def test_devices_are_not_replaced(here: pathlib.Path) -> None:
 def test_arrays_of_several_dtypes_are_written_in_one_that_holds_all(tmp_path) -> None:
     write_documents(str(tmp_path / "x.npz"), Form(), [np.array([2**40]), np.array([1], np.int32)], None)
     assert np.load(tmp_path / "x.npz")["values"].tolist() == [2**40, 1]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_a_full_disk_is_told_with_what_was_written(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    err = fails(["encode", "text.json", "a.txt", "--to", "ids", "-o", "/dev/full"], capsys, 1)
+    assert err == "error: /dev/full: No space left on device\n"
+    for command in (["encode", "text.json", "a.txt"], ["inspect", "text.json"]):
+        with open("/dev/full", "wb") as full:
+            line = [sys.executable, "-m", "ubpe_numba", *command]
+            done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, check=False)
+        assert done.returncode == 1
+        assert done.stderr.decode().splitlines() == ["error: standard output: No space left on device"]

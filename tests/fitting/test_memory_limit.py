@@ -48,6 +48,33 @@ def test_a_limit_does_not_change_the_result(no_tables, caplog, docs, size, candi
     assert refused
 
 
+@pytest.mark.parametrize("n", [4, 500, 1800, 2500, 5000, 8000])
+@pytest.mark.parametrize("cls", [BPE, UBPEClassic])
+def test_a_small_text_is_held_by_what_the_docstring_says(cls, n):
+    """42 MB and a few bytes a symbol: a batch of merges is closed earlier, since it cannot come to more than the text has."""
+    docs = [np.random.default_rng(n).integers(0, 256, n)]
+    limit = 42_000_000 + 7 * n + 11
+    assert cls(300, alphabet=256).fit(docs, memory_limit=limit).fingerprint == cls(300, alphabet=256).fit(docs).fingerprint
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_the_docstring_says_is_enough(seed, monkeypatch):
+    monkeypatch.setattr(memory, "_TABLES", 0)
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([10, 1000, 20_000, 50_000]))
+    x = [rng.integers(0, 4, n), np.zeros(n, int), np.arange(n) % 3, rng.zipf(1.3, n) % 1500][seed % 4]
+    docs = np.array_split(x, rng.choice([1, 3, n // 3 + 1]))
+    common = int(np.unique(2000 * x[:-1] + x[1:], return_counts=True)[1].max())
+    for candidates in (1, 50):
+        expected = UBPEClassic(1600, candidates, alphabet=1500).fit(docs).fingerprint
+        for limit in (15 * n + 19 * (len(docs) + 1) + 24 * common, 27 * n + 31 * (len(docs) + 1)):
+            assert UBPEClassic(1600, candidates, alphabet=1500).fit(docs, memory_limit=limit).fingerprint == expected
+    weights = {"sample_weight": [2] * len(docs)}
+    expected = BPE(1600, alphabet=1500).fit(docs, **weights).fingerprint
+    fits = BPE(1600, alphabet=1500).fit(docs, **weights, memory_limit=27 * n + 31 * (len(docs) + 1))
+    assert fits.fingerprint == expected
+
+
 def test_too_long_pairs_take_no_room(no_tables):
     """Pairs above max_token_length are not kept, so a small limit keeps pairs that can be merged, or refuses."""
     rng = np.random.default_rng(0)

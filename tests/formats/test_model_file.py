@@ -11,6 +11,7 @@ import random
 import re
 import subprocess
 import sys
+import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
@@ -385,6 +386,40 @@ def test_a_pair_tokenizer_needs_pairs(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_not_a_json_model(cls: Any, data: bytes, match: str, tmp_path: Path) -> None:
     refuse(cls, tmp_path / "model.json", data, match)
+
+
+@pytest.mark.parametrize("key", ["tokenizer", "vocabulary", "n_alphabet", "n_tokens", "min_count"])
+def test_a_key_that_is_there_twice(key: str, tmp_path: Path) -> None:
+    """At any level: of two values of a setting readers would take one or the other."""
+    text = json.dumps(model_of(BPE, tmp_path))
+    assert text.count(f'"{key}": ') == 1
+    match = re.escape(f"{tmp_path / 'model.json'}: JSON: the key '{key}' is there twice in an object")
+    refuse(BPE, tmp_path / "model.json", text.replace(f'"{key}": ', f'"{key}": 0, "{key}": '), f"^{match}$")
+
+
+def test_a_long_key_that_is_there_twice_is_shown_in_part(tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text(json.dumps({"k" * 10_000: 1, "@": 2}).replace("@", "k" * 10_000))
+    with pytest.raises(ModelFormatError, match="the key 'kkkk") as caught:
+        BPE.load(tmp_path / "model.json")
+    assert len(str(caught.value)) < 300 + len(str(tmp_path))
+
+
+def test_a_model_behind_many_blanks(tmp_path: Path) -> None:
+    """A file that is all blanks is read in pieces, and refused."""
+    fitted(BPE).save(tmp_path / "base.json")
+    data = (tmp_path / "base.json").read_bytes()
+    for n in (4095, 4096, 65_533, 200_000):
+        for blank in (b" ", b"\r\n\t "):
+            for mark in (b"", b"\xef\xbb\xbf"):
+                (tmp_path / "model.json").write_bytes(mark + (blank * n)[:n] + data)
+                assert BPE.load(tmp_path / "model.json").fingerprint == fitted(BPE).fingerprint
+    refuse(BPE, tmp_path / "model.json", b" " * 200_000 + b"[]", "not a JSON object")
+    (tmp_path / "model.json").write_bytes(b" " * 30_000_000)
+    tracemalloc.start()
+    with pytest.raises(ModelFormatError, match="not a JSON object"):
+        BPE.load(tmp_path / "model.json")
+    assert tracemalloc.get_traced_memory()[1] < 2e6
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])

@@ -135,7 +135,9 @@ def test_surrogates_in_utf_8_are_those_of_json() -> None:
 
 
 def test_keys_of_other_names_and_twice() -> None:
-    assert plain(parse('{"merges": ["a b"], "merges": ["b c"]}')) == {"merges": [["b", "c"]]}
+    for twice in ('{"merges": ["a b"], "merges": ["b c"]}', '{"x": 1, "merges": ["a b"], "x": 1}'):
+        with pytest.raises(ModelFormatError, match="^JSON: the key '(merges|x)' is there twice in an object$"):
+            parse(twice)
     assert plain(parse('{"x\\"merges": ["a b"]}')) == {'x"merges': [["a", "b"]]}
     assert parse('{"x": "\\"merges\\": [[]]"}') == {"x": '"merges": [[]]'}
     assert parse("[]") == []

@@ -177,6 +177,39 @@ def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
     assert load(tmp_path / "x").fingerprint == tok.fingerprint
 
 
+@pytest.mark.parametrize("n_blanks", [5, 4096, 65_535, 65_536, 300_000])
+def test_blanks_before_an_object_do_not_matter(n_blanks: int, tmp_path: Path) -> None:
+    tok = text_tokenizer()
+    tok.save(tmp_path / "m.json")
+    tok.to_huggingface(tmp_path / "h.json")
+    for name in ("m.json", "h.json"):
+        for mark in (b"", b"\xef\xbb\xbf"):
+            (tmp_path / "x").write_bytes(mark + b" \t\r\n"[n_blanks % 4 :] + b" " * n_blanks + (tmp_path / name).read_bytes())
+            same(load(tmp_path / "x"), tok)
+    (tmp_path / "x").write_bytes(b" " * n_blanks + b"[{}]")
+    with pytest.raises(ModelFormatError, match="which is none of"):
+        load(tmp_path / "x")
+
+
+def test_a_key_that_is_there_twice(tmp_path: Path) -> None:
+    """In the JSON of other libraries too: of the two ids of a token the last one would count, and nothing would be said."""
+    tok = text_tokenizer()
+    tok.to_huggingface(tmp_path / "h.json")
+    tok.save(tmp_path / "m.json")
+    (tmp_path / "d.json").write_text(BPE.from_merges([[0, 1]], alphabet=2).to_published())
+    tok.to_vocab_merges(tmp_path / "vocab.json", tmp_path / "merges.txt")
+    (tmp_path / "tekken.json").write_text('{"config": {"pattern": "a", "pattern": "b"}, "vocab": []}')
+    for name, key in (("h.json", "a"), ("h.json", "type"), ("m.json", "kind"), ("d.json", "n_tokens"), ("vocab.json", "a")):
+        text = (tmp_path / name).read_text()
+        at = text.index(f'"{key}":')
+        (tmp_path / name).write_text(f'{text[:at]}"{key}": 0, {text[at:]}')
+        with pytest.raises(ModelFormatError, match=f"{name}: .*the key '{key}' is there twice"):
+            load(tmp_path / name)
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ModelFormatError, match="tekken.json: .*the key 'pattern' is there twice"):
+        load(tmp_path / "tekken.json")
+
+
 def test_every_format_has_a_name_and_is_recognised_alone(tmp_path: Path) -> None:
     """No file is of two formats."""
     tok, paths = text_tokenizer(), []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ from typing import Any
 import pytest
 from saved_models import fitted
 
+import ubpe_numba
 from ubpe_numba import BPE, ModelFormatError
 from ubpe_numba.runtime.files import atomically, write_atomically
 
@@ -83,3 +87,47 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         write_atomically(path, b"")
     assert caught.value.filename == str(path)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError) as caught:
+        write_atomically(tmp_path / "folder", b"")
+    assert str(caught.value) == f"[Errno {errno.EISDIR}] Is a directory: {str(tmp_path / 'folder')!r}"
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG, errno.EDQUOT])
+@pytest.mark.parametrize("name", ["write", "fsync"])
+def test_a_full_disk_names_the_file(name: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors of `write` have no name by themselves."""
+
+    def fail(*args: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    path = tmp_path / "a.json"
+    if name == "fsync":
+        monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="a.json") as caught, atomically(path) as f:
+        f.write(b"data") if name == "fsync" else fail()
+    assert str(caught.value) == f"[Errno {number}] {os.strerror(number)}: {str(path)!r}"
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_of_what_is_read_meanwhile_is_not_the_targets(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="Input/output") as caught, atomically(tmp_path / "a.json"):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    assert caught.value.filename is None
+
+
+if sys.platform == "linux":
+
+    def test_a_limit_to_the_size_of_files_names_the_file(suffix: str, tmp_path: Path) -> None:
+        """A real error of the system, in a process of its own."""
+        fitted(BPE).save(tmp_path / "small.json")
+        script = (
+            "import resource, signal, sys; from ubpe_numba import BPE; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+            "tok = BPE.load(sys.argv[1]); resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)); tok.save(sys.argv[2])"
+        )
+        target = tmp_path / f"large{suffix}"
+        command = [sys.executable, "-c", script, tmp_path / "small.json", target]
+        env = {**os.environ, "PYTHONPATH": str(Path(ubpe_numba.__file__).parents[1])}
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert done.stderr.splitlines()[-1] == f"OSError: [Errno {errno.EFBIG}] File too large: {str(target)!r}"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["small.json"]

@@ -15,6 +15,7 @@ import warnings
 from typing import Any, NoReturn
 
 from ubpe_numba import __version__
+from ubpe_numba.errors import quoted
 
 _TOKENIZERS = ("BPE", "UBPE", "UBPEClassic")
 _DOCUMENTS = ("text", "jsonl", "npy", "npz", "raw")
@@ -37,12 +38,15 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit code."""
     options = _parser().parse_args(arguments)
+    from ubpe_numba.runtime.files import naming_target  # here, so that --help does not wait for the import of NumPy
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _warn
-            code = _run(options)
-            sys.stdout.flush()
+            with naming_target("standard output"):
+                code = _run(options)
+                sys.stdout.flush()
             return code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -72,7 +76,10 @@ def _run(options: argparse.Namespace) -> int:
 
         return run(options.tokens, options.plot, not options.quiet)
     from ubpe_numba.cli import commands
+    from ubpe_numba.runtime import thread_pool
 
+    if getattr(options, "threads", None) is not None:
+        thread_pool.checked(options.threads, "--threads")
     command = getattr(commands, options.command)
     command(options)
     return 0
@@ -99,7 +106,7 @@ def _bytes(text: str) -> int:
     """A number of bytes such as 500M or 2G."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([kKMGT]?)B?", text)
     if not found:
-        raise argparse.ArgumentTypeError(f"expected a number of bytes such as 500M or 2G, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number of bytes such as 500M or 2G, got {quoted(text)}")
     return int(float(found[1]) * 1000 ** ("kMGT".index(found[2].replace("K", "k")) + 1 if found[2] else 0))
 
 

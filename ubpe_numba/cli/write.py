@@ -15,7 +15,7 @@ import numpy as np
 from ubpe_numba.cli.read import ARRAYS, COMPRESSED, STANDARD, Form, format_of
 from ubpe_numba.documents.growing import Growing
 from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.runtime.files import atomically
+from ubpe_numba.runtime.files import atomically, naming_target
 
 __all__ = ["check_output", "output", "write_documents"]
 
@@ -24,10 +24,11 @@ __all__ = ["check_output", "output", "write_documents"]
 def output(path: str) -> Iterator[BinaryIO]:
     """A file to write, which appears when the block ends without an error; standard output, a pipe or a device directly."""
     if path == STANDARD:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        with naming_target("standard output"):
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
     elif os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as f:
+        with naming_target(path), open(path, "wb") as f:
             yield f
     else:
         with atomically(path) as f:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.arrow import Flat, checked, has_arrow, read_arrow_document, rows_of
 from ubpe_numba.documents.arrow_columns import Column, Kind
+from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import check_offsets, describe, offsets_of, plain
 
 __all__ = ["unpacked"]
@@ -86,11 +87,11 @@ def _integers_of(series: Any, name: str) -> NDArray[Any] | None:
 def _of_frame(frame: Any, name: str) -> Any:
     columns: list[NDArray[Any]] = []
     for j, label in enumerate(frame.columns):
-        column = _integers_of(frame.iloc[:, j], f"{name}: column {label!r}")
+        column = _integers_of(frame.iloc[:, j], f"{name}: column {quoted(label)}")
         if column is None:
             if len(frame.columns) == 1:
                 return _of_series(frame.iloc[:, 0], name)
-            names = ", ".join(map(repr, frame.columns))
+            names = listed(frame.columns)
             raise TypeError(f"{name}: expected a sequence of documents, got a table of {names}; give one column of it")
         columns.append(column)
     if len(columns) < 2:

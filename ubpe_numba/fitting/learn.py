@@ -10,7 +10,7 @@ from ubpe_numba.fitting.engine import InProcess
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.kernels.borders import allocate_borders
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
-from ubpe_numba.fitting.loop import ENDLESS, CorpusSize, Loop, Merges, Room, Settings, plan
+from ubpe_numba.fitting.loop import BATCH_PART, ENDLESS, CorpusSize, Loop, Merges, Room, Settings, plan
 from ubpe_numba.fitting.memory_limit import Memory
 from ubpe_numba.fitting.run_rounds import run_rounds
 from ubpe_numba.fitting.shards import cut
@@ -92,6 +92,7 @@ class _FitHere(Loop):
         super().__init__(shards, size, text.symbol_counts.size, room, settings, n_parts, offsets)
         self.text, self.memory = text, memory
         text.width = self.task.width
+        self.wanted_batch = self.batch
 
     def _rounds(self) -> int:
         shared = self.driver, self.task, self.text.shards, self.text.weighted, self.shards.borders
@@ -112,6 +113,7 @@ class _FitHere(Loop):
         if self.memory is None:
             return n
         best = np.sort(mergeable[mergeable >= self.threshold])[-self.n_candidates :]
+        self.state["batch"] = self.batch = self.memory.batch(counts, self.wanted_batch, self.n_symbols // BATCH_PART, scratch)
         given = self.threshold, min(self._least_chosen(), int(best[0]) if best.size else ENDLESS), self.batch
         self.threshold, room = self.memory.threshold(counts, *given, scratch)
         self.text.restrict(room)

@@ -31,7 +31,7 @@ from ubpe_numba.vocabulary.rules import FitRules
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
 _ROUND = 1024  # most merges of a round where one is asked for
-_BATCH_PART = 32  # of the symbols are merged at once: what a batch replaces is noted down (12 bytes each)
+BATCH_PART = 32  # of the symbols are merged at once: what a batch replaces is noted down (12 bytes each)
 _SMALL = 1 << 16  # but not less than so many
 _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
 _STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
@@ -160,7 +160,7 @@ class Loop(ABC):
         state["longest"] = self.longest
         state["ties"] = _TIES[settings.rules.ties]
         state["candidates"] = self.n_candidates
-        state["batch"] = self.batch = max(_SMALL, size.by_weight // _BATCH_PART)
+        state["batch"] = self.batch = max(_SMALL, size.by_weight // BATCH_PART)
 
     def run(self, progress: Progress) -> Merges:
         """Rounds and epochs until the vocabulary is full, or no pair is frequent enough."""

@@ -16,6 +16,7 @@ _TABLES = 40 << 20  # of the driver, and dense counts
 _CELL = 4 + 4 / 16  # bytes: the text, and the segment of each block of cells
 _PAIR = 150  # bytes a frequent pair takes in the tables, of which there are at most cells / 128
 _NOTED = 12  # bytes a batch notes down for each occurrence
+_OCCURRENCE = _NOTED + 4 * 3  # and needs in all: its new pairs have positions as well
 _MOST = 25  # bytes a cell that a fit can come to without a limit; ten are usual
 
 log = logging.getLogger("ubpe_numba")
@@ -54,6 +55,14 @@ class Memory:
             )
         return cls(limit, fixed)
 
+    def batch(self, counts: np.ndarray, wanted: int, least: int, scratch: int) -> int:
+        """After how many occurrences a batch of merges is closed: `wanted`, or fewer where there is no room, but `least`.
+
+        Of the room that the most frequent pair leaves a batch gets a quarter: `wanted` may be more than a small text has symbols.
+        """
+        room = self.limit - self.fixed - _OCCURRENCE * int(counts.max(initial=0)) - 4 * scratch
+        return max(1, min(wanted, max(least, room // (4 * _OCCURRENCE))))
+
     def threshold(self, counts: np.ndarray, least: int, most: int, batch: int, scratch: int) -> tuple[int, int]:
         """The lowest threshold, `least` or more, with which all positions fit.
 
@@ -83,7 +92,7 @@ class Memory:
         fitting = int(np.searchsorted(np.cumsum(listed), room - 2 * noted - scratch, side="right"))
         threshold = least if fitting == listed.size else int(listed[fitting]) + 1
         if threshold > most:
-            needed = self.fixed + _NOTED * noted + 4 * (3 * noted + scratch)
+            needed = self.fixed + _OCCURRENCE * noted + 4 * scratch
             raise MemoryError(f"memory_limit: a round needs about {_megabytes(needed)}, the limit is {_megabytes(self.limit)}")
         if threshold > least:
             log.info("memory_limit: only pairs that occur %d times or more are indexed now, instead of %d", threshold, least)

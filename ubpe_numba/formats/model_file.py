@@ -23,8 +23,17 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
+from ubpe_numba.errors import ModelFormatError, quoted, shortened
+from ubpe_numba.runtime.files import (
+    BYTE_ORDER_MARK,
+    is_object,
+    naming,
+    npz_of,
+    open_regular,
+    read_arrays,
+    suffix_of,
+    write_atomically,
+)
 from ubpe_numba.vocabulary.vocabulary import OPTIONAL
 
 FORMAT, VERSION = "ubpe-numba", 5
@@ -105,26 +114,42 @@ def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ModelFormatError(f'not a model of this library: no "format": "{FORMAT}"')
     if type(head.get("version")) is not int or not 1 <= head["version"] <= VERSION:
-        raise ModelFormatError(f"version {head.get('version')!r}; this library reads versions 1 to {VERSION}")
+        raise ModelFormatError(f"version {quoted(head.get('version'))}; this library reads versions 1 to {VERSION}")
     model: dict[str, Any] = {}
     for part in _PARTS:
         if part not in head:
             if part in _OPTIONAL_PARTS:
                 continue
-            raise ModelFormatError(f"the field {part!r} is missing")
+            raise ModelFormatError(f"the field {quoted(part)} is missing")
         model[part] = head[part]
         if not isinstance(model[part], str if part == "tokenizer" else dict):
             raise ModelFormatError(f"{part}: expected {'a name' if part == 'tokenizer' else 'an object'}")
     for name, array in arrays.items():
         part, _, field = name.partition(".")
         if part not in model:
-            raise ModelFormatError(f"npz: unexpected member {name!r}")
+            raise ModelFormatError(f"npz: unexpected member {quoted(name)}")
         model[part][field] = array
     return model
 
 
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of JSON with these keys and values, for `json.loads(..., object_pairs_hook=unique)`.
+
+    ModelFormatError for a key that is there twice: readers differ in which of its values they take, and so would models.
+
+    >>> unique([("a", 1), ("b", 2)])
+    {'a': 1, 'b': 2}
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ModelFormatError(f"JSON: the key {quoted(twice)} is there twice in an object")
+    return found
+
+
 def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
-    """Parse JSON; ModelFormatError if it is not valid, nests too deeply, or holds NaN or infinities.
+    """Parse JSON; ModelFormatError if it is not valid, nests too deeply, or holds NaN, infinities, or a key twice.
 
     `number` makes something of the text of a number that is no integer.
     """
@@ -133,11 +158,11 @@ def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
         raise ModelFormatError(f"JSON: the number {name} is not allowed")
 
     try:
-        return json.loads(data, parse_constant=refuse, parse_float=number)
+        return json.loads(data, parse_constant=refuse, parse_float=number, object_pairs_hook=unique)
     except ModelFormatError:
         raise
     except (ValueError, RecursionError) as error:
-        raise ModelFormatError(f"not valid JSON: {error}") from error
+        raise ModelFormatError(f"not valid JSON: {shortened(error)}") from error
 
 
 def _to_json(model: dict[str, Any]) -> bytes:
@@ -160,10 +185,10 @@ def _has_surrogates(points: np.ndarray) -> bool:
 
 
 def _from_json(f: BinaryIO) -> dict[str, Any]:
-    start = f.read(4096).removeprefix(b"\xef\xbb\xbf")
-    if not start.lstrip(b" \t\r\n").startswith(b"{"):  # checked before all of a large file of another kind is read
+    if not is_object(f):  # checked before all of a large file of another kind is read
         raise ModelFormatError("not a JSON object")
-    return _join(parse_json(start + f.read()), {})
+    f.seek(0)
+    return _join(parse_json(f.read().removeprefix(BYTE_ORDER_MARK)), {})
 
 
 def _to_npz(model: dict[str, Any]) -> bytes:

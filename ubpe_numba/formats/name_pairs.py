@@ -148,6 +148,6 @@ def parse(data: str | bytes) -> Any:
         return here
 
     try:
-        return json.loads(raw[:begin] + _HERE.encode() + raw[end:], parse_constant=put)
+        return json.loads(raw[:begin] + _HERE.encode() + raw[end:], parse_constant=put, object_pairs_hook=model_file.unique)
     except (ValueError, RecursionError):
         return model_file.parse_json(data)  # which says what is not valid

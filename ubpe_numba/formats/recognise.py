@@ -7,12 +7,13 @@ format is known, and all of it where that is JSON.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, listed, quoted
 from ubpe_numba.formats import (
     clip_merges,
     imports,
@@ -24,7 +25,7 @@ from ubpe_numba.formats import (
     vocab_txt,
     wordpiece,
 )
-from ubpe_numba.runtime.files import naming, open_regular
+from ubpe_numba.runtime.files import BYTE_ORDER_MARK, is_object, naming, open_regular
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 
@@ -67,13 +68,17 @@ class Source:
         Its size.
     head : bytes
         Its beginning, without a mark of the order of bytes.
+    is_object : bool
+        Whether it is an object of JSON, behind any number of blanks.
     """
 
     def __init__(self, path: str) -> None:
         """Read the beginning; ModelFormatError for what is no regular file, OSError if it cannot be read."""
         self.path = path
         with open_regular(path) as f:
-            self.n_bytes, self.head = os.fstat(f.fileno()).st_size, f.read(_HEAD).removeprefix(b"\xef\xbb\xbf")
+            self.n_bytes, self.head = os.fstat(f.fileno()).st_size, f.read(_HEAD).removeprefix(BYTE_ORDER_MARK)
+            f.seek(0)
+            self.is_object = is_object(f)
         self._data: bytes | None = None
         self._document: Any = None
 
@@ -89,11 +94,10 @@ class Source:
     def document(self) -> dict[str, Any]:
         """The object that a file of JSON, or a module with ranks, is; else an empty one. ModelFormatError if it is none."""
         if self._document is None:
-            is_object = self.head.lstrip(b" \t\r\n").startswith(b"{")
             if javascript_ranks.is_module(self.head):
                 self._document = model_file.parse_json(javascript_ranks.object_of(self.data))
             else:
-                self._document = name_pairs.parse(self.data.removeprefix(b"\xef\xbb\xbf")) if is_object else {}
+                self._document = name_pairs.parse(self.data.removeprefix(BYTE_ORDER_MARK)) if self.is_object else {}
         return self._document  # type: ignore[no-any-return]
 
     def beside(self, names: Iterable[str]) -> str | None:
@@ -127,7 +131,7 @@ class _Text(Source):
     def __init__(self, name: str, data: bytes) -> None:
         """Keep the content; `name` stands in messages where a path would."""
         self.path, self.n_bytes, self.head = name, len(data), data[:_HEAD]
-        self._data, self._document = data, None
+        self.is_object, self._data, self._document = is_object(io.BytesIO(data)), data, None
 
 
 def source_of(path: Any) -> Source:
@@ -151,7 +155,8 @@ def recognise(source: Source) -> Format:
     found = next((row for row in FORMATS if row.is_it(source)), None)
     if found is None:
         known = "; ".join(row.name for row in FORMATS)
-        shown = f"an object of {_some(source.document)}" if source.document else f"a file that begins with {source.head[:24]!r}"
+        begins = f"a file that begins with {quoted(source.head[:24])}"
+        shown = f"an object of {listed(source.document)}" if source.document else begins
         raise ModelFormatError(f"{shown}, which is none of: {known}")
     return found
 
@@ -172,11 +177,6 @@ def read(path: Any, given: Given) -> tuple[Source, Found]:
         return source, row.read(source, given)
     except ModelFormatError as error:
         raise ModelFormatError(f"{source.path}: {row.name}: {error}") from error
-
-
-def _some(names: Iterable[str]) -> str:
-    shown = [repr(name)[:40] for name in names]
-    return ", ".join(shown[:6]) + (", ..." if len(shown) > 6 else "")
 
 
 # ---------------------------------------------------------------------------------------------------- formats
@@ -228,7 +228,7 @@ def _by_pieces(given: Given, model: Model, objective: str) -> Found:
 def _by_words(given: Given, params: dict[str, Any]) -> Found:
     """A WordPiece with these arguments of its constructor."""
     if given.tokenizer is not None:
-        raise ValueError(f"tokenizer: the file is a vocabulary of WordPiece, expected None, got {given.tokenizer!r}")
+        raise ValueError(f"tokenizer: the file is a vocabulary of WordPiece, expected None, got {quoted(given.tokenizer)}")
     return Found("WordPiece", params)
 
 

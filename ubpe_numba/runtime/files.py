@@ -15,7 +15,12 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted, shortened
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that files of UTF-8 may begin with
+_PIECE = 1 << 16
+#: Errors of the system that come from writing, and never from what is read meanwhile.
+_OF_WRITING = {getattr(errno, name) for name in ("ENOSPC", "EFBIG", "EDQUOT", "EROFS") if hasattr(errno, name)}
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
@@ -34,6 +39,20 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     return os.fdopen(handle, "rb")
 
 
+def is_object(f: BinaryIO) -> bool:
+    r"""Whether a file is one of JSON that holds an object: its first byte that is no white space of JSON is ``{``.
+
+    It is read in pieces of `_PIECE` bytes up to there, and no further.
+
+    >>> is_object(io.BytesIO(b" \n{}")), is_object(io.BytesIO(b" []")), is_object(io.BytesIO(b" "))
+    (True, False, False)
+    """
+    piece = f.read(_PIECE).removeprefix(BYTE_ORDER_MARK)
+    while piece and not (rest := piece.lstrip(b" \t\r\n")):
+        piece = f.read(_PIECE)
+    return bool(piece) and rest.startswith(b"{")
+
+
 @contextlib.contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Put the path before the message of a ModelFormatError that the block raises."""
@@ -41,6 +60,17 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except ModelFormatError as error:
         raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
+
+
+@contextlib.contextmanager
+def naming_target(path: str) -> Iterator[None]:
+    """Give an error of the system that a write in the block raises the name of what is written: such errors have none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in _OF_WRITING:
+            error.filename = path
+        raise
 
 
 def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
@@ -51,14 +81,14 @@ def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
     """
     suffix = pathlib.Path(path).suffix.lower()
     if suffix not in known:
-        raise ValueError(f"path: expected a name that ends in {' or '.join(known)}, got {os.fspath(path)!r}")
+        raise ValueError(f"path: expected a name that ends in {' or '.join(known)}, got {quoted(os.fspath(path))}")
     return suffix
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a temporary file beside the target, flush it to the disk, and rename it: a kill leaves the old file or the new one.
 
-    Raises OSError (no space, no permission, no such folder) after removing the temporary file.
+    Raises OSError (no space, no permission, no such folder), which names the target, after removing the temporary file.
     """
     with atomically(path) as f:
         f.write(data)
@@ -78,12 +108,15 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
         error.filename = str(target)  # the name that the caller knows
         raise
     try:
-        with os.fdopen(handle, "wb") as f:
+        with naming_target(str(target)), os.fdopen(handle, "wb") as f:
             yield f
             f.flush()
             os.fsync(f.fileno())
         (_link if new else os.replace)(temporary, target)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename in (temporary, str(temporary)):
+            error.filename = str(target)
+            del error.filename2
         with contextlib.suppress(FileNotFoundError):  # as it is when that was the error
             os.unlink(temporary)
         raise
@@ -134,17 +167,17 @@ def read_arrays(f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None
                 name = info.filename.removesuffix(".npy")
                 kinds = known.get(name)
                 if kinds is None or name in arrays:
-                    raise ModelFormatError(f"npz: unexpected member {info.filename!r}")
+                    raise ModelFormatError(f"npz: unexpected member {quoted(info.filename)}")
                 if info.compress_type != zipfile.ZIP_STORED or info.file_size > n_bytes:
-                    raise ModelFormatError(f"npz: member {info.filename!r} is compressed or claims too many bytes")
+                    raise ModelFormatError(f"npz: member {quoted(info.filename)} is compressed or claims too many bytes")
                 arrays[name] = _array(name, archive.read(info), kinds)
     except ModelFormatError:
         raise
     except Exception as error:  # zipfile raises many types for a damaged archive, OverflowError included
-        raise ModelFormatError(f"not a valid npz file: {error}") from error
+        raise ModelFormatError(f"not a valid npz file: {shortened(error)}") from error
     for name in known if all_of is None else all_of:
         if name not in arrays:
-            raise ModelFormatError(f"npz: the member {name!r} is missing")
+            raise ModelFormatError(f"npz: the member {quoted(name)} is missing")
     return arrays
 
 
@@ -158,12 +191,12 @@ def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
     except ModelFormatError:
         raise
     except Exception as error:  # NumPy parses the header as Python source and raises any error of the parser
-        raise ModelFormatError(f"npz: {name}: not a valid array header: {error}") from error
+        raise ModelFormatError(f"npz: {name}: not a valid array header: {shortened(error)}") from error
     n = 1
     for size in shape:
         n *= size
     if dtype.kind not in kinds or dtype.hasobject or fortran or len(shape) not in (1, 2):
-        raise ModelFormatError(f"npz: {name}: unexpected dtype {dtype} or shape {shape}")
+        raise ModelFormatError(f"npz: {name}: unexpected dtype {shortened(dtype)} or shape {quoted(shape)}")
     if not all(type(size) is int and size >= 0 for size in shape) or n * dtype.itemsize != len(data) - stream.tell():
-        raise ModelFormatError(f"npz: {name}: shape {shape} does not match {len(data) - stream.tell()} bytes")
+        raise ModelFormatError(f"npz: {name}: shape {quoted(shape)} does not match {len(data) - stream.tell()} bytes")
     return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape)

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.worker_threads import Task, is_worker, submit, wait
 
@@ -20,13 +21,15 @@ T = TypeVar("T")
 
 SERIAL_BELOW = 200_000  # symbols: below this, threads cost more than they save (submitting a chunk: ~16 µs, ~300 symbols)
 LONG = 4_000_000  # symbols: kernels from here on run 0.1 s or more, during which the calling thread cannot handle Ctrl-C
+#: No machine has more processors: Linux is built for at most 8,192. More threads are a mistake, and each costs a stack.
+MOST = 8192
 _CHUNKS_PER_THREAD = 4  # balances chunks of unequal speed
 
 
 def resolve(n_threads: int | None) -> int:
     """The number of threads: the argument, else UBPE_NUM_THREADS, NUMBA_NUM_THREADS, else the CPUs this process may use.
 
-    Raises TypeError or ValueError that names the argument or variable if its value is not a positive integer.
+    Raises TypeError or ValueError that names the argument or variable if its value is not an integer in 1..MOST.
     """
     if (asked := asked_for(n_threads)) is not None:
         return asked
@@ -36,19 +39,34 @@ def resolve(n_threads: int | None) -> int:
 
 
 def is_valid(n_threads: object) -> bool:
-    """Whether an argument `n_threads` is None or an `int` of at least 1; other integers that do are left to `resolve`."""
-    return n_threads is None or (type(n_threads) is int and n_threads > 0)
+    """Whether an argument `n_threads` is None or an `int` in 1..MOST; other integers that do are left to `resolve`."""
+    return n_threads is None or (type(n_threads) is int and 0 < n_threads <= MOST)
+
+
+def checked(n_threads: int, name: str) -> int:
+    """A number of threads that the user gave by an argument of this `name`; raises as `resolve`.
+
+    >>> checked(10**6, "--threads")
+    Traceback (most recent call last):
+    ValueError: --threads: expected at most 8192, got 1000000
+    """
+    n = positive(n_threads, name, "an int or None")
+    if n > MOST:
+        raise ValueError(f"{name}: expected at most {MOST}, got {quoted(n)}")
+    return n
 
 
 def asked_for(n_threads: int | None) -> int | None:
     """The number of threads that the argument or the environment requests, None if neither does; raises as `resolve`."""
     if n_threads is not None:
-        return positive(n_threads, "n_threads", "an int or None")
+        return checked(n_threads, "n_threads")
     for name in ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"):
         if text := os.environ.get(name):
-            if not (text.isascii() and text.isdigit()) or int(text) < 1:
-                raise ValueError(f"environment variable {name}: expected a positive integer, got {text!r}")
-            return int(text)
+            digits = text.lstrip("0")[:20] if text.isascii() and text.isdigit() else ""  # Python makes no int of thousands
+            n = int(digits or 0)
+            if not 1 <= n <= MOST:
+                raise ValueError(f"environment variable {name}: expected an integer in 1..{MOST}, got {quoted(text)}")
+            return n
     return None
 
 

@@ -588,9 +588,10 @@ class Tokenizer(ABC):
             Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
             document. Position p stands between the symbols p - 1 and p.
         memory_limit
-            Bytes that the fit may use beside the documents, at least 42 MB and 7 bytes a symbol. Below about 25 bytes a symbol
-            fewer pairs are indexed at a time and one thread is used: the same result, later. The logger ``ubpe_numba`` says so
-            (INFO).
+            Bytes that the fit may use beside the documents. Always enough are 42 MB, 27 bytes a symbol and 31 a document. Without
+            weights of documents or segments less will do, when fewer pairs are indexed at a time and one thread is used: the same
+            result, later. The logger ``ubpe_numba`` says so (INFO). Then 42 MB, 15 bytes a symbol, 19 a document and 24 an
+            occurrence of the most frequent pair are enough, and 42 MB, 7 a symbol and 11 a document are needed.
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
