@@ -81,6 +81,18 @@ def marked_fits_in_shards() -> None:
             there_and_back(tok, docs)
 
 
+def more_merges_than_there_is_room_for() -> None:
+    """At first; the more shards, the fewer they are."""
+    for docs, size in documents():
+        if size > 2:  # periodic documents have fewer merges
+            found = set()
+            for n_threads in (1, 5):
+                tok = UBPEClassic(size + 1200, 4, alphabet=size, n_threads=n_threads)
+                with patch.object(loop, "_PER_SHARD", 2500):
+                    found.add(tok.fit(docs, progress=False).fingerprint)
+            assert len(found) == 1
+
+
 def counts_of_documents() -> None:
     """A count of equal documents, weighted then, with special tokens, known words and symbols that stand alone."""
     kinds: list[dict[str, Any]] = [
@@ -193,6 +205,7 @@ def words_in_integers() -> None:
 if __name__ == "__main__":
     fits_and_encodings()
     marked_fits_in_shards()
+    more_merges_than_there_is_room_for()
     counts_of_documents()
     fits_within_a_limit()
     paths()
