@@ -13,6 +13,7 @@ import re
 import time
 from typing import Any
 
+from ubpe_numba.text.pattern_time import seconds, too_long
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.unicode_classes import as_of
 from ubpe_numba.text.unicode_data import UNICODE_VERSION
@@ -95,6 +96,8 @@ def _check_folded(part: str) -> None:
 def spans(compiled: Any, text: str, unicode: str = VERSION_OF_OTHERS) -> list[tuple[int, int]]:
     """Where a pattern matches, as there: by a version of Unicode, no empty match right behind another match, none in no text.
 
+    ValueError if it takes too long, see pattern_time.py.
+
     >>> spans(re.compile("x*"), "ax")
     [(0, 0), (1, 2)]
     """
@@ -102,11 +105,16 @@ def spans(compiled: Any, text: str, unicode: str = VERSION_OF_OTHERS) -> list[tu
         return []
     found: list[tuple[int, int]] = []
     last = -1
-    for match in compiled.finditer(text if text.isascii() or unicode == UNICODE_VERSION else as_of(unicode, text)):
-        start, end = match.span()
-        if start < end or start != last:
-            found.append((start, end))
-            last = end
+    given = text if text.isascii() or unicode == UNICODE_VERSION else as_of(unicode, text)
+    limit = seconds(compiled.pattern, len(text))
+    try:
+        for match in compiled.finditer(given) if limit is None else compiled.finditer(given, timeout=limit):
+            start, end = match.span()
+            if start < end or start != last:
+                found.append((start, end))
+                last = end
+    except TimeoutError:
+        raise too_long(compiled.pattern, text, "pattern") from None
     return found
 
 

@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["size_of"]
+__all__ = ["CLASS", "COMMENT", "size_of"]
+
+#: Signs of a pattern, as regular expressions: a comment, and a class, within which there may be names such as [:alpha:].
+COMMENT, CLASS = r"\(\?#[^)]*\)?", r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]?"
 
 _HUGE = 1 << 40
-_SIGN = re.compile(
-    r"\\."
-    r"|\(\?#[^)]*\)?"  # a comment
-    r"|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]?"  # a class, within which there may be names such as [:alpha:]
-    r"|\{(?P<least>\d+)(?:,\d*)?\}|.",
-    re.DOTALL,
-)
+_SIGN = re.compile(rf"\\.|{COMMENT}|{CLASS}|\{{(?P<least>\d+)(?:,\d*)?\}}|.", re.DOTALL)
 _OTHER_SYNTAX = re.compile(r"\(\?[a-zA-Z0-9-]*[xV]")
 _ANY_INTERVAL = re.compile(r"\{\s*(\d[\d\s]*)")
 

@@ -8,6 +8,8 @@ import warnings
 from itertools import accumulate
 from typing import Any
 
+from ubpe_numba.runtime.warn import warn
+from ubpe_numba.text.pattern_time import may_take_long
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
 __all__ = ["PythonPattern"]
@@ -39,6 +41,11 @@ class PythonPattern(Pretokenizer):
     ValueError
         For a pattern that cannot be compiled, or with groups.
 
+    Warns
+    -----
+    RuntimeWarning
+        For a pattern that may take exponential time, such as ``(?:a+)+b``: `re` has no limit of time, unlike `Pretokenizer`.
+
     Examples
     --------
     >>> import numpy as np
@@ -58,6 +65,12 @@ class PythonPattern(Pretokenizer):
             raise TypeError(f"pretokenizer: expected a regular expression, got {pattern!r}")
         self.name, self.pattern, self.kernel, self._older, self._marks, self._compiled = None, pattern, None, None, None, None
         self._compiled = self._compile()
+        if may_take_long(pattern):
+            warn(
+                f"pretokenizer: {pattern!r:.200} may be tried in very many ways, and take exponential time on some texts: what "
+                "repeats or has alternatives in it stands in a repeat; re has no limit of time: only Ctrl-C in the main thread ends it",
+                RuntimeWarning,
+            )
 
     @property
     def unicode(self) -> str:
