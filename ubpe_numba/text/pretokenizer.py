@@ -63,8 +63,8 @@ class Pretokenizer:
     -----
     A pattern of a model file is run like any other. One that could be tried in very many ways, such as ``(a+)+b`` with its repeat
     in a repeat, may take 10 s and 0.1 ms a character of processor time for each document; then it is a ValueError. Others take
-    time that is at most quadratic in the length of a document, and Ctrl-C ends them. Two pre-tokenizers are equal if their patterns
-    and versions are.
+    time that is at most quadratic in the length of a document, and Ctrl-C ends them. Two pre-tokenizers are equal if their
+    patterns and versions are.
 
     Examples
     --------
