@@ -1,4 +1,4 @@
-"""Callers that share a process or take a tokenizer to another: asyncio, gevent, subinterpreters, pools by spawn and fork."""
+"""Callers that take a tokenizer elsewhere (asyncio, gevent, subinterpreters, pools of processes), and large numbers of things."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import subprocess
 import sys
 import textwrap
 import threading
+import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ import pytest
 import ubpe_numba
 from ubpe_numba import BPE
 from ubpe_numba.runtime import thread_pool, worker_threads
+from ubpe_numba.tokenizers import base
 
 PACKAGE = pathlib.Path(ubpe_numba.__file__).parent.parent
 RNG = np.random.default_rng(5)
@@ -240,3 +243,80 @@ def test_a_pool_of_threads(cls: Any) -> None:
     with concurrent.futures.ThreadPoolExecutor(4) as executor:
         assert [ids.tolist() for ids in executor.map(tok.encode, DOCS)] == want
         assert [doc.tolist() for doc in executor.map(tok.decode, want)] == DOCS
+
+
+# --- many documents, many words: what a call allocates and how often it calls, which says more than its time
+
+
+def allocated(call: Callable[[], object]) -> int:
+    """The most bytes that a call held at once, the second time, with what it returned."""
+    call()
+    tracemalloc.start()
+    try:
+        result = call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        del result
+
+
+@pytest.mark.parametrize("n", [20_000, 80_000])
+def test_short_documents_take_few_bytes_each(n: int) -> None:
+    lengths = np.random.default_rng(3).integers(0, 4, n)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    flat = np.random.default_rng(4).integers(0, 90, offsets[-1]).astype(np.int32)
+    tok = BPE(300, alphabet=90, n_threads=1).fit(flat, offsets=offsets, progress=False)
+    ids = tok.encode_batch(flat, offsets)
+    assert tok.decode_batch(ids).values.tolist() == flat.tolist()
+    fixed = 1 << 21
+    assert allocated(lambda: tok.encode_batch(flat, offsets)) < fixed + 40 * n
+    assert allocated(lambda: tok.decode_batch(ids)) < fixed + 40 * n
+    assert allocated(lambda: BPE(300, alphabet=90, n_threads=1).fit(flat, offsets=offsets, progress=False)) < 4 * fixed + 80 * n
+
+
+@pytest.mark.parametrize("pretokenizer", ["gpt2", r"\w+|\s"])
+def test_cuts_of_many_texts_are_not_hashed(pretokenizer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`np.unique` hashes what ascends already: of ten million short texts three quarters of a fit."""
+    if pretokenizer != "gpt2":
+        pytest.importorskip("regex")
+    hashed: list[int] = []
+    unique = np.unique
+
+    def counted(values: Any, *args: Any, **kwargs: Any) -> Any:
+        hashed.append(np.size(values))
+        return unique(values, *args, **kwargs)
+
+    texts = ["".join(map(chr, 97 + RNG.integers(0, 26, i % 4))) for i in range(3000)]
+    known = texts[5]
+    monkeypatch.setattr(np, "unique", counted)
+    tok = BPE.for_text(300, pretokenizer=pretokenizer, known_words=[known], special_tokens=["<s>"])
+    tok.fit(texts, boundaries=[[1] if i % 4 == 3 else [] for i in range(3000)], progress=False)
+    assert tok.decode_batch(tok.encode_batch([f"{text}<s>" for text in texts], allowed_special="all"))[7] == texts[7] + "<s>"
+    assert max(hashed, default=0) < 1000
+
+
+def test_documents_of_characters_are_decoded_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    one = base.text_of
+
+    def counted(points: Any) -> str:
+        calls.append(points.size)
+        return one(points)
+
+    monkeypatch.setattr(base, "text_of", counted)
+    texts = ["ab", "", "\ud800b", "\U0001f600a", "aé" * 9] * 20
+    tok = BPE(12).fit(texts, progress=False)
+    assert tok.decode_batch(tok.encode_batch(texts)) == texts
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("name", ["special_tokens", "known_words"])
+def test_a_short_text_does_not_wait_for_all_words(name: str) -> None:
+    """A document of two letters took three passes over all words, 0.2 ms of a hundred thousand."""
+    words = {name: [f"<{i:x}>" for i in range(30_000)]}
+    tok = BPE.for_text(300, **words).fit(["abab"], progress=False)  # type: ignore[arg-type]
+    options = {"allowed_special": "all"} if name == "special_tokens" else {}
+    word = tok.special_ids["<1a>"]
+    assert tok.encode("ab<1a>b", **options).tolist()[-2] == word
+    assert allocated(lambda: tok.encode("ab<1a>b", **options)) < 20_000
+    assert allocated(lambda: tok.encode_batch(["ab<1a>b", "b"], **options)) < 20_000

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.documents.normalise import code_points, text_of
+from ubpe_numba.runtime.arrays import distinct
 from ubpe_numba.runtime.extras import require
 from ubpe_numba.text.cut import PATTERNS, scan
 from ubpe_numba.text.mark_cuts import MarkCuts
@@ -158,7 +159,7 @@ class Pretokenizer:
             else:
                 found.append(begin + positions(text)[cuts])
         found.append(np.array(plain, np.int64))
-        return np.unique(np.concatenate(found))
+        return distinct(*found)
 
     def _cuts(self, text: str) -> list[int]:
         """Where matches start and end, in characters; empty matches are left out."""
