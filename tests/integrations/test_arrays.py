@@ -182,6 +182,83 @@ def test_columns_of_pandas(batch: Ragged) -> None:
         as_document(pd.Series([[1, 2]]))
 
 
+def test_columns_of_pandas_by_position() -> None:
+    """Whatever the index says, and however the values lie in memory."""
+    pd = needed("pandas")
+    documents = pd.Series(LISTS, index=[7, 7, -1, 3])
+    assert rows(as_documents(documents)) == LISTS
+    assert rows(as_documents(documents[::2])) == LISTS[::2]
+    assert rows(as_documents(documents[documents.map(len) > 2])) == [LISTS[0], LISTS[3]]
+    numbers = pd.Series(range(10), index=list("jihgfedcba"))
+    assert rows(as_documents(numbers[::-3])) == rows(as_document(numbers[::-3])) == [[9, 6, 3, 0]]
+    assert rows(as_documents([numbers[:2], numbers[::-5]])) == rows(as_documents(pd.Series([numbers[:2], numbers[::-5]])))
+    frame = pd.DataFrame(np.arange(12).reshape(3, 4), columns=["a", "a", "b", "c"], index=[5, 5, 0])
+    assert rows(as_documents(frame["b"])) == [[2, 6, 10]] and rows(as_document(frame.iloc[1])) == [[4, 5, 6, 7]]
+    assert rows(as_documents(frame.iloc[::-2])) == [[8, 9, 10, 11], [0, 1, 2, 3]]
+    for array in (pd.array([5, 7]), pd.Categorical([5, 7]), pd.Index([5, 7]), pd.Series([5, 7], dtype="category")):
+        assert rows(as_documents(array)) == rows(as_document(array)) == [[5, 7]]
+    assert rows(as_documents(pd.Categorical(["ab", "", "ab"]))) == [[97, 98], [], [97, 98]]
+    assert rows(as_document(pd.Series([5, 7, 5], dtype=pd.CategoricalDtype(pd.array([7, 5], dtype="Int8"))))) == [[5, 7, 5]]
+
+
+def test_columns_of_pandas_as_weights_and_ids() -> None:
+    pd = needed("pandas")
+    documents = pd.Series([[1, 2, 1, 2], [3], [1, 2, 3], []], index=[7, 7, -1, 3])
+    want = BPE(6, alphabet=4).fit(documents.tolist(), sample_weight=[1, 2, 3, 0], progress=False)
+    assert want.vocabulary.n_documents == 6
+    frame = pd.DataFrame({"other": [0, 0, 0, 0], "weight": [1, 2, 3, 0]}, index=[2, 1, 0, 3])
+    for weights in (
+        frame["weight"], frame["weight"].astype("Int64"), frame["weight"].astype("int8[pyarrow]"), pd.Index(frame["weight"]),
+        frame["weight"].astype("category"), pd.array([1, 2, 3, 0], dtype="UInt8"),
+    ):  # fmt: skip
+        made = BPE(6, alphabet=pd.Series([0, 1, 2, 3])).fit(documents, sample_weight=weights, progress=False)
+        assert made.vocabulary.merges is not None and want.vocabulary.merges is not None
+        assert made.vocabulary.merges.tolist() == want.vocabulary.merges.tolist()
+        assert made.vocabulary.n_documents == 6
+    ids = made.encode_batch(documents)
+    assert ids.to_lists() == [made.encode(doc).tolist() for doc in documents] == [i.tolist() for i in made.encode_iter(documents)]
+    assert made.decode(pd.Series(ids[0].tolist(), dtype="Int64", index=range(ids[0].size, 0, -1))).tolist() == documents.iloc[0]
+    assert made.decode_batch(pd.Series(ids.to_lists(), index=documents.index)).to_lists() == documents.tolist()
+    for bad, error, message in [
+        (pd.Series([1, 2, None, 0], dtype="Int64"), ValueError, "sample_weight: position 2 is missing"),
+        (pd.Series([1.0, 2, 3, 0]), TypeError, "sample_weight: .* got an array of float64"),
+        (pd.Series(pd.date_range("2020", periods=4)), TypeError, "sample_weight: .* got an array of datetime64"),
+        (frame, TypeError, "sample_weight: expected "),
+        (frame["weight"][1:], ValueError, "sample_weight: expected 4 weights, one for each document, got 3"),
+        (-frame["weight"], ValueError, "sample_weight: document 0: expected 0 or more, got -1"),
+    ]:
+        with pytest.raises(error, match=message):
+            BPE(6, alphabet=4).fit(documents, sample_weight=bad, progress=False)
+
+
+def test_columns_of_pandas_that_are_no_documents() -> None:
+    pd = needed("pandas")
+    dates = pd.Series(pd.date_range("2020", periods=3))
+    for bad, error, message in [
+        (dates, TypeError, "integers, got an array of datetime64"),
+        (dates.dt.tz_localize("UTC"), TypeError, "got Timestamp"),
+        (dates.astype("timestamp[ns][pyarrow]"), TypeError, "got Arrow's timestamp"),
+        (dates - dates, TypeError, "integers, got an array of timedelta64"),
+        (dates.dt.to_period("D"), TypeError, "got Period"),
+        (dates.to_frame(), TypeError, "integers, got an array of datetime64"),
+        (pd.DatetimeIndex(dates), TypeError, "integers, got an array of datetime64"),
+        (pd.Series(pd.interval_range(0, 3)), TypeError, "got Interval"),
+        (pd.Series([True, False]), TypeError, r"integers, got an array of bool, shape \(2,\); use astype\('uint8'\)"),
+        (pd.Series([True, None], dtype="boolean"), TypeError, "got True"),
+        (pd.Series([True], dtype="bool[pyarrow]"), TypeError, "got Arrow's bool; cast to uint8"),
+        (pd.Series([1, 2], dtype=object), TypeError, "a flat list of integers; for one document"),
+        (pd.Series(["ab", [1]]), TypeError, "documents of one kind, got str .document 0. and integers .document 1."),
+        (pd.array([1, None]), ValueError, "docs: position 1 is missing; drop missing values first"),
+        (pd.Series([5, 5, None], dtype=pd.CategoricalDtype([5])), ValueError, "docs: position 2 is missing"),
+        (pd.Categorical([None, 5]), ValueError, "docs: position 0 is missing"),
+        (pd.Categorical(["a", None]), TypeError, "document 1: expected one of .*, got nan"),
+        ([[1, pd.NA]], TypeError, "document 0, position 1: expected an integer, got <NA>"),
+        (pd.NaT, TypeError, "got NaTType"),
+    ]:
+        with pytest.raises(error, match=message):
+            as_documents(bad)
+
+
 def test_a_frame_of_one_column_of_texts() -> None:
     pd = needed("pandas")
     for column in (pd.Series(["low", "lower"]), pd.Series(["low", "lower"], dtype=object), pd.Series([b"ab", b""], dtype=object)):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.documents.normalise import Documents, code_points, text_of
-from ubpe_numba.runtime.arrays import offsets_of, places_of
+from ubpe_numba.runtime.arrays import distinct, offsets_of, places_of
 from ubpe_numba.vocabulary.segmenter import Segmenter
 
 __all__ = ["TextWords"]
@@ -52,7 +52,7 @@ class TextWords(NamedTuple):
         """
         given = Documents(code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts))), "str")
         found = segmenter.rewritten(segmenter.stretches(given, "documents"), None, trace)
-        segments, starts = np.unique(segmenter.segments(found)), found.cuts[found.first]
+        segments, starts = distinct(segmenter.segments(found)), found.cuts[found.first]
         at = np.searchsorted(segments, found.cuts[found.before])  # before which segment each special token stands
         edges = np.insert(segments, at, segments[at])
         text = text_of(found.values)

@@ -52,7 +52,7 @@ def unpacked(docs: Any, name: str) -> Any:
 
 
 def _of_pandas(docs: Any, cls: str, name: str) -> Any:
-    if cls == "Series":
+    if cls in ("Series", "IntegerArray", "Categorical"):
         return _of_series(docs, name)
     if cls == "DataFrame":
         return _of_frame(docs, name)
@@ -67,10 +67,12 @@ def _of_series(series: Any, name: str) -> Any:
     dtype = series.dtype
     if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", "") == "pyarrow":
         return series.array.__arrow_array__()
-    if hasattr(dtype, "numpy_dtype") and dtype.numpy_dtype.kind in "iu":  # integers that may be missing
-        if (at := np.flatnonzero(series.isna().to_numpy())).size:
+    of = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    of = getattr(of, "numpy_dtype", of if of is not dtype else None)
+    if getattr(of, "kind", "") in ("i", "u"):  # integers that may be missing
+        if (at := np.flatnonzero(np.asarray(series.isna()))).size:
             raise ValueError(f"{name}: position {at[0]} is missing; drop missing values first")
-        return series.to_numpy(dtype.numpy_dtype)
+        return series.to_numpy(of)
     array = series.to_numpy()
     return array if array.dtype.kind not in "OUST" else list(array)
 

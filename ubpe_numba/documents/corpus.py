@@ -9,7 +9,7 @@ import numpy as np
 
 from ubpe_numba.documents.counts import Counts, weights_of
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
-from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.arrays import describe, distinct
 
 
 class Corpus(NamedTuple):
@@ -142,5 +142,5 @@ def _inner(docs: Any, offsets: Any, boundaries: Any, read: Documents) -> tuple[n
         i = int(of[bad[0]])
         raise ValueError(f"boundaries: document {i}: position {positions[bad[0]]} is not in 0..{lengths[i]}")
     inside = (positions > 0) & (positions < lengths[of])
-    found = np.unique(np.stack([positions[inside] + cuts[of[inside]], of[inside]]), axis=1)
-    return found[0], found[1]
+    found = distinct(positions[inside] + cuts[of[inside]])
+    return found, np.searchsorted(cuts, found, side="right") - 1

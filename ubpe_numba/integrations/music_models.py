@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.runtime.arrays import distinct
 from ubpe_numba.tokenizers.bpe import BPE
 
 FIRST_CHARACTER = 33  # of the basic token 0, MidiTok's `CHR_ID_START`
@@ -84,7 +85,7 @@ class MusicAlphabet(NamedTuple):
         """
         alone = self.alone[symbols] if apart else np.zeros(symbols.size, bool)
         at = np.flatnonzero(alone)
-        cuts = np.unique(np.concatenate([cuts, at, at + 1]))
+        cuts = distinct(cuts, at, at + 1)
         if self.mark < 0 or symbols.size == 0:
             return Ragged(symbols, cuts), cuts
         moved = np.cumsum(~alone[cuts[:-1]])  # marks up to a document, its own included

@@ -9,10 +9,13 @@ single operations: they happen, or they do not.
     worker       get task 0, claim it, work, put it in `done`       a task that the caller has claimed first is left out
 
 There is one group of threads per process and size, made when first needed and again after a fork (threads do not survive a fork).
+There are none where gevent or eventlet has put its own in place of Python's: they take turns in one thread of the system, where
+a kernel that waits for another one would wait for ever.
 """
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import os
 import threading
@@ -111,8 +114,15 @@ def is_worker() -> bool:
     return getattr(_this_thread, "works", False)
 
 
+def are_green() -> bool:
+    """Whether what Python calls threads are greenlets, of gevent or eventlet, by now."""
+    return _thread.start_new_thread.__module__.partition(".")[0] in ("gevent", "eventlet")
+
+
 def submit(tasks: Sequence[Task[Any]], size: int) -> bool:
-    """Give tasks to the group of `size` threads; False if there can be none: limits of the system, the interpreter's end."""
+    """Give tasks to the group of `size` threads; False if there can be none: greenlets, limits of the system, the end."""
+    if are_green():
+        return False
     process = os.getpid()
     with _lock:
         for key in [key for key in _groups if key[0] != process]:
@@ -160,7 +170,7 @@ def apart(call: Callable[[], T]) -> T:
 
 def _new(size: int) -> Group | None:
     try:
-        return None if _ended else Group(size)
+        return None if _ended or are_green() else Group(size)
     except RuntimeError:
         return None
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ubpe_numba.documents.normalise import code_points, text_of
 from ubpe_numba.errors import quoted, shortened
+from ubpe_numba.runtime.arrays import distinct
 from ubpe_numba.runtime.extras import require
 from ubpe_numba.text.cut import PATTERNS, scan
 from ubpe_numba.text.mark_cuts import MarkCuts
@@ -159,7 +160,7 @@ class Pretokenizer:
             else:
                 found.append(begin + positions(text)[cuts])
         found.append(np.array(plain, np.int64))
-        return np.unique(np.concatenate(found))
+        return distinct(*found)
 
     def _cuts(self, text: str) -> list[int]:
         """Where matches start and end, in characters; empty matches are left out."""

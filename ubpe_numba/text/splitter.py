@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.runtime.arrays import distinct
 from ubpe_numba.text.byte_characters import bytes_of
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter_fields import step_of
@@ -160,7 +161,7 @@ class Splitter:
         assert self.cutters is not None
         for cutter in self.cutters:
             offsets = cutter.split(values, offsets)
-        return np.unique(offsets) if not self.cutters else offsets
+        return distinct(offsets) if not self.cutters else offsets
 
     def pieces(self, text: str, at_start: bool = True) -> list[str]:
         """The pieces of a text, bytes as they are named by GPT-2's table if there is a ByteLevel step.

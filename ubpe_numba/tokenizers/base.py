@@ -19,7 +19,7 @@ from ubpe_numba.coding.encoder_stream import EncoderStream, stream_of
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.skipped_ids import ids_to_skip, read_left
 from ubpe_numba.documents.corpus import Corpus
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents
+from ubpe_numba.documents.normalise import Documents, as_document, as_documents, text_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import read_documents
 from ubpe_numba.errors import NotFittedError, UnknownTokenError
@@ -1695,11 +1695,13 @@ class Tokenizer(ABC):
         places = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
         if out is not None:
             return [symbols[a:b] for a, b in places]
-        if model.segmenter.encoding is None:
-            texts = (model.alphabet.output(self._coder.decoder.text(symbols[a:b])) for a, b in places)
-            return [model.segmenter.restored(text, errors) for text in texts]
         if (decoding := model.segmenter.decoding) is not None and decoding.n:
             places = [(a + decoding.n_stripped(symbols[a:b]), b) for a, b in places]
+        if model.segmenter.encoding is None and model.alphabet.kind == "str":
+            whole = text_of(symbols)  # slices of it cost a third of as many texts of arrays
+            return [model.segmenter.restored(whole[a:b], errors) for a, b in places]
+        if model.segmenter.encoding is None:
+            return [model.alphabet.output(symbols[a:b]) for a, b in places]
         view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
         return [str(view[a:b], "utf-8", errors) for a, b in places]
 

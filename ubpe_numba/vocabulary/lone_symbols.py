@@ -19,7 +19,7 @@ import numpy as np
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import as_document
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import describe, integers_of
+from ubpe_numba.runtime.arrays import describe, distinct, integers_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -92,7 +92,7 @@ class LoneSymbols(NamedTuple):
         `values` are symbols of documents, from ``offsets[0]`` to ``offsets[-1]``. O(symbols in documents).
         """
         if not symbols.size:
-            return np.unique(offsets)
+            return distinct(offsets)
         wanted = Alphabet.from_symbols(symbols, self.kind)
         marked = np.zeros(values.size + 1, bool)
         for start in range(int(offsets[0]), int(offsets[-1]), _CHUNK):

@@ -15,7 +15,7 @@ from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import check_fields, integers_of, places_of
+from ubpe_numba.runtime.arrays import check_fields, distinct, integers_of, places_of
 from ubpe_numba.text import rewrite
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pretokenizer import Pretokenizer
@@ -190,7 +190,7 @@ class Segmenter(NamedTuple):
         there.
         """
         special = self.special
-        late = special is not None and bool(special.is_normalized().any())
+        late = special is not None and special.has_normalized
         odd = self.unknown is not None or (special is not None and special.has_flags)  # ids do not tell lengths
         if not self.rewrites and not late and not (trace and odd):
             return pieces
@@ -207,7 +207,7 @@ class Segmenter(NamedTuple):
             change = None if self.normalizer is None else self.normalizer.apply
             pieces, cuts, origins = without_late_words(special, change, pieces._replace(values=values), cuts, origins, chosen)
             values = pieces.values
-        whole = np.unique(cuts)
+        whole = distinct(cuts)
         first, before = (np.searchsorted(whole, cuts[at]) for at in (pieces.first, pieces.before))
         if splitter is not None:
             at_start = np.zeros(whole.size, bool)

@@ -60,12 +60,18 @@ class SpecialTokens:
         The symbols of all words, as `Documents` holds them.
     flags : uint8[w] or None
         The flags of each word; None if there are none.
+    has_normalized : bool
+        Whether some are found in normalised text.
     found : bool[w]
         Which words are found in texts at all.
     shared : bool
         Whether a word may have the id of a token of the vocabulary.
+    lengths : int64[w]
+        The symbols of each word.
     number : dict
         The index of each word.
+    choices : dict
+        Which words a call looks for, of choices that were made before (`stretches.py`).
     """
 
     def __init__(
@@ -80,6 +86,7 @@ class SpecialTokens:
         """Store the words; ValueError for one that is empty or there twice."""
         self.kind, self.words, self.ids, self.always, self.shared = kind, words, ids, always, shared
         self.flags = np.array([flags.get(word, 0) for word in words], np.uint8) if flags else None
+        self.has_normalized = self.flags is not None and bool((self.flags & NORMALIZED).any())
         self.found = np.ones(len(words), bool) if self.flags is None else self.flags & ONLY_DECODED == 0
         rows = list(map(utf8_document if kind == "bytes" else as_document, words))
         for word, row in zip(words, rows, strict=True):
@@ -89,7 +96,9 @@ class SpecialTokens:
         if kind == "int" and -(2**31) <= self.values.min() <= self.values.max() < 2**31:
             self.values = self.values.astype(np.int32)  # so that decoded documents are no wider than without special tokens
         self.offsets = offsets_of(np.array([row.values.size for row in rows]))
+        self.lengths = np.diff(self.offsets)
         self.number = {word: i for i, word in enumerate(words)}
+        self.choices: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
         if len({row.values.tobytes() for row in rows}) < len(words):
             raise ValueError("special_tokens: one is there twice, or is a known word too")
         self._normalized: tuple[Callable[[str], str] | None, tuple[SpecialTokens, np.ndarray]] | None = None
@@ -185,7 +194,7 @@ class SpecialTokens:
         White space that belongs to a word is part of it, but for that which is a word itself. As in the package tokenizers, a
         word that is not allowed still hides those that it overlaps. O(words), and the white space beside them.
         """
-        sizes = np.diff(self.offsets)[words]
+        sizes = self.lengths[words]
         if self.flags is None or not (self.flags[words] & _SIDES).any():
             return at, words, sizes
         values, offsets, _ = documents
@@ -225,7 +234,7 @@ class SpecialTokens:
             return none, none
         self._finder = self._finder or self._automaton()
         alphabet, edges, states, word_of = self._finder
-        lengths, chosen = np.diff(self.offsets), active.astype(np.uint8)
+        lengths, chosen = self.lengths, active.view(np.uint8)
         found = np.empty(values.size, np.int32)
         n = find_words.find_words(alphabet.lookup(values), offsets, edges, states, word_of, lengths, chosen, found)
         at = np.flatnonzero(found >= 0) if n else none
@@ -243,7 +252,7 @@ class SpecialTokens:
 
     def _automaton(self) -> _Finder:
         alphabet = Alphabet.from_symbols(np.unique(self.values), self.kind)
-        lengths = np.diff(self.offsets)
+        lengths = self.lengths
         symbols, n = alphabet.lookup(self.values), alphabet.size
         multiple = np.flatnonzero(lengths > 1)
         word_of = np.full(n + multiple.size, -1, np.int32)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.errors import SpecialTokenError
-from ubpe_numba.runtime.arrays import offsets_of, places_of
+from ubpe_numba.runtime.arrays import distinct, offsets_of, places_of
 from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
@@ -77,7 +77,8 @@ def without_words(
         active, forbidden = _active(special, chosen)
         if values.size:
             text = Documents(values, offsets, kind)
-            at, words, sizes = special.within(text, *special.find(text, active & ~special.is_normalized()))
+            early = active & ~special.is_normalized() if special.has_normalized else active
+            at, words, sizes = special.within(text, *special.find(text, early))
         if forbidden[words].any():
             i = int(np.argmax(forbidden[words]))
             document = int(np.searchsorted(offsets, at[i], side="right")) - 1
@@ -88,7 +89,7 @@ def without_words(
             left = at - taken[:-1]
             values = np.delete(values, places_of(at, sizes))
             offsets = offsets - taken[np.searchsorted(at, offsets)]
-    cuts = np.unique(np.concatenate([offsets, left]))
+    cuts = distinct(offsets, left)
     if lone is not None:
         cuts = lone.cuts(values, cuts, lone.breaks)
     return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left), owners, sizes, begins)
@@ -161,7 +162,7 @@ def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, wor
     owners = np.searchsorted(pieces.cuts[pieces.first], at, side="right") - 1
     left = at - np.arange(at.size)
     cuts = pieces.cuts - np.searchsorted(at, pieces.cuts)
-    new = np.unique(np.concatenate([cuts, left]))
+    new = distinct(cuts, left)
     order = np.argsort(np.concatenate([2 * pieces.cuts[pieces.before], 2 * at + 1]), kind="stable")  # words before a symbol first
     pairs = (
         (pieces.words, np.full(at.size, word)),
@@ -171,7 +172,7 @@ def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, wor
         (pieces.sizes, np.ones(at.size, np.int64)),
     )
     words, places, before, of, sizes = (np.concatenate(pair)[order] for pair in pairs)
-    inner = np.unique(np.concatenate([segments - np.searchsorted(at, segments), left]))
+    inner = distinct(segments - np.searchsorted(at, segments), left)
     return Stretches(
         np.delete(pieces.values, at), new, np.searchsorted(new, cuts[pieces.first]), words, places, before, of, sizes,
         pieces.begins, inner, None if pieces.origins is None else np.delete(pieces.origins, at),
@@ -179,7 +180,20 @@ def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, wor
 
 
 def _active(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
-    """bool[w] twice: the words to look for, and those of them that are an error."""
+    """bool[w] twice, not to be written to: the words to look for, and those of them that are an error.
+
+    Made once for each choice that names no word: a short document does not wait for a look at a hundred thousand words.
+    """
+    named = chosen is None or (isinstance(chosen.allowed, str) and isinstance(chosen.disallowed, str))
+    if not named:
+        return _actives(special, chosen)
+    if (made := special.choices.get(chosen)) is None:
+        made = special.choices[chosen] = _actives(special, chosen)
+    return made
+
+
+def _actives(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
+    """`_active` of a choice that is not known yet. O(words)."""
     if chosen is None:
         return special.found, np.zeros(len(special.words), bool)
     some = special.found & ~special.always

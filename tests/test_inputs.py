@@ -1,0 +1,322 @@
+"""Callers that take a tokenizer elsewhere (asyncio, gevent, subinterpreters, pools of processes), and large numbers of things."""
+
+from __future__ import annotations
+
+import _thread
+import asyncio
+import concurrent.futures
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+import threading
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ubpe_numba
+from ubpe_numba import BPE
+from ubpe_numba.runtime import thread_pool, worker_threads
+from ubpe_numba.tokenizers import base
+
+PACKAGE = pathlib.Path(ubpe_numba.__file__).parent.parent
+RNG = np.random.default_rng(5)
+DOCS = [RNG.integers(0, 50, n).tolist() for n in RNG.integers(0, 80, 200)]
+LARGE = [RNG.integers(0, 50, 400_000) for _ in range(3)]
+
+
+def fitted(cls: Any, **params: Any) -> Any:
+    return cls(150, alphabet=50, **params).fit(DOCS, progress=False)
+
+
+def run(script: str, path: pathlib.Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run a script, which a file holds, so that processes it spawns can import it."""
+    path.write_text(textwrap.dedent(script), encoding="utf-8")
+    command = [sys.executable, *options, str(path)]
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE)}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+# --- asyncio
+
+
+def test_many_tasks_of_asyncio(cls: Any) -> None:
+    """In the thread of the loop, and in threads of its executor."""
+    tok = fitted(cls)
+    want = [tok.encode(doc).tolist() for doc in DOCS]
+
+    async def direct(doc: list[int]) -> list[int]:
+        await asyncio.sleep(0)
+        return list(tok.encode(doc).tolist())
+
+    async def main() -> None:
+        assert await asyncio.gather(*map(direct, DOCS)) == want
+        found = await asyncio.gather(*(asyncio.to_thread(tok.encode, doc) for doc in DOCS))
+        assert [ids.tolist() for ids in found] == want
+        batches = await asyncio.gather(*(asyncio.to_thread(tok.encode_batch, DOCS) for _ in range(8)))
+        assert all(batch.to_lists() == want for batch in batches)
+
+    asyncio.run(main())
+
+
+def test_a_loop_goes_on_while_a_thread_encodes_and_a_cancelled_task_ends() -> None:
+    tok = fitted(BPE, n_threads=2)
+    want = tok.encode_batch(LARGE).values.tolist()
+
+    async def main() -> None:
+        task = asyncio.create_task(asyncio.to_thread(tok.encode_batch, LARGE * 20))
+        await asyncio.sleep(0)
+        turns = 0
+        while not task.done():
+            await asyncio.sleep(0)
+            turns += 1
+        assert turns > 10
+        assert task.result()[1].size == tok.encode(LARGE[1]).size
+        task = asyncio.create_task(asyncio.to_thread(tok.encode_batch, LARGE * 20))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await asyncio.to_thread(tok.encode_batch, LARGE)).values.tolist() == want  # beside what still runs
+
+    asyncio.run(main())
+
+
+# --- gevent, eventlet
+
+GREEN = """
+from gevent import monkey
+monkey.patch_all()
+import gevent, numpy as np
+from gevent.threadpool import ThreadPool
+from ubpe_numba import BPE, UBPE
+rng = np.random.default_rng(0)
+docs, large = [rng.integers(0, 50, 60).tolist() for _ in range(99)], [rng.integers(0, 50, 400_000) for _ in range(5)]
+for cls, options in ((BPE, {}), (UBPE, {"objective": "shortest"})):
+    tok = cls(200, alphabet=50, n_threads=2, **options).fit(docs, progress=False)
+    want = [tok.encode(doc).tolist() for doc in docs]
+    assert [g.get().tolist() for g in [gevent.spawn(tok.encode, doc) for doc in docs]] == want
+    ids = tok.encode_batch(large).values.tolist()
+    greenlets = [gevent.spawn(tok.encode_batch, large) for _ in range(3)]
+    gevent.joinall(greenlets)
+    assert all(g.value.values.tolist() == ids for g in greenlets)
+    assert ThreadPool(2).spawn(tok.encode_batch, large).get().values.tolist() == ids
+    with gevent.Timeout(0.001, False):
+        tok.fit(large, progress=False)
+    greenlets = [gevent.spawn(cls(60, alphabet=50, n_threads=2, **options).fit, large, progress=False) for _ in range(2)]
+    gevent.joinall(greenlets)
+    assert greenlets[0].value.fingerprint == greenlets[1].value.fingerprint
+    greenlets[0].value.fit([np.concatenate(large)] * 2, progress=False)
+print("end")
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("gevent") is None, reason="gevent is not installed: pip install gevent")
+def test_gevent(tmp_path: pathlib.Path) -> None:
+    """A fit on two threads waited for ever: its helper, a greenlet, had the only thread of the system."""
+    done = run(GREEN, tmp_path / "green.py")
+    assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
+
+
+@pytest.mark.parametrize("library", ["gevent.thread", "eventlet.green.thread"])
+def test_greenlets_are_given_no_work(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: set[str] = set()
+
+    def work(begin: int, end: int) -> int:
+        used.add(threading.current_thread().name)
+        return end - begin
+
+    here = threading.current_thread().name
+    chunks = [(0, 1), (1, 3), (3, 6)]
+    assert thread_pool.run(work, chunks, 2) == [1, 2, 3]
+    assert here not in used
+    used.clear()
+
+    def greenlet() -> None: ...
+
+    greenlet.__module__ = library
+    monkeypatch.setattr(_thread, "start_new_thread", greenlet)
+    assert worker_threads.are_green()
+    assert thread_pool.run(work, chunks, 2) == [1, 2, 3]  # though there are threads from before
+    assert thread_pool.together(lambda: work(0, 9), lambda me: work(0, me), lambda: None, 2) == 9
+    assert worker_threads.apart(lambda: work(0, 5)) == 5
+    assert used == {here}
+
+
+# --- subinterpreters
+
+SUB = """
+import sys
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+CODE = '''
+try:
+    from ubpe_numba import BPE
+    tok = BPE(6, alphabet=4).fit([[0, 1, 0, 1]] * 3, progress=False)
+    assert tok.encode_batch([[0, 1, 2]]).to_lists() == [[4, 2]]
+    print("works")
+except ImportError as error:
+    print("refused")
+'''
+run = getattr(interpreters, "run_string", None) or interpreters.exec
+{first}
+for _ in range(3):
+    made = interpreters.create()
+    error = run(made, CODE)
+    assert error is None, error
+    interpreters.destroy(made)
+sys.stdout.flush()
+print("end")
+"""
+MAIN = "from ubpe_numba import BPE; BPE(6, alphabet=4).fit([[0, 1, 0, 1]], progress=False).encode([0, 1])"
+
+
+@pytest.mark.parametrize("first", ["", MAIN], ids=["subinterpreter first", "main first"])
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="interpreters of their own lock, and another module from Python 3.13 on")
+def test_subinterpreters(first: str, tmp_path: pathlib.Path) -> None:
+    """NumPy can be imported in one interpreter of a process: there all works, the others get its ImportError; none crashes."""
+    done = run(SUB.format(first=first), tmp_path / "sub.py", "-W", "ignore")
+    assert done.returncode == 0, done.stderr
+    answers = done.stdout.split()
+    assert answers[-1] == "end" and set(answers[:-1]) <= {"works", "refused"} and len(answers) == 4
+    assert answers[1] == "refused"
+
+
+# --- pools of processes
+
+POOLS = """
+import concurrent.futures, multiprocessing, sys
+from ubpe_numba import BPE, UBPE, UBPEClassic
+
+class Dataset:
+    "As a DataLoader takes them: of items by number, pickled to each worker or inherited by it."
+    def __init__(self, tok, docs):
+        self.tok, self.docs = tok, docs
+    def __len__(self):
+        return len(self.docs)
+    def __getitem__(self, i):
+        return self.tok.encode(self.docs[i]).tolist()
+
+def begin(dataset):
+    global held
+    held = dataset
+
+def item(i):
+    return held[i]
+
+def batch(begin):
+    return held.tok.encode_batch(held.docs[begin : begin + 10]).to_lists()
+
+if __name__ == "__main__":
+    docs = [[(i * j * j) % 40 for j in range(i % 50)] for i in range(60)]
+    for cls in (BPE, UBPEClassic, UBPE):
+        tok = cls(80, alphabet=40, n_threads=2).fit(docs * 9, progress=False)
+        dataset = Dataset(tok, docs)
+        want = [dataset[i] for i in range(60)]
+        context = multiprocessing.get_context(sys.argv[1])
+        with context.Pool(2, begin, (dataset,)) as pool:
+            assert pool.map(item, range(60)) == want
+            assert sum(pool.map(batch, range(0, 60, 10)), []) == want
+        with concurrent.futures.ProcessPoolExecutor(2, context, begin, (dataset,)) as executor:
+            assert list(executor.map(item, range(60))) == want
+    print("end")
+"""
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"] if os.name == "posix" else ["spawn"])
+def test_a_dataset_that_holds_a_tokenizer_in_pools(method: str, tmp_path: pathlib.Path) -> None:
+    script = POOLS.replace("sys.argv[1]", repr(method))
+    done = run(script, tmp_path / "pools.py", "-W", "error", "-W", "ignore:This process:DeprecationWarning")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_a_pool_of_threads(cls: Any) -> None:
+    tok = fitted(cls)
+    want = [tok.encode(doc).tolist() for doc in DOCS]
+    with concurrent.futures.ThreadPoolExecutor(4) as executor:
+        assert [ids.tolist() for ids in executor.map(tok.encode, DOCS)] == want
+        assert [doc.tolist() for doc in executor.map(tok.decode, want)] == DOCS
+
+
+# --- many documents, many words: what a call allocates and how often it calls, which says more than its time
+
+
+def allocated(call: Callable[[], object]) -> int:
+    """The most bytes that a call held at once, the second time, with what it returned."""
+    call()
+    tracemalloc.start()
+    try:
+        result = call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        del result
+
+
+@pytest.mark.parametrize("n", [20_000, 80_000])
+def test_short_documents_take_few_bytes_each(n: int) -> None:
+    lengths = np.random.default_rng(3).integers(0, 4, n)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    flat = np.random.default_rng(4).integers(0, 90, offsets[-1]).astype(np.int32)
+    tok = BPE(300, alphabet=90, n_threads=1).fit(flat, offsets=offsets, progress=False)
+    ids = tok.encode_batch(flat, offsets)
+    assert tok.decode_batch(ids).values.tolist() == flat.tolist()
+    fixed = 1 << 21
+    assert allocated(lambda: tok.encode_batch(flat, offsets)) < fixed + 40 * n
+    assert allocated(lambda: tok.decode_batch(ids)) < fixed + 40 * n
+    assert allocated(lambda: BPE(300, alphabet=90, n_threads=1).fit(flat, offsets=offsets, progress=False)) < 4 * fixed + 80 * n
+
+
+@pytest.mark.parametrize("pretokenizer", ["gpt2", r"\w+|\s"])
+def test_cuts_of_many_texts_are_not_hashed(pretokenizer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`np.unique` hashes what ascends already: of ten million short texts three quarters of a fit."""
+    if pretokenizer != "gpt2":
+        pytest.importorskip("regex")
+    hashed: list[int] = []
+    unique = np.unique
+
+    def counted(values: Any, *args: Any, **kwargs: Any) -> Any:
+        hashed.append(np.size(values))
+        return unique(values, *args, **kwargs)
+
+    texts = ["".join(map(chr, 97 + RNG.integers(0, 26, i % 4))) for i in range(3000)]
+    known = texts[5]
+    monkeypatch.setattr(np, "unique", counted)
+    tok = BPE.for_text(300, pretokenizer=pretokenizer, known_words=[known], special_tokens=["<s>"])
+    tok.fit(texts, boundaries=[[1] if i % 4 == 3 else [] for i in range(3000)], progress=False)
+    assert tok.decode_batch(tok.encode_batch([f"{text}<s>" for text in texts], allowed_special="all"))[7] == texts[7] + "<s>"
+    assert max(hashed, default=0) < 1000
+
+
+def test_documents_of_characters_are_decoded_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    one = base.text_of
+
+    def counted(points: Any) -> str:
+        calls.append(points.size)
+        return one(points)
+
+    monkeypatch.setattr(base, "text_of", counted)
+    texts = ["ab", "", "\ud800b", "\U0001f600a", "aé" * 9] * 20
+    tok = BPE(12).fit(texts, progress=False)
+    assert tok.decode_batch(tok.encode_batch(texts)) == texts
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("name", ["special_tokens", "known_words"])
+def test_a_short_text_does_not_wait_for_all_words(name: str) -> None:
+    """A document of two letters took three passes over all words, 0.2 ms of a hundred thousand."""
+    words = {name: [f"<{i:x}>" for i in range(30_000)]}
+    tok = BPE.for_text(300, **words).fit(["abab"], progress=False)  # type: ignore[arg-type]
+    options = {"allowed_special": "all"} if name == "special_tokens" else {}
+    word = tok.special_ids["<1a>"]
+    assert tok.encode("ab<1a>b", **options).tolist()[-2] == word
+    assert allocated(lambda: tok.encode("ab<1a>b", **options)) < 20_000
+    assert allocated(lambda: tok.encode_batch(["ab<1a>b", "b"], **options)) < 20_000
