@@ -6,6 +6,7 @@ Nothing is imported here: a class tells by its module what it is.
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.arrow import Flat, checked, has_arrow, read_arrow_document, rows_of
 from ubpe_numba.documents.arrow_columns import Column, Kind
+from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import check_offsets, describe, offsets_of, plain
 
 __all__ = ["unpacked"]
@@ -59,6 +61,8 @@ def _of_pandas(docs: Any, cls: str, name: str) -> Any:
         return _of_groups(docs, name)
     if cls == "DataFrameGroupBy":
         raise TypeError(f"{name}: expected documents, got groups of a DataFrame; select a column: groupby(...)['column']")
+    if cls.endswith("Array") and hasattr(docs, "isna"):  # what a Series holds, which NumPy makes float64 of where one is missing
+        return _of_series(sys.modules["pandas"].Series(docs, copy=False), name)
     return docs
 
 
@@ -86,11 +90,11 @@ def _integers_of(series: Any, name: str) -> NDArray[Any] | None:
 def _of_frame(frame: Any, name: str) -> Any:
     columns: list[NDArray[Any]] = []
     for j, label in enumerate(frame.columns):
-        column = _integers_of(frame.iloc[:, j], f"{name}: column {label!r}")
+        column = _integers_of(frame.iloc[:, j], f"{name}: column {quoted(label)}")
         if column is None:
             if len(frame.columns) == 1:
                 return _of_series(frame.iloc[:, 0], name)
-            names = ", ".join(map(repr, frame.columns))
+            names = listed(frame.columns)
             raise TypeError(f"{name}: expected a sequence of documents, got a table of {names}; give one column of it")
         columns.append(column)
     if len(columns) < 2:
