@@ -2,11 +2,53 @@
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
 __all__ = ["LocatedError", "ModelFormatError", "NotFittedError", "SpecialTokenError", "UnknownSymbolError", "UnknownTokenError"]
 
 Self = TypeVar("Self", bound="LocatedError")
+
+_REPR = reprlib.Repr()
+_REPR.maxstring, _REPR.maxother, _REPR.maxlong = 80, 1 << 16, 80
+_REPR.maxlevel, _REPR.maxtuple, _REPR.maxlist, _REPR.maxdict, _REPR.maxset = 4, 20, 20, 20, 20
+
+
+def quoted(value: object, most: int = 80) -> str:
+    """What stands in a message for a value from a file or a user: its `repr`, of which at most `most` characters are shown.
+
+    Every message that quotes such a value does so by this function, so that none is longer than a screen, whatever a file holds.
+
+    >>> quoted("low"), quoted(["a", 1]), quoted("x" * 100, 12)
+    ("'low'", "['a', 1]", "'xxxxxxxx...")
+    """
+    if isinstance(value, (str, bytes, bytearray)):
+        return shortened(repr(value[: most + 1]), most)  # without making the `repr` of a gigabyte
+    try:
+        return shortened(_REPR.repr(value), most)
+    except Exception:  # of a number of thousands of digits, or of a class of the user's
+        return f"<{type(value).__name__[:most]}>"
+
+
+def shortened(message: object, most: int = 200) -> str:
+    """At most `most` characters of a text, or of the message of an error of another library; what is longer ends in dots.
+
+    >>> shortened("abcdef", 5), shortened("abcde", 5)
+    ('ab...', 'abcde')
+    """
+    text = str(message)
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def listed(values: Iterable[object], most: int = 6) -> str:
+    """What stands in a message for names from a file or a user: the first of them, each quoted, and dots where there are more.
+
+    >>> listed(["a", "b"]), listed(range(9), 3), listed([])
+    ("'a', 'b'", '0, 1, 2, ...', '')
+    """
+    shown = [quoted(value, 40) for _, value in zip(range(most + 1), values, strict=False)]
+    return ", ".join([*shown[:most], *(["..."] if len(shown) > most else [])])
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -67,7 +109,7 @@ class UnknownSymbolError(LocatedError):
         self.position = position
         self.symbol = symbol
         self.hint = hint
-        super().__init__(f"document {document}, position {position}: symbol {symbol!r} is not in the alphabet{hint}")
+        super().__init__(f"document {document}, position {position}: symbol {quoted(symbol)} is not in the alphabet{hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.document, self.position, self.symbol, self.hint), {"args": self.args}
@@ -111,8 +153,8 @@ class SpecialTokenError(LocatedError):
         self.position = position
         self.token = token
         super().__init__(
-            f"document {document}, position {position}: {token!r} is a special token; allow it by allowed_special={{...}} or "
-            "'all', or take it for ordinary symbols by disallowed_special='none'"
+            f"document {document}, position {position}: {quoted(token)} is a special token; allow it by "
+            "allowed_special={...} or 'all', or take it for ordinary symbols by disallowed_special='none'"
         )
 
     def __reduce__(self) -> tuple[object, ...]:

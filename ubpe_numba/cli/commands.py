@@ -18,7 +18,7 @@ from ubpe_numba.cli import explore as page
 from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_table
 from ubpe_numba.cli.read import SPECIAL, STANDARD, Form, Reader, integer_type
 from ubpe_numba.cli.write import check_output, output, write_documents
-from ubpe_numba.errors import LocatedError, ModelFormatError, SpecialTokenError
+from ubpe_numba.errors import LocatedError, ModelFormatError, SpecialTokenError, quoted
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.load import TOKENIZERS, load
@@ -200,15 +200,15 @@ def _symbols(rows: str) -> dict[bytes, int]:
     alphabet: dict[bytes, int] = {}
     first, *others = rows.split(",")
     if not first:
-        raise ValueError(f"--symbols: expected characters, before a comma too, got {rows!r}")
+        raise ValueError(f"--symbols: expected characters, before a comma too, got {quoted(rows)}")
     for row in (first, *others):
         if len(row) > len(first):
-            raise ValueError(f"--symbols: {row!r} has more characters than {first!r}, whose ids it shares")
+            raise ValueError(f"--symbols: {quoted(row)} has more characters than {quoted(first)}, whose ids it shares")
         for i, symbol in enumerate(row):
             if ord(symbol) > 127:
-                raise ValueError(f"--symbols: expected characters of one byte, got {symbol!r}")
+                raise ValueError(f"--symbols: expected characters of one byte, got {quoted(symbol)}")
             if symbol.encode() in alphabet:
-                raise ValueError(f"--symbols: {symbol!r} is there twice")
+                raise ValueError(f"--symbols: {quoted(symbol)} is there twice")
             alphabet[symbol.encode()] = i
     return alphabet
 
@@ -247,7 +247,7 @@ def _placed(reader: Reader | None) -> Iterator[None]:
         path, number = reader.place(error.document)
         what = str(error).partition(", ")[2]
         if isinstance(error, SpecialTokenError):
-            what = f"position {error.position}: {error.token!r} is a special token; see --special"
+            what = f"position {error.position}: {quoted(error.token)} is a special token; see --special"
         raise ValueError(f"{path}: document {number}, {what}") from None
 
 
@@ -336,14 +336,14 @@ def _integer(symbol: str, name: str) -> int:
     try:
         return int(symbol)
     except ValueError:
-        raise ValueError(f"--{name.replace('_', '-')}: the documents are integers, got {symbol!r}") from None
+        raise ValueError(f"--{name.replace('_', '-')}: the documents are integers, got {quoted(symbol)}") from None
 
 
 def _word(text: str) -> tuple[str, int]:
     """A special token and its id, from WORD=ID."""
     word, _, number = text.rpartition("=")
     if not word or not number.isdecimal():
-        raise ValueError(f"--special-token: expected WORD=ID, got {text!r}")
+        raise ValueError(f"--special-token: expected WORD=ID, got {quoted(text)}")
     return word, int(number)
 
 

@@ -15,6 +15,7 @@ import warnings
 from typing import Any, NoReturn
 
 from ubpe_numba import __version__
+from ubpe_numba.errors import quoted
 
 _TOKENIZERS = ("BPE", "UBPE", "UBPEClassic")
 _DOCUMENTS = ("text", "jsonl", "npy", "npz", "raw")
@@ -101,7 +102,7 @@ def _bytes(text: str) -> int:
     """A number of bytes such as 500M or 2G."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([kKMGT]?)B?", text)
     if not found:
-        raise argparse.ArgumentTypeError(f"expected a number of bytes such as 500M or 2G, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number of bytes such as 500M or 2G, got {quoted(text)}")
     return int(float(found[1]) * 1000 ** ("kMGT".index(found[2].replace("K", "k")) + 1 if found[2] else 0))
 
 

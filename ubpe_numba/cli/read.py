@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
+from ubpe_numba.errors import quoted, shortened
 
 __all__ = ["ARRAYS", "COMPRESSED", "STANDARD", "Form", "Reader", "format_of", "integer_type"]
 
@@ -206,7 +207,7 @@ class Reader:
             raise ValueError(f"{where}: not valid JSON: {error}") from None
         if isinstance(value, dict):
             if self.form.field not in value:
-                raise ValueError(f"{where}: no field {self.form.field!r}, say another with --field")
+                raise ValueError(f"{where}: no field {quoted(self.form.field)}, say another with --field")
             value = value[self.form.field]
         if isinstance(value, str):
             return value.encode("utf-8", "surrogatepass")
@@ -228,7 +229,7 @@ class Reader:
             except OSError:
                 raise
             except Exception as error:  # NumPy and zipfile raise many types for a damaged file
-                raise ValueError(f"{path}: not a valid {form} file: {error}") from None
+                raise ValueError(f"{path}: not a valid {form} file: {shortened(error)}") from None
         if form == "npz":
             return as_documents(values, offsets, name=path)
         if not isinstance(found, np.ndarray):
@@ -257,7 +258,7 @@ def integer_type(name: str | None, option: str) -> np.dtype[Any]:
     except TypeError:
         dtype = None
     if dtype is None or dtype.kind not in "iu":
-        raise ValueError(f"{option}: expected a type of integers such as uint8 or int16, got {name}")
+        raise ValueError(f"{option}: expected a type of integers such as uint8 or int16, got {shortened(name)}")
     return dtype
 
 

@@ -13,7 +13,7 @@ from ubpe_numba.coding.coder import Coder
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.normalise import Documents, as_document
 from ubpe_numba.documents.utf8 import utf8_document
-from ubpe_numba.errors import LocatedError
+from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.vocabulary.unknown_choice import Stand, UnknownChoice
 
 __all__ = ["EncoderStream"]
@@ -118,7 +118,7 @@ def stream_of(coder: Coder, encode: Encode, final: PairEncoder | None, frame: An
     """
     if frame is not None:
         if isinstance(frame, bool) or not isinstance(frame, (int, np.integer)):
-            raise TypeError(f"frame: expected an int or None, got {frame!r}")
+            raise TypeError(f"frame: expected an int or None, got {quoted(frame)}")
         if frame < 1:
             raise ValueError(f"frame: expected at least 1, got {frame}")
     elif final is None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.normalise import has_bytes
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.extras import require
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
@@ -118,9 +119,8 @@ class Shape(NamedTuple):
         left, cuts_left = _one_of(side, _LEFT, "side"), _one_of(truncation_side, _LEFT, "truncation_side")
         width = None if max_length is None else positive(max_length, "max_length")
         if width is None and (truncates or pad == "max_length"):
-            raise ValueError(
-                f"max_length: expected a length with {'truncation' if truncates else 'padding'}={True if truncates else pad!r}"
-            )
+            asked = "truncation=True" if truncates else f"padding={quoted(pad)}"
+            raise ValueError(f"max_length: expected a length with {asked}")
         if width is not None and not truncates and pad != "max_length":
             raise ValueError("max_length: it does nothing without truncation=True or padding='max_length'")
         multiple = 1 if pad_to_multiple_of is None else positive(pad_to_multiple_of, "pad_to_multiple_of")
@@ -132,7 +132,7 @@ class Shape(NamedTuple):
         if truncates and width is not None and len(around.before) + len(around.after) > width:
             raise ValueError(f"max_length: the template alone has {len(around.before) + len(around.after)} ids, got {width}")
         if return_tensors not in (None, "np", "pt"):
-            raise ValueError(f"return_tensors: expected None, 'np' or 'pt', got {return_tensors!r}")
+            raise ValueError(f"return_tensors: expected None, 'np' or 'pt', got {quoted(return_tensors)}")
         if return_tensors == "pt":
             require("torch", "return_tensors='pt'", "torch")
         filler = 0 if pad is None and pad_id is None else _pad_id(pad_id, special)
@@ -220,7 +220,7 @@ def _one_of(value: Any, choices: dict[Any, Any], name: str) -> Any:
     """What a choice means; ValueError for another."""
     if isinstance(value, (str, bool)) and value in choices:
         return choices[value]
-    raise ValueError(f"{name}: expected {', '.join(map(repr, choices))}, got {value!r}")
+    raise ValueError(f"{name}: expected {', '.join(map(repr, choices))}, got {quoted(value)}")
 
 
 def _pad_id(pad_id: Any, special: SpecialTokens | None) -> int:

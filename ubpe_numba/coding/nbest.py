@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of
 
 
@@ -81,7 +82,7 @@ class NBest:
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             if step != 1:
-                raise ValueError(f"index: expected a slice of step 1, got {index!r}")
+                raise ValueError(f"index: expected a slice of step 1, got {quoted(index)}")
             offsets = self.offsets[start : max(start, stop) + 1]
             part = slice(int(offsets[0]), int(offsets[-1]))
             gaps = None if self.gaps is None else self.gaps[start : max(start, stop)]

@@ -15,7 +15,7 @@ from ubpe_numba.coding.units import check_units, in_units
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import read_document, read_documents
-from ubpe_numba.errors import LocatedError
+from ubpe_numba.errors import LocatedError, quoted
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.word_encoder import WordEncoder
@@ -71,7 +71,7 @@ def _encode(
 ) -> tuple[Ragged, Places | None]:
     """The ids of documents that were read from `docs` and `offsets`, and where each token stands if that is asked for."""
     if options.return_offsets not in (False, True, "spans"):
-        raise ValueError(f"return_offsets: expected False, True or 'spans', got {options.return_offsets!r}")
+        raise ValueError(f"return_offsets: expected False, True or 'spans', got {quoted(options.return_offsets)}")
     if options.units is not None:
         check_units(options.units, coder.model)
     if options.boundaries is None:

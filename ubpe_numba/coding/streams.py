@@ -14,7 +14,7 @@ import numpy as np
 from ubpe_numba.coding.encoder_stream import EncoderStream
 from ubpe_numba.documents.normalise import as_document
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import LocatedError
+from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of
 
 BATCH = 1 << 22  # symbols, or ids, that are worked on at a time: enough for every thread
@@ -40,7 +40,7 @@ class Groups:
 
     def __init__(self, docs: Iterable[Any], batch: int, name: str) -> None:
         if isinstance(batch, bool) or not isinstance(batch, (int, np.integer)):
-            raise TypeError(f"batch: expected an int, got {batch!r}")
+            raise TypeError(f"batch: expected an int, got {quoted(batch)}")
         if batch < 1:
             raise ValueError(f"batch: expected at least 1, got {batch}")
         refuse_one(docs, name)
@@ -112,7 +112,9 @@ def check_buffer(out: Any) -> None:
 def check_options(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a stream. Those that depend on the number of a document, or give more than ids, are a TypeError."""
     if wrong := set(options) - {"unknown", "allowed_special", "disallowed_special"}:
-        raise TypeError(f"unexpected argument {sorted(wrong)[0]!r}: expected unknown, allowed_special or disallowed_special")
+        raise TypeError(
+            f"unexpected argument {quoted(sorted(wrong)[0])}: expected unknown, allowed_special or disallowed_special"
+        )
     return options
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ubpe_numba.coding.token_places import Places
 from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.vocabulary.model import Model
 
@@ -18,7 +19,7 @@ UNITS = ("characters", "bytes")
 def check_units(units: object, model: Model) -> None:
     """ValueError for other units, or for documents that are no text."""
     if units not in UNITS:
-        raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {units!r}")
+        raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {quoted(units)}")
     kind = model.alphabet.kind
     if kind != "str" and model.segmenter.encoding is None:
         raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 
 _EXPECTED = "lists of integers, strings or binary"
@@ -39,7 +40,7 @@ def series_documents(series: Any, where: str) -> Any:
 
 def table_documents(table: Any, column: str) -> Any:
     """The documents of a column of a table, of Arrow or pandas; TypeError for something else, ValueError if it is not there."""
-    where = f"column {column!r}"
+    where = f"column {quoted(column)}"
     names = getattr(table, "column_names", None)
     names = list(getattr(table, "columns", ())) if names is None else names
     if not hasattr(table, "shape") or len(table.shape) != 2 or not names:

@@ -8,6 +8,7 @@ from ubpe_numba.distributed.arrow_values import list_array
 from ubpe_numba.distributed.recoding import check_compression, check_tokenizer, recoded, source_of
 from ubpe_numba.distributed.table_files import NewColumn
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.tokenizers.base import Tokenizer
 
@@ -40,7 +41,7 @@ class Decoding(NamedTuple):
             return pa.array(found, kind)
         except UnicodeEncodeError as error:
             raise ValueError(
-                f"errors: with {self.errors!r} texts have surrogates, which files cannot hold; use 'replace'"
+                f"errors: with {quoted(self.errors)} texts have surrogates, which files cannot hold; use 'replace'"
             ) from error
 
 

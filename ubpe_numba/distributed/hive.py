@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from ubpe_numba.errors import quoted
+
 NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -46,7 +48,7 @@ def _values(folder: str) -> dict[str, str | None]:
         try:
             name, value = unquote(name, errors="strict"), unquote(value, errors="strict")
         except UnicodeDecodeError as error:
-            raise ValueError(f"{folder}: {part!r} is not UTF-8 when it is decoded as in a URL") from error
+            raise ValueError(f"{folder}: {quoted(part)} is not UTF-8 when it is decoded as in a URL") from error
         found.setdefault(name, None if value == NULL else value)
     return found
 

@@ -19,6 +19,7 @@ from ubpe_numba.distributed.row_groups import row_groups_of
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe, positive
 
 __all__ = ["BLOCKSIZE", "Partitions", "blocksize_of", "no_documents", "partitions_of"]
@@ -113,7 +114,7 @@ def partitions_of(
     if _is_a(parts, "dask.dataframe", "DataFrame"):
         if column is None or list(parts.columns).count(column) != 1:
             shown = ", ".join(map(repr, parts.columns))
-            raise ValueError(f"column: expected the name of one column of the dataframe, got {column!r}, there are {shown}")
+            raise ValueError(f"column: expected the name of one column of the dataframe, got {quoted(column)}, there are {shown}")
         parts, column = parts[column], None
     if column is not None:
         raise TypeError(f"column: it is one of tables, and {name} is {describe(parts)}")
@@ -122,7 +123,7 @@ def partitions_of(
     if _is_a(parts, "dask.array", "Array"):
         return _of_array(parts, name)
     if _is_a(parts, "dask.dataframe", "Series"):
-        where = "the column" if parts.name is None else f"column {parts.name!r}"
+        where = "the column" if parts.name is None else f"column {quoted(parts.name)}"
         series_documents(parts._meta, f"{name}: {where}")
         return _numbered(_each(parts.to_delayed(), series_documents, where))
     raise TypeError(f"{name}: expected {_ACCEPTED}, got {describe(parts)}")
@@ -179,7 +180,7 @@ def _of_files(given: Any, column: str | None, lines: str, blocksize: int, name: 
     from dask import delayed as delay
 
     if lines not in ("str", "bytes"):
-        raise ValueError(f"lines: expected 'str' or 'bytes', got {lines!r}")
+        raise ValueError(f"lines: expected 'str' or 'bytes', got {quoted(lines)}")
     suffix, paths, _ = files_of(given, name)
     pieces: list[Any]
     if suffix == PARQUET:

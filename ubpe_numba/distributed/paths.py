@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ubpe_numba.errors import quoted
+
 PARQUET, TEXT = ".parquet", ".txt"
 _SUFFIXES = (PARQUET, TEXT)
 _ADVICE = {
@@ -68,7 +70,7 @@ def _expanded(given: Any, name: str) -> list[str]:
     """The files of one path, folder or glob; at least one."""
     path = os.fspath(given)
     if not isinstance(path, str):
-        raise TypeError(f"{name}: expected paths that are str, got {path!r:.80}")
+        raise TypeError(f"{name}: expected paths that are str, got {quoted(path)}")
     if "://" in path:
         raise ValueError(f"{name}: {path}: expected a file that all workers see; dask.dataframe and dask.bag read from stores")
     path = os.path.abspath(path)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.distributed.columns import arrow_documents, kind_of
+from ubpe_numba.errors import quoted
 
 
 class RowGroups(NamedTuple):
@@ -41,7 +42,7 @@ class RowGroups(NamedTuple):
         """The documents, a chunked array of Arrow that `fit` takes."""
         with open_parquet(self.path) as file:
             table = file.read_row_groups(list(range(self.first, self.last)), columns=[self.column], use_threads=False)
-        return arrow_documents(table.column(self.column), f"{self.path}: column {self.column!r}")
+        return arrow_documents(table.column(self.column), f"{self.path}: column {quoted(self.column)}")
 
 
 def open_parquet(path: str) -> Any:
@@ -70,7 +71,7 @@ def row_groups_of(
         with open_parquet(path) as file:
             schema, metadata = file.schema_arrow, file.metadata
         chosen = _column(schema.names, column, path, argument)
-        kind = kind_of(schema.field(chosen).type, f"{path}: column {chosen!r}")
+        kind = kind_of(schema.field(chosen).type, f"{path}: column {quoted(chosen)}")
         kinds.setdefault(kind, path)
         parts += _parts(path, chosen, kind, metadata, blocksize)
     if len(kinds) > 1:
@@ -87,7 +88,7 @@ def _column(names: list[str], column: str | None, path: str, argument: str) -> s
             raise ValueError(f"{argument}: expected the name of one of the columns of {path}: {shown}")
         return names[0]
     if names.count(column) != 1:
-        raise ValueError(f"{argument}: expected one column {column!r} in {path}, there are {shown or 'none'}")
+        raise ValueError(f"{argument}: expected one column {quoted(column)} in {path}, there are {shown or 'none'}")
     return column
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ubpe_numba.distributed.columns import arrow_documents
 from ubpe_numba.distributed.row_groups import RowGroups, open_parquet
-from ubpe_numba.errors import LocatedError
+from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.files import atomically
 
 BATCH_BYTES = 1 << 24  # of the documents that are worked on at a time
@@ -35,7 +35,7 @@ class NewColumn(NamedTuple):
     def check(self, names: list[str], where: str) -> None:
         """ValueError if the table, called `where`, has a column of this name already."""
         if self.name in names and not (self.drop and self.name == self.source):
-            raise ValueError(f"{self.argument}: {where} has a column {self.name!r} already; give another name")
+            raise ValueError(f"{self.argument}: {where} has a column {quoted(self.name)} already; give another name")
 
     def beside(self, batch: Any, values: Any) -> Any:
         """The rows of a batch with the new column, a table."""
@@ -106,10 +106,10 @@ def slices_of(table: Any, column: str) -> Iterator[tuple[int, Any]]:
 
 def through(batch: Any, row: int, column: str, convert: Convert) -> Any:
     """What becomes of the documents of a batch; errors number them from `row` on. ValueError for one that is null."""
-    docs = arrow_documents(batch.column(column), f"column {column!r}")
+    docs = arrow_documents(batch.column(column), f"column {quoted(column)}")
     if docs.null_count:
         raise ValueError(
-            f"column {column!r}: document {row + docs.is_null().to_pylist().index(True)} is null; drop or fill nulls first"
+            f"column {quoted(column)}: document {row + docs.is_null().to_pylist().index(True)} is null; drop or fill nulls first"
         )
     try:
         return convert(docs)

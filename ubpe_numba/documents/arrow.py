@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, plain
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def _of_table(field: Field, part: Part, name: str, number: int, nulls: str | Non
         assert found is not None
         if found[1] is not None:
             i = number + int(np.argmax(found[1]))
-            raise ValueError(f"{name}: document {i}, column {child.name!r} is null; drop or fill nulls first")
+            raise ValueError(f"{name}: document {i}, column {quoted(child.name)} is null; drop or fill nulls first")
         columns.append(found[0])
     return Flat(*rows_of(columns, name, n, number), "int")
 
@@ -215,7 +216,7 @@ def _only_column(field: Field, name: str) -> int | None:
         return 0
     if integers == [True]:
         raise TypeError(f"{name}: expected documents, got a table of one column of integers; give the column, one document")
-    names = ", ".join(repr(child.name) for child in field.children) or "no columns"
+    names = listed(child.name for child in field.children) or "no columns"
     raise TypeError(f"{name}: expected a sequence of documents, got a table of {names}; give one column of it")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.documents.arrow_structs import Array, Schema, Stream, pointer_in
+from ubpe_numba.errors import quoted
 
 __all__ = ["Field", "Part", "opened"]
 
@@ -91,7 +92,7 @@ class Part:
 
     def invalid(self, why: str) -> ValueError:
         """The error for an array that contradicts itself."""
-        return ValueError(f"{self.where}: not a valid Arrow array of format {self._field.format!r}: {why}")
+        return ValueError(f"{self.where}: not a valid Arrow array of format {quoted(self._field.format)}: {why}")
 
     def _addresses(self, at: int | None, n: int, what: str) -> list[int | None]:
         if n and not at:
@@ -208,7 +209,7 @@ def _taken(capsule: Any, what: str, kind: Any, name: str) -> int:
     """The address of a struct in a capsule, if it was not taken by somebody else."""
     address = pointer_in(capsule, what)
     if not kind.from_address(address).release:
-        raise ValueError(f"{name}: what the capsule {what!r} held was taken or released before")
+        raise ValueError(f"{name}: what the capsule {quoted(what)} held was taken or released before")
     return address
 
 

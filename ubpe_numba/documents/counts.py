@@ -10,7 +10,7 @@ import numpy as np
 
 from ubpe_numba.documents.kernels.distinct import find_distinct
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents, text_of
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, plain, writable
 from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
 
@@ -321,7 +321,7 @@ def _from_arrays(arrays: dict[str, np.ndarray]) -> Counts:
     values, lengths, weights = plain(arrays["values"]), plain(arrays["lengths"]), plain(arrays["weights"])
     expected = {"str": np.dtype(np.uint32), "bytes": np.dtype(np.uint8), "int": values.dtype}
     if kind not in _KINDS or values.dtype != expected[kind] or values.dtype == np.uint64:
-        raise ModelFormatError(f"kind {kind!r} with values of {values.dtype}")
+        raise ModelFormatError(f"kind {quoted(kind)} with values of {values.dtype}")
     if any(a.ndim != 1 for a in arrays.values()) or lengths.size != weights.size or lengths.dtype != weights.dtype != np.int64:
         raise ModelFormatError("expected as many weights as lengths, int64")
     if (lengths < 0).any() or (weights <= 0).any() or float(lengths.astype(np.float64).sum()) != values.size:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ubpe_numba.errors import quoted
+
 __all__ = ["language_weights"]
 
 _MOST = 2**62
@@ -64,7 +66,7 @@ def language_weights(sizes: Iterable[int], alpha: float = 0.3) -> list[int]:
     sizes = list(sizes)
     for name, value in (("alpha", alpha), *((f"sizes[{i}]", size) for i, size in enumerate(sizes))):
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise TypeError(f"{name}: expected a number, got {value!r}")
+            raise TypeError(f"{name}: expected a number, got {quoted(value)}")
     if not 0.0 <= alpha <= 1.0:
         raise ValueError(f"alpha: expected 0..1, got {alpha}")
     for i, size in enumerate(sizes):

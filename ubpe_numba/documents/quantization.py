@@ -24,7 +24,7 @@ from ubpe_numba.documents.samples import (
     range_of,
 )
 from ubpe_numba.documents.scales import Number, Scale, scale_of
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import check_fields, describe, positive
 
 __all__ = ["Quantization"]
@@ -92,9 +92,9 @@ class Quantization:
     def __post_init__(self) -> None:
         check_choices(self.law, self.channels, self.step, self.levels)
         if type(self.ndim) is not int or self.ndim not in (1, 2):
-            raise ValueError(f"ndim: expected 1 or 2, got {self.ndim!r}")
+            raise ValueError(f"ndim: expected 1 or 2, got {quoted(self.ndim)}")
         if not isinstance(self.low, tuple) or not self.low or (self.ndim == 1 and len(self.low) > 1):
-            raise TypeError(f"low: expected a tuple of one number a channel, got {self.low!r}")
+            raise TypeError(f"low: expected a tuple of one number a channel, got {quoted(self.low)}")
         n = len(self.low)
         for name in ("low", "high", "step"):
             if getattr(self, name) is not None:

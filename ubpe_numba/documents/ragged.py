@@ -17,6 +17,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import (
     check_offsets,
     describe,
@@ -200,7 +201,7 @@ class Ragged:
         from ubpe_numba.documents.arrow import has_arrow, read_arrow
 
         if nulls not in ("raise", "empty"):
-            raise ValueError(f"nulls: expected 'raise' or 'empty', got {nulls!r}")
+            raise ValueError(f"nulls: expected 'raise' or 'empty', got {quoted(nulls)}")
         if not has_arrow(type(array)):
             raise TypeError(f"array: expected what has __arrow_c_array__ or __arrow_c_stream__, got {describe(array)}")
         values, offsets, kind = read_arrow(array, "array", nulls)
@@ -453,9 +454,9 @@ class Ragged:
         lengths = self.lengths
         width = int(lengths.max(initial=0)) if length is None else integer(length, "length")
         if side not in ("right", "left"):
-            raise ValueError(f"side: expected 'right' or 'left', got {side!r}")
+            raise ValueError(f"side: expected 'right' or 'left', got {quoted(side)}")
         if not isinstance(truncate, (bool, np.bool_)) and truncate not in ("right", "left"):
-            raise ValueError(f"truncate: expected False, True, 'right' or 'left', got {truncate!r}")
+            raise ValueError(f"truncate: expected False, True, 'right' or 'left', got {quoted(truncate)}")
         if width < 0:
             raise ValueError(f"length: expected 0 or more, got {width}")
         if not -(2**31) <= integer(fill, "fill") < 2**31:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ubpe_numba.documents.scales import Number
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 
 __all__ = ["as_columns", "check_choices", "check_finite", "for_each_channel", "number", "plain_samples", "range_of"]
@@ -112,10 +113,10 @@ def for_each_channel(value: Any, name: str, n: int) -> tuple[Number, ...]:
 def check_choices(law: Any, channels: Any, step: Any, levels: Any) -> None:
     """Raise ValueError for words that are not known and for arguments that exclude each other."""
     if law not in ("linear", "mu"):
-        raise ValueError(f"law: expected 'linear' or 'mu', got {law!r}")
+        raise ValueError(f"law: expected 'linear' or 'mu', got {quoted(law)}")
     if channels not in ("shared", "separate"):
-        raise ValueError(f"channels: expected 'shared' or 'separate', got {channels!r}")
+        raise ValueError(f"channels: expected 'shared' or 'separate', got {quoted(channels)}")
     if law == "mu" and step is not None:
-        raise ValueError(f"step: expected None with the law 'mu', which has levels, got {step!r}")
+        raise ValueError(f"step: expected None with the law 'mu', which has levels, got {quoted(step)}")
     if (step is None) == (levels is None):
-        raise ValueError(f"levels: expected one of step and levels, got step={step!r}, levels={levels!r}")
+        raise ValueError(f"levels: expected one of step and levels, got step={quoted(step)}, levels={quoted(levels)}")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import check_fields, integers_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -100,7 +100,7 @@ class History(NamedTuple):
             raise ModelFormatError(f"history: corpora: expected {m} merges in all")
         last = state["last_round"]
         if type(last) is not int or not 0 <= last <= m:
-            raise ModelFormatError(f"history: last_round: expected an integer in 0..{m}, got {last!r}")
+            raise ModelFormatError(f"history: last_round: expected an integer in 0..{m}, got {quoted(last)}")
         n_symbols = np.repeat(corpora[:, 1], corpora[:, 0])
         return cls(arrays["counts"], arrays["document_frequencies"], arrays["lengths"], n_symbols, last)
 

@@ -10,7 +10,7 @@ before each character inside of it; pairs with the mark come before all others, 
 
 from __future__ import annotations
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.pair_table import Pairs
 
 PREFIX, SUFFIX = "##", "</w>"  # as they are written, whatever they were in a file that was read
@@ -41,7 +41,7 @@ def with_marks(
         new = name if name in marks else marked(name)
         if new.strip(inside + end) or new in marks:
             if new in out:
-                raise ModelFormatError(f"vocab: {name!r}: without its prefix or suffix it is another token")
+                raise ModelFormatError(f"vocab: {quoted(name)}: without its prefix or suffix it is another token")
             out[new] = i
     letters = sorted({bare for bare in (name.strip(inside + end) for name in out) if len(bare) == 1})
     pairs: tuple[list[str], list[str]] = [], []
@@ -51,7 +51,7 @@ def with_marks(
     for left, right, made in forms:
         if made not in out:
             raise ModelFormatError(
-                f"vocab: {made.strip(inside + end)!r}: a symbol at some places in a word only is not supported"
+                f"vocab: {quoted(made.strip(inside + end))}: a symbol at some places in a word only is not supported"
             )
         pairs[0].append(left)
         pairs[1].append(right)
@@ -81,6 +81,6 @@ def without_marks(vocab: dict[str, int], merges: Pairs, marks: tuple[str, str]) 
     out: dict[str, int] = {}
     for name, i in vocab.items():
         if out.setdefault(new := plain(name), i) != i:
-            raise ValueError(f"vocabulary: the tokens {out[new]} and {i} would both be {new!r}")
+            raise ValueError(f"vocabulary: the tokens {out[new]} and {i} would both be {quoted(new)}")
     kept = [(left, right) for left, right in zip(*merges, strict=True) if left not in marks and right not in marks]
     return out, ([plain(left) for left, _ in kept], [plain(right) for _, right in kept])

@@ -14,6 +14,7 @@ import numpy as np
 from ubpe_numba.coding.coder import LIKELIHOOD, Coder, Encode, EncodeOptions
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.utf8 import utf8_documents
+from ubpe_numba.errors import quoted
 from ubpe_numba.formats import export_samples
 from ubpe_numba.formats.character_bytes import of_characters
 from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_character
@@ -125,7 +126,7 @@ class ExportCheck:
                 text = self.text_of(word)
                 text.encode()
             except UnicodeError as error:
-                raise ValueError(f"special_tokens: {word!r} is not text") from error
+                raise ValueError(f"special_tokens: {quoted(word)} is not text") from error
             found[known][text] = i
         return found
 
@@ -153,9 +154,10 @@ class ExportCheck:
 
     def _characters(self, word: tuple[int, ...]) -> str:
         """Integers as the characters that name them; ValueError for one outside the alphabet."""
-        ids = self.model.alphabet.lookup(np.array(word, np.int64))
-        if (ids < 0).any():
-            raise ValueError(f"special_tokens: {word!r} holds integers outside the alphabet, which no character stands for")
+        fits = all(-(2**63) <= symbol < 2**63 for symbol in word)
+        ids = self.model.alphabet.lookup(np.array(word if fits else [], np.int64))
+        if not fits or (ids < 0).any():
+            raise ValueError(f"special_tokens: {quoted(word)} holds integers outside the alphabet, which no character stands for")
         return "".join(symbol_character(i) for i in ids.tolist())
 
     # ---------------------------------------------------------------------------------------------- samples
@@ -273,4 +275,4 @@ def compare(docs: list[Any], mine: list[list[int]], theirs: list[list[int]], wha
     for doc, a, b in zip(docs, mine, theirs, strict=True):
         if a != b:
             shown = doc.tolist() if isinstance(doc, np.ndarray) else doc
-            raise ValueError(f"export refused: {shown!r:.200} is {a!s:.200} here, but {b!s:.200} by {what}")
+            raise ValueError(f"export refused: {quoted(shown, 200)} is {a!s:.200} here, but {b!s:.200} by {what}")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ubpe_numba.coding.coder import LIKELIHOOD, Coder, EncodeOptions
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import listed, quoted, shortened
 from ubpe_numba.formats import (
     export_samples,
     huggingface,
@@ -54,7 +55,7 @@ def to_huggingface(model: Model, encode: EncodeLists, asked: HuggingFace = NOTHI
     vocab, merges = check.named()
     special, known = check.words()
     if clash := next((word for word, i in {**special, **known}.items() if vocab.get(word, i) != i), None):
-        raise ValueError(f"special_tokens: {clash!r} is a token of the vocabulary too; Hugging Face allows one")
+        raise ValueError(f"special_tokens: {quoted(clash)} is a token of the vocabulary too; Hugging Face allows one")
     unknown = unk_token_of(check, asked.unk_token)
     template = None if asked.template is None else PostProcessor.of(asked.template, special)
     text = huggingface.write(
@@ -95,7 +96,7 @@ def to_huggingface_unigram(model: Model, encode: EncodeLists, asked: HuggingFace
     words = special, _ = check.words()
     unknown = unk_token_of(check, asked.unk_token)
     if unknown is not None and unknown.symbol is not None:
-        raise ValueError(f"unk_token: {unknown.name!r} is a symbol, which is not searched for as one by a Unigram model")
+        raise ValueError(f"unk_token: {quoted(unknown.name)} is a symbol, which is not searched for as one by a Unigram model")
     if unknown is not None and model.alphabet.kind == "bytes":
         if loss_of(model) is not None:
             raise ValueError(
@@ -145,7 +146,7 @@ def to_huggingface_words(
 def _in_order(model: Model, encode: EncodeLists, special_first: bool | None) -> tuple[Model, EncodeLists]:
     """A model, and what encodes as it does, with its special tokens first if that is asked for."""
     if special_first not in (None, False, True):
-        raise TypeError(f"special_first: expected True, False or None, got {special_first!r:.60}")
+        raise TypeError(f"special_first: expected True, False or None, got {quoted(special_first)}")
     if special_first is False and are_first(model):
         raise ValueError("special_first: the special tokens of this tokenizer come first, and an export does not move them back")
     if not special_first or are_first(model):
@@ -185,16 +186,16 @@ def to_transformers(text: str, roles: dict[str, Any], params: dict[str, Any]) ->
     for name, value in given.items():
         for word in _words_of(name, value):
             if word not in special and not (name == "unk_token" and word == unknown):
-                known = ", ".join(map(repr, sorted(special))) or "none"
+                known = listed(sorted(special)) or "none"
                 raise ValueError(
-                    f"{name}: {word!r} is not a special token of this tokenizer ({known}); "
+                    f"{name}: {quoted(word)} is not a special token of this tokenizer ({known}); "
                     "transformers would add it with an id that no model knows"
                 )
     if (side := given.get("padding_side", "right")) not in ("left", "right"):
-        raise ValueError(f"padding_side: expected 'left' or 'right', got {side!r:.60}")
+        raise ValueError(f"padding_side: expected 'left' or 'right', got {quoted(side)}")
     length = given.get("model_max_length", 1)
     if isinstance(length, bool) or not isinstance(length, int) or length < 1:
-        raise ValueError(f"model_max_length: expected a positive int, got {length!r:.60}")
+        raise ValueError(f"model_max_length: expected a positive int, got {quoted(length)}")
     return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **given})
 
 
@@ -272,7 +273,7 @@ def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
         try:
             peer = import_module("sentencepiece").SentencePieceProcessor(model_proto=data)
         except RuntimeError as error:  # it reads no model without pieces for text
-            raise ValueError(f"export refused: sentencepiece does not read it: {error}") from error
+            raise ValueError(f"export refused: sentencepiece does not read it: {shortened(error)}") from error
         check.same_as("sentencepiece", peer.encode)
     return data
 

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.runtime.files import open_regular
 
@@ -62,7 +62,7 @@ def _fields(head: _Head, prefix: str) -> dict[str, Any]:
     for i in range(n):
         name = head.string(f"the name of field {i}")
         if name in names:
-            raise ModelFormatError(f"not a file of gguf: the field {name!r:.60} is there twice")
+            raise ModelFormatError(f"not a file of gguf: the field {quoted(name)} is there twice")
         names.add(name)
         value = _value(head, name, name.startswith(prefix))
         if value is not None:
@@ -72,7 +72,7 @@ def _fields(head: _Head, prefix: str) -> dict[str, Any]:
 
 def _value(head: _Head, name: str, wanted: bool) -> Any:
     """The value of a field, None if it is not wanted."""
-    where = f"the field {name!r:.60}"
+    where = f"the field {quoted(name)}"
     kind = head.number("<I", where)
     if kind == _STRING:
         length = head.number("<Q", where)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats import sentencepiece
 from ubpe_numba.formats.gguf_fields import read_fields
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, two_parts
@@ -68,8 +68,8 @@ def read(path: Any) -> Pieces | Table | Words:
     if kind == "bert":
         return _words(found, names, types)
     raise ModelFormatError(
-        f"tokenizer.ggml.model: {kind!r:.60} is not supported; there are llama, t5, gpt2 and bert. Read the file that the model "
-        "was published with, if there is one"
+        f"tokenizer.ggml.model: {quoted(kind)} is not supported; there are llama, t5, gpt2 and bert. Read the file that the "
+        "model was published with, if there is one"
     )
 
 
@@ -123,8 +123,8 @@ def _table(found: dict[str, Any], names: list[str], types: np.ndarray) -> Table:
     name = found.get("pre", "gpt-2")
     if not isinstance(name, str) or name not in _PATTERN_OF:
         raise ModelFormatError(
-            f"tokenizer.ggml.pre: the pattern of {name!r:.60} is not known; read the tokenizer.json of the model, which says how "
-            f"text is cut. Known are {', '.join(_PATTERN_OF)}"
+            f"tokenizer.ggml.pre: the pattern of {quoted(name)} is not known; read the tokenizer.json of the model, which says "
+            f"how text is cut. Known are {', '.join(_PATTERN_OF)}"
         )
     merges = found.get("merges")
     pairs = two_parts(merges) if isinstance(merges, list) else None
@@ -145,7 +145,7 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
     special = set(np.flatnonzero(np.isin(types, (CONTROL, UNKNOWN_PIECE, USER))).tolist())
     unknown = found.get("unknown_token_id", 100)
     if type(unknown) is not int or not 0 <= unknown < len(names):
-        raise ModelFormatError(f"tokenizer.ggml.unknown_token_id: expected the id of a token, got {unknown!r:.60}")
+        raise ModelFormatError(f"tokenizer.ggml.unknown_token_id: expected the id of a token, got {quoted(unknown)}")
     bare = special | ({unknown} if not names[unknown].startswith(_START) else set())
     pieces = [name if i in bare else _piece(name) for i, name in enumerate(names)]
     vocab = {piece: i for i, piece in enumerate(pieces)}

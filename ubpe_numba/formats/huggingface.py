@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.affixes import PREFIX, SUFFIX, with_marks, without_marks
 from ubpe_numba.formats.character_bytes import over_bytes
 from ubpe_numba.formats.huggingface_steps import added_of, cut_of, decoding_of, file_of, steps_of
@@ -44,7 +44,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     if not isinstance(model, dict) or model.get("type", "BPE") != "BPE":
         raise ModelFormatError("model: expected one of type BPE")
     if model.get("dropout") not in (None, 0, 0.0):
-        raise ModelFormatError(f"model: dropout={model['dropout']!r} is not supported: ids would be random")
+        raise ModelFormatError(f"model: dropout={quoted(model['dropout'])} is not supported: ids would be random")
     normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
     bytewise = splitter is not None and splitter.bytewise
     vocab = read_vocab(model.get("vocab"), "model: vocab")
@@ -62,7 +62,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         elif unknown is not None and unknown.byte_ids is None and _names_integers(tokens) and _without_gaps(tokens):
             kind = "int"  # as `to_huggingface` writes them with an unk_token
     if kind not in ("bytes", "str", "int") or (bytewise and kind != "bytes"):
-        raise ModelFormatError(f"kind: {kind!r}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
+        raise ModelFormatError(f"kind: {quoted(kind)}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
     if kind == "bytes" and not bytewise and unknown is None:
         raise ModelFormatError("kind: 'bytes', but the file has neither a ByteLevel step nor a rule for unknown characters")
     if kind == "int" and unknown is not None and unknown.byte_ids is None and not unknown.fuse and not model.get("ignore_merges"):
@@ -100,7 +100,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
             and model["unk_token"] not in special | known
         ):
             raise ModelFormatError(
-                f"model: unk_token: {model['unk_token']!r} is a token of texts too, not supported with fuse_unk"
+                f"model: unk_token: {quoted(model['unk_token'])} is a token of texts too, not supported with fuse_unk"
             )
         table = over_bytes(table, unknown)
         if has_affixes:
@@ -147,7 +147,7 @@ def _check_rest(names: list[str], splitter: Splitter | None) -> None:
         except UnicodeDecodeError:
             continue  # in no text
         if splitter is None or splitter.pieces(text) == [name]:
-            raise ModelFormatError(f"model: vocab: no pair makes {name!r}, but with ignore_merges a word may be one")
+            raise ModelFormatError(f"model: vocab: no pair makes {quoted(name)}, but with ignore_merges a word may be one")
 
 
 def _without_marks() -> Decoding:
@@ -207,7 +207,7 @@ def _symbol_for_unknown(model: dict[str, Any], kind: str | None) -> str:
         "kind='bytes'": kind is not None,
     }
     if said := next((what for what, is_so in odd.items() if is_so), None):
-        raise ModelFormatError(f"model: unk_token: {word!r} is part of merges, which is not supported with {said}")
+        raise ModelFormatError(f"model: unk_token: {quoted(word)} is part of merges, which is not supported with {said}")
     return str(word)
 
 
@@ -249,7 +249,7 @@ def _merges(merges: Any) -> Pairs:
     for i, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
         if not isinstance(parts, list) or len(parts) != 2 or not all(isinstance(part, str) and part for part in parts):
-            raise ModelFormatError(f"model: merges[{i}]: expected two tokens, got {merge!r:.60}")
+            raise ModelFormatError(f"model: merges[{i}]: expected two tokens, got {quoted(merge)}")
         for side, part in zip(pairs, parts, strict=True):
             side.append(part)
     return pairs

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.pair_table import Table
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED, name_of, published_steps
@@ -89,9 +89,8 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
         if (token_id := vocab.get(word, -1)) < 0:  # the id that tokenizers gives it, whatever the file says
             token_id, free = free, free + 1
         if token_id != token["id"]:
-            others.append(
-                f"added_tokens[{i}]: {word!r} has the id {token['id']} in the file, but {token_id} here and in tokenizers"
-            )
+            there = f"has the id {quoted(token['id'])} in the file, but {token_id} here and in tokenizers"
+            others.append(f"added_tokens[{i}]: {quoted(word)} {there}")
         found[not token.get("special")][word] = token_id
         flags[word] = sum(bit for name, bit in FLAGS.items() if token.get(name) is True)
     if others:

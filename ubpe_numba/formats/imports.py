@@ -14,7 +14,7 @@ import numpy as np
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats import (
     gguf_file,
     huggingface,
@@ -109,9 +109,9 @@ def from_vocab_merges(
 ) -> Model:
     """The model of `vocab.json` and `merges.txt`; arguments as `BPE.from_vocab_merges`."""
     if kind not in ("bytes", "str"):
-        raise ValueError(f"kind: expected 'bytes' or 'str', got {kind!r}")
+        raise ValueError(f"kind: expected 'bytes' or 'str', got {quoted(kind)}")
     if end_of_word is not None and (kind != "str" or not isinstance(end_of_word, str) or len(end_of_word) != 1):
-        raise ValueError(f"end_of_word: expected one character, and kind='str', got {end_of_word!r}")
+        raise ValueError(f"end_of_word: expected one character, and kind='str', got {quoted(end_of_word)}")
     source = dict(vocab) if hasattr(vocab, "keys") else _content(vocab, "{")
     text = _content(merges, None)
     table = vocab_merges.read(source, text, kind, special_tokens or {}, _pattern_of(pretokenizer), end_of_word)
@@ -235,7 +235,7 @@ def _integers(word: Any, alphabet: Alphabet) -> tuple[int, ...]:
     """The integers that the characters of a word stand for."""
     found = [symbol_index(character) for character in word]
     if any(i is None or i >= alphabet.size for i in found):
-        raise ModelFormatError(f"special_tokens: {word!r} is not made of integers")
+        raise ModelFormatError(f"special_tokens: {quoted(word)} is not made of integers")
     return tuple(int(alphabet.symbols[i]) for i in found)
 
 

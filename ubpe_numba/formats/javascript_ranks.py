@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 
 FIELDS = ("pat_str", "special_tokens", "bpe_ranks")
 _MODULES = (b"export default {", b"module.exports = {")
@@ -47,6 +47,6 @@ def read(document: dict[str, Any]) -> tuple[bytes, str, dict[str, int]]:
             continue
         first, *tokens = line.split(" ")[1:] or [""]
         if not (line.isascii() and first.isdigit()) or len(first) > 10:
-            raise ModelFormatError(f"bpe_ranks: line {number}: expected a mark, a rank and tokens, got {line[:60]!r}")
+            raise ModelFormatError(f"bpe_ranks: line {number}: expected a mark, a rank and tokens, got {quoted(line[:60])}")
         lines += [f"{token} {rank}\n" for rank, token in enumerate(tokens, int(first))]
     return "".join(lines).encode(), pattern, special

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.runtime.files import (
     BYTE_ORDER_MARK,
     is_object,
@@ -114,20 +114,20 @@ def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ModelFormatError(f'not a model of this library: no "format": "{FORMAT}"')
     if type(head.get("version")) is not int or not 1 <= head["version"] <= VERSION:
-        raise ModelFormatError(f"version {head.get('version')!r}; this library reads versions 1 to {VERSION}")
+        raise ModelFormatError(f"version {quoted(head.get('version'))}; this library reads versions 1 to {VERSION}")
     model: dict[str, Any] = {}
     for part in _PARTS:
         if part not in head:
             if part in _OPTIONAL_PARTS:
                 continue
-            raise ModelFormatError(f"the field {part!r} is missing")
+            raise ModelFormatError(f"the field {quoted(part)} is missing")
         model[part] = head[part]
         if not isinstance(model[part], str if part == "tokenizer" else dict):
             raise ModelFormatError(f"{part}: expected {'a name' if part == 'tokenizer' else 'an object'}")
     for name, array in arrays.items():
         part, _, field = name.partition(".")
         if part not in model:
-            raise ModelFormatError(f"npz: unexpected member {name!r}")
+            raise ModelFormatError(f"npz: unexpected member {quoted(name)}")
         model[part][field] = array
     return model
 
@@ -144,7 +144,7 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ModelFormatError(f"JSON: the key {twice!r:.60} is there twice in an object")
+        raise ModelFormatError(f"JSON: the key {quoted(twice)} is there twice in an object")
     return found
 
 
@@ -162,7 +162,7 @@ def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
     except ModelFormatError:
         raise
     except (ValueError, RecursionError) as error:
-        raise ModelFormatError(f"not valid JSON: {error}") from error
+        raise ModelFormatError(f"not valid JSON: {shortened(error)}") from error
 
 
 def _to_json(model: dict[str, Any]) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.documents.normalise import text_of
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.creation_order import creation_order
 from ubpe_numba.formats.name_pairs import NamePairs
 from ubpe_numba.formats.name_pairs import Pairs as Pairs
@@ -81,11 +81,11 @@ def read_vocab(vocab: Any, name: str = "vocab") -> dict[str, int]:
     owner: dict[int, str] = {}
     for token, i in vocab.items():
         if not isinstance(token, str) or type(i) is not int or not 0 <= i < most:
-            raise ModelFormatError(f"{name}: {token!r}: expected an id in 0..{most - 1}, got {i!r}")
+            raise ModelFormatError(f"{name}: {quoted(token)}: expected an id in 0..{most - 1}, got {quoted(i)}")
         if not token:
             raise ModelFormatError(f"{name}: a token is empty")
         if i in owner:
-            raise ModelFormatError(f"{name}: {owner[i]!r} and {token!r} have the same id {i}")
+            raise ModelFormatError(f"{name}: {quoted(owner[i])} and {quoted(token)} have the same id {i}")
         owner[i] = token
     return vocab
 
@@ -131,7 +131,7 @@ def from_names(
     if (missing := np.flatnonzero((left < 0) | (right < 0) | (made < 0))).size:
         parts = pairs_of_names[int(missing[0])]
         token = next(token for token in (*parts, "".join(parts)) if token not in vocab)
-        raise ModelFormatError(f"merges[{missing[0]}]: {token!r} is not in the vocabulary")
+        raise ModelFormatError(f"merges[{missing[0]}]: {quoted(token)} is not in the vocabulary")
     used = np.zeros(max(vocab.values()) + 1, bool)  # by ids of `vocab`, like `number`
     used[left] = used[right] = used[made] = True
     added = {**special, **known}
@@ -156,10 +156,10 @@ def from_names(
         whole = bool((alone.last(chosen) < 0).any())
     if (missing := np.flatnonzero(pairs.min(axis=1, initial=0) < 0)).size:
         part = pairs_of_names[int(chosen[missing[0]])][int(pairs[missing[0], 0] >= 0)]
-        raise ModelFormatError(f"merges: {part!r} is part of a pair, but no pair makes it")
+        raise ModelFormatError(f"merges: {quoted(part)} is part of a pair, but no pair makes it")
     clash = next((word for word in added if word in vocab and number[vocab[word]] >= 0), None)
     if clash is not None and not loose:
-        raise ModelFormatError(f"special tokens: {clash!r} is made by merges too")
+        raise ModelFormatError(f"special tokens: {quoted(clash)} is made by merges too")
     names, ids = list(vocab), np.fromiter(vocab.values(), np.int64, len(vocab))
     others = np.flatnonzero(number[ids] < 0)
     rest = {names[i]: int(ids[i]) for i in others[np.argsort(ids[others])].tolist() if names[i] not in added}
@@ -219,7 +219,7 @@ def _in_order_of_creation(alone: MergedAlone, chosen: np.ndarray, pairs: np.ndar
 def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list[str], list[int]]:
     """The names of the alphabet's symbols and the symbols; `value` holds the byte of each character. Integers are sorted."""
     if kind == "bytes" and (odd := next((token for token in symbols if token not in value), None)) is not None:
-        raise ModelFormatError(f"vocab: {odd!r} is not the character of a byte")
+        raise ModelFormatError(f"vocab: {quoted(odd)} is not the character of a byte")
     if not symbols:
         raise ModelFormatError("vocab: there is no token of a single symbol")
     if kind == "bytes":

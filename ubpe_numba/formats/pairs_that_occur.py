@@ -12,7 +12,7 @@ import functools
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.kernels.last_merges import enter_ranks, last_merges
 from ubpe_numba.formats.name_pairs import NamePairs
 
@@ -134,7 +134,7 @@ def pairs_that_occur(
     if (ordered[1:] == ordered[:-1]).any():
         order = np.argsort(keys, kind="stable")
         i = order[np.flatnonzero(np.diff(keys[order]) == 0)].min()
-        raise ModelFormatError(f"merges: the pair {pairs_of_names[int(i)]!r} is there twice")
+        raise ModelFormatError(f"merges: the pair {quoted(pairs_of_names[int(i)])} is there twice")
     is_only = np.bincount(made)[made] == 1
     if is_only.all():
         return np.arange(made.size)

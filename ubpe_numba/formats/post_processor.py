@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ubpe_numba.errors import listed, quoted
+
 __all__ = ["PostProcessor"]
 
 _PART = re.compile(r"(.+?)(?::([0-9]+))?", re.DOTALL)
@@ -45,7 +47,7 @@ class PostProcessor(NamedTuple):
         """
         both = (template,) if isinstance(template, str) else tuple(template) if isinstance(template, Sequence) else ()
         if not 1 <= len(both) <= 2 or not all(isinstance(one, str) for one in both):
-            raise TypeError(f"template: expected str, or two of them, for one document and for a pair, got {template!r:.80}")
+            raise TypeError(f"template: expected str, or two of them, for one document and for a pair, got {quoted(template)}")
         single = _read(both[0], special, ("$A",))
         if len(both) == 2:
             return cls(single, _read(both[1], special, ("$A", "$B")))
@@ -85,10 +87,14 @@ def _read(template: str, special: Mapping[str, int], documents: tuple[str, ...])
     for name in ("$A", "$B"):
         n, expected = sum(part.name == name for part in parts), int(name in documents)
         if n != expected:
-            raise ValueError(f"template: expected {name} {('not at all', 'once')[expected]} in {template!r}, found it {n} times")
+            raise ValueError(
+                f"template: expected {name} {('not at all', 'once')[expected]} in {quoted(template)}, found it {n} times"
+            )
     if odd := next((part.name for part in parts if not part.is_document and part.name not in special), None):
-        known = ", ".join(map(repr, special)) or "none"
-        raise ValueError(f"template: {odd!r} in {template!r} is neither $A nor a special token of this tokenizer: {known}")
+        known = listed(special) or "none"
+        raise ValueError(
+            f"template: {quoted(odd)} in {quoted(template)} is neither $A nor a special token of this tokenizer: {known}"
+        )
     return parts
 
 

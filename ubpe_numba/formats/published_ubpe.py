@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.formats.model_file import claimable, parse_json
 from ubpe_numba.text.python_pattern import PythonPattern
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
@@ -45,7 +45,7 @@ def read(text: str, kind: str | None, classic: bool) -> tuple[int, Model]:
             raise ModelFormatError(f"{field}: expected a JSON object")
     n_tokens = dump.get("n_tokens")
     if type(n_tokens) is not int or not 0 < n_tokens <= MAX_SIZE:
-        raise ModelFormatError(f"n_tokens: expected a positive integer, got {n_tokens!r}")
+        raise ModelFormatError(f"n_tokens: expected a positive integer, got {quoted(n_tokens)}")
     alphabet = _alphabet(dump["alphabet"], kind)
     words = _known_words(dump.get("known_words") or {}, alphabet)
     first = alphabet.size + len(words)
@@ -133,7 +133,7 @@ def _segmenter(dump: dict[str, Any], alphabet: Alphabet, words: dict[Any, int], 
     """How documents are cut, for a vocabulary of `size` ids."""
     kind, pattern = alphabet.kind, dump.get("regex_str") or None
     if pattern is not None and not isinstance(pattern, str):
-        raise ModelFormatError(f"regex_str: expected a str, got {pattern!r:.60}")
+        raise ModelFormatError(f"regex_str: expected a str, got {quoted(pattern)}")
     try:
         cutter = None if pattern is None or kind == "int" else PythonPattern(pattern)
     except ValueError as error:
@@ -159,11 +159,13 @@ def _known_words(words: Any, alphabet: Alphabet) -> dict[Any, int]:
         if alphabet.kind == "int" and isinstance(word, list) and all(type(symbol) is int for symbol in word):
             word = tuple(word)
         elif alphabet.kind == "int" or not is_text:
-            raise ModelFormatError(f"known_words[{key}]: expected {'integers' if alphabet.kind == 'int' else 'a str'}")
+            raise ModelFormatError(
+                f"known_words[{shortened(key, 40)}]: expected {'integers' if alphabet.kind == 'int' else 'a str'}"
+            )
         if word in found or not word:
-            raise ModelFormatError(f"known_words[{key}]: {word!r:.60} is empty or there twice")
+            raise ModelFormatError(f"known_words[{shortened(key, 40)}]: {quoted(word)} is empty or there twice")
         if key not in ids:
-            raise ModelFormatError(f"known_words: expected the ids {first}..{last}, got {key!r:.60}")
+            raise ModelFormatError(f"known_words: expected the ids {first}..{last}, got {quoted(key)}")
         found[word] = ids[key]
     return found
 
@@ -213,14 +215,14 @@ def _ids_from(mapping: dict[str, Any], first: int, field: str) -> None:
     """Raise ModelFormatError unless the keys are first, first + 1, ... in this order, which is that of the ranks."""
     for i, key in enumerate(mapping):
         if key != str(first + i):
-            raise ModelFormatError(f"{field}: expected the id {first + i} in place {i}, got {key!r}")
+            raise ModelFormatError(f"{field}: expected the id {first + i} in place {i}, got {quoted(key)}")
 
 
 def _sequences(mapper: dict[str, Any], first: int) -> list[list[int]]:
     _ids_from(mapper, first, "mapper")
     for key, value in mapper.items():
         if not isinstance(value, list) or not all(type(t) is int and 0 <= t < 2**31 for t in value):
-            raise ModelFormatError(f"mapper[{key}]: expected a list of ids")
+            raise ModelFormatError(f"mapper[{shortened(key, 40)}]: expected a list of ids")
     return list(mapper.values())
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, listed, quoted
 from ubpe_numba.formats import (
     clip_merges,
     imports,
@@ -155,7 +155,8 @@ def recognise(source: Source) -> Format:
     found = next((row for row in FORMATS if row.is_it(source)), None)
     if found is None:
         known = "; ".join(row.name for row in FORMATS)
-        shown = f"an object of {_some(source.document)}" if source.document else f"a file that begins with {source.head[:24]!r}"
+        begins = f"a file that begins with {quoted(source.head[:24])}"
+        shown = f"an object of {listed(source.document)}" if source.document else begins
         raise ModelFormatError(f"{shown}, which is none of: {known}")
     return found
 
@@ -176,11 +177,6 @@ def read(path: Any, given: Given) -> tuple[Source, Found]:
         return source, row.read(source, given)
     except ModelFormatError as error:
         raise ModelFormatError(f"{source.path}: {row.name}: {error}") from error
-
-
-def _some(names: Iterable[str]) -> str:
-    shown = [repr(name)[:40] for name in names]
-    return ", ".join(shown[:6]) + (", ..." if len(shown) > 6 else "")
 
 
 # ---------------------------------------------------------------------------------------------------- formats
@@ -232,7 +228,7 @@ def _by_pieces(given: Given, model: Model, objective: str) -> Found:
 def _by_words(given: Given, params: dict[str, Any]) -> Found:
     """A WordPiece with these arguments of its constructor."""
     if given.tokenizer is not None:
-        raise ValueError(f"tokenizer: the file is a vocabulary of WordPiece, expected None, got {given.tokenizer!r}")
+        raise ValueError(f"tokenizer: the file is a vocabulary of WordPiece, expected None, got {quoted(given.tokenizer)}")
     return Found("WordPiece", params)
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.protobuf import Messages, field
 from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.text.stand_ins import BYTE_NAMES, BYTES, UNKNOWN, WORDS, byte_name
@@ -115,7 +115,7 @@ def check(pieces: Pieces) -> None:
         if len(set(map(names.__getitem__, chosen.tolist()))) < chosen.size:
             seen: set[str] = set()
             twice = next(name for name in map(names.__getitem__, chosen.tolist()) if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-            raise ModelFormatError(f"the piece {twice!r} is there twice")
+            raise ModelFormatError(f"the piece {quoted(twice)} is there twice")
     n_unknown = int((types == UNKNOWN_PIECE).sum())
     if n_unknown > 1 or (n_unknown == 0 and not pieces.by_bytes):
         raise ModelFormatError(f"expected one unknown piece, got {n_unknown}")
@@ -140,7 +140,7 @@ def write(model: Model, unigram: bool) -> bytes:
     if special is not None:
         for word, i, known in zip(special.words, special.ids.tolist(), special.always.tolist(), strict=True):
             if known and unigram:
-                raise ValueError(f"known_words: {word!r}: a unigram model has none that are always found")
+                raise ValueError(f"known_words: {quoted(word)}: a unigram model has none that are always found")
             rows[i] = str(word), 0.0, USER if known else CONTROL
     n, size = vocabulary.n_alphabet, len(vocabulary)
     ids = range(size) if segmenter.token_ids is None else segmenter.token_ids.tolist()
@@ -209,5 +209,5 @@ def _steps(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     if not steps:
         return _PLAIN_TEXT, {}
     if [step["type"] for step in steps] != ["SentencePiece", "StandIns"]:
-        raise ValueError(f"normalizer: sentencepiece has no place for {steps[0]['type']!r}")
+        raise ValueError(f"normalizer: sentencepiece has no place for {quoted(steps[0]['type'])}")
     return steps[0], steps[1]

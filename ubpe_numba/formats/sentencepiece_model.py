@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.sentencepiece import BYTE, CHARACTERS, CONTROL, NORMAL, UNIGRAM, UNKNOWN_PIECE, UNUSED, USER, Pieces
 from ubpe_numba.formats.sentencepiece_pairs import pairs_by_rank
 from ubpe_numba.runtime.arrays import offsets_of
@@ -114,7 +114,7 @@ def _unigram(pieces: Pieces) -> Model:
     if (ids < 0).any():
         if pieces.by_bytes:
             character = chr(points[int(np.argmax(ids < 0))])
-            raise ModelFormatError(f"byte_fallback: the character {character!r} is in pieces, but is none itself")
+            raise ModelFormatError(f"byte_fallback: the character {quoted(character)} is in pieces, but is none itself")
         ids[ids < 0] = unknown[0]
     flat = symbols.alphabet.lookup(pieces.points_of(multiple))
     vocabulary = Vocabulary.from_sequences(
@@ -142,7 +142,7 @@ def _bpe(pieces: Pieces) -> Model:
     symbols = _symbols(pieces, used, np.flatnonzero(types == USER))
     if (symbols.token_ids < 0).any():
         character = chr(symbols.alphabet.symbols[int(np.argmax(symbols.token_ids < 0))])
-        raise ModelFormatError(f"the character {character!r} is in pieces, but is none itself")
+        raise ModelFormatError(f"the character {quoted(character)} is in pieces, but is none itself")
     by_rank, pairs = pairs_by_rank(pieces, used, symbols.alphabet)
     vocabulary = Vocabulary.from_merges(symbols.alphabet.size, pairs)
     segmenter = _segmenter(pieces, symbols, np.concatenate([symbols.token_ids, by_rank]), len(vocabulary), fused=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.kernels.pairs_of_pieces import pairs_of_pieces
 from ubpe_numba.formats.pairs_that_occur import WORK
 from ubpe_numba.formats.sentencepiece import UNUSED, Pieces
@@ -66,7 +66,7 @@ def _taken_apart(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, made: n
         if bad.any():
             i = int(by_rank[at[np.argmax(bad)]])
             raise ModelFormatError(
-                f"piece {i}: {pieces.names[i]!r} is unused, so it is taken apart again, which other pieces depend on; "
+                f"piece {i}: {quoted(pieces.names[i])} is unused, so it is taken apart again, which other pieces depend on; "
                 "that is not supported: leave it out of the file, or make it a normal piece, if its ids may differ"
             )
     return np.asarray(unused)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.sentencepiece import Pieces
 from ubpe_numba.runtime.arrays import offsets_of
 
@@ -77,5 +77,5 @@ def check_ties(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, tied: np.
                 names = pieces.names
                 a, b = names[by_rank[i]], names[by_rank[first[right]]]
                 raise ModelFormatError(
-                    f"the pieces {a!r} and {b!r} have the same score, and which is merged first depends on where"
+                    f"the pieces {quoted(a)} and {quoted(b)} have the same score, and which is merged first depends on where"
                 )

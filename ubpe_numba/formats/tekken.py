@@ -9,7 +9,7 @@ from __future__ import annotations
 import binascii
 from typing import Any
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table
@@ -34,7 +34,7 @@ def read(text: str | bytes | dict[str, Any]) -> Table:
     size, n_special = (config.get(name) for name in ("default_vocab_size", "default_num_special_tokens"))
     pattern = config.get("pattern")
     if type(size) is not int or type(n_special) is not int or not 0 <= n_special < size <= n_special + len(vocab) <= _MOST:
-        raise ModelFormatError(f"config: {len(vocab)} tokens, but {size!r} ids of which {n_special!r} are special")
+        raise ModelFormatError(f"config: {len(vocab)} tokens, but {quoted(size)} ids of which {quoted(n_special)} are special")
     if n_special > len(vocab) + _SPARE:
         raise ModelFormatError(f"config: {n_special} special tokens are too many beside {len(vocab)} others")
     if not isinstance(pattern, str) or not pattern:
@@ -57,7 +57,7 @@ def read(text: str | bytes | dict[str, Any]) -> Table:
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFormatError(f"vocab[{i}]: token_bytes: expected base64: {error}") from error
         if not data or data in ranks:
-            raise ModelFormatError(f"vocab[{i}]: the token {data!r} is empty, or there twice")
+            raise ModelFormatError(f"vocab[{i}]: the token {quoted(data)} is empty, or there twice")
         ranks[data] = n_special + rank
     return tiktoken.read(tiktoken.Ranks.of(ranks), special, tiktoken.uncovered(pattern))
 

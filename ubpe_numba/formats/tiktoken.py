@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats import base64_lines
 from ubpe_numba.formats.creation_order import creation_order
 from ubpe_numba.formats.kernels.pairs_of_ranks import pairs_of_ranks
@@ -96,9 +96,9 @@ def _parse_lines(data: bytes) -> dict[bytes, int]:
         except (binascii.Error, ValueError) as error:
             raise ModelFormatError(f"line {number}: not base64: {error}") from error
         if len(parts) != 2 or not parts[1].isdigit() or len(parts[1]) > 10:
-            raise ModelFormatError(f"line {number}: expected a token in base64 and its rank, got {line[:60]!r}")
+            raise ModelFormatError(f"line {number}: expected a token in base64 and its rank, got {quoted(line[:60])}")
         if token in ranks:
-            raise ModelFormatError(f"line {number}: the token {token!r} is there twice")
+            raise ModelFormatError(f"line {number}: the token {quoted(token)} is there twice")
         ranks[token] = int(parts[1])
     return ranks
 
@@ -135,7 +135,7 @@ def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
     twice = int(pairs_of_ranks(values, starts, n, one, two, table, ends, ranks, parts, pairs))
     if twice >= 0:
         token = values[starts[twice] : starts[twice + 1]].tobytes()
-        raise ModelFormatError(f"the token {token!r} of rank {tokens.ranks[twice]} is there twice")
+        raise ModelFormatError(f"the token {quoted(token)} of rank {tokens.ranks[twice]} is there twice")
     if twice < -1:
         raise ModelFormatError("the tokens collide in a hash table, as only tokens do that are chosen for that")
     unmade = np.flatnonzero(pairs[:, 0] < 0)
@@ -175,8 +175,9 @@ def _split(tokens: Ranks, unmade: np.ndarray) -> list[tuple[int, int]]:
         pairs = [(max(left, right), left, right) for left, right in cuts if left is not None and right is not None]
         if not pairs:
             raise ModelFormatError(
-                f"the token {token!r} of rank {tokens.ranks[t]} is not made of others of lower rank: no two tokens join to it, "
-                "only a whole segment becomes it, which needs a pair here; take the tokenizer.json of the model if there is one"
+                f"the token {quoted(token)} of rank {tokens.ranks[t]} is not made of others of lower rank: no two tokens join "
+                "to it, only a whole segment becomes it, which needs a pair here; take the tokenizer.json of the model if there "
+                "is one"
             )
         found.append(min(pairs)[1:])
     return found
@@ -192,7 +193,7 @@ def _in_order(given: Ranks) -> tuple[Ranks, int]:
     if (equal := np.flatnonzero(np.diff(ranks[by_rank]) == 0)).size:
         pair = by_rank[equal[0] : equal[0] + 2]
         first, second = (values[starts[i] : starts[i + 1]].tobytes() for i in pair)
-        raise ModelFormatError(f"the tokens {first!r} and {second!r} have the same rank {ranks[pair[0]]}")
+        raise ModelFormatError(f"the tokens {quoted(first)} and {quoted(second)} have the same rank {ranks[pair[0]]}")
     single = lengths[by_rank] == 1
     order = np.concatenate([by_rank[single], by_rank[~single]])
     if not np.array_equal(order, np.arange(order.size)):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.huggingface_steps import added_of, cut_of, decoding_of, file_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.numbers_of_json import Number, read_numbers, write_numbers
@@ -44,7 +44,7 @@ def model_of(text: str | bytes) -> Model:
     listed, scores = _pieces(model.get("vocab"))
     unknown = model.get("unk_id")
     if unknown is not None and (type(unknown) is not int or not 0 <= unknown < len(listed)):
-        raise ModelFormatError(f"model: unk_id: expected the id of a piece, got {unknown!r}")
+        raise ModelFormatError(f"model: unk_id: expected the id of a piece, got {quoted(unknown)}")
     vocab = {name: i for i, name in enumerate(listed)}
     if len(vocab) < len(listed):
         raise ModelFormatError("model: vocab: a piece is there twice")
@@ -68,7 +68,9 @@ def model_of(text: str | bytes) -> Model:
     ids = [own.get(c, -1) for c in characters]
     weights = [scores[i] if i >= 0 else least for i in ids]
     if -1 in ids and (by_bytes or unknown is None):
-        raise ModelFormatError(f"model: vocab: the character {characters[ids.index(-1)]!r} is in pieces, but is none itself")
+        raise ModelFormatError(
+            f"model: vocab: the character {quoted(characters[ids.index(-1)])} is in pieces, but is none itself"
+        )
     if by_bytes and any(flags.get(word, 0) & SINGLE_WORD for word in unknowns):
         raise ModelFormatError("added_tokens: single_word of the unknown piece: not with byte_fallback")
     if by_bytes and any(mask & NORMALIZED and mask & (LSTRIP | RSTRIP | SINGLE_WORD) for mask in flags.values()):
@@ -176,7 +178,7 @@ def write(
         elif t < n and by_bytes and BYTES <= ord(name) < UNKNOWN:
             name, score = byte_name(ord(name) - BYTES), least
         if rows.get(i, (name,))[0] != name:
-            raise ValueError(f"special_tokens: {rows[i][0]!r} has the id {i} of another token")
+            raise ValueError(f"special_tokens: {quoted(rows[i][0])} has the id {i} of another token")
         rows[i] = name, score
     if len({name for name, _ in rows.values()}) < len(rows):
         raise ValueError("vocabulary: two tokens stand for the same symbols, or a special one does; a Unigram model allows one")
@@ -198,7 +200,7 @@ def _without_stand_ins(table: Table) -> tuple[Table, bool, str]:
     by_bytes = bool(steps) and steps[-1]["type"] == "StandIns" and bool(steps[-1]["by_bytes"])
     steps = steps[: len(steps) - by_bytes]
     if odd := next((step["type"] for step in steps if step["type"] in ("SentencePiece", "StandIns")), None):
-        raise ValueError(f"normalizer: Hugging Face has no place for {odd!r}; use to_sentencepiece")
+        raise ValueError(f"normalizer: Hugging Face has no place for {quoted(odd)}; use to_sentencepiece")
     made, called = table.decoding or Decoding(), "<unk>"
     if made.replace and made.replace[-1][0] == chr(UNKNOWN):
         called = made.replace[-1][1]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ubpe_numba.errors import listed, quoted
 from ubpe_numba.formats import export_samples
 from ubpe_numba.formats.export_check import ExportCheck, changed, encode_by_rank
 from ubpe_numba.formats.pair_table import MOST_INTEGERS
@@ -53,7 +54,7 @@ def unk_token_of(check: ExportCheck, unk_token: Any) -> UnkToken | None:
         return None  # unknown characters become bytes
     if rule is not None:
         if {**check.unheard(special), **special}.get(name) != rule.id:
-            raise ValueError(f"unk_token: unknown characters become the id {rule.id} in this model, which is not {name!r}")
+            raise ValueError(f"unk_token: unknown characters become the id {rule.id} in this model, which is not {quoted(name)}")
         return None
     if name in special:
         return UnkToken(name, special[name])
@@ -63,8 +64,8 @@ def unk_token_of(check: ExportCheck, unk_token: Any) -> UnkToken | None:
         if alphabet.kind == "bytes":
             name = names_of(bytes([int(alphabet.symbols[symbol])]))
         return UnkToken(name, check.ids()[symbol], symbol)
-    known = ", ".join(map(repr, special)) or "none"
-    raise ValueError(f"unk_token: {name!r} is neither a symbol nor a special token of this tokenizer: {known}")
+    known = listed(special) or "none"
+    raise ValueError(f"unk_token: {quoted(name)} is neither a symbol nor a special token of this tokenizer: {known}")
 
 
 def loss_of(model: Model) -> str | None:
@@ -85,13 +86,13 @@ def loss_of(model: Model) -> str | None:
         letter = next((c for c in (*_SOME, *map(chr, range(0x110000))) if not _known(alphabet, c)), None)
         if letter is None:
             return None
-        lost, of = f"characters such as {letter!r}", f"{alphabet.size} characters"
+        lost, of = f"characters such as {quoted(letter)}", f"{alphabet.size} characters"
         ways += ", or fit over bytes (BPE.for_text), of which none is unknown"
     else:
         missing = np.setdiff1d(np.arange(256), alphabet.symbols)
         if set(missing.tolist()) <= _NEVER:
             return None
-        lost, of = f"bytes such as {bytes([missing[0]])!r}", f"{alphabet.size} bytes"
+        lost, of = f"bytes such as {quoted(bytes([missing[0]]))}", f"{alphabet.size} bytes"
         ways += ", or the tokenizer all 256 bytes as its alphabet (BPE.for_text)"
     return (
         f"alphabet: the exported tokenizer has {of} and no unk_token: tokenizers and transformers leave out {lost} "

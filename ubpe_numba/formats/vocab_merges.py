@@ -11,7 +11,7 @@ import json
 import operator
 from typing import Any
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, two_parts
 
@@ -31,7 +31,7 @@ def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: s
     if end_of_word is not None:
         ids, pairs = _unmarked(ids, pairs, end_of_word)
     if odd := next((word for word, i in special.items() if ids.get(word, i) != i), None):
-        raise ModelFormatError(f"special_tokens: {odd!r} has the id {ids[odd]} in the vocabulary, not {special[odd]}")
+        raise ModelFormatError(f"special_tokens: {quoted(odd)} has the id {ids[odd]} in the vocabulary, not {special[odd]}")
     return from_names(ids, pairs, kind, special, {}, pattern)
 
 
@@ -47,7 +47,7 @@ def _pairs(merges: str) -> Pairs:
             continue
         parts = line.rstrip("\r").split(" ")
         if len(parts) != 2 or not all(parts):
-            raise ModelFormatError(f"merges: line {number}: expected two tokens with a space between, got {line!r:.60}")
+            raise ModelFormatError(f"merges: line {number}: expected two tokens with a space between, got {quoted(line)}")
         for side, part in zip(pairs, parts, strict=True):
             side.append(part)
     return pairs
@@ -57,7 +57,7 @@ def _unmarked(ids: dict[str, int], pairs: Pairs, end: str) -> tuple[dict[str, in
     """Ids and pairs with the character `end` in place of the marker ``</w>``."""
     plain = {token.removesuffix(END) + end * token.endswith(END): i for token, i in ids.items()}
     if len(plain) < len(ids):
-        raise ModelFormatError(f"end_of_word: {end!r} is a token already")
+        raise ModelFormatError(f"end_of_word: {quoted(end)} is a token already")
     lefts, rights = pairs[0], [part.removesuffix(END) + end * part.endswith(END) for part in pairs[1]]
     made = set(map(operator.add, lefts, rights))
     joined = [
@@ -77,13 +77,15 @@ def write(vocab: dict[str, int], merges: Pairs, end_of_word: str | None) -> tupl
         mark = {}
         for name in vocab:
             if END in name or end_of_word in name[:-1]:
-                raise ValueError(f"end_of_word: the token {name!r} goes on behind the end of a word, or holds {END!r}")
+                raise ValueError(
+                    f"end_of_word: the token {quoted(name)} goes on behind the end of a word, or holds {quoted(END)}"
+                )
             mark[name] = name.removesuffix(end_of_word) + END * name.endswith(end_of_word)
         vocab = {mark[name]: i for name, i in vocab.items()}
         lefts, rights = ([mark[name] for name in side] for side in merges)
     if any(map(str.isspace, set("".join([*lefts, *rights])))):
         pairs = itertools.chain(zip(merges[0], lefts, strict=True), zip(merges[1], rights, strict=True))
         name = next(name for name, written in pairs if any(map(str.isspace, written)))
-        raise ValueError(f"merges: the token {name!r} holds white space, which merges.txt cannot keep")
+        raise ValueError(f"merges: the token {quoted(name)} holds white space, which merges.txt cannot keep")
     lines = [_HEADER, *map(" ".join, zip(lefts, rights, strict=True))]
     return json.dumps(vocab, ensure_ascii=False), "\n".join(lines) + "\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.files import naming, open_regular, write_atomically
 from ubpe_numba.text.characters import WHITE_SPACE
 
@@ -47,7 +47,7 @@ def write(path: str | os.PathLike[str], pieces: Mapping[str, int]) -> None:
         )
     for piece in listed:
         if "\n" in piece or piece != piece.rstrip(WHITE_SPACE):
-            raise ValueError(f"path: a vocab.txt cannot hold the line break, or white space at the end, in {piece!r}")
+            raise ValueError(f"path: a vocab.txt cannot hold the line break, or white space at the end, in {quoted(piece)}")
         if not piece.isascii() and any("\ud800" <= c <= "\udfff" for c in piece):
-            raise ValueError(f"path: a vocab.txt is UTF-8, which cannot hold the surrogate in {piece!r}")
+            raise ValueError(f"path: a vocab.txt is UTF-8, which cannot hold the surrogate in {quoted(piece)}")
     write_atomically(path, "".join(f"{piece}\n" for piece in listed).encode())

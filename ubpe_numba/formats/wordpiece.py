@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.huggingface_steps import added_of, file_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, read_vocab
@@ -41,7 +41,7 @@ def read(text: str | bytes) -> Words:
     unknown, prefix = model.get("unk_token", "[UNK]"), model.get("continuing_subword_prefix", "##")
     longest: Any = model.get("max_input_chars_per_word", 100)
     if not isinstance(unknown, str) or unknown not in vocab:
-        raise ModelFormatError(f"model: unk_token: expected a piece of the vocabulary, got {unknown!r:.60}")
+        raise ModelFormatError(f"model: unk_token: expected a piece of the vocabulary, got {quoted(unknown)}")
     if not isinstance(prefix, str) or type(longest) is not int or not 1 <= longest < 2**31:
         raise ModelFormatError("model: expected a text as continuing_subword_prefix and a number as max_input_chars_per_word")
     normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
@@ -66,7 +66,7 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
     added = sorted([*words.special_tokens.items(), *words.known_words.items()], key=lambda item: item[1])
     vocab = {**words.vocabulary, **dict(added)}
     if (twice := next((word for word, i in words.vocabulary.items() if vocab[word] != i), None)) is not None:
-        raise ValueError(f"special_tokens: {twice!r} is a piece with another id; Hugging Face allows one")
+        raise ValueError(f"special_tokens: {quoted(twice)} is a piece with another id; Hugging Face allows one")
     if len(set(vocab.values())) < len(vocab):
         raise ValueError("special_tokens: one has the id of another piece; Hugging Face allows one")
     n = len(words.vocabulary)
@@ -125,5 +125,5 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(piece, str):
             raise ModelFormatError(f"vocabulary: position {i}: expected str, got {describe(piece)}")
         if first.setdefault(piece, i) != i:
-            raise ModelFormatError(f"vocabulary: a piece is there twice: {piece!r}, as {first[piece]} and {i}")
+            raise ModelFormatError(f"vocabulary: a piece is there twice: {quoted(piece)}, as {first[piece]} and {i}")
     return {"vocabulary": dict(zip(listed, ids, strict=True)), **state["params"]}

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import ModelFormatError, UnknownTokenError
+from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
 from ubpe_numba.formats import model_file
 from ubpe_numba.integrations.action_chunks import as_blocks, without_torch
 from ubpe_numba.runtime.arrays import check_fields, describe, integer, offsets_of, places_of, positive
@@ -126,7 +126,7 @@ class ActionTokenizer:
             raise ValueError("frequency_barriers: they need action_dim, the number of coefficients of a frequency")
         self.frequency_barriers = bool(frequency_barriers)
         if out_of_range not in _OUT_OF_RANGE:
-            raise ValueError(f"out_of_range: expected {', '.join(map(repr, _OUT_OF_RANGE))}, got {out_of_range!r}")
+            raise ValueError(f"out_of_range: expected {', '.join(map(repr, _OUT_OF_RANGE))}, got {quoted(out_of_range)}")
         self.out_of_range = out_of_range
         symbols = tokenizer.alphabet_.symbols
         self._low, self._high = int(symbols[0]), int(symbols[-1])
@@ -437,7 +437,7 @@ class ActionTokenizer:
         array([1., 1., 1., 1.])
         """
         if on_length not in ("raise", "fit"):
-            raise ValueError(f"on_length: expected 'raise' or 'fit', got {on_length!r}")
+            raise ValueError(f"on_length: expected 'raise' or 'fit', got {quoted(on_length)}")
         steps, dimensions = self._shape(time_horizon, action_dim)
         size = steps * dimensions
         ids = _ids(as_documents(without_torch(tokens), name="tokens"), skip, self.vocab_size)
@@ -640,7 +640,7 @@ class ActionTokenizer:
         state, n_bytes = model_file.load(path)
         name, settings = state["tokenizer"], state.pop("actions", None)
         if name not in TOKENIZERS:
-            raise ModelFormatError(f"{where}: there is no tokenizer {name!r}")
+            raise ModelFormatError(f"{where}: there is no tokenizer {quoted(name)}")
         if settings is None:
             raise ModelFormatError(f"{where}: a {name} without the settings of actions: use {name}.load")
         tokenizer = TOKENIZERS[name]._loaded(where, state, n_bytes, n_threads, max_symbols)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import NotFittedError
+from ubpe_numba.errors import NotFittedError, quoted
 from ubpe_numba.integrations.music_models import (
     FIRST_CHARACTER,
     MusicAlphabet,
@@ -367,8 +367,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
             written = self._vocab_base_id_to_byte.get(i)
             if written != chr(i + FIRST_CHARACTER):
                 raise ValueError(
-                    f"vocabulary: MidiTok writes the basic token {token!r} as {written!r}, not as one character of its own, as "
-                    "after a training of Unigram; make a new tokenizer"
+                    f"vocabulary: MidiTok writes the basic token {quoted(token)} as {quoted(written)}, not as one character of "
+                    "its own, as after a training of Unigram; make a new tokenizer"
                 )
         return MusicAlphabet.of(self.vocab.values(), self.special_tokens_ids, self.config.encode_ids_split != "no")
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted, shortened
 
 
 def describe(value: object) -> str:
@@ -28,18 +28,19 @@ def describe(value: object) -> str:
     ('an array of float64, shape (2,)', 'list', '2.5 (float)')
     """
     if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype}, shape {value.shape}"
+        return f"an array of {shortened(value.dtype)}, shape {value.shape}"
     if isinstance(value, (int, float, complex, np.generic)):
-        return f"{value} ({type(value).__name__})"
+        shown = quoted(value) if type(value) is int else shortened(value)
+        return f"{shown} ({type(value).__name__})"
     return "None" if value is None else type(value).__name__
 
 
 def positive(value: Any, name: str, expected: str = "an int") -> int:
     """`value` as an int of at least 1. Otherwise raises TypeError, which says what was `expected`, or ValueError."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+        raise TypeError(f"{name}: expected {expected}, got {quoted(value)}")
     if value < 1:
-        raise ValueError(f"{name}: expected at least 1, got {value}")
+        raise ValueError(f"{name}: expected at least 1, got {quoted(int(value))}")
     return int(value)
 
 
@@ -50,7 +51,7 @@ def integer(value: Any, name: str) -> int:
     except TypeError:
         raise TypeError(f"{name}: expected an integer, got {describe(value)}") from None
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected an integer, got {value!r}")
+        raise TypeError(f"{name}: expected an integer, got {quoted(value)}")
     return found
 
 
@@ -133,14 +134,14 @@ def flatten_ints(rows: Sequence[Sequence[int]], name: str, first: int | None = 0
         wrong = {t for t in types if t is bool or not issubclass(t, (int, np.integer))}
         for position, item in enumerate(flat if wrong else ()):
             if type(item) in wrong:
-                shown = f"{item!r:.40} ({type(item).__name__})"
+                shown = f"{quoted(item)} ({type(item).__name__})"
                 raise TypeError(f"{place_of(name, offsets, position, first)}: expected an integer, got {shown}")
     try:
         return np.array(flat, np.int64), offsets
     except OverflowError:
         position = next(i for i, item in enumerate(flat) if not -(2**63) <= item < 2**63)
         where = place_of(name, offsets, position, first)
-        raise ValueError(f"{where}: expected an integer that fits int64, got {flat[position]}") from None
+        raise ValueError(f"{where}: expected an integer that fits int64, got {quoted(int(flat[position]))}") from None
 
 
 def place_of(name: str, offsets: NDArray[np.int64], at: int, first: int | None = 0) -> str:
@@ -154,10 +155,10 @@ def check_fields(part: dict[str, Any], names: Iterable[str], what: str) -> None:
     """Raise ModelFormatError unless `part`, called `what` in messages, has exactly the fields `names`."""
     for name in names:
         if name not in part:
-            raise ModelFormatError(f"{what}: the field {name!r} is missing")
+            raise ModelFormatError(f"{what}: the field {quoted(name)} is missing")
     for name in part:
         if name not in names:
-            raise ModelFormatError(f"{what}: unexpected field {name!r}")
+            raise ModelFormatError(f"{what}: unexpected field {quoted(name)}")
 
 
 def integers_of(values: Any, name: str) -> np.ndarray:

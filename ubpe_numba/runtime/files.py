@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted, shortened
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that files of UTF-8 may begin with
 _PIECE = 1 << 16
@@ -81,7 +81,7 @@ def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
     """
     suffix = pathlib.Path(path).suffix.lower()
     if suffix not in known:
-        raise ValueError(f"path: expected a name that ends in {' or '.join(known)}, got {os.fspath(path)!r}")
+        raise ValueError(f"path: expected a name that ends in {' or '.join(known)}, got {quoted(os.fspath(path))}")
     return suffix
 
 
@@ -167,17 +167,17 @@ def read_arrays(f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None
                 name = info.filename.removesuffix(".npy")
                 kinds = known.get(name)
                 if kinds is None or name in arrays:
-                    raise ModelFormatError(f"npz: unexpected member {info.filename!r}")
+                    raise ModelFormatError(f"npz: unexpected member {quoted(info.filename)}")
                 if info.compress_type != zipfile.ZIP_STORED or info.file_size > n_bytes:
-                    raise ModelFormatError(f"npz: member {info.filename!r} is compressed or claims too many bytes")
+                    raise ModelFormatError(f"npz: member {quoted(info.filename)} is compressed or claims too many bytes")
                 arrays[name] = _array(name, archive.read(info), kinds)
     except ModelFormatError:
         raise
     except Exception as error:  # zipfile raises many types for a damaged archive, OverflowError included
-        raise ModelFormatError(f"not a valid npz file: {error}") from error
+        raise ModelFormatError(f"not a valid npz file: {shortened(error)}") from error
     for name in known if all_of is None else all_of:
         if name not in arrays:
-            raise ModelFormatError(f"npz: the member {name!r} is missing")
+            raise ModelFormatError(f"npz: the member {quoted(name)} is missing")
     return arrays
 
 
@@ -191,12 +191,12 @@ def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
     except ModelFormatError:
         raise
     except Exception as error:  # NumPy parses the header as Python source and raises any error of the parser
-        raise ModelFormatError(f"npz: {name}: not a valid array header: {error}") from error
+        raise ModelFormatError(f"npz: {name}: not a valid array header: {shortened(error)}") from error
     n = 1
     for size in shape:
         n *= size
     if dtype.kind not in kinds or dtype.hasobject or fortran or len(shape) not in (1, 2):
-        raise ModelFormatError(f"npz: {name}: unexpected dtype {dtype} or shape {shape}")
+        raise ModelFormatError(f"npz: {name}: unexpected dtype {shortened(dtype)} or shape {quoted(shape)}")
     if not all(type(size) is int and size >= 0 for size in shape) or n * dtype.itemsize != len(data) - stream.tell():
-        raise ModelFormatError(f"npz: {name}: shape {shape} does not match {len(data) - stream.tell()} bytes")
+        raise ModelFormatError(f"npz: {name}: shape {quoted(shape)} does not match {len(data) - stream.tell()} bytes")
     return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.terminal import is_terminal
 
 T = TypeVar("T")
@@ -30,7 +31,7 @@ class Progress:
 
     def __init__(self, mode: bool | str = "auto", what: str = "fit") -> None:
         if mode not in ("auto", True, False):
-            raise ValueError(f"progress: expected 'auto', True or False, got {mode!r}")
+            raise ValueError(f"progress: expected 'auto', True or False, got {quoted(mode)}")
         self.what = what
         self.shown = is_terminal() if mode == "auto" else bool(mode) and sys.stderr is not None
         self.bar: Any = None

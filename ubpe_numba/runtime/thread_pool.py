@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.worker_threads import Task, is_worker, submit, wait
 
@@ -51,7 +52,7 @@ def checked(n_threads: int, name: str) -> int:
     """
     n = positive(n_threads, name, "an int or None")
     if n > MOST:
-        raise ValueError(f"{name}: expected at most {MOST}, got {n}")
+        raise ValueError(f"{name}: expected at most {MOST}, got {quoted(n)}")
     return n
 
 
@@ -64,7 +65,7 @@ def asked_for(n_threads: int | None) -> int | None:
             digits = text.lstrip("0")[:20] if text.isascii() and text.isdigit() else ""  # Python makes no int of thousands
             n = int(digits or 0)
             if not 1 <= n <= MOST:
-                raise ValueError(f"environment variable {name}: expected an integer in 1..{MOST}, got {text!r:.60}")
+                raise ValueError(f"environment variable {name}: expected an integer in 1..{MOST}, got {quoted(text)}")
             return n
     return None
 

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import check_offsets, describe, plain, writable
 
@@ -146,7 +147,7 @@ def checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
     if isinstance(segments, str):
         name, at, version = segments.partition("@")
         if name not in PATTERNS or (at and version not in import_module("ubpe_numba.text.unicode_data").OLDER):
-            raise ValueError(f"pattern: expected one of {', '.join(PATTERNS)}, got {segments!r}")
+            raise ValueError(f"pattern: expected one of {', '.join(PATTERNS)}, got {quoted(segments)}")
         return segments
     if not isinstance(segments, np.ndarray) or segments.dtype != np.int64 or segments.ndim != 1 or not segments.size:
         raise TypeError(f"segments: expected a pattern's name or a 1-D array of int64, got {describe(segments)}")

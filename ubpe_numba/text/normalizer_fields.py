@@ -7,6 +7,7 @@ import binascii
 from importlib import import_module
 from typing import Any
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.text.byte_characters import names_of
 from ubpe_numba.text.characters import as_nmt, clean, ideograph_apart, without_accent, without_mark
@@ -43,7 +44,7 @@ def step_of(given: dict[str, Any], budget: Budget) -> tuple[dict[str, Any], Step
             raise ValueError(f"{name}: the pattern is empty")
         engine = budget.compiled(as_regex(pattern, name), name) if is_regex else None
         if is_regex and oniguruma().may_be_empty(engine, name):
-            raise ValueError(f"{name}: {pattern!r:.80} matches where there is nothing, which is not supported")
+            raise ValueError(f"{name}: {quoted(pattern)} matches where there is nothing, which is not supported")
         return step, Replace(engine, pattern, step["content"])
     if kind == "Prepend":
         return step, Prepend(_text(step["prepend"], f"{name}: prepend"))
@@ -53,7 +54,7 @@ def step_of(given: dict[str, Any], budget: Budget) -> tuple[dict[str, Any], Step
         return step, import_module("ubpe_numba.text.charsmap").Precompiled(_blob(step["precompiled_charsmap"], name))
     for field, value in step.items():
         if field != "type" and type(value) is not bool and not (value is None and field == "strip_accents"):
-            raise ValueError(f"{name}: {field}: expected true or false, got {value!r:.80}")
+            raise ValueError(f"{name}: {field}: expected true or false, got {quoted(value)}")
     if kind == "Strip":
         return step, Strip(step["strip_left"], step["strip_right"])
     if kind == "BertNormalizer":
@@ -76,7 +77,7 @@ def _of_sentencepiece(step: dict[str, Any], name: str) -> tuple[dict[str, Any], 
         texts = words if field == "words" else [value]
         wanted = bool if isinstance(_FIELDS[step["type"]].get(field), bool) else str
         if not all(type(text) is wanted for text in texts):
-            raise ValueError(f"{name}: {field}: expected {'true or false' if wanted is bool else 'text'}, got {value!r:.80}")
+            raise ValueError(f"{name}: {field}: expected {'true or false' if wanted is bool else 'text'}, got {quoted(value)}")
     if "" in words:
         raise ValueError(f"{name}: words: one is empty")
     fields = {field: value for field, value in step.items() if field not in ("type", "precompiled_charsmap")}

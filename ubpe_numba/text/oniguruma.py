@@ -13,6 +13,7 @@ import re
 import time
 from typing import Any
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.unicode_classes import as_of
 from ubpe_numba.text.unicode_data import UNICODE_VERSION
@@ -61,7 +62,7 @@ def as_regex(pattern: str) -> str:
         elif sign == "[":
             text, end = _set(pattern, at)
             if is_folded and "-" in pattern[at:end]:
-                raise ValueError(f"{pattern[at:end]!r:.80} in any case is read otherwise by Oniguruma")
+                raise ValueError(f"{quoted(pattern[at:end])} in any case is read otherwise by Oniguruma")
             at = end
         elif sign == "(":
             text, end, any_case = _group(pattern, at)
@@ -89,7 +90,7 @@ def as_regex(pattern: str) -> str:
 def _check_folded(part: str) -> None:
     """ValueError for a part of a pattern in any case that may match other letters there."""
     if found := _FOLDED.search(part):
-        raise ValueError(f"{found[0]!r} in any case is read otherwise by Oniguruma")
+        raise ValueError(f"{quoted(found[0])} in any case is read otherwise by Oniguruma")
 
 
 def spans(compiled: Any, text: str, unicode: str = VERSION_OF_OTHERS) -> list[tuple[int, int]]:
@@ -129,7 +130,7 @@ def may_be_empty(compiled: Any, name: str) -> bool:
             if time.thread_time() - began > _MOST_SECONDS:
                 raise TimeoutError
     except TimeoutError as error:
-        told = f"{name}: {compiled.pattern!r:.80} takes too long on short texts: what repeats in it matches in many ways"
+        told = f"{name}: {quoted(compiled.pattern)} takes too long on short texts: what repeats in it matches in many ways"
         raise ValueError(told) from error
     return False
 
@@ -197,11 +198,11 @@ def _group(pattern: str, at: int) -> tuple[str, int, bool]:
         return "(", at + 1, False
     found = _GROUP.match(pattern, at)
     if found is None:
-        raise ValueError(f"{pattern[at : at + 4]!r} is not known to be read alike by Oniguruma")
+        raise ValueError(f"{quoted(pattern[at : at + 4])} is not known to be read alike by Oniguruma")
     if found["same"]:
         return found[0], found.end(), False
     if found["end"] == ")" and at:
-        raise ValueError(f"{found[0]!r} within a pattern is read otherwise by Oniguruma")
+        raise ValueError(f"{quoted(found[0])} within a pattern is read otherwise by Oniguruma")
     return found[0].replace("m", "s"), found.end(), "i" in found["on"]
 
 

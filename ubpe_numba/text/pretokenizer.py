@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.documents.normalise import code_points, text_of
+from ubpe_numba.errors import quoted, shortened
 from ubpe_numba.runtime.extras import require
 from ubpe_numba.text.cut import PATTERNS, scan
 from ubpe_numba.text.mark_cuts import MarkCuts
@@ -81,9 +82,9 @@ class Pretokenizer:
 
     def __init__(self, pattern: str, unicode: str | None = None) -> None:
         if not isinstance(pattern, str):
-            raise TypeError(f"pretokenizer: expected a name, a regular expression or None, got {pattern!r}")
+            raise TypeError(f"pretokenizer: expected a name, a regular expression or None, got {quoted(pattern)}")
         if pattern not in NAMED and (not pattern or pattern.replace("-", "").replace("_", "").isalnum()):
-            raise ValueError(f"pretokenizer: there is no {pattern!r}; expected {', '.join(NAMED)} or a pattern")
+            raise ValueError(f"pretokenizer: there is no {quoted(pattern)}; expected {', '.join(NAMED)} or a pattern")
         self._marks = MarkCuts.of(pattern)
         self.name = name_of(pattern) if self._marks is None else None
         self.pattern = pattern if self.name is None else NAMED[self.name]
@@ -174,7 +175,7 @@ class Pretokenizer:
         try:
             return engine.compile(self.pattern)
         except (engine.error, RecursionError, OverflowError, MemoryError) as error:
-            raise ValueError(f"pretokenizer: {self.pattern!r} is not a regular expression: {error}") from error
+            raise ValueError(f"pretokenizer: {quoted(self.pattern)} is not a regular expression: {shortened(error)}") from error
 
     def state(self) -> dict[str, Any]:
         """What a model file holds of it."""
@@ -215,7 +216,7 @@ def _older(version: Any) -> str | None:
     if version == data.UNICODE_VERSION:
         return None
     if not isinstance(version, str) or version not in data.OLDER:
-        raise ValueError(f"unicode: expected one of {', '.join([data.UNICODE_VERSION, *data.OLDER])}, got {version!r}")
+        raise ValueError(f"unicode: expected one of {', '.join([data.UNICODE_VERSION, *data.OLDER])}, got {quoted(version)}")
     return version
 
 

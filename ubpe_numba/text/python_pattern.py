@@ -8,6 +8,7 @@ import warnings
 from itertools import accumulate
 from typing import Any
 
+from ubpe_numba.errors import quoted, shortened
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
 __all__ = ["PythonPattern"]
@@ -55,7 +56,7 @@ class PythonPattern(Pretokenizer):
 
     def __init__(self, pattern: str) -> None:
         if not isinstance(pattern, str):
-            raise TypeError(f"pretokenizer: expected a regular expression, got {pattern!r}")
+            raise TypeError(f"pretokenizer: expected a regular expression, got {quoted(pattern)}")
         self.name, self.pattern, self.kernel, self._older, self._marks, self._compiled = None, pattern, None, None, None, None
         self._compiled = self._compile()
 
@@ -76,9 +77,12 @@ class PythonPattern(Pretokenizer):
                 if made.groups == 1 and self.pattern[0] == "(" and self.pattern[-1] == ")":
                     made = re.compile(self.pattern[1:-1])
         except (re.error, RecursionError, OverflowError) as error:
-            raise ValueError(f"pretokenizer: {self.pattern!r:.200} is not a regular expression of re: {error}") from error
+            told = f"pretokenizer: {quoted(self.pattern, 200)} is not a regular expression of re: {shortened(error)}"
+            raise ValueError(told) from error
         if made.groups:
-            raise ValueError(f"pretokenizer: {self.pattern!r:.200} has groups: ubpe takes what they match, and not the whole")
+            raise ValueError(
+                f"pretokenizer: {quoted(self.pattern, 200)} has groups: ubpe takes what they match, and not the whole"
+            )
         return made
 
     def _cuts(self, text: str) -> list[int]:
@@ -93,8 +97,8 @@ class PythonPattern(Pretokenizer):
             at = match.end()
         around = text[max(at - 20, 0) : at + 20]
         raise ValueError(
-            f"pretokenizer: {self.pattern!r:.200} matches nothing at {text[at]!r} in {around!r}; ubpe would leave that out; "
-            "Pretokenizer keeps it"
+            f"pretokenizer: {quoted(self.pattern, 200)} matches nothing at {quoted(text[at])} in {quoted(around)}; ubpe would "
+            "leave that out; Pretokenizer keeps it"
         )
 
     def state(self) -> dict[str, Any]:

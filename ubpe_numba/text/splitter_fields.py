@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.text.characters import WHITE_SPACE, tables
 from ubpe_numba.text.patterns import COVERING, MOST_WORK, VERSION_OF_OTHERS, work_of
 from ubpe_numba.text.pretokenizer import Pretokenizer
@@ -45,13 +46,13 @@ def step_of(given: dict[str, Any], budget: Budget) -> tuple[dict[str, Any], Step
     name = f"pre_tokenizer: {kind}"
     for field in ("invert", "add_prefix_space", "trim_offsets", "use_regex", "individual_digits", "split"):
         if type(step.get(field, False)) is not bool:
-            raise ValueError(f"{name}: {field}: expected true or false, got {step[field]!r:.80}")
+            raise ValueError(f"{name}: {field}: expected true or false, got {quoted(step[field])}")
     for field in ("replacement", "delimiter"):
         if not isinstance(step.get(field, "x"), str) or len(step.get(field, "x")) != 1:
-            raise ValueError(f"{name}: {field}: expected a character, got {step[field]!r:.80}")
+            raise ValueError(f"{name}: {field}: expected a character, got {quoted(step[field])}")
     for field, values in (("behavior", _BEHAVIORS), ("prepend_scheme", _SCHEMES)):
         if step.get(field, values[0]) not in values:
-            raise ValueError(f"{name}: {field}: expected one of {', '.join(values)}, got {step[field]!r:.80}")
+            raise ValueError(f"{name}: {field}: expected one of {', '.join(values)}, got {quoted(step[field])}")
     if kind == "ByteLevel":
         cutter = Pretokenizer("gpt2")
         split = Cut(_compiled_once(cutter.pattern), "Isolated", False, VERSION_OF_OTHERS) if step["use_regex"] else None
@@ -68,7 +69,7 @@ def step_of(given: dict[str, Any], budget: Budget) -> tuple[dict[str, Any], Step
         return step, Marks(step["inside"], step["end"]), None
     if kind == "FixedLength":
         if type(step["length"]) is not int or step["length"] < 1:
-            raise ValueError(f"{name}: length: expected a positive integer, got {step['length']!r:.80}")
+            raise ValueError(f"{name}: length: expected a positive integer, got {quoted(step['length'])}")
         return step, FixedLength(step["length"]), None
     cuts = _cuts(step, name)
     version = _VERSIONS.get(kind, VERSION_OF_OTHERS)

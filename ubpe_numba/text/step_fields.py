@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 
 __all__ = ["flat_steps", "with_fields"]
@@ -47,9 +48,9 @@ def with_fields(step: dict[str, Any], fields: Mapping[str, Mapping[str, Any]], n
     kind = step.get("type")
     known = fields.get(kind) if isinstance(kind, str) else None
     if known is None:
-        raise ValueError(f"{name}: {kind!r:.80} is not supported; there are {', '.join(fields)} and Sequence")
+        raise ValueError(f"{name}: {quoted(kind)} is not supported; there are {', '.join(fields)} and Sequence")
     if odd := next((field for field in step if field != "type" and field not in known), None):
-        raise ValueError(f"{name}: {kind}: unexpected field {odd!r:.80}")
+        raise ValueError(f"{name}: {kind}: unexpected field {quoted(odd)}")
     if lost := next((field for field, value in known.items() if value is ... and field not in step), None):
-        raise ValueError(f"{name}: {kind}: the field {lost!r} is missing")
+        raise ValueError(f"{name}: {kind}: the field {quoted(lost)} is missing")
     return {"type": kind, **{field: step.get(field, value) for field, value in known.items()}}

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from ubpe_numba.errors import quoted, shortened
 from ubpe_numba.runtime.extras import require
 from ubpe_numba.text.pattern_size import size_of
 
@@ -43,7 +44,7 @@ def pattern_of(pattern: Any, name: str) -> tuple[str, bool]:
             if len(value) > _LONGEST:
                 raise ValueError(f"{name}: expected a pattern of at most {_LONGEST} characters, got {len(value)}")
             return value, kind == "Regex"
-    raise ValueError(f"{name}: expected a pattern, an object of a String or a Regex, got {pattern!r:.80}")
+    raise ValueError(f"{name}: expected a pattern, an object of a String or a Regex, got {quoted(pattern)}")
 
 
 def oniguruma() -> Any:
@@ -56,7 +57,8 @@ def as_regex(pattern: str, name: str) -> str:
     try:
         made: str = oniguruma().as_regex(pattern)
     except ValueError as error:
-        raise ValueError(f"{name}: {pattern!r:.80} is not a regular expression that can be read here: {error}") from error
+        told = f"{name}: {quoted(pattern)} is not a regular expression that can be read here: {shortened(error)}"
+        raise ValueError(told) from error
     return made
 
 
@@ -67,13 +69,13 @@ def compiled(pattern: str, name: str) -> Any:
     try:
         return engine.compile(pattern)
     except (engine.error, RecursionError, OverflowError, MemoryError) as error:
-        raise ValueError(f"{name}: {pattern!r:.80} is not a regular expression: {error}") from error
+        raise ValueError(f"{name}: {quoted(pattern)} is not a regular expression: {shortened(error)}") from error
 
 
 def check_size(pattern: str, name: str) -> None:
     """ValueError for a pattern that would take seconds or gigabytes to compile."""
     if len(pattern) > _MOST_SIZE or size_of(pattern) > _MOST_SIZE:
         raise ValueError(
-            f"{name}: {pattern!r:.80} is too long, or repeats too often: written out it has more than {_MOST_SIZE} signs; "
+            f"{name}: {quoted(pattern)} is too long, or repeats too often: written out it has more than {_MOST_SIZE} signs; "
             "use smaller counts, or * and + in place of them"
         )

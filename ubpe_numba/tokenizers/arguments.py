@@ -14,7 +14,7 @@ from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import as_utf8
-from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.errors import UnknownSymbolError, quoted
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive
@@ -101,11 +101,11 @@ def settings_of(tok: Tokenizer, memory_limit: int | None) -> Settings:
     """The validated arguments that decide a fit."""
     n_tokens = MAX_SIZE if tok.n_tokens is None else positive(tok.n_tokens, "n_tokens")
     if n_tokens > MAX_SIZE:
-        raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
+        raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
     rules = DEFAULT_RULES if tok.rules is None else tok.rules
     if not isinstance(rules, FitRules):
-        raise TypeError(f"rules: expected a FitRules or None, got {rules!r}")
-    longest = 2**62 if tok.max_token_length is None else positive(tok.max_token_length, "max_token_length")
+        raise TypeError(f"rules: expected a FitRules or None, got {quoted(rules)}")
+    longest = 2**62 if tok.max_token_length is None else min(positive(tok.max_token_length, "max_token_length"), 2**62)
     n_candidates = positive(getattr(tok, "n_candidates", 1), "n_candidates")
     limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
     return Settings(n_tokens, n_candidates, rules, thread_pool.resolve(tok.n_threads), longest, memory_limit=limit)
@@ -128,7 +128,7 @@ def segmenter_of(tok: Tokenizer, kind: str, size: int | None) -> Segmenter:
 def is_first(tok: Tokenizer) -> bool:
     """The argument `special_first`; TypeError if it is no bool."""
     if not isinstance(tok.special_first, (bool, np.bool_)):
-        raise TypeError(f"special_first: expected True or False, got {tok.special_first!r}")
+        raise TypeError(f"special_first: expected True or False, got {quoted(tok.special_first)}")
     return bool(tok.special_first)
 
 
@@ -180,7 +180,7 @@ def seconds_of(seconds: Any) -> float | None:
     if seconds is None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.integer, np.floating)):
-        raise TypeError(f"seconds: expected a number or None, got {seconds!r}")
+        raise TypeError(f"seconds: expected a number or None, got {quoted(seconds)}")
     if not seconds >= 0:
-        raise ValueError(f"seconds: expected 0 or more, got {seconds!r}")
+        raise ValueError(f"seconds: expected 0 or more, got {quoted(seconds)}")
     return float(seconds) if seconds <= sys.float_info.max else None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ubpe_numba import formats
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -229,11 +230,11 @@ class _PairTokenizer(Tokenizer):
 
     def _encode_dropout(self, ids: Ragged, dropout: float, seed: int) -> Ragged:
         if isinstance(dropout, bool) or not isinstance(dropout, (int, float, np.integer, np.floating)):
-            raise TypeError(f"dropout: expected a number, got {dropout!r}")
+            raise TypeError(f"dropout: expected a number, got {quoted(dropout)}")
         if not 0.0 <= dropout <= 1.0:
             raise ValueError(f"dropout: expected a probability in 0..1, got {dropout}")
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-            raise TypeError(f"seed: expected an int, got {seed!r}")
+            raise TypeError(f"seed: expected an int, got {quoted(seed)}")
         if not 0 <= seed < 2**64:
             raise ValueError(f"seed: expected 0..2**64 - 1, got {seed}")
         if self._by_batches:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.learn_more import learn_more
 from ubpe_numba.fitting.loop import Settings
@@ -46,7 +47,7 @@ def corpus_of_fit(tok: Tokenizer, docs: Any, y: Any, offsets: Any, sample_weight
             raise ValueError("docs: the iterator gave no document; was it used up before?")
         warn("docs: there are no documents, so nothing is learned")
     elif (path := _path_in(docs)) is not None:
-        warn(f"docs: {path!r} is taken for a text to learn from, and there is a file of this name: read it first")
+        warn(f"docs: {quoted(path)} is taken for a text to learn from, and there is a file of this name: read it first")
     return corpus
 
 
@@ -128,7 +129,7 @@ def fit_more(
     if not old.in_order_of_creation or (tok.rules or arguments.DEFAULT_RULES).order != "creation":
         raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
     if n_tokens > MAX_SIZE:
-        raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {n_tokens}")
+        raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
     first = segmenter.n_first
     if segmenter.token_ids is not None and not first:
         raise ValueError("token_ids: only a vocabulary whose ids are in order of creation can be continued")
@@ -159,7 +160,7 @@ def truncated(tok: T, n_tokens: int, by: str) -> T:
     alphabet, vocabulary, segmenter = tok._fitted()
     n = vocabulary.n_alphabet
     if by not in ("creation", "idf"):
-        raise ValueError(f"by: expected 'creation' or 'idf', got {by!r}")
+        raise ValueError(f"by: expected 'creation' or 'idf', got {quoted(by)}")
     if positive(n_tokens, "n_tokens") < n:
         raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
     if by == "idf":
@@ -220,7 +221,7 @@ def _rearranged(vocabulary: Vocabulary, n_tokens: int, trim: str, by_pairs: bool
     pairs, dangling = renumber(merges, n, stay)
     if dangling:
         raise ValueError(
-            f"rules: trim={trim!r} leaves {dangling} parts of pairs that point to removed tokens, as the original does; "
+            f"rules: trim={quoted(trim)} leaves {dangling} parts of pairs that point to removed tokens, as the original does; "
             "such a vocabulary cannot decode: use trim='closed', or order='creation'"
         )
     return vocabulary.select(stay, pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats import recognise
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
@@ -85,7 +85,7 @@ def load(
     [0, 2]
     """
     if tokenizer is not None and tokenizer not in TOKENIZERS:
-        raise ValueError(f"tokenizer: expected {', '.join(TOKENIZERS)} or None, got {tokenizer!r}")
+        raise ValueError(f"tokenizer: expected {', '.join(TOKENIZERS)} or None, got {quoted(tokenizer)}")
     source, found = recognise.read(path, recognise.Given(tokenizer, kind, pretokenizer, special_tokens))
     if found.tokenizer == "WordPiece":
         try:
@@ -93,7 +93,7 @@ def load(
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{source.path}: {error}") from error
     if found.tokenizer not in TOKENIZERS:
-        raise ModelFormatError(f"{source.path}: there is no tokenizer {found.tokenizer!r}")
+        raise ModelFormatError(f"{source.path}: there is no tokenizer {quoted(found.tokenizer)}")
     cls = TOKENIZERS[found.tokenizer]
     if isinstance(found.model, dict):
         if tokenizer not in (None, found.tokenizer):

@@ -9,6 +9,7 @@ import numpy as np
 from ubpe_numba.coding.spans import Spans, spans_of
 from ubpe_numba.coding.usage import Usage, usage_of
 from ubpe_numba.documents.counts import Counts, weights_of
+from ubpe_numba.errors import quoted
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -37,7 +38,7 @@ def usage(tok: Tokenizer, docs: Any, offsets: Any, ids: Any, sample_weight: Any,
     if ids is None:
         encoded = tok.encode_batch(docs, offsets, **options)
     elif options:
-        raise TypeError(f"ids: they are encoded already; unexpected argument {next(iter(options))!r}")
+        raise TypeError(f"ids: they are encoded already; unexpected argument {quoted(next(iter(options)))}")
     else:
         encoded = tok._known(ids, offsets)
     copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
@@ -48,4 +49,4 @@ def usage(tok: Tokenizer, docs: Any, offsets: Any, ids: Any, sample_weight: Any,
 def _refuse_offsets(options: dict[str, Any]) -> None:
     for name in ("return_offsets", "units"):
         if name in options:
-            raise TypeError(f"unexpected argument {name!r}")
+            raise TypeError(f"unexpected argument {quoted(name)}")

@@ -12,6 +12,7 @@ from ubpe_numba.coding.usage import usage_in
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.deadline import Deadline
 from ubpe_numba.fitting.learn import learn
 from ubpe_numba.runtime.arrays import positive
@@ -51,7 +52,7 @@ def refined(
     n_alphabet = vocabulary.n_alphabet
     n = max(len(vocabulary), tok.n_tokens or 0) - n_alphabet
     if not isinstance(objective, str) or objective not in SPARE:
-        raise ValueError(f"objective: expected {' or '.join(map(repr, SPARE))}, got {objective!r}")
+        raise ValueError(f"objective: expected {' or '.join(map(repr, SPARE))}, got {quoted(objective)}")
     plan = refine.Plan(*_plan(refine.STARTS, *chosen))
     deadline = Deadline(arguments.seconds_of(seconds))
     longest = tok.max_token_length if max_token_length is None else positive(max_token_length, "max_token_length")
@@ -136,9 +137,9 @@ def _with_counts(corpus: Corpus, ids: Ragged, tokens: Ragged, n_alphabet: int, n
 def _plan(starts: tuple[str, ...], start: Any, robust: Any, min_count: Any) -> tuple[str | None, bool | None, int | None]:
     """The arguments that say how to search, None for what is left open; ValueError or TypeError names the one that is wrong."""
     if not isinstance(start, str) or start not in (*starts, "auto"):
-        raise ValueError(f"start: expected {', '.join(map(repr, (*starts, 'auto')))}, got {start!r}")
+        raise ValueError(f"start: expected {', '.join(map(repr, (*starts, 'auto')))}, got {quoted(start)}")
     if not isinstance(robust, (bool, np.bool_)) and not (isinstance(robust, str) and robust == "auto"):
-        raise TypeError(f"robust: expected True, False or 'auto', got {robust!r}")
+        raise TypeError(f"robust: expected True, False or 'auto', got {quoted(robust)}")
     if isinstance(min_count, str) and min_count == "auto":
         least = None
     else:

@@ -21,6 +21,7 @@ from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.utf8 import read_document, read_documents
+from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.files import write_atomically
@@ -367,7 +368,7 @@ class UBPE(Tokenizer):
         alphabet, vocabulary, segmenter = self._fitted()
         n_rounds = positive(n_rounds, "n_rounds")
         if weights not in ("idf", "likelihood"):
-            raise ValueError(f"weights: expected 'idf' or 'likelihood', got {weights!r}")
+            raise ValueError(f"weights: expected 'idf' or 'likelihood', got {quoted(weights)}")
         from ubpe_numba.fitting.reweight import by_own_idf, likeliest  # here only, as in `_weighed`
 
         bar = Progress(progress, "reweight")
@@ -541,7 +542,7 @@ class UBPE(Tokenizer):
             self._check_objective()
             hint = "" if self.objective in _BY_PROBABILITY else "reweight estimates probabilities, and then "
             raise ValueError(
-                f"objective: {self.objective!r} takes other paths than a Unigram model of tokenizers, at least "
+                f"objective: {quoted(self.objective)} takes other paths than a Unigram model of tokenizers, at least "
                 f"among those of equal weight; {hint}set_params(objective='tokenizers') takes the same"
             )
         unknown = "skip" if model.segmenter.unknown is None else "raise"  # which leaves it to the rule of the model
@@ -670,7 +671,7 @@ class UBPE(Tokenizer):
         """
         model = self._fitted()
         if self.objective != "sentencepiece":
-            raise ValueError(f"objective: expected 'sentencepiece', got {self.objective!r}; set_params changes it")
+            raise ValueError(f"objective: expected 'sentencepiece', got {quoted(self.objective)}; set_params changes it")
         data = formats.exports.to_sentencepiece(
             _with_scores(model), lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=True
         )
@@ -695,7 +696,7 @@ class UBPE(Tokenizer):
 
     def _check_objective(self) -> None:
         if self.objective not in _OBJECTIVES:
-            raise ValueError(f"objective: expected one of {', '.join(map(repr, _OBJECTIVES))}, got {self.objective!r}")
+            raise ValueError(f"objective: expected one of {', '.join(map(repr, _OBJECTIVES))}, got {quoted(self.objective)}")
 
     def _search(self) -> tuple[str, Any]:
         """The objective by which paths are searched, and the weights of tokens for the coder."""
@@ -916,9 +917,9 @@ class UBPE(Tokenizer):
     def _sampled(self, sample: bool, alpha: float, seed: int) -> Encode:
         """What draws segmentations; `sample` is to be True."""
         if sample is not True:
-            raise TypeError(f"sample: expected a bool, got {sample!r}")
+            raise TypeError(f"sample: expected a bool, got {quoted(sample)}")
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-            raise TypeError(f"seed: expected an int, got {seed!r}")
+            raise TypeError(f"seed: expected an int, got {quoted(seed)}")
         if not 0 <= seed < 2**64:
             raise ValueError(f"seed: expected 0..2**64 - 1, got {seed}")
         return self._coder.apart(lambda ids: self._lattice(alpha).sample(ids, int(seed), self.n_threads))
@@ -926,7 +927,7 @@ class UBPE(Tokenizer):
     def _lattice(self, alpha: float) -> Lattice:
         """All segmentations with the weights that `alpha` asks for."""
         if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.integer, np.floating)):
-            raise TypeError(f"alpha: expected a number, got {alpha!r}")
+            raise TypeError(f"alpha: expected a number, got {quoted(alpha)}")
         if not 0.0 <= alpha <= _MOST_ALPHA:
             raise ValueError(f"alpha: expected a number from 0 to {_MOST_ALPHA}, got {alpha}")
         self._check_objective()
@@ -1135,13 +1136,13 @@ class UBPE(Tokenizer):
         n = positive(n, "n")
         if self.objective != "tfidf" and (beam is not None or distinct != "path" or exact or guided or with_gap):
             options = "beam, distinct, exact, guided and return_gap"
-            raise ValueError(f"objective: {options} are for 'tfidf'; by {self.objective!r} the search is exact")
+            raise ValueError(f"objective: {options} are for 'tfidf'; by {quoted(self.objective)} the search is exact")
         if beam is None:
             beam = max(n, 16) if exact or guided else n
         elif positive(beam, "beam") < n:
             raise ValueError(f"beam: expected at least n = {n}, got {beam}")
         if distinct not in ("path", "bag"):
-            raise ValueError(f"distinct: expected 'path' or 'bag', got {distinct!r}")
+            raise ValueError(f"distinct: expected 'path' or 'bag', got {quoted(distinct)}")
         return Options(n, int(beam), distinct == "bag", bool(exact), bool(guided), bool(with_gap))
 
     @staticmethod

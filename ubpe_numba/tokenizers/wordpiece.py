@@ -18,7 +18,7 @@ from ubpe_numba.coding.text_words import TextWords
 from ubpe_numba.coding.usage import Usage, usage_of
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import ModelFormatError, UnknownTokenError
+from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, vocab_txt, wordpiece
 from ubpe_numba.formats.wordpiece import Words
@@ -112,7 +112,7 @@ class WordPiece:
         by_length = sorted(self._added, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, by_length))) if by_length else None  # where there are no flags
         if not isinstance(unknown, str) or unknown not in pieces:
-            raise ValueError(f"unknown: expected a piece of the vocabulary, got {unknown!r}")
+            raise ValueError(f"unknown: expected a piece of the vocabulary, got {quoted(unknown)}")
         if not isinstance(prefix, str):
             raise TypeError(f"prefix: expected str, got {describe(prefix)}")
         self.vocabulary, self.unknown, self.prefix = pieces, unknown, prefix
@@ -377,7 +377,7 @@ class WordPiece:
         ([9, 2, 5, 6, 0], ['lo', 'low'])
         """
         if criterion not in CRITERIA:
-            raise ValueError(f"criterion: expected one of {', '.join(map(repr, CRITERIA))}, got {criterion!r}")
+            raise ValueError(f"criterion: expected one of {', '.join(map(repr, CRITERIA))}, got {quoted(criterion)}")
         n, least = positive(n_tokens, "n_tokens"), positive(min_count, "min_count")
         if isinstance(words, (str, bytes)):
             raise TypeError(f"words: expected words, got {describe(words)}; cut it first, for example with str.split")
@@ -385,7 +385,7 @@ class WordPiece:
         for word, count in counts.items():
             if not isinstance(word, str):
                 raise TypeError(f"words: expected str, got {describe(word)}")
-            positive(count, f"words[{word!r}]")
+            positive(count, f"words[{quoted(word)}]")
         if sum(count * len(word) for word, count in counts.items()) >= 2**62:
             raise ValueError("words: expected less than 2**62 characters in all, by counts")
         first = _pieces(special_tokens, "special_tokens")
@@ -825,7 +825,7 @@ class WordPiece:
         """
         for piece in self.vocabulary:
             if not piece.isascii() and piece != piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass"):
-                raise ValueError(f"vocabulary: {piece!r}: surrogates in pairs would be read as one character")
+                raise ValueError(f"vocabulary: {quoted(piece)}: surrogates in pairs would be read as one character")
         words = Words(*(getattr(self, name) for name in Words._fields))
         model_file.save(path, wordpiece.state_of(words))
 
@@ -882,12 +882,12 @@ def _pieces(given: Any, name: str = "vocabulary") -> dict[str, int]:
             if not isinstance(piece, str):
                 raise TypeError(f"{name}: position {i}: expected str, got {describe(piece)}")
             if pieces.setdefault(piece, i) != i:
-                raise ValueError(f"{name}: a piece is there twice: {piece!r}, as {pieces[piece]} and {i}")
+                raise ValueError(f"{name}: a piece is there twice: {quoted(piece)}, as {pieces[piece]} and {i}")
     for piece, i in pieces.items():
         if not isinstance(piece, str) or isinstance(i, bool) or not isinstance(i, (int, np.integer)):
-            raise TypeError(f"{name}: expected str and their ids, got {piece!r}: {i!r}")
+            raise TypeError(f"{name}: expected str and their ids, got {quoted(piece)}: {quoted(i)}")
         if not 0 <= i < 2**31:
-            raise ValueError(f"{name}: {piece!r}: expected an id in 0..2**31 - 1, got {i}")
+            raise ValueError(f"{name}: {quoted(piece)}: expected an id in 0..2**31 - 1, got {quoted(i)}")
     return {str(piece): int(i) for piece, i in pieces.items()}
 
 
@@ -898,12 +898,12 @@ def _flags(given: Any, words: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
     made: dict[str, tuple[str, ...]] = {}
     for word, names in given.items():
         if word not in words:
-            raise ValueError(f"flags: {word!r} is neither a special token nor a known word")
+            raise ValueError(f"flags: {quoted(word)} is neither a special token nor a known word")
         listed = [*names] if isinstance(names, Iterable) and not isinstance(names, str) else [None]
         if not all(isinstance(name, str) for name in listed):
-            raise TypeError(f"flags: {word!r}: expected names, got {describe(names)}")
+            raise TypeError(f"flags: {quoted(word)}: expected names, got {describe(names)}")
         if other := [name for name in listed if name not in FLAGS]:
-            raise ValueError(f"flags: {word!r}: expected {', '.join(FLAGS)}, got {other[0]!r}")
+            raise ValueError(f"flags: {quoted(word)}: expected {', '.join(FLAGS)}, got {quoted(other[0])}")
         if listed:
             made[word] = tuple(name for name in FLAGS if name in listed)
     return made

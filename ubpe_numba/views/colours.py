@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.errors import quoted
+
 __all__ = ["DARK", "GREY", "HUES", "LIGHT", "N_HUES", "THEMES", "Theme", "colours_of", "hue_of", "hues_of", "theme_of"]
 
 #: Found by a search, so that the least distance of two of them, for normal sight and for each kind of colour-blindness, is great
@@ -84,7 +86,7 @@ def theme_of(theme: str | Theme) -> Theme:
     if isinstance(theme, Theme):
         return theme
     if theme not in THEMES:
-        raise ValueError(f"theme: expected 'light' or 'dark', got {theme!r}")
+        raise ValueError(f"theme: expected 'light' or 'dark', got {quoted(theme)}")
     return THEMES[theme]
 
 

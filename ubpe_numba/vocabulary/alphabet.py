@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.normalise import Documents, as_document, text_of
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, quoted
 from ubpe_numba.runtime.arrays import describe, integers_of
 from ubpe_numba.vocabulary.symbol_table import CHUNK, TABLE_SPAN, SymbolTable, groups_by_id, read_symbols
 
@@ -120,7 +120,7 @@ class Alphabet:
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
             raise TypeError(f"{name}: expected an integer, got {describe(size)}")
         if not 1 <= size <= limit:
-            raise ValueError(f"{name}: expected 1..{limit} symbols for kind {kind!r}, got {size}")
+            raise ValueError(f"{name}: expected 1..{limit} symbols for kind {quoted(kind)}, got {quoted(int(size))}")
         return cls(kind, int(size))
 
     @classmethod
@@ -158,14 +158,14 @@ class Alphabet:
         """Check symbols, and make an alphabet of the first n; the others are folded onto `ids`."""
         limit = _limit(kind)
         if not 1 <= values.size <= limit:
-            raise ValueError(f"{name}: expected 1..{limit} symbols for kind {kind!r}, got {values.size}")
+            raise ValueError(f"{name}: expected 1..{limit} symbols for kind {quoted(kind)}, got {values.size}")
         if kind != "int" and (at := np.flatnonzero((values < 0) | (values >= limit))).size:
             raise ValueError(f"{name}: entry {at[0]}: expected 0..{limit - 1}, got {values[at[0]]}")
         order = np.argsort(values, kind="stable")
         if (at := np.flatnonzero(values[order[1:]] == values[order[:-1]])).size:
             first, second = order[at[0]], order[at[0] + 1]
             twice = _shown(values[first], kind)
-            raise ValueError(f"{name}: symbol {twice!r} is there twice, as entry {first} and entry {second}")
+            raise ValueError(f"{name}: symbol {quoted(twice)} is there twice, as entry {first} and entry {second}")
         if n is None or n == values.size:
             return cls._from_distinct(values, kind)
         dtype = _dtype_of(values, kind)
@@ -300,8 +300,9 @@ class Alphabet:
         if not self.is_lossless:
             first, other = (_shown(s, self.kind) for s in (self.symbols[self.folded_ids[0]], self.folded_symbols[0]))
             raise ValueError(
-                f"alphabet: {first!r} and {other!r} have the same id, which other libraries cannot say; to export the tokenizer "
-                "without the folded symbols: from_merges(tok.vocabulary.merges, tok.alphabet_.output(tok.alphabet_.symbols))"
+                f"alphabet: {quoted(first)} and {quoted(other)} have the same id, which other libraries cannot say; to export "
+                "the tokenizer without the folded symbols: "
+                "from_merges(tok.vocabulary.merges, tok.alphabet_.output(tok.alphabet_.symbols))"
             )
 
     def check_kind(self, documents: Documents, *, name: str = "docs") -> None:
@@ -377,7 +378,7 @@ class Alphabet:
         if isinstance(unknown, bool) or not isinstance(unknown, (str, int, np.integer)):
             raise TypeError(f"unknown: expected 'raise', 'skip' or an id, got {describe(unknown)}")
         if unknown not in ("raise", "skip") and (isinstance(unknown, str) or not 0 <= unknown < self.size):
-            raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{self.size - 1}, got {unknown!r}")
+            raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{self.size - 1}, got {quoted(unknown)}")
         self.check_kind(documents, name=name)
         symbols, offsets = _window(documents), documents.offsets
         if offsets[0]:
@@ -567,7 +568,7 @@ def distinct_symbols(documents: Documents) -> NDArray[Any]:
 def _limit(kind: object) -> int:
     """The largest size of an alphabet of this kind; ValueError for another kind."""
     if not isinstance(kind, str) or kind not in _LIMITS:
-        raise ValueError(f"kind: expected 'int', 'str' or 'bytes', got {kind!r}")
+        raise ValueError(f"kind: expected 'int', 'str' or 'bytes', got {quoted(kind)}")
     return _LIMITS[kind]
 
 

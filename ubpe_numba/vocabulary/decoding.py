@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.documents.normalise import text_of
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import check_fields
 
 _MOST = 64
@@ -67,5 +67,5 @@ class Decoding(NamedTuple):
         ):
             raise ModelFormatError("decoding: replace: expected pairs of texts")
         if not 0 <= n <= _MOST or (n and not strip):
-            raise ModelFormatError(f"decoding: n: expected 0..{_MOST}, got {n}")
+            raise ModelFormatError(f"decoding: n: expected 0..{_MOST}, got {quoted(n)}")
         return cls(tuple((old, new) for old, new in pairs), strip, n)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import as_document
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, integers_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -71,14 +71,14 @@ class LoneSymbols(NamedTuple):
             i = int(missing[0])
             name, symbol = "break_tokens" if i < self.breaks.size else "stop_tokens", int(self.all[i])
             shown = chr(symbol) if self.kind == "str" else symbol
-            raise ValueError(f"{name}: {shown!r} is not in the alphabet of {alphabet.size} symbols; give the alphabet too")
+            raise ValueError(f"{name}: {quoted(shown)} is not in the alphabet of {alphabet.size} symbols; give the alphabet too")
         if not alphabet.is_lossless:
             folded = np.flatnonzero(np.isin(alphabet.folded_ids, found))
             same = np.concatenate([alphabet.folded_symbols[folded], alphabet.symbols[alphabet.folded_ids[folded]]])
             if (alone := np.setdiff1d(same, self.all)).size:
                 shown = chr(alone[0]) if self.kind == "str" else int(alone[0])
                 name = "break_tokens" if self.breaks.size else "stop_tokens"
-                raise ValueError(f"{name}: {shown!r} has the same id as one of them: give all symbols of an id")
+                raise ValueError(f"{name}: {quoted(shown)} has the same id as one of them: give all symbols of an id")
         return found
 
     def held_by(self, alphabet: Alphabet, vocabulary: Vocabulary) -> bool:
@@ -159,6 +159,6 @@ def _symbol(symbol: Any, kind: str, name: str) -> int:
     elif kind != "str" and isinstance(symbol, (int, np.integer)) and not isinstance(symbol, bool):
         if (kind == "int" and -(2**63) <= symbol < 2**63) or 0 <= symbol < 256:
             return int(symbol)
-        raise ValueError(f"{name}: {symbol} is out of range")
+        raise ValueError(f"{name}: {quoted(int(symbol))} is out of range")
     hint = "; known_words keeps longer ones whole" if isinstance(symbol, (str, bytes)) else ""
-    raise TypeError(f"{name}: expected {_EXPECTED[kind]}, got {symbol!r:.60}{hint}")
+    raise TypeError(f"{name}: expected {_EXPECTED[kind]}, got {quoted(symbol)}{hint}")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from ubpe_numba.errors import quoted
+
 __all__ = ["ARTICLE", "PUBLISHED_0_2", "PUBLISHED_0_3", "FitRules"]
 
 _CHOICES = {
@@ -76,11 +78,11 @@ class FitRules:
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
             if value not in choices:
-                raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+                raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {quoted(value)}")
         if type(self.min_count) is not int or self.min_count < 1:
-            raise ValueError(f"min_count: expected an int of at least 1, got {self.min_count!r}")
+            raise ValueError(f"min_count: expected an int of at least 1, got {quoted(self.min_count)}")
         if type(self.overshoot) is not bool:
-            raise TypeError(f"overshoot: expected a bool, got {self.overshoot!r}")
+            raise TypeError(f"overshoot: expected a bool, got {quoted(self.overshoot)}")
 
     def replace(self, **changes: object) -> FitRules:
         """The same rules with some changed.

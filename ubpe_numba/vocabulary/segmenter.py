@@ -14,7 +14,7 @@ import numpy as np
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import check_fields, integers_of, places_of
 from ubpe_numba.text import rewrite
 from ubpe_numba.text.normalizer import Normalizer
@@ -70,7 +70,7 @@ class Segmenter(NamedTuple):
         ValueError, naming the argument; a pre-tokenizer or a normalizer for integers is a ValueError.
         """
         if encoding not in (None, "utf-8"):
-            raise ValueError(f"encoding: expected None or 'utf-8', got {encoding!r}")
+            raise ValueError(f"encoding: expected None or 'utf-8', got {quoted(encoding)}")
         cutter = pretokenizer if isinstance(pretokenizer, Splitter) else Pretokenizer.of(pretokenizer)
         changer = Normalizer.of(normalizer)
         if cutter is not None and kind == "int":
@@ -285,10 +285,10 @@ class Segmenter(NamedTuple):
             if special.kind != kind:
                 raise ModelFormatError(f"special_tokens: expected words of {kind}, got {special.kind}")
         if fields["encoding"] not in (None, "utf-8") or (fields["encoding"] and kind != "bytes"):
-            raise ModelFormatError(f"encoding: expected 'utf-8' and an alphabet of bytes, got {fields['encoding']!r}")
+            raise ModelFormatError(f"encoding: expected 'utf-8' and an alphabet of bytes, got {quoted(fields['encoding'])}")
         for name in ("whole_words", "one_by_one"):
             if fields[name] not in (None, True):
-                raise ModelFormatError(f"{name}: expected true, got {fields[name]!r}")
+                raise ModelFormatError(f"{name}: expected true, got {quoted(fields[name])}")
         unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], _most(size))
         if unknown is not None and unknown.byte_ids is not None and kind != "bytes":
             raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
@@ -335,7 +335,7 @@ class Segmenter(NamedTuple):
             both = np.isin(self.special.ids, taken)
             if both.any():
                 i = int(np.argmax(both))
-                raise ModelFormatError(f"special_tokens: {self.special.words[i]!r}: the id {self.special.ids[i]} is taken")
+                raise ModelFormatError(f"special_tokens: {quoted(self.special.words[i])}: the id {self.special.ids[i]} is taken")
         return self._replace(token_ids=token_ids)
 
 

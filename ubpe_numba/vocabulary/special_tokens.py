@@ -13,7 +13,7 @@ import numpy as np
 
 from ubpe_numba.documents.normalise import Documents, as_document, text_of
 from ubpe_numba.documents.utf8 import utf8_document
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import check_fields, describe, integers_of, offsets_of
 from ubpe_numba.runtime.tables import automaton
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -84,7 +84,7 @@ class SpecialTokens:
         rows = list(map(utf8_document if kind == "bytes" else as_document, words))
         for word, row in zip(words, rows, strict=True):
             if row.values.size == 0:
-                raise ValueError(f"special_tokens: {word!r} is empty")
+                raise ValueError(f"special_tokens: {quoted(word)} is empty")
         self.values = np.concatenate([row.values for row in rows])
         if kind == "int" and -(2**31) <= self.values.min() <= self.values.max() < 2**31:
             self.values = self.values.astype(np.int32)  # so that decoded documents are no wider than without special tokens
@@ -143,7 +143,7 @@ class SpecialTokens:
             raise ValueError("special_tokens: two have the same id")
         most = 2 * (size + len(words)) + _SPARE
         if max(ids) >= most:
-            raise ValueError(f"special_tokens: expected ids below {most}, got {max(ids)}")
+            raise ValueError(f"special_tokens: expected ids below {most}, got {quoted(max(ids))}")
         return cls(kind, tuple(words), np.array(ids, np.int32), np.array(always), flags, shared)
 
     def with_ids(self, ids: np.ndarray) -> SpecialTokens:
@@ -263,14 +263,14 @@ class SpecialTokens:
         out = np.zeros(len(self.words), bool)
         if isinstance(names, str):
             if names not in ("all", "none"):
-                raise ValueError(f"{name}: expected 'all', 'none' or a set of special tokens, got {names!r}")
+                raise ValueError(f"{name}: expected 'all', 'none' or a set of special tokens, got {quoted(names)}")
             return all_of.copy() if names == "all" else out
         if not isinstance(names, Iterable):
             raise TypeError(f"{name}: expected 'all', 'none' or a set of special tokens, got {describe(names)}")
         for word in names:
             i = self.number.get(tuple(word) if isinstance(word, list) else word)
             if i is None or self.always[i] or not self.found[i]:
-                raise ValueError(f"{name}: {word!r} is not a special token of this tokenizer")
+                raise ValueError(f"{name}: {quoted(word)} is not a special token of this tokenizer")
             out[i] = True
         return out
 
@@ -321,15 +321,15 @@ def _word(word: Any, kind: str, name: str) -> Word:
     if isinstance(word, (bytes, bytearray)) and kind == "bytes":
         return bytes(word)
     if kind == "int" and not isinstance(word, (str, bytes)):
-        return tuple(as_document(word, name=f"{name}: {word!r}").values.tolist())
-    raise TypeError(f"{name}: expected words of {'integers' if kind == 'int' else kind}, got {word!r}")
+        return tuple(as_document(word, name=f"{name}: {quoted(word)}").values.tolist())
+    raise TypeError(f"{name}: expected words of {'integers' if kind == 'int' else kind}, got {quoted(word)}")
 
 
 def _id(value: Any, name: str, word: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}: {word!r}: expected an id, got {describe(value)}")
+        raise TypeError(f"{name}: {quoted(word)}: expected an id, got {describe(value)}")
     if value < 0:
-        raise ValueError(f"{name}: {word!r}: expected an id of at least 0, got {value}")
+        raise ValueError(f"{name}: {quoted(word)}: expected an id of at least 0, got {quoted(value)}")
     return int(value)
 
 

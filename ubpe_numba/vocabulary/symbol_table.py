@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.documents.normalise import Documents, as_document
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 
 TABLE_SPAN = 2**21  # the largest high - low + 1 of symbols for which there is a table: at most 8 MB, and all of Unicode fits
@@ -79,7 +80,7 @@ def read_symbols(symbols: Any) -> Documents:
     for i, item in enumerate(items):
         if not isinstance(item, cls) or len(item) != 1:
             error = ValueError if isinstance(item, cls) else TypeError
-            raise error(f"alphabet: entry {i}: expected {cls.__name__} of length 1, got {item!r:.40}")
+            raise error(f"alphabet: entry {i}: expected {cls.__name__} of length 1, got {quoted(item)}")
     return as_document(cls().join(items), name="alphabet")
 
 
@@ -95,10 +96,10 @@ def groups_by_id(alphabet: Mapping[Any, int]) -> tuple[NDArray[np.int64], int, N
     keys, n = list(alphabet), len(alphabet)
     ids = as_document(list(alphabet.values()), name="alphabet: ids").values.astype(np.int64)
     if (at := np.flatnonzero((ids < 0) | (ids >= n))).size:
-        raise ValueError(f"alphabet: symbol {keys[at[0]]!r} has id {ids[at[0]]}, expected 0..{n - 1}")
+        raise ValueError(f"alphabet: symbol {quoted(keys[at[0]])} has id {ids[at[0]]}, expected 0..{n - 1}")
     found, first = np.unique(ids, return_index=True)
     if (gap := np.flatnonzero(found != np.arange(found.size))).size:
         last = keys[int(np.argmax(ids))]
-        raise ValueError(f"alphabet: no symbol has id {gap[0]}, though {last!r} has {ids.max()}")
+        raise ValueError(f"alphabet: no symbol has id {gap[0]}, though {quoted(last)} has {ids.max()}")
     others = np.delete(np.arange(n), first)
     return np.concatenate([first, others]), found.size, ids[others]

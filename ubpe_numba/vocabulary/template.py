@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
@@ -39,7 +40,7 @@ class Template(NamedTuple):
             None if isinstance(word, str) and word == _DOCUMENT else id_of(word, special, "template") for word in words
         ]
         if ids.count(None) != 1:
-            raise ValueError(f"template: expected {_DOCUMENT} once, which stands for the document, got {template!r}")
+            raise ValueError(f"template: expected {_DOCUMENT} once, which stands for the document, got {quoted(template)}")
         at = ids.index(None)
         return cls(tuple(i for i in ids[:at] if i is not None), tuple(i for i in ids[at:] if i is not None))
 
@@ -48,13 +49,11 @@ def id_of(word: Any, special: SpecialTokens | None, name: str) -> int:
     """An id that fits int32, or that of a special token or known word; ValueError, naming the argument, for others."""
     if isinstance(word, (int, np.integer)) and not isinstance(word, bool):
         if not -(2**31) <= word < 2**31:
-            raise ValueError(f"{name}: expected an id that fits int32, got {word}")
+            raise ValueError(f"{name}: expected an id that fits int32, got {quoted(int(word))}")
         return int(word)
     key = tuple(word) if isinstance(word, list) else word
     index = None if special is None or not isinstance(key, (str, bytes, tuple)) else special.number.get(key)
     if special is None or index is None:
-        known = (
-            "none" if special is None else ", ".join(map(repr, special.words[:8])) + (", ..." if len(special.words) > 8 else "")
-        )
-        raise ValueError(f"{name}: {word!r} is not a special token of this tokenizer, which has {known}")
+        known = "none" if special is None else listed(special.words, 8)
+        raise ValueError(f"{name}: {quoted(word)} is not a special token of this tokenizer, which has {known}")
     return int(special.ids[index])

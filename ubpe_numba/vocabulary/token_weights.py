@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, for_distinct
 
@@ -24,7 +25,7 @@ def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
         return vocabulary.weights
     if isinstance(given, str):
         if given != "log_frequency":
-            raise ValueError(f"token_weights: expected 'idf', 'log_frequency' or an array, got {given!r}")
+            raise ValueError(f"token_weights: expected 'idf', 'log_frequency' or an array, got {quoted(given)}")
         return log_frequency(token_counts(vocabulary))
     array = np.asarray(given)
     if array.dtype.kind not in "fiu":

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
@@ -46,7 +46,7 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: SpecialTokens | None) -
         return unknown
     if isinstance(unknown, (int, np.integer)) and not isinstance(unknown, bool):
         if not 0 <= unknown < alphabet.size:
-            raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {unknown!r}")
+            raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {quoted(unknown)}")
         return int(unknown)
     word = _word(unknown)
     if not isinstance(word, (str, {"int": tuple, "bytes": bytes}.get(alphabet.kind, str))):
@@ -61,7 +61,7 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: SpecialTokens | None) -
             if symbol is None or alphabet.kind == "int"
             else "is neither in the alphabet nor a special token"
         )
-        raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {word!r}, which {what}")
+        raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {quoted(word)}, which {what}")
     return Stand(index, special.words[index])
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import check_fields, checked_token, integer, integers_of, numbers_of
 from ubpe_numba.vocabulary.kernels import arena as arena_kernels
 
@@ -342,7 +342,7 @@ class Vocabulary:
         there = [name for name in OPTIONAL if name in state]
         check_fields(state, ("n_alphabet", "n_documents", "n_symbols", *what, *_STATISTICS, *there), "vocabulary")
         if type(state["n_alphabet"]) is not int or state["n_alphabet"] != n_alphabet:
-            raise ModelFormatError(f"n_alphabet: expected an alphabet of {n_alphabet}, got {state['n_alphabet']!r}")
+            raise ModelFormatError(f"n_alphabet: expected an alphabet of {n_alphabet}, got {quoted(state['n_alphabet'])}")
         if "merges" in state:
             return cls.from_merges(**state, max_symbols=max_symbols)
         return cls.from_sequences(**state)
@@ -632,7 +632,7 @@ def _offsets(lengths: np.ndarray, n_alphabet: int, limit: int) -> np.ndarray:
 def _check_size(value: object, name: str, least: int) -> None:
     """Raise ModelFormatError unless `value` is an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ModelFormatError(f"{name}: expected an integer of at least {least}, got {value!r}")
+        raise ModelFormatError(f"{name}: expected an integer of at least {least}, got {quoted(value)}")
 
 
 def _statistics(

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ubpe_numba.documents.quantization import Quantization
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import quoted
 from ubpe_numba.integrations.scikit_learn import names
 from ubpe_numba.integrations.scikit_learn.counts import counts_of, counts_of_parts, parts_of_tokens
 from ubpe_numba.runtime.arrays import describe, positive
@@ -159,7 +160,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         _integers(self.segments, "segments", 1)
         differences = _one_or_more(self.differences, "differences")
         if any(not isinstance(value, (bool, np.bool_)) for value in differences):
-            raise TypeError(f"differences: expected booleans, got {self.differences!r}")
+            raise TypeError(f"differences: expected booleans, got {quoted(self.differences)}")
         size = positive(self.n_tokens, "n_tokens")
         channels = self._channels(X, reset=True)
         views = []
@@ -321,7 +322,7 @@ def _one_or_more(value: Any, name: str) -> list[Any]:
     """The values of a parameter that may be one or a sequence."""
     found = list(value) if isinstance(value, (list, tuple, range, np.ndarray)) else [value]
     if not found:
-        raise ValueError(f"{name}: expected at least one value, got {value!r}")
+        raise ValueError(f"{name}: expected at least one value, got {quoted(value)}")
     return found
 
 

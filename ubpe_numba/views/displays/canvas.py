@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.extras import require
 from ubpe_numba.views.colours import Theme
@@ -106,7 +107,7 @@ def check_rate(rate: Any) -> None:
     if isinstance(rate, (bool, np.bool_)) or not isinstance(rate, (int, float, np.integer, np.floating)):
         raise TypeError(f"rate: expected a number, got {describe(rate)}")
     if not 0 < rate < math.inf:
-        raise ValueError(f"rate: expected samples a second, more than 0, got {rate!r}")
+        raise ValueError(f"rate: expected samples a second, more than 0, got {quoted(rate)}")
 
 
 def one_signal(doc: Any) -> np.ndarray:

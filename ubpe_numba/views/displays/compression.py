@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.views.colours import N_HUES, Theme, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
 
@@ -112,7 +113,9 @@ class CompressionDisplay:
             raise ValueError("curves: expected at least one curve")
         for name, (sizes, ratios) in self.curves.items():
             if not sizes.size or sizes.shape != ratios.shape:
-                raise ValueError(f"curves: {name!r}: expected as many ratios as sizes, got {ratios.shape} and {sizes.shape}")
+                raise ValueError(
+                    f"curves: {quoted(name)}: expected as many ratios as sizes, got {ratios.shape} and {sizes.shape}"
+                )
         chosen = theme_of(theme)
         ax = axes_for(ax, (7.0, 4.0), chosen)
         top = max(float(ratios.max()) for _, ratios in self.curves.values()) * 1.06

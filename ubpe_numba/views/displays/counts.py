@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.views.colours import Theme, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
 from ubpe_numba.views.own_ids import counts_of_tokens
@@ -141,7 +142,7 @@ class CountsDisplay:
         '2 of 3 tokens occur'
         """
         if by not in _BY:
-            raise ValueError(f"by: expected 'rank' or 'length', got {by!r}")
+            raise ValueError(f"by: expected 'rank' or 'length', got {quoted(by)}")
         if not self.counts.any():
             raise ValueError("counts: expected a token that occurs, got none")
         chosen = theme_of(theme)

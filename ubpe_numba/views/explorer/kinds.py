@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.errors import quoted
 
 KINDS = ("signal", "text", "dna", "notes")
 UNITS = {"signal": "sample", "text": "character", "dna": "base", "notes": "note"}
@@ -67,7 +68,7 @@ def kind_of(kind: str, documents: Documents) -> str:
     """
     if kind != "auto":
         if kind not in KINDS:
-            raise ValueError(f"kind: expected 'auto', 'signal', 'text', 'dna' or 'notes', got {kind!r}")
+            raise ValueError(f"kind: expected 'auto', 'signal', 'text', 'dna' or 'notes', got {quoted(kind)}")
         return kind
     if documents.kind == "int":
         return "signal"
@@ -115,15 +116,15 @@ def symbols_of(kind: str, used: np.ndarray, letters: Any = None, pitches: Any = 
     ['A', 'C', 'G', 'T']
     """
     if letters is not None and kind not in ("text", "dna"):
-        raise ValueError(f"letters: they are for kind='text' and 'dna', the kind is {kind!r}")
+        raise ValueError(f"letters: they are for kind='text' and 'dna', the kind is {quoted(kind)}")
     if pitches is not None and kind != "notes":
-        raise ValueError(f"pitches: they are for kind='notes', the kind is {kind!r}")
+        raise ValueError(f"pitches: they are for kind='notes', the kind is {quoted(kind)}")
     if kind == "dna" and letters is None and used.size and used[0] >= 0 and used[-1] <= 4:
         letters = "ACGTN"
     if letters is not None:
         labels = [_looked_up(letters, symbol, "letters") for symbol in used.tolist()]
         if wrong := next((label for label in labels if not isinstance(label, str)), None):
-            raise TypeError(f"letters: expected str for each symbol, got {wrong!r}")
+            raise TypeError(f"letters: expected str for each symbol, got {quoted(wrong)}")
         return Symbols(used, labels)
     if pitches is not None:
         return Symbols(used, [str(symbol) for symbol in used.tolist()], _heights(pitches, used))
@@ -138,9 +139,9 @@ def _heights(pitches: Any, used: np.ndarray) -> np.ndarray:
     found = [_looked_up(pitches, symbol, "pitches") for symbol in used.tolist()]
     for symbol, pitch in zip(used.tolist(), found, strict=True):
         if pitch is not None and (isinstance(pitch, bool) or not isinstance(pitch, (int, float, np.integer, np.floating))):
-            raise TypeError(f"pitches: expected a number or None for the symbol {symbol}, got {pitch!r}")
+            raise TypeError(f"pitches: expected a number or None for the symbol {symbol}, got {quoted(pitch)}")
         if pitch is not None and abs(float(pitch)) > _EXACT:
-            raise ValueError(f"pitches: expected a number within +-2**53 for the symbol {symbol}, got {pitch!r}")
+            raise ValueError(f"pitches: expected a number within +-2**53 for the symbol {symbol}, got {quoted(pitch)}")
     return np.array([np.nan if pitch is None else float(pitch) for pitch in found])
 
 

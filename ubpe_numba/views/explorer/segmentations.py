@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) 
         raise ValueError("segmentations: expected 'auto' or at least one objective, got none")
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"segmentations: expected names of objectives, got {name!r}")
+            raise TypeError(f"segmentations: expected names of objectives, got {quoted(name)}")
     try:
         return {name: tok if name == own else tok.with_objective(name) for name in names}
     except ValueError as error:
