@@ -73,7 +73,7 @@ def huggingface_text(source: Any) -> str:
         if not os.path.isfile(path):
             raise ModelFormatError(f"{os.fspath(source)}: a folder without tokenizer.json; ubpe_numba.load knows other files too")
         source = path
-    return _content(source, "{")
+    return text_of(source, "{")
 
 
 def text_of_object(source: Any) -> str | None:
@@ -112,8 +112,8 @@ def from_vocab_merges(
         raise ValueError(f"kind: expected 'bytes' or 'str', got {quoted(kind)}")
     if end_of_word is not None and (kind != "str" or not isinstance(end_of_word, str) or len(end_of_word) != 1):
         raise ValueError(f"end_of_word: expected one character, and kind='str', got {quoted(end_of_word)}")
-    source = dict(vocab) if hasattr(vocab, "keys") else _content(vocab, "{")
-    text = _content(merges, None)
+    source = dict(vocab) if hasattr(vocab, "keys") else text_of(vocab, "{")
+    text = text_of(merges, None)
     table = vocab_merges.read(source, text, kind, special_tokens or {}, _pattern_of(pretokenizer), end_of_word)
     return _model_of(table, len(source) + len(text), cutter=pretokenizer)
 
@@ -161,7 +161,7 @@ def from_tekken(source: Any, n_bytes: int = 0) -> Model:
     """The model of a `tekken.json`; arguments as `BPE.from_tekken`, or its object, of a file of so many bytes."""
     if isinstance(source, dict):
         return _model_of(tekken.read(source), n_bytes)
-    text = _content(source, "{")
+    text = text_of(source, "{")
     return _model_of(tekken.read(text), len(text))
 
 
@@ -248,7 +248,7 @@ def _is_text(source: Any, begins: str | None) -> bool:
     return isinstance(source, str) and ("\n" in source or (begins is not None and source.lstrip().startswith(begins)))
 
 
-def _content(source: Any, begins: str | None) -> str:
+def text_of(source: Any, begins: str | None) -> str:
     """The text of a source: bytes, a `str` that starts with `begins` or has several lines, or else the path of a file."""
     if _is_text(source, begins):
         return str(source)
