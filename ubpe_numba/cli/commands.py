@@ -292,6 +292,8 @@ def _read(options: Namespace) -> Tokenizer | WordPiece:
     try:
         return _read_of_other_library(options)
     except ModelFormatError as error:
+        if str(error).startswith(options.model):  # as readers of paths begin
+            raise
         raise ModelFormatError(f"{options.model}: {error}") from None
 
 
