@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import warnings
@@ -10,29 +11,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from foreign import END
+from gguf_files import vocabulary
 from hypothesis import given
 from hypothesis import strategies as st
 from saved_models import fitted
+from sentencepiece_models import A_AND_B, SPECIAL, model
 
-from ubpe_numba import BPE, UBPE, UBPEClassic, load
+from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, load
 from ubpe_numba.errors import listed, quoted, shortened
+from ubpe_numba.runtime.files import npz_of
 
-MOST = 800  # characters of a message, without the path of the file
-N = 20_000
+MOST = 1000  # characters of a message, without the path of the file
+N = 2_000
 HOSTILE: list[Any] = [
-    "x" * N, "\x1b[31m" * N, "\U0001f600 " * N, "\ud800\n" * N, "(?P<" + "n" * N, "[" + "a-z" * N, int("9" * 4000), -(10**4000),
-    ["y" * N] * 50, [[[["z" * N]]]], {"k" * N: "v" * N}, {"type": "t" * N}, {f"key {i}": 0 for i in range(N)}, 1e300, None,
+    "\x1b[31m\n" * N, "(?P<" + "n" * N,
+    int("9" * 4000), -(10**4000), ["y" * N] * 50, {"k" * N: "v" * N}, {"type": "t" * N}, 1e300,
 ]  # fmt: skip
+VALUES = st.recursive(
+    st.text() | st.binary() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+)
 
 # ---------------------------------------------------------------------------------------------------- what is shown
 
 
-@given(
-    st.recursive(
-        st.text() | st.binary() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
-    )
-)
+@given(VALUES)
 def test_short_values_are_shown_as_they_are(value: Any) -> None:
     whole = repr(value)
     shown = quoted(value)
@@ -54,7 +58,7 @@ def test_what_is_long_is_cut() -> None:
     assert quoted("a" * 81) == "'" + "a" * 76 + "..."
     assert quoted("a" * 78) == repr("a" * 78)
     assert quoted(b"\0" * N) == "b'" + r"\x00" * 18 + r"\x0..."
-    assert quoted(Odd()) == "<Odd>" and quoted(-(10**5000)) == "<int>"
+    assert "Odd" in quoted(Odd()) and len(quoted(Odd())) <= 80 and quoted(-(10**5000)) == "<int>"
     assert quoted(Long()) == "long" * 19 + "l..."
     assert quoted([[[[[1]]]]]) == "[[[[[...]]]]]" and quoted(np.str_("a")) == "'a'"
     assert shortened(ValueError("e" * 300)) == "e" * 197 + "..."
@@ -67,21 +71,27 @@ def test_what_is_long_is_cut() -> None:
 def replaced(document: Any, top: Any = None, path: tuple[Any, ...] = ()) -> Iterator[Any]:
     """The document with each of its values, and each of its keys, in place of which something hostile stands."""
     top = document if top is None else top
-    rows = (
-        list(document.items()) if isinstance(document, dict) else list(enumerate(document)) if isinstance(document, list) else []
-    )
-    for key, value in rows[:8] + rows[-2:]:
+    rows: list[Any] = list(document.items()) if isinstance(document, dict) else []
+    rows += list(enumerate(document)) if isinstance(document, list) else []
+    for key, value in rows[:9]:
         yield from replaced(value, top, (*path, key))
-        for i, hostile in enumerate(HOSTILE):
-            made = copy.deepcopy(top)
-            place = made
-            for step in path:
-                place = place[step]
+        for hostile in HOSTILE:
+            made, place = _place(top, path)
             place[key] = hostile
             yield made
-            if i == 0 and isinstance(document, dict):
-                place[hostile] = place.pop(key) if value is None else value
-                yield made
+        if isinstance(document, dict):
+            made, place = _place(top, path)
+            del place[key]
+            place[HOSTILE[0]] = value
+            yield made
+
+
+def _place(document: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
+    """A copy of a document, and the part of it to which the path leads."""
+    made = place = copy.deepcopy(document)
+    for step in path:
+        place = place[step]
+    return made, place
 
 
 def said(call: Any, *args: Any, **kwargs: Any) -> str:
@@ -101,10 +111,7 @@ def text_model(cls: Any) -> Any:
 
 
 STEPS = {
-    "normalizer": {
-        "type": "Sequence",
-        "normalizers": [{"type": "NFC"}, {"type": "Replace", "pattern": {"String": "a"}, "content": "b"}],
-    },
+    "normalizer": {"type": "Replace", "pattern": {"String": "a"}, "content": "b"},
     "pre_tokenizer": {
         "type": "Sequence",
         "pretokenizers": [
@@ -150,3 +157,66 @@ def test_no_message_about_a_file_of_json_is_long(tmp_path: Path) -> None:
             refused[name] = refused.get(name, 0) + bool(message)
     assert min(refused.values()) > 30, refused
     assert max(map(len, longest.values())) <= MOST, max(longest.values(), key=len)
+
+
+def test_no_message_about_another_file_is_long(tmp_path: Path) -> None:
+    """Ranks, merges, vocabularies of words, files of gguf, models of sentencepiece, arrays."""
+    long, bare = "\x1b" * N, "n" * N
+    vocab, merges = '{"a": 0, "b": 1, "ab": 2}', "#version: 0.2\na b\n"
+    files: list[tuple[str, bytes]] = [
+        ("x", f"YQ== 0\nYg== 1\n{bare}= 2\n".encode()), ("x", f"YQ== 0\nYg== 1\nYWI= {'9' * N}\n".encode()),
+        ("x", b"YQ== 0\n" + base64.b64encode(b"a" * N) + b" 1\n"), ("x", f"YQ== 0\nYQ== 1\n{bare}".encode()),
+        ("x", (base64.b64encode(b"a" * N) + b" 1\n") * 2),
+        ("merges.txt", f"#version: 0.2\n{bare}\n".encode()), ("merges.txt", f"#version: 0.2\n{long} b\n".encode()),
+        ("merges.txt", f"#version: 0.2\na {long}\n".encode()), ("merges.txt", f"#version: 0.2\n{'a ' * N}\n".encode()),
+        ("x", b"[UNK]\n" + b"\xff" * N),
+        ("x", vocabulary(bare, ["a"])), ("x", vocabulary("gpt2", ["a", bare, bare], merges=[bare])),
+        ("x", vocabulary("gpt2", ["a", "b"], merges=["a b"], pre=bare)),
+        ("x", vocabulary("llama", [bare, bare], scores=[0.0, 0.0])),
+        ("x", model([*SPECIAL, (bare, -1.0, 1), (bare, -2.0, 1)])), ("x", model([*SPECIAL, *A_AND_B, (bare, -9.0, 1)], kind=2)),
+        ("x.npz", npz_of({bare: np.zeros(3)})), ("x.npz", npz_of({"head": np.zeros(2, [(bare, "i4")])})),
+        ("x.npz", npz_of({"head": np.frombuffer(long.encode(), np.uint8)})), ("x", long.encode()), ("x", bare.encode()),
+    ]  # fmt: skip
+    (tmp_path / "vocab.json").write_text(vocab)
+    messages = []
+    for name, data in files:
+        (tmp_path / "merges.txt").write_text(merges)
+        (tmp_path / name).write_bytes(data)
+        messages.append(said(load, tmp_path / name, n_threads=1, **({"pretokenizer": None} if data[:2] == b"YQ" else {})))
+    assert [i for i, message in enumerate(messages) if not message] == []
+    assert max(map(len, messages)) <= MOST + len(str(tmp_path)), max(messages, key=len)
+
+
+# ---------------------------------------------------------------------------------------------------- arguments
+
+
+@pytest.mark.parametrize("hostile", [*HOSTILE[:5], b"\xff" * N, 10**N, [10**N], ("z" * N,)], ids=range(9))
+def test_no_message_about_an_argument_is_long(hostile: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    tok, text = fitted(BPE), text_model(BPE)
+    names = [name for name in BPE(3).get_params() if name != "rules"]
+    messages = [said(lambda name=name: BPE(**{"n_tokens": 300, name: hostile}).fit([[0, 1, 0, 1]])) for name in names]
+    messages += [said(lambda name=name: BPE.for_text(**{"n_tokens": 300, name: hostile}).fit(["abab"])) for name in names[2:]]
+    messages += [said(lambda name=name: FitRules(**{name: hostile})) for name in ("ties", "trim", "min_count", "encode")]
+    messages += [
+        said(tok.encode, hostile), said(tok.encode, [hostile]), said(tok.decode, hostile), said(tok.decode, [hostile]),
+        said(tok.fit, hostile), said(tok.fit, [[0, 1]], memory_limit=hostile), said(tok.fit, [[0, 1]], progress=hostile),
+        said(tok.fit, [[0, 1]], sample_weight=hostile), said(tok.truncate, hostile),
+        said(text.encode, "a", allowed_special=hostile),
+        said(text.encode, "a", allowed_special={hostile} if isinstance(hostile, (str, int, bytes)) else {("z" * N,)}),
+        said(load, "x", tokenizer=hostile), said(load, "x", kind=hostile), said(Ragged.from_lists, [[hostile]]),
+        said(text.to_huggingface, unk_token=hostile), said(text.to_huggingface, template=hostile), said(BPE.load, hostile),
+        said(tok.set_params, n_threads=hostile, unknown=hostile), said(tok.encode, [0, 1]),
+        said(tok.encode_batch, [[0]], hostile),
+    ]  # fmt: skip
+    monkeypatch.setenv("UBPE_NUM_THREADS", "9" * N)
+    messages.append(said(lambda: BPE(3).fit([[0, 1]])))
+    assert sum(map(bool, messages)) > 20
+    # of a file that is not there the whole name is told
+    too_long = [message for message in messages if len(message) > MOST and "[Errno" not in message]
+    assert not too_long, too_long[0][:1000]
+
+
+def test_a_special_token_in_a_document_is_told_in_part() -> None:
+    tok = BPE.for_text(260, special_tokens=["<" + "s" * N]).fit(["abab"], progress=False)
+    assert len(said(tok.encode, "a<" + "s" * N)) < 400
+    assert "'<ssss" in said(tok.encode, "a<" + "s" * N)

@@ -26,9 +26,25 @@ def test_warnings_are_a_line(here: pathlib.Path, capsys: pytest.CaptureFixture[s
     assert err.startswith("warning: every idf is 0") and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("size, n", [("1", 1), ("500M", 500_000_000), ("2G", 2 * 10**9), ("1.5KB", 1500), ("3k", 3000)])
+@pytest.mark.parametrize(
+    "size, n",
+    [("1", 1), ("500M", 500_000_000), ("2G", 2 * 10**9), ("1.5KB", 1500), ("3k", 3000), ("9007199254740993", 9007199254740993)],
+)
 def test_sizes_of_memory_have_decimal_suffixes(size: str, n: int) -> None:
     assert cli._bytes(size) == n
+
+
+@pytest.mark.parametrize(
+    "name, shown", [("a\n\x1b[31mb", "a\\n\\x1b[31mb"), ("a\udcff", "a\\udcff"), ("", "''"), ("é 低", "é 低")]
+)
+def test_names_of_files_do_not_move_the_cursor(name: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fails(["inspect", name], capsys, 1) == f"error: {shown}: No such file or directory\n"
+
+
+def test_warnings_do_not_move_the_cursor(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a\x1b[31m\nb.txt").write_bytes(b"")
+    assert main(["fit", "--quiet", "--n-tokens", "260", "-o", "w.json", "a\x1b[31m\nb.txt"]) == 0
+    assert capsys.readouterr().err.startswith("warning: a\\x1b[31m\\nb.txt: empty, there is no symbol in it\n")
 
 
 def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,6 +125,11 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["encode", "bad.json", "a.txt"], "bad.json: a file that begins with b'x', which is none of: "),
         (["encode", "ints.npz", "a.jsonl", "-o", "x.npy"], "4 documents of different lengths cannot be told apart in npy"),
         (["encode", "text.json", "a.txt", "--threads", "0"], "error: --threads: expected at least 1, got 0"),
+        (["fit", "a.txt", "-o", "m.json", "--min-count", "9" * 30], "min_count: expected an int below 2**63, got 999"),
+        (["fit", "a.txt", "-o", "m.json", "--memory-limit", "9" * 400 + "G"], "expected a number of bytes such as 500M"),
+        (["fit", "a.txt", "-o", "m.json", "--n-tokens", "9" * 5000], "argument --n-tokens: invalid int value: '999"),
+        (["encode", "text.json", "a.txt", "--format", "npy"], "a.txt: not a valid npy file: it has no array, or one of objects"),
+        (["convert", "a.txt", "--from", "published", "-o", "m.json"], "a.txt: not text in UTF-8"),
         (["inspect", "text.json", "--threads", "999999"], "error: --threads: expected at most 8192, got 999999"),
         (["decode", "ints.npz", "many.jsonl"], "many.jsonl: document 1, position 1: token id 99 is outside the vocabulary"),
         (["decode", "ints.npz", "words.ids"], "words.ids: line 2: expected integers"),

@@ -11,7 +11,7 @@ from foreign import END, MIXED, line, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, ModelFormatError, UBPEClassic
+from ubpe_numba import BPE, UBPE, ModelFormatError, UBPEClassic, WordPiece
 
 tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("tiktoken")
@@ -58,3 +58,25 @@ DAMAGED = (
     ).encode(),
     b"".join(line(bytes([b]), i) for i, b in enumerate(b"abc")) + line(b"ab", 3) + line(b"abc", 4),
 )
+
+
+def test_the_file_is_named(tmp_path: pathlib.Path) -> None:
+    """That of a path, whichever reader refuses it; a text and bytes have no name."""
+    path = tmp_path / "x"
+    twice = b'{"model": {"type": "BPE", "vocab": {"a": 0, "a": 1}, "merges": []}}'
+    calls: list[tuple[Any, bytes]] = [
+        (BPE.from_huggingface, twice), (UBPE.from_huggingface, twice), (WordPiece.from_huggingface, twice),
+        (BPE.from_tekken, twice),
+        (BPE.from_sentencepiece, b"x"), (BPE.from_gguf, b"x"), (WordPiece.from_gguf, b"x"), (WordPiece.from_file, b"\xff"),
+        (lambda path: BPE.from_tiktoken(path, pretokenizer=None), b"x"), (BPE.from_huggingface, b"\xff"),
+        (lambda path: BPE.from_vocab_merges(path, "#version: 0.2\na b\n"), b'{"a": 0, "a": 1}'),
+        (lambda path: BPE.from_vocab_merges('{"a": 0}', path), b"a b c\n"),
+    ]  # fmt: skip
+    for read, data in calls:
+        path.write_bytes(data)
+        for where in (path, str(path)):
+            with pytest.raises(ModelFormatError) as caught:
+                read(where)
+            assert str(caught.value).startswith(f"{path}: ") and str(caught.value).count(str(path)) == 1
+    with pytest.raises(ModelFormatError, match="^JSON: the key 'a' is there twice"):
+        BPE.from_huggingface(twice)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -86,7 +87,7 @@ def check(ranks: dict[bytes, int]) -> None:
     try:
         table = tiktoken.read(tiktoken.Ranks.of(ranks), {}, None)
     except ModelFormatError as error:
-        found = str(error).partition(": no two")[0]
+        found = re.sub("the token .* of rank", "the token of rank", str(error).partition(": no two")[0])
     else:
         by_rank = {rank: token for token, rank in ranks.items()}
         tokens = [by_rank[rank] for rank in table.token_ids.tolist()]
@@ -102,7 +103,7 @@ def check(ranks: dict[bytes, int]) -> None:
     try:
         want: object = pairs_of_ranks(ranks)
     except ValueError as error:
-        want = str(error)
+        want = re.sub("the token .* of rank", "the token of rank", str(error))  # the whole of a long one, there
     assert found == want
 
 

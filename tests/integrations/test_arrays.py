@@ -162,7 +162,8 @@ def test_columns_of_pandas(batch: Ragged) -> None:
     assert rows(as_documents(arrow)) == LISTS and shares(as_documents(arrow).values, batch)
     assert rows(as_documents(pd.Series(LISTS))) == rows(as_documents(pd.Series([np.array(x, int) for x in LISTS]))) == LISTS
     for dtype in ("int8", "uint64", "Int64", "UInt8", "int32[pyarrow]"):
-        assert rows(as_documents(pd.Series([1, 2], dtype=dtype))) == rows(as_document(pd.Series([1, 2], dtype=dtype))) == [[1, 2]]
+        for made in (pd.Series([1, 2], dtype=dtype), pd.array([1, 2], dtype=dtype)):
+            assert rows(as_documents(made)) == rows(as_document(made)) == [[1, 2]]
     for dtype in ("str", "string", "object", "string[python]", "string[pyarrow]", "category"):
         assert rows(as_documents(pd.Series(["né", ""], dtype=dtype))) == [[110, 233], []]
         assert BPE.for_text(260).fit(pd.Series(["né né", ""], dtype=dtype), progress=False).vocabulary.n_documents == 2
@@ -170,6 +171,9 @@ def test_columns_of_pandas(batch: Ragged) -> None:
         assert rows(as_documents(pd.Series(np.array([b"ab", b"c"], dtype)))) == [[97, 98], [99]]
     for bad, error, message in [
         (pd.Series([1, None], dtype="Int64"), ValueError, "docs: position 1 is missing"),
+        (pd.array([1, None], dtype="Int64"), ValueError, "docs: position 1 is missing"),
+        (pd.array([1, None], dtype="int8[pyarrow]"), ValueError, "docs: position 1 is null"),
+        (pd.array([1.0, None], dtype="Float64"), TypeError, "docs: "),
         (pd.Series([1, None], dtype="int8[pyarrow]"), ValueError, "docs: position 1 is null"),
         (pd.Series([1, None]), TypeError, "documents are integers, got an array of float64"),
         (pd.Series([[1], None]), TypeError, "docs: document 1: expected one of .*, got None"),

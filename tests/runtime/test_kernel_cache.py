@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from ubpe_numba.runtime import kernel_cache
+
 SCRIPT = """
 import sys, warnings
 warnings.simplefilter("error")
@@ -35,3 +37,13 @@ def test_a_second_process_compiles_nothing(tmp_path: pathlib.Path, level: str) -
 
     assert run().split() == ["True", "True"]
     assert run().split() == ["False", "False"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere the home folder is not named by HOME")
+def test_a_tilde_is_the_home_folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a folder called ``~`` in the present one."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("UBPE_CACHE_DIR", "~/x")
+    assert kernel_cache.directory.__wrapped__() == tmp_path / "x"
+    monkeypatch.setenv("UBPE_CACHE_DIR", "x/~")
+    assert kernel_cache.directory.__wrapped__() == pathlib.Path.cwd() / "x" / "~"

@@ -19,6 +19,7 @@ from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_
 from ubpe_numba.cli.read import SPECIAL, STANDARD, Form, Reader, integer_type
 from ubpe_numba.cli.write import check_output, output, write_documents
 from ubpe_numba.errors import LocatedError, ModelFormatError, SpecialTokenError, quoted
+from ubpe_numba.formats import imports
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.load import TOKENIZERS, load
@@ -291,6 +292,8 @@ def _read(options: Namespace) -> Tokenizer | WordPiece:
     try:
         return _read_of_other_library(options)
     except ModelFormatError as error:
+        if str(error).startswith(options.model):  # as readers of paths begin
+            raise
         raise ModelFormatError(f"{options.model}: {error}") from None
 
 
@@ -310,7 +313,7 @@ def _read_of_other_library(options: Namespace) -> Tokenizer:
     cls: Any = TOKENIZERS[options.tokenizer or ("UBPE" if source == "published" else "BPE")]
     if source == "published":
         _refuse(options, "pretokenizer", "special_token")
-        found: Tokenizer = cls.from_published(pathlib.Path(options.model).read_text("utf-8"), options.kind)
+        found: Tokenizer = cls.from_published(imports.text_of(pathlib.Path(options.model), None), options.kind)
         return found
     if cls is UBPE:
         raise ValueError(f"--tokenizer: {source} has merges: expected BPE or UBPEClassic")

@@ -12,10 +12,11 @@ import os
 import re
 import sys
 import warnings
+from fractions import Fraction
 from typing import Any, NoReturn
 
 from ubpe_numba import __version__
-from ubpe_numba.errors import quoted
+from ubpe_numba.errors import quoted, shortened
 
 _TOKENIZERS = ("BPE", "UBPE", "UBPEClassic")
 _DOCUMENTS = ("text", "jsonl", "npy", "npz", "raw")
@@ -32,7 +33,7 @@ with --lines, raw with --dtype, otherwise of what the model is one of, text or j
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """One line, without the usage."""
-        self.exit(2, f"error: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"error: {_printable(shortened(message, 400))} (see {self.prog} --help)\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -88,12 +89,21 @@ def _run(options: argparse.Namespace) -> int:
 def _line(error: BaseException) -> str:
     """The message of an error in one line; for one of the system the file first."""
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{os.fspath(error.filename)}: {error.strerror}"
-    return " ".join(str(error).split()) or type(error).__name__
+        return f"{_printable(os.fsdecode(error.filename)) or repr('')}: {error.strerror}"
+    return _printable(" ".join(str(error).split())) or type(error).__name__
+
+
+def _printable(text: str) -> str:
+    r"""A text of a line: characters that move the cursor, or set colours, as names of files may hold, are written out.
+
+    >>> _printable("a\n\x1b[31m é")
+    'a\\n\\x1b[31m é'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"warning: {message}", file=sys.stderr)
+    print(f"warning: {_printable(str(message))}", file=sys.stderr)
 
 
 def _forget_stdout() -> None:
@@ -104,10 +114,10 @@ def _forget_stdout() -> None:
 
 def _bytes(text: str) -> int:
     """A number of bytes such as 500M or 2G."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kKMGT]?)B?", text)
+    found = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)([kKMGT]?)B?", text)
     if not found:
         raise argparse.ArgumentTypeError(f"expected a number of bytes such as 500M or 2G, got {quoted(text)}")
-    return int(float(found[1]) * 1000 ** ("kMGT".index(found[2].replace("K", "k")) + 1 if found[2] else 0))
+    return int(Fraction(found[1]) * 1000 ** ("kMGT".index(found[2].replace("K", "k")) + 1 if found[2] else 0))
 
 
 def _parser() -> argparse.ArgumentParser:

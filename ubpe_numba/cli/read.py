@@ -229,7 +229,8 @@ class Reader:
             except OSError:
                 raise
             except Exception as error:  # NumPy and zipfile raise many types for a damaged file
-                raise ValueError(f"{path}: not a valid {form} file: {shortened(error)}") from None
+                told = "it has no array, or one of objects" if "pickle" in str(error) else shortened(error)
+                raise ValueError(f"{path}: not a valid {form} file: {told}") from None
         if form == "npz":
             return as_documents(values, offsets, name=path)
         if not isinstance(found, np.ndarray):

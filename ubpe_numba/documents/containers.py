@@ -6,6 +6,7 @@ Nothing is imported here: a class tells by its module what it is.
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -60,6 +61,8 @@ def _of_pandas(docs: Any, cls: str, name: str) -> Any:
         return _of_groups(docs, name)
     if cls == "DataFrameGroupBy":
         raise TypeError(f"{name}: expected documents, got groups of a DataFrame; select a column: groupby(...)['column']")
+    if cls.endswith("Array") and hasattr(docs, "isna"):  # what a Series holds, which NumPy makes float64 of where one is missing
+        return _of_series(sys.modules["pandas"].Series(docs, copy=False), name)
     return docs
 
 

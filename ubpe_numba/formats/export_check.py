@@ -154,8 +154,9 @@ class ExportCheck:
 
     def _characters(self, word: tuple[int, ...]) -> str:
         """Integers as the characters that name them; ValueError for one outside the alphabet."""
-        ids = self.model.alphabet.lookup(np.array(word, np.int64))
-        if (ids < 0).any():
+        fits = all(-(2**63) <= symbol < 2**63 for symbol in word)
+        ids = self.model.alphabet.lookup(np.array(word if fits else [], np.int64))
+        if not fits or (ids < 0).any():
             raise ValueError(f"special_tokens: {quoted(word)} holds integers outside the alphabet, which no character stands for")
         return "".join(symbol_character(i) for i in ids.tolist())
 

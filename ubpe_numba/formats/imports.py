@@ -6,8 +6,10 @@ not valid in a source or not supported here.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ from ubpe_numba.formats import (
 )
 from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
-from ubpe_numba.runtime.files import open_regular
+from ubpe_numba.runtime.files import naming, open_regular
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -46,8 +48,9 @@ def from_huggingface(source: Any, kind: str | None, alphabet: Any, n_bytes: int 
 def from_huggingface_with_params(source: Any, kind: str | None, alphabet: Any, n_bytes: int = 0) -> tuple[Model, dict[str, Any]]:
     """The same, and arguments of a constructor: `unknown`, where a symbol or a special token is the unk_token."""
     text = source if isinstance(source, dict) else huggingface_text(source)
-    table = huggingface.read(text, kind)
-    model = _model_of(table, n_bytes if isinstance(source, dict) else len(text), alphabet)
+    with _naming(source, "{"):
+        table = huggingface.read(text, kind)
+        model = _model_of(table, n_bytes if isinstance(source, dict) else len(text), alphabet)
     unknown = _unknown_of(table, model.alphabet)
     return model, {} if unknown is None else {"unknown": unknown}
 
@@ -73,7 +76,7 @@ def huggingface_text(source: Any) -> str:
         if not os.path.isfile(path):
             raise ModelFormatError(f"{os.fspath(source)}: a folder without tokenizer.json; ubpe_numba.load knows other files too")
         source = path
-    return _content(source, "{")
+    return text_of(source, "{")
 
 
 def text_of_object(source: Any) -> str | None:
@@ -101,7 +104,10 @@ def from_tiktoken(source: Any, pretokenizer: Any, special_tokens: dict[str, int]
         size = ranks.values.size + 8 * ranks.ranks.size
         return _model_of(tiktoken.read(ranks, special_tokens, _pattern_of(pretokenizer)), size, cutter=pretokenizer)
     data = source if isinstance(source, bytes) else _read(source)
-    return _model_of(tiktoken.read_file(data, special_tokens or {}, _pattern_of(pretokenizer)), len(data), cutter=pretokenizer)
+    with _naming(source):
+        return _model_of(
+            tiktoken.read_file(data, special_tokens or {}, _pattern_of(pretokenizer)), len(data), cutter=pretokenizer
+        )
 
 
 def from_vocab_merges(
@@ -112,10 +118,11 @@ def from_vocab_merges(
         raise ValueError(f"kind: expected 'bytes' or 'str', got {quoted(kind)}")
     if end_of_word is not None and (kind != "str" or not isinstance(end_of_word, str) or len(end_of_word) != 1):
         raise ValueError(f"end_of_word: expected one character, and kind='str', got {quoted(end_of_word)}")
-    source = dict(vocab) if hasattr(vocab, "keys") else _content(vocab, "{")
-    text = _content(merges, None)
-    table = vocab_merges.read(source, text, kind, special_tokens or {}, _pattern_of(pretokenizer), end_of_word)
-    return _model_of(table, len(source) + len(text), cutter=pretokenizer)
+    source = dict(vocab) if hasattr(vocab, "keys") else text_of(vocab, "{")
+    text = text_of(merges, None)
+    with _naming(vocab, "{"), _naming(merges):  # of the one or of the other
+        table = vocab_merges.read(source, text, kind, special_tokens or {}, _pattern_of(pretokenizer), end_of_word)
+        return _model_of(table, len(source) + len(text), cutter=pretokenizer)
 
 
 def _cutter_of(pattern: str | None) -> Pretokenizer | None:
@@ -125,26 +132,31 @@ def _cutter_of(pattern: str | None) -> Pretokenizer | None:
 def from_huggingface_unigram(source: Any) -> Model:
     """The model of a `tokenizer.json` of type Unigram; arguments as `UBPE.from_huggingface`."""
     text = huggingface_text(source)
-    try:
-        return unigram.model_of(text)
-    except (TypeError, ValueError) as error:
-        raise ModelFormatError(str(error)) from error
+    with _naming(source, "{"):
+        try:
+            return unigram.model_of(text)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
 
 
 def from_huggingface_words(source: Any) -> wordpiece.Words:
     """What a `tokenizer.json` of type WordPiece says; arguments as `WordPiece.from_huggingface`."""
     text = huggingface_text(source)
-    return wordpiece.read(text)
+    with _naming(source, "{"):
+        return wordpiece.read(text)
 
 
 def from_gguf(path: Any, unigram: bool) -> Model:
     """The model of a `.gguf` file, of unigrams or of pairs; arguments as `BPE.from_gguf`."""
-    found = any_of_gguf(path)
-    if not isinstance(found, Model):
-        raise ModelFormatError("a vocabulary of WordPiece: use WordPiece.from_gguf")
-    if unigram is not (found.vocabulary.merges is None):
-        raise ModelFormatError(f"a model of {'pairs' if unigram else 'unigrams'}: use {'BPE' if unigram else 'UBPE'}.from_gguf")
-    return found
+    with naming(path):
+        found = any_of_gguf(path)
+        if not isinstance(found, Model):
+            raise ModelFormatError("a vocabulary of WordPiece: use WordPiece.from_gguf")
+        if unigram is not (found.vocabulary.merges is None):
+            raise ModelFormatError(
+                f"a model of {'pairs' if unigram else 'unigrams'}: use {'BPE' if unigram else 'UBPE'}.from_gguf"
+            )
+        return found
 
 
 def any_of_gguf(path: Any) -> Model | wordpiece.Words:
@@ -161,18 +173,20 @@ def from_tekken(source: Any, n_bytes: int = 0) -> Model:
     """The model of a `tekken.json`; arguments as `BPE.from_tekken`, or its object, of a file of so many bytes."""
     if isinstance(source, dict):
         return _model_of(tekken.read(source), n_bytes)
-    text = _content(source, "{")
-    return _model_of(tekken.read(text), len(text))
+    text = text_of(source, "{")
+    with _naming(source, "{"):
+        return _model_of(tekken.read(text), len(text))
 
 
 def from_sentencepiece(source: Any, unigram: bool | None) -> Model:
     """The model of a `.model` file of sentencepiece, of unigrams or another, None: of either; as `BPE.from_sentencepiece`."""
     data = source if isinstance(source, bytes) else _read(source)
-    pieces = sentencepiece.read(data)
-    if unigram not in (None, pieces.kind == sentencepiece.UNIGRAM):
-        right = "BPE" if unigram else "UBPE"
-        raise ModelFormatError(f"a model of {'pairs' if unigram else 'unigrams'}: use {right}.from_sentencepiece")
-    return sentencepiece_model.model_of(pieces)
+    with _naming(source):
+        pieces = sentencepiece.read(data)
+        if unigram not in (None, pieces.kind == sentencepiece.UNIGRAM):
+            right = "BPE" if unigram else "UBPE"
+            raise ModelFormatError(f"a model of {'pairs' if unigram else 'unigrams'}: use {right}.from_sentencepiece")
+        return sentencepiece_model.model_of(pieces)
 
 
 def _pattern_of(pretokenizer: Any) -> str | None:
@@ -248,7 +262,15 @@ def _is_text(source: Any, begins: str | None) -> bool:
     return isinstance(source, str) and ("\n" in source or (begins is not None and source.lstrip().startswith(begins)))
 
 
-def _content(source: Any, begins: str | None) -> str:
+@contextlib.contextmanager
+def _naming(source: Any, begins: str | None = None) -> Iterator[None]:
+    """`naming`, if a source is the path of a file; `begins` as of `text_of`."""
+    is_path = isinstance(source, (str, os.PathLike)) and not _is_text(source, begins)
+    with naming(source) if is_path else contextlib.nullcontext():
+        yield
+
+
+def text_of(source: Any, begins: str | None) -> str:
     """The text of a source: bytes, a `str` that starts with `begins` or has several lines, or else the path of a file."""
     if _is_text(source, begins):
         return str(source)
@@ -261,4 +283,5 @@ def _content(source: Any, begins: str | None) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ModelFormatError(f"not text in UTF-8: {error}") from error
+        with _naming(source, begins):
+            raise ModelFormatError(f"not text in UTF-8: {error}") from error

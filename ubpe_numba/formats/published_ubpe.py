@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError, quoted
+from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.formats.model_file import claimable, parse_json
 from ubpe_numba.text.python_pattern import PythonPattern
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
@@ -159,9 +159,11 @@ def _known_words(words: Any, alphabet: Alphabet) -> dict[Any, int]:
         if alphabet.kind == "int" and isinstance(word, list) and all(type(symbol) is int for symbol in word):
             word = tuple(word)
         elif alphabet.kind == "int" or not is_text:
-            raise ModelFormatError(f"known_words[{quoted(key)}]: expected {'integers' if alphabet.kind == 'int' else 'a str'}")
+            raise ModelFormatError(
+                f"known_words[{shortened(key, 40)}]: expected {'integers' if alphabet.kind == 'int' else 'a str'}"
+            )
         if word in found or not word:
-            raise ModelFormatError(f"known_words[{quoted(key)}]: {quoted(word)} is empty or there twice")
+            raise ModelFormatError(f"known_words[{shortened(key, 40)}]: {quoted(word)} is empty or there twice")
         if key not in ids:
             raise ModelFormatError(f"known_words: expected the ids {first}..{last}, got {quoted(key)}")
         found[word] = ids[key]
@@ -220,7 +222,7 @@ def _sequences(mapper: dict[str, Any], first: int) -> list[list[int]]:
     _ids_from(mapper, first, "mapper")
     for key, value in mapper.items():
         if not isinstance(value, list) or not all(type(t) is int and 0 <= t < 2**31 for t in value):
-            raise ModelFormatError(f"mapper[{quoted(key)}]: expected a list of ids")
+            raise ModelFormatError(f"mapper[{shortened(key, 40)}]: expected a list of ids")
     return list(mapper.values())
 
 

@@ -156,7 +156,7 @@ def flatten_ints(rows: Sequence[Sequence[int]], name: str, first: int | None = 0
     except OverflowError:
         position = next(i for i, item in enumerate(flat) if not -(2**63) <= item < 2**63)
         where = place_of(name, offsets, position, first)
-        raise ValueError(f"{where}: expected an integer that fits int64, got {quoted(flat[position])}") from None
+        raise ValueError(f"{where}: expected an integer that fits int64, got {quoted(int(flat[position]))}") from None
 
 
 def place_of(name: str, offsets: NDArray[np.int64], at: int, first: int | None = 0) -> str:

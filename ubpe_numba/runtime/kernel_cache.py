@@ -66,7 +66,7 @@ def _stamp() -> str:
 def directory() -> pathlib.Path:
     """The directory of the cache, which need not exist; it does not change during the process."""
     if own := os.environ.get("UBPE_CACHE_DIR"):
-        return pathlib.Path(own).absolute()
+        return pathlib.Path(os.path.expanduser(own)).absolute()  # no shell has replaced ~ in a file of settings
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()
     elif sys.platform == "darwin":

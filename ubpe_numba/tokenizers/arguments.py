@@ -105,7 +105,7 @@ def settings_of(tok: Tokenizer, memory_limit: int | None) -> Settings:
     rules = DEFAULT_RULES if tok.rules is None else tok.rules
     if not isinstance(rules, FitRules):
         raise TypeError(f"rules: expected a FitRules or None, got {quoted(rules)}")
-    longest = 2**62 if tok.max_token_length is None else positive(tok.max_token_length, "max_token_length")
+    longest = 2**62 if tok.max_token_length is None else min(positive(tok.max_token_length, "max_token_length"), 2**62)
     n_candidates = positive(getattr(tok, "n_candidates", 1), "n_candidates")
     limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
     return Settings(n_tokens, n_candidates, rules, thread_pool.resolve(tok.n_threads), longest, memory_limit=limit)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, shortened
 from ubpe_numba.fitting.history import History
 from ubpe_numba.formats import model_file
 from ubpe_numba.runtime import thread_pool
@@ -58,7 +58,7 @@ def loaded(cls: type[T], where: str, state: dict[str, Any], n_bytes: int, n_thre
     tok: T = make(n_threads=n_threads)
     thread_pool.resolve(n_threads)  # raises for the argument, or for the environment, before the file is looked into
     if state["tokenizer"] != type(tok).__name__:
-        name = state["tokenizer"]
+        name = shortened(state["tokenizer"], 40)
         raise ModelFormatError(f"{where}: a {name}, not a {cls.__name__}: use {name}.load, or Tokenizer.load for any of them")
     at_most = model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
     try:
@@ -79,7 +79,8 @@ def loaded(cls: type[T], where: str, state: dict[str, Any], n_bytes: int, n_thre
     if isinstance(cutter := model.segmenter.pretokenizer, Pretokenizer):
         then = next(part["unicode"] for part in (state["text"].get(n) for n in ("pretokenizer", "python_pattern")) if part)
         if then != cutter.unicode:
-            warn(f"{where}: cuts text by Unicode {then}, and here is {cutter.unicode}: rare characters may be cut differently")
+            told = f"{where}: cuts text by Unicode {shortened(then, 40)}, and here is {cutter.unicode}"
+            warn(f"{told}: rare characters may be cut differently")
     return tok
 
 

@@ -23,7 +23,7 @@ from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, vocab_txt, wordpiece
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe, integer, offsets_of, place_of, positive
-from ubpe_numba.runtime.files import write_atomically
+from ubpe_numba.runtime.files import naming, write_atomically
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.segmenter import Segmenter
@@ -209,9 +209,10 @@ class WordPiece:
         --------
         >>> tok = WordPiece.from_gguf("bert.gguf")  # doctest: +SKIP
         """
-        words = formats.imports.any_of_gguf(path)
-        if not isinstance(words, Words):
-            raise ModelFormatError("not a vocabulary of WordPiece: BPE.from_gguf or UBPE.from_gguf reads it, and load any")
+        with naming(path):
+            words = formats.imports.any_of_gguf(path)
+            if not isinstance(words, Words):
+                raise ModelFormatError("not a vocabulary of WordPiece: BPE.from_gguf or UBPE.from_gguf reads it, and load any")
         try:
             return cls(**words._asdict(), n_threads=n_threads)
         except (TypeError, ValueError) as error:

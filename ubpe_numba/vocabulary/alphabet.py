@@ -120,7 +120,7 @@ class Alphabet:
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
             raise TypeError(f"{name}: expected an integer, got {describe(size)}")
         if not 1 <= size <= limit:
-            raise ValueError(f"{name}: expected 1..{limit} symbols for kind {quoted(kind)}, got {size}")
+            raise ValueError(f"{name}: expected 1..{limit} symbols for kind {quoted(kind)}, got {quoted(int(size))}")
         return cls(kind, int(size))
 
     @classmethod

@@ -159,6 +159,6 @@ def _symbol(symbol: Any, kind: str, name: str) -> int:
     elif kind != "str" and isinstance(symbol, (int, np.integer)) and not isinstance(symbol, bool):
         if (kind == "int" and -(2**63) <= symbol < 2**63) or 0 <= symbol < 256:
             return int(symbol)
-        raise ValueError(f"{name}: {symbol} is out of range")
+        raise ValueError(f"{name}: {quoted(int(symbol))} is out of range")
     hint = "; known_words keeps longer ones whole" if isinstance(symbol, (str, bytes)) else ""
     raise TypeError(f"{name}: expected {_EXPECTED[kind]}, got {quoted(symbol)}{hint}")

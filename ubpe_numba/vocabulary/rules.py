@@ -81,6 +81,8 @@ class FitRules:
                 raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {quoted(value)}")
         if type(self.min_count) is not int or self.min_count < 1:
             raise ValueError(f"min_count: expected an int of at least 1, got {quoted(self.min_count)}")
+        if self.min_count >= 2**63:
+            raise ValueError(f"min_count: expected an int below 2**63, got {quoted(int(self.min_count))}")
         if type(self.overshoot) is not bool:
             raise TypeError(f"overshoot: expected a bool, got {quoted(self.overshoot)}")
 

@@ -152,7 +152,7 @@ class SpecialTokens:
             raise ValueError("special_tokens: two have the same id")
         most = 2 * (size + len(words)) + _SPARE
         if max(ids) >= most:
-            raise ValueError(f"special_tokens: expected ids below {most}, got {max(ids)}")
+            raise ValueError(f"special_tokens: expected ids below {most}, got {quoted(max(ids))}")
         return cls(kind, tuple(words), np.array(ids, np.int32), np.array(always), flags, shared)
 
     def with_ids(self, ids: np.ndarray) -> SpecialTokens:

@@ -8,8 +8,10 @@ least twice the number of edges, so that every search ends; an empty entry holds
     1  node << 31 | symbol       any int64     from 0 on; nodes may go up to 2**32
     2  node' << 31 | symbol'     ...           its hash was 1 too: it went to the next free entry
 
-The edge (5, 7) has the key 5 << 31 | 7. It is looked for from the entry `hash(key) & (capacity - 1)` on, until the key or an
-empty entry is found; the value of an empty entry says that there is no such edge.
+The edge (5, 7) has the key 5 << 31 | 7. It is looked for from its home on, until the key or an empty entry is found; the value
+of an empty entry says that there is no such edge. Its home is in the block of 8 entries, two cache lines, of `hash(0 << 31 | 7)`,
+the entry 5 & 7 of it: of nodes that are numbered one after the other, as those of a long run of one symbol are, 8 edges by this
+symbol are side by side. A walk along a token of 65,536 symbols or more, which are in no cache, has an eighth of the misses.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from ubpe_numba.runtime.jit import helper
 
 EDGE = np.dtype([("key", np.int64), ("value", np.int64)])
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio
+_BLOCK = 7  # entries of a block, less one
 
 
 @helper
@@ -36,8 +39,9 @@ def find_edge(edges, node, symbol):
     """
     mask = edges.size - 1
     key = edge_key(node, symbol)
-    h = np.uint64(key) * _MULTIPLIER
-    i = np.int64((h ^ (h >> np.uint64(32))) & np.uint64(mask))
+    place = np.int64(node) & _BLOCK
+    h = np.uint64(key ^ (place << 31)) * _MULTIPLIER
+    i = ((np.int64(h ^ (h >> np.uint64(32))) & ~_BLOCK) | place) & mask
     while edges[i].key != key and edges[i].key != -1:
         i = (i + 1) & mask
     return i
