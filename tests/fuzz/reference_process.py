@@ -2,8 +2,8 @@
 
 `answers` starts ``<interpreter> reference_process.py <module> <first>``. The process writes what `module.answer` says of one
 number after the other, each as a length and a `marshal`, and is stopped with the generator. This file and the modules that it
-runs need neither numpy nor this library, and no later syntax than that of Python 3.9; what references use beyond it is put in its
-place here.
+runs need no other package, nor of this library more than its references, and no later syntax than that of Python 3.9; what
+references use beyond it is put in its place here.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def answers(interpreter: str | None, module: str, first: int) -> Iterator[Any]:
 
 def _prepare() -> None:
     """What references use that Python 3.9 does not have; numpy is imported by some, and used by none that runs here."""
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+    sys.path[:0] = [str(folder) for folder in pathlib.Path(__file__).resolve().parents[1:3]]  # `tests`, and that of the package
     if not hasattr(itertools, "pairwise"):
 
         def pairwise(values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:

@@ -226,7 +226,7 @@ class Reader:
                 if form == "npz":
                     archive = stack.enter_context(found)
                     values, offsets = archive["values"], archive["offsets"]
-            except OSError:
+            except (OSError, MemoryError):
                 raise
             except Exception as error:  # NumPy and zipfile raise many types for a damaged file
                 raise ValueError(f"{path}: not a valid {form} file: {shortened(error)}") from None
