@@ -127,3 +127,16 @@ def test_ids_of_empty_documents_are_nothing_to_warn_of(here: pathlib.Path, capsy
     (here / "e.ids").write_bytes(b"")
     assert main(["decode", "ints.npz", "e.ids"]) == 0
     assert capsys.readouterr().err == "warning: e.ids: empty, there is no document in it\n"
+
+
+@pytest.mark.parametrize("form", ["npy", "npz"])
+def test_too_little_memory_says_nothing_of_the_file(
+    form: str, here: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none(*args: object, **options: object) -> None:
+        raise MemoryError("no memory")
+
+    np.savez("a.npz", values=np.arange(6), offsets=np.array([0, 6]))
+    np.save("a.npy", np.arange(6).reshape(2, 3))
+    monkeypatch.setattr(np, "load", none)
+    assert fails(["fit", "--quiet", "-o", "m.json", f"a.{form}"], capsys, 1) == "error: no memory\n"

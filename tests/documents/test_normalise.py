@@ -398,6 +398,16 @@ def test_objects_with_bytes_are_documents() -> None:
         as_documents([strands[0], [1]])
 
 
+def test_too_little_memory_for_bytes_is_a_memory_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(strand: Strand) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr(Strand, "__bytes__", none)
+    for read in (as_document, as_documents):
+        with pytest.raises(MemoryError):
+            read(Strand("GAT"))
+
+
 @pytest.mark.parametrize("kind", [int, float, dict, set, frozenset])
 def test_numbers_and_mappings_are_no_documents_whatever_their_bytes(kind: type) -> None:
     value = type("Value", (kind,), {"__bytes__": lambda self: b"xx"})()

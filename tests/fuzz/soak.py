@@ -34,6 +34,7 @@ from typing import NamedTuple
 if __name__ == "__main__":
     sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
 
+import numpy as np
 from fuzz.soak_faults import FAULTS, MIB, Fault, Place, after, give_back_memory
 from fuzz.soak_work import JOBS, prepare
 
@@ -116,6 +117,7 @@ class Workers:
         fault, job = self.fault, rng.choice(JOBS)
         self.job[i], self.began[i] = job.__name__, time.monotonic()
         try:
+            np.setbufsize(fault.buffer)  # of this thread
             job(self.place.work, rng, rng.choice([self.place.models, self.place.small]))
             self.done[i][fault.name, job.__name__] += 1
         except BaseException as error:

@@ -37,7 +37,7 @@ class Place:
     def __init__(self, work: Work, root: pathlib.Path, seed: int) -> None:
         self.work, self.rng = work, Random(seed)
         self.models, self.small = root / "models", root / "small"
-        self.own_disk = mount(root / "disk", 360_000)
+        self.own_disk = mount(root / "disk", 2_000_000)
         if self.own_disk:
             self.small = root / "disk" / "small"
         for folder in (self.models, self.small):
@@ -56,6 +56,7 @@ class Fault:
     """Nothing happens."""
 
     name = "none"
+    buffer = 8192  # numbers that NumPy converts at a time
     missing: str | None = None  # why it cannot be done here
 
     def __init__(self, place: Place) -> None:
@@ -71,9 +72,14 @@ class Fault:
 
 
 class Memory(Fault):
-    """The address space is limited to little more than there is, by turns more and less."""
+    """The address space is limited to little more than there is, by turns more and less.
+
+    A ufunc of numbers of two types takes memory to convert them when it has given up Python's lock, and if there is none, NumPy
+    2.4 crashes; see README.md. It takes so little here that this does not happen.
+    """
 
     name = "memory"
+    buffer = 16
 
     def allows(self, error: BaseException) -> bool:
         """Memory errors, of the system's calls too."""
@@ -162,7 +168,7 @@ class Disk(Fault):
                 with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as f:
                     while True:
                         f.write(bytes(4096))
-                keep = self.place.rng.choice([0, 0, 4096, 8192, 20_480])
+                keep = self.place.rng.choice([0, 0, 4096, 8192, 20_480, 100_000])
                 os.truncate(ballast, max(0, ballast.stat().st_size - keep))
                 self.place.happened["full disks"] += 1
                 time.sleep(0.3)
@@ -185,7 +191,7 @@ class FileSize(Fault):
         before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         try:
             while time.monotonic() < end:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (self.place.rng.choice([0, 1, 511, 4096, 8000]), hard))
+                resource.setrlimit(resource.RLIMIT_FSIZE, (self.place.rng.choice([0, 1, 511, 4096, 8000, 60_000]), hard))
                 self.place.happened["limits of files"] += 1
                 time.sleep(0.3)
         finally:

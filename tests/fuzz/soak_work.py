@@ -66,7 +66,7 @@ def prepare(seed: int) -> Work:
         ("bpe of text", lambda: BPE(400, n_threads=1, **as_text), text),
         ("shortest of text", lambda: UBPE(350, 10, objective="shortest", n_threads=1, **as_text), text),
         ("bpe of bytes", lambda: BPE(300, n_threads=1), dna),
-        ("bpe of many", lambda: BPE(500, n_threads=1), large),
+        ("bpe of many", lambda: BPE(3000, n_threads=1), large),  # a file in whose arrays a limit of memory is felt
         ("classic of many", lambda: UBPEClassic(500, 50, n_threads=1), large),
         ("shortest of many", lambda: UBPE(400, 50, objective="shortest", n_threads=1), large),
     ]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import subprocess
 import sys
 import tracemalloc
+import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from saved_models import fitted
 
@@ -131,3 +134,37 @@ if sys.platform == "linux":
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         assert done.stderr.splitlines()[-1] == f"OSError: [Errno {errno.EFBIG}] File too large: {str(target)!r}"
         assert sorted(path.name for path in tmp_path.iterdir()) == ["small.json"]
+
+
+def test_too_little_memory_to_read_a_file_says_nothing_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*args: Any, **options: Any) -> Any:
+        raise MemoryError
+
+    fitted(BPE).save(tmp_path / "model.npz")
+    for owner, name in ((zipfile.ZipFile, "read"), (np.lib.format, "read_array_header_1_0")):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, none)
+            with pytest.raises(MemoryError):
+                BPE.load(tmp_path / "model.npz")
+    assert BPE.load(tmp_path / "model.npz").fingerprint == fitted(BPE).fingerprint
+
+
+@pytest.mark.parametrize("room", [0, 100, 400])
+def test_too_little_memory_to_write_a_file_is_a_memory_error(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it cannot grow, a BytesIO loses what it holds and is closed, of which zipfile makes a ValueError."""
+
+    class Full(io.BytesIO):
+        def write(self, data: Any) -> int:
+            if self.tell() + len(data) > room:
+                self.close()
+                raise MemoryError
+            return super().write(data)
+
+    tok = fitted(BPE)
+    tok.save(tmp_path / "model.npz")
+    old = (tmp_path / "model.npz").read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(io, "BytesIO", Full)
+        with pytest.raises(MemoryError):
+            tok.save(tmp_path / "model.npz")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("model.npz", old)]

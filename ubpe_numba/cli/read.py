@@ -226,7 +226,7 @@ class Reader:
                 if form == "npz":
                     archive = stack.enter_context(found)
                     values, offsets = archive["values"], archive["offsets"]
-            except OSError:
+            except (OSError, MemoryError):
                 raise
             except Exception as error:  # NumPy and zipfile raise many types for a damaged file
                 told = "it has no array, or one of objects" if "pickle" in str(error) else shortened(error)

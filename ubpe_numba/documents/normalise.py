@@ -228,6 +228,8 @@ def has_bytes(cls: type) -> bool:
 def _bytes_of(doc: Any, name: str) -> bytes:
     try:
         return bytes(doc)
+    except MemoryError:
+        raise
     except Exception as error:  # a sequence of which only the length is known, and whatever else a class may do
         raise TypeError(f"{name}: {describe(doc)} gives no bytes: {error}") from error
 

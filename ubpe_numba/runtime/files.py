@@ -145,10 +145,15 @@ def _link(temporary: pathlib.Path, target: pathlib.Path) -> None:
 def npz_of(arrays: dict[str, np.ndarray]) -> bytes:
     """The content of an npz file of these arrays, not compressed."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:  # `np.savez` of NumPy 2.0 cannot be told to refuse objects
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+    try:
+        with zipfile.ZipFile(buffer, "w") as archive:  # `np.savez` of NumPy 2.0 cannot be told to refuse objects
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+    except ValueError as error:
+        if not buffer.closed:
+            raise
+        raise MemoryError("no memory for the bytes of an npz file") from error  # closed by that, which zipfile then tells
     return buffer.getvalue()
 
 
@@ -171,7 +176,7 @@ def read_arrays(f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None
                 if info.compress_type != zipfile.ZIP_STORED or info.file_size > n_bytes:
                     raise ModelFormatError(f"npz: member {quoted(info.filename)} is compressed or claims too many bytes")
                 arrays[name] = _array(name, archive.read(info), kinds)
-    except ModelFormatError:
+    except (ModelFormatError, MemoryError):  # the second says nothing of the file
         raise
     except Exception as error:  # zipfile raises many types for a damaged archive, OverflowError included
         raise ModelFormatError(f"not a valid npz file: {shortened(error)}") from error
@@ -188,7 +193,7 @@ def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
         if np.lib.format.read_magic(stream) != (1, 0):
             raise ModelFormatError(f"npz: {name}: expected format 1.0")
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    except ModelFormatError:
+    except (ModelFormatError, MemoryError):
         raise
     except Exception as error:  # NumPy parses the header as Python source and raises any error of the parser
         raise ModelFormatError(f"npz: {name}: not a valid array header: {shortened(error)}") from error
