@@ -479,23 +479,22 @@ if POSIX:
             assert run(COUNT_WARNINGS, tmp_path / "cache").split() == [little.printed, "RuntimeWarning"]
             assert intact(tmp_path / "cache") == before
 
-    def test_a_user_without_a_home(little: Warm) -> None:
+    def test_without_a_home_kernels_are_kept_in_the_folder_for_temporary_files(little: Warm, tmp_path: pathlib.Path) -> None:
         script = """
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                import pwd
-                def nobody(uid):
-                    raise KeyError(uid)
-                pwd.getpwuid = nobody
-                for name in ("HOME", "XDG_CACHE_HOME", "UBPE_CACHE_DIR"):
-                    os.environ.pop(name, None)
-                for name in [n for n in sys.modules if n.startswith("ubpe_numba")]:
-                    del sys.modules[name]
-                from ubpe_numba import BPE
-                found = small_digest()
-            print(found, *[w.category.__name__ for w in caught])
+            import pwd
+            def nobody(uid):
+                raise KeyError(uid)
+            pwd.getpwuid = nobody
+            for name in ("HOME", "XDG_CACHE_HOME", "UBPE_CACHE_DIR"):
+                os.environ.pop(name, None)
+            for name in [n for n in sys.modules if n.startswith("ubpe_numba")]:
+                del sys.modules[name]
+            from ubpe_numba import BPE
+            print(small_digest())
         """
-        assert run(script, little.cache).split() == [little.printed, "RuntimeWarning"]
+        assert run(script, little.cache, TMPDIR=str(tmp_path)) == little.printed
+        (folder,) = tmp_path.glob("ubpe_numba-*")
+        assert intact(folder) and stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def _damage(file: pathlib.Path, how: str) -> None:

@@ -19,6 +19,7 @@ from ubpe_numba.errors import ModelFormatError, quoted, shortened
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that files of UTF-8 may begin with
 _PIECE = 1 << 16
+_LONGEST_HEADER = 1000  # characters in front of an array; NumPy writes less than 150 for those of models
 #: Errors of the system that come from writing, and never from what is read meanwhile.
 _OF_WRITING = {getattr(errno, name) for name in ("ENOSPC", "EFBIG", "EDQUOT", "EROFS") if hasattr(errno, name)}
 
@@ -81,7 +82,7 @@ def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
     """
     suffix = pathlib.Path(path).suffix.lower()
     if suffix not in known:
-        raise ValueError(f"path: expected a name that ends in {' or '.join(known)}, got {quoted(os.fspath(path))}")
+        raise ValueError(f"path: expected a name that ends in {' or '.join(known)}, got {shortened(repr(os.fspath(path)), 500)}")
     return suffix
 
 
@@ -192,7 +193,8 @@ def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
     try:
         if np.lib.format.read_magic(stream) != (1, 0):
             raise ModelFormatError(f"npz: {name}: expected format 1.0")
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+        # one of many thousand signs or brackets is a MemoryError of Python's parser, which would be taken for a lack of memory
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=_LONGEST_HEADER)
     except (ModelFormatError, MemoryError):
         raise
     except Exception as error:  # NumPy parses the header as Python source and raises any error of the parser

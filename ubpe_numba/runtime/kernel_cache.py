@@ -74,12 +74,11 @@ def directory() -> pathlib.Path:
     else:
         base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     folder = pathlib.Path(os.path.expanduser(base)) / "ubpe_numba"
-    # relative is what has no home: a user without an entry and a variable, as in containers
-    return (
-        folder
-        if folder.is_absolute()
-        else pathlib.Path(tempfile.gettempdir()) / f"ubpe_numba-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-    )
+    if folder.is_absolute():
+        return folder
+    # no home: a user without an entry and a variable, as in containers; XDG_CACHE_HOME is ignored if it is relative, as it says
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return pathlib.Path(tempfile.gettempdir()) / f"ubpe_numba-{user}"
 
 
 def _warn(what: str, error: BaseException) -> None:
