@@ -364,6 +364,35 @@ if POSIX:
             warm.cache,
         )
 
+    def test_ctrl_c_during_a_fork_that_waits_for_the_compiler_is_raised_after_it(little: Warm) -> None:
+        run(
+            """
+            from numba.core.compiler_lock import global_compiler_lock
+            import ubpe_numba.runtime.jit
+            held, go = threading.Event(), threading.Event()
+            def hold():
+                with global_compiler_lock:
+                    held.set()
+                    assert go.wait(60)
+            thread = threading.Thread(target=hold)
+            thread.start()
+            assert held.wait(60)
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+            threading.Timer(0.6, go.set).start()
+            interrupted = False
+            pid = None
+            try:
+                pid = child(small_digest)
+                time.sleep(20)
+            except KeyboardInterrupt:
+                interrupted = True
+            assert interrupted and go.is_set() and wait(pid, 120) == 0
+            thread.join()
+            assert global_compiler_lock._lock.acquire(blocking=False)
+            """,
+            little.cache,
+        )
+
 
 WORKERS = """
 import multiprocessing, os, pickle, sys

@@ -13,12 +13,15 @@ Processes that are started by `spawn`, `forkserver` or `subprocess` inherit noth
 
 from __future__ import annotations
 
+import _thread
 import os
 import threading
 from typing import Any, Protocol
 
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock
+
+_SOON = 0.05  # seconds after which a Ctrl-C is raised that came while a fork waited
 
 
 class _Lock(Protocol):
@@ -64,9 +67,7 @@ def _release_in_parent() -> None:
     _release()
     if _forking.interrupted:
         _forking.interrupted = False
-        import _thread
-
-        _thread.interrupt_main()
+        threading.Timer(_SOON, _thread.interrupt_main).start()  # at once it would be raised here, reported and forgotten
 
 
 def _release_in_child() -> None:
