@@ -34,7 +34,6 @@ from typing import NamedTuple
 if __name__ == "__main__":
     sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
 
-import numpy as np
 from fuzz.soak_faults import FAULTS, MIB, Fault, Place, after, give_back_memory
 from fuzz.soak_work import JOBS, prepare
 
@@ -117,7 +116,6 @@ class Workers:
         fault, job = self.fault, rng.choice(JOBS)
         self.job[i], self.began[i] = job.__name__, time.monotonic()
         try:
-            np.setbufsize(fault.buffer)  # of this thread
             job(self.place.work, rng, rng.choice([self.place.models, self.place.small]))
             self.done[i][fault.name, job.__name__] += 1
         except BaseException as error:
@@ -273,6 +271,8 @@ def main() -> None:
     options = parser.parse_args()
     if not sys.platform.startswith("linux"):
         sys.exit("soak: limits, forks and /proc of Linux are needed")
+    if os.environ.get("PYTHONMALLOC") != "malloc":  # objects come from the reserve that the fault of memory leaves
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"PYTHONMALLOC": "malloc"})
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # what is mounted there goes with the process
         os.chmod(folder, 0o755)  # for a child that is nobody
         findings = soak(options.minutes, options.seed, pathlib.Path(folder), options.faults)

@@ -27,6 +27,9 @@ MIB = 1 << 20
 CHILD_SECONDS = 120  # a child that takes longer hangs
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.malloc.restype, _LIBC.malloc.argtypes, _LIBC.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
+_LARGE = 1 << 17  # bytes of an array that malloc takes from the system, and of what it gives back
+_RESERVE = 32 * MIB
 _ARENA_MAX, _MMAP_THRESHOLD, _TRIM_THRESHOLD = -8, -3, -1  # of malloc.h
 _NEWNS, _PRIVATE, _REC = 0x20000, 1 << 18, 1 << 14  # of sched.h and mount.h
 
@@ -56,7 +59,6 @@ class Fault:
     """Nothing happens."""
 
     name = "none"
-    buffer = 8192  # numbers that NumPy converts at a time
     missing: str | None = None  # why it cannot be done here
 
     def __init__(self, place: Place) -> None:
@@ -75,11 +77,12 @@ class Memory(Fault):
     """The address space is limited to little more than there is, by turns more and less.
 
     A ufunc of numbers of two types takes memory to convert them when it has given up Python's lock, and if there is none, NumPy
-    2.4 crashes; see README.md. It takes so little here that this does not happen.
+    crashes (2.4: `npyiter_allocate_buffers` calls `PyErr_NoMemory` there); Python itself crashes, or waits for ever for a thread
+    that it could not begin, when there is none for an object. So small blocks come from a reserve, and what fails is every
+    array of `_LARGE` bytes and more.
     """
 
     name = "memory"
-    buffer = 16
 
     def allows(self, error: BaseException) -> bool:
         """Memory errors, of the system's calls too."""
@@ -88,17 +91,20 @@ class Memory(Fault):
     def disturb(self, end: float) -> None:
         """Change the limit three times a second."""
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        _LIBC.mallopt(_TRIM_THRESHOLD, 2 * _RESERVE)
         try:
             while time.monotonic() < end:
                 with contextlib.suppress(MemoryError, OSError):  # in this loop
                     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-                    _LIBC.malloc_trim(0)
+                    _reserve()
                     more = self.place.rng.choice([0, 0, 1, 2, 4, 8, 30])
                     resource.setrlimit(resource.RLIMIT_AS, (address_space() + more * MIB, hard))
                     self.place.happened["limits of memory"] += 1
                     time.sleep(0.3)
         finally:
             resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+            _LIBC.mallopt(_TRIM_THRESHOLD, _LARGE)
+            _LIBC.malloc_trim(0)
 
 
 class Threads(Fault):
@@ -323,8 +329,16 @@ def give_back_memory() -> None:
 
     To be called before there are other threads: each would reserve 64 MiB of addresses.
     """
-    for parameter, value in ((_ARENA_MAX, 1), (_MMAP_THRESHOLD, 1 << 16), (_TRIM_THRESHOLD, 1 << 17)):
+    for parameter, value in ((_ARENA_MAX, 1), (_MMAP_THRESHOLD, _LARGE), (_TRIM_THRESHOLD, _LARGE)):
         _LIBC.mallopt(parameter, value)
+
+
+def _reserve() -> None:
+    """Leave free memory in malloc's heap, for blocks that are not large."""
+    size = _LARGE - 4096
+    blocks = [_LIBC.malloc(size) for _ in range(_RESERVE // size)]
+    for block in blocks:
+        _LIBC.free(block)
 
 
 def mount(folder: pathlib.Path, size: int) -> bool:
