@@ -6,8 +6,8 @@
 
 Mutants are drawn at random from all wings, by seed: of each file in proportion to the square root of how many it has, of
 kernels twice as many. Each stands in a copy of the repository, where the tests run that are nearest by imports (`nearest.py`),
-nearest first, until one fails (killed), the time of a mutant is over, or all have passed (survived). A mutant that hangs is
-killed.
+nearest first, until one fails (killed), the time of a mutant is over, or all have passed (survived). With ``--reached`` those
+that run the line itself come before others (`reached.py`). A mutant that hangs is killed.
 
 A test that fails without the mutant, too, is not counted: the mutant is unsound until the test is mended. A survivor that
 computes the same for every input is equivalent: `equivalent.toml` says of each why. The score is what was killed of the rest.
@@ -35,10 +35,10 @@ from typing import Any
 
 from nearest import Imports
 from operators import Mutant, mutants
+from reached import NOT_RUN, Reached, is_kernel
 
 ROOT = pathlib.Path(__file__).parents[2]
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.toml")
-NOT_RUN = ("tests/distributed", "tests/integrations", "tests/browser", "tests/site", "tests/fuzz")  # minutes a run
 # Tests of these start clusters and import other people's libraries, minutes a mutant: they are mutated when they are named.
 NO_MUTANTS = {"distributed", "integrations"}
 HANGS = 150  # seconds without an end, beyond the time of a mutant
@@ -64,11 +64,6 @@ def sample(n: int, seed: int, wings: list[str]) -> list[Mutant]:
     return chosen
 
 
-def is_kernel(path: str) -> bool:
-    """Whether a file is compiled."""
-    return bool(re.search(r"/kernels/|runtime/(machine|tables)/", path))
-
-
 def module_of(path: str) -> str:
     """The module in a file."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -77,8 +72,8 @@ def module_of(path: str) -> str:
 class Runner:
     """Runs tests in copies of the repository, one copy a job."""
 
-    def __init__(self, folder: pathlib.Path, jobs: int, stamp: str, seconds: float) -> None:
-        self._imports, self._stamp, self._seconds = Imports(ROOT), stamp, seconds
+    def __init__(self, folder: pathlib.Path, jobs: int, stamp: str, seconds: float, reached: Reached | None) -> None:
+        self._imports, self._stamp, self._seconds, self._reached = Imports(ROOT), stamp, seconds, reached
         self._trees: SimpleQueue[pathlib.Path] = SimpleQueue()
         self._sound: dict[str, bool] = {}  # tests that were tried without a mutant
         for i in range(jobs):
@@ -90,6 +85,10 @@ class Runner:
         began, line = time.monotonic(), {"key": mutant.key, "line": mutant.line}
         module = module_of(mutant.path)
         tests = [test for test in self._imports.tests(module) if not test.startswith(NOT_RUN)]
+        if self._reached is not None:
+            by_line = self._reached.tests(mutant.path, mutant.function, mutant.line)
+            own = tests[:1] if is_kernel(mutant.path) else [test for test in by_line if test.startswith(tests[0])]
+            tests = list(dict.fromkeys([*own, *by_line, *tests]))
         mutated = self._imports.users(module) if is_kernel(mutant.path) else []
         tree = self._trees.get()
         file = tree / mutant.path
@@ -137,6 +136,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--again", type=pathlib.Path, help="a result file: only what survived there")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("mutants.jsonl"))
+    parser.add_argument("--reached", type=pathlib.Path, help="what reached.py wrote: tests that run the line come first")
     parser.add_argument("--list", action="store_true", help="print the sample and end")
     args = parser.parse_args()
     if args.again:
@@ -161,7 +161,8 @@ def main() -> int:
         args.out.open("a") as out,
         ThreadPoolExecutor(args.jobs) as pool,
     ):
-        runner = Runner(pathlib.Path(folder), args.jobs, kernel_cache._stamp(), args.seconds)
+        reached = Reached.load(args.reached) if args.reached else None
+        runner = Runner(pathlib.Path(folder), args.jobs, kernel_cache._stamp(), args.seconds, reached)
         for line in pool.map(runner.run, [mutant for mutant in chosen if mutant.key not in done]):
             print(json.dumps(line), file=out, flush=True)
             print(f"{line['outcome']:9} {line['seconds']:4} s  {line['key']}  {line['by']}", flush=True)
