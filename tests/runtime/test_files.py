@@ -18,6 +18,7 @@ from saved_models import fitted
 
 import ubpe_numba
 from ubpe_numba import BPE, ModelFormatError
+from ubpe_numba.runtime import files
 from ubpe_numba.runtime.files import atomically, write_atomically
 
 
@@ -168,3 +169,24 @@ def test_too_little_memory_to_write_a_file_is_a_memory_error(room: int, tmp_path
         with pytest.raises(MemoryError):
             tok.save(tmp_path / "model.npz")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("model.npz", old)]
+
+
+def test_an_interruption_just_after_the_file_is_opened_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+
+    def interrupted(*args: Any) -> Any:
+        opened.append(open(*args))  # noqa: SIM115
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "open", interrupted, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "x", b"new")
+    assert len(opened) == 1 and list(tmp_path.iterdir()) == []
+    opened[0].close()
+
+
+def test_all_is_written_before_it_is_flushed_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    monkeypatch.setattr(os, "fsync", lambda handle: sizes.append(os.fstat(handle).st_size))
+    write_atomically(tmp_path / "x", b"new")
+    assert sizes[0] == 3

@@ -104,12 +104,8 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
     target = pathlib.Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    except OSError as error:
-        error.filename = str(target)  # the name that the caller knows
-        raise
-    try:
-        with naming_target(str(target)), os.fdopen(handle, "wb") as f:
+        # a file object, and nothing between it and its block: a Ctrl-C that comes just after the call leaves no open file
+        with naming_target(str(target)), open(temporary, "xb") as f:
             yield f
             f.flush()
             os.fsync(f.fileno())
@@ -118,7 +114,7 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
         if isinstance(error, OSError) and error.filename in (temporary, str(temporary)):
             error.filename = str(target)
             del error.filename2
-        with contextlib.suppress(FileNotFoundError):  # as it is when that was the error
+        with contextlib.suppress(OSError):  # there is none when that was the error
             os.unlink(temporary)
         raise
     if os.name == "posix":
