@@ -107,7 +107,8 @@ class Runner:
 
     def _pytest(self, tree: pathlib.Path, tests: list[str], mutated: list[str]) -> tuple[str, str]:
         """Whether a test failed, and which."""
-        task = json.dumps({"mutated": mutated, "stamp": self._stamp, "seconds": self._seconds})
+        first = [test for test in tests if "::" in test]
+        task = json.dumps({"mutated": mutated, "stamp": self._stamp, "seconds": self._seconds, "first": first})
         environment = os.environ | {"UBPE_MUTANT": task, "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'tests' / 'mutation'}"}
         command = [sys.executable, "-m", "pytest", "-p", "mutated", "-p", "no:cacheprovider", "-xq", "--tb=line", *tests]
         with tempfile.TemporaryFile("w+") as out:

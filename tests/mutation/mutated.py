@@ -39,6 +39,13 @@ def pytest_configure() -> None:
 
 
 @pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests that are asked for first before others: pytest would keep those of a file together."""
+    order = {name: i for i, name in enumerate(_TASK["first"] if _TASK else [])}
+    items.sort(key=lambda item: order.get(item.nodeid, len(order)))
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_runtest_logfinish() -> None:
     """End the run between two tests when its time is over."""
     if time.monotonic() - _STARTED > _TASK["seconds"]:
