@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 
 import pytest
 from command_line import TEXT
@@ -35,3 +36,5 @@ def test_inspect_has_a_curve(here: pathlib.Path, capsys: pytest.CaptureFixture[s
     curve = json.loads(capsys.readouterr().out)["encoded"]["curve"]
     sizes, ratios = tok.compression_curve()
     assert curve == [[4, pytest.approx(ratios[sizes.tolist().index(4)])]]
+    assert main(["inspect", "two.json", "--on", "two.jsonl"]) == 0
+    assert re.search(r"^  at 4 tokens +\d+\.\d+ symbols a token$", capsys.readouterr().out, re.M)

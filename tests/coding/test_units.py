@@ -40,6 +40,13 @@ def test_characters_of_bytes_and_bytes_of_characters(docs: list[str]) -> None:
     ]
 
 
+def test_the_first_and_the_last_character_of_each_width() -> None:
+    text = "".join(map(chr, (0x7F, 0x80, 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF)))
+    points = BPE.from_merges([], alphabet=sorted(set(text)))
+    spans = [[len(text[:i].encode()), len(text[: i + 1].encode())] for i in range(len(text))]
+    assert points.encode(text, return_offsets="spans", units="bytes")[1].tolist() == spans
+
+
 def test_slices_of_a_flat_text() -> None:
     ids, spans = BYTES.encode_batch("xnénéx", [1, 3, 5], return_offsets="spans", units="characters")
     assert len(ids) == 2 and spans[:, 1].max() == 2

@@ -44,3 +44,10 @@ def test_vocabularies_are_validated_and_frozen() -> None:
         made.weights = np.zeros(4)  # type: ignore[misc]
     with pytest.raises(ValueError, match="read-only"):
         made.arena[0] = 1
+
+
+@pytest.mark.parametrize("name", ["n_documents", "n_symbols"])
+@pytest.mark.parametrize("wrong", [-1, 1.5, True, "2", None])
+def test_numbers_of_documents_and_symbols_are_validated(name: str, wrong: Any) -> None:
+    with pytest.raises(ModelFormatError, match=f"{name}: expected an integer of at least 0"):
+        Vocabulary.from_merges(2, [[0, 1]], **{name: wrong})

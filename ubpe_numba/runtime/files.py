@@ -11,11 +11,13 @@ import secrets
 import stat
 import zipfile
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import BinaryIO
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
+from ubpe_numba.runtime import worker_threads
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that files of UTF-8 may begin with
 _PIECE = 1 << 16
@@ -118,11 +120,16 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
             os.unlink(temporary)
         raise
     if os.name == "posix":
-        directory = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)  # so that the rename itself is on the disk
-        finally:
-            os.close(directory)
+        worker_threads.apart(partial(_flush_folder, target.parent))  # a Ctrl-C would leave the folder open
+
+
+def _flush_folder(folder: pathlib.Path) -> None:
+    """Have what a folder lists on the disk: the rename itself."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _link(temporary: pathlib.Path, target: pathlib.Path) -> None:
