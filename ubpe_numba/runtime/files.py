@@ -32,14 +32,15 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     Raises ModelFormatError for anything else, since opening a pipe may block and a device may never end; OSError if it cannot be
     opened, IsADirectoryError for a folder.
     """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    mode = os.fstat(handle).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(handle)
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    # one call of `next`: between two of Python's own instructions a Ctrl-C could come, and leave the descriptor open
+    raw = next(map(io.FileIO, map(os.open, [path], [flags])))
+    if not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
+        raw.close()
         raise ModelFormatError(f"{os.fspath(path)}: not a regular file")
-    return os.fdopen(handle, "rb")
+    return io.BufferedReader(raw)
 
 
 def is_object(f: BinaryIO) -> bool:
