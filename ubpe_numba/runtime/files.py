@@ -11,13 +11,11 @@ import secrets
 import stat
 import zipfile
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import BinaryIO
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
-from ubpe_numba.runtime import worker_threads
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that files of UTF-8 may begin with
 _PIECE = 1 << 16
@@ -35,7 +33,7 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-    # one call of `next`: between two of Python's own instructions a Ctrl-C could come, and leave the descriptor open
+    # one call, of `next`: a Ctrl-C is raised when a call returns, and would leave a descriptor open that has no owner yet
     raw = next(map(io.FileIO, map(os.open, [path], [flags])))
     if not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
         raw.close()
@@ -121,16 +119,18 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
             os.unlink(temporary)
         raise
     if os.name == "posix":
-        worker_threads.apart(partial(_flush_folder, target.parent))  # a Ctrl-C would leave the folder open
+        _flush_folder(target.parent)
 
 
 def _flush_folder(folder: pathlib.Path) -> None:
     """Have what a folder lists on the disk: the rename itself."""
-    handle = os.open(folder, os.O_RDONLY)
+    handles: list[int] = []
     try:
-        os.fsync(handle)
+        handles.extend(map(os.open, [folder], [os.O_RDONLY]))  # one call, as in `open_regular`
+        os.fsync(handles[0])
     finally:
-        os.close(handle)
+        for handle in handles:
+            os.close(handle)
 
 
 def _link(temporary: pathlib.Path, target: pathlib.Path) -> None:

@@ -2,12 +2,12 @@
 
 A file is trusted if only this user and root can have written it. That takes more than its own mode: whoever may rename a folder
 on the way to it can put another in its place. So each folder and each symbolic link on the way has to belong to this user or to
-root, and no one else may write to a folder, unless it is sticky as `/tmp` is, where only the owner of an entry can rename or
-remove it. What passes cannot be changed by others between the check and its use, and the check need not be atomic.
+root, and no one else may write to a folder, unless it is sticky as that for temporary files is, where only the owner of an entry
+can rename or remove it. What passes cannot be changed by others between the check and its use, and the check need not be atomic.
 
     /home/ada/.cache/ubpe_numba     / root    home root    ada ada    .cache ada    ubpe_numba ada 0700      trusted
-    /tmp/cache                      / root    tmp root, 1777          cache ada 0700                         trusted
-    /tmp/eve/cache                  / root    tmp root, 1777          eve eve                                refused
+    /sticky/cache                   / root    sticky root, 1777       cache ada 0700                         trusted
+    /sticky/eve/cache               / root    sticky root, 1777       eve eve                                refused
     /shared/cache                   / root    shared root, 0777       cache ada 0700                         refused
 
 A group may write where it is this user's own (its number is the user's, as most Linux systems make it) or root's. Access lists
