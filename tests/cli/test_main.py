@@ -223,3 +223,14 @@ def test_ctrl_c_ends_a_fit_with_exit_code_130(here: pathlib.Path) -> None:
         err = running.stderr.read()
         assert (running.wait(60), err) == (130, b"interrupted\n")
     assert not (here / "never.json").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
+def test_little_output_to_a_closed_pipe_is_quiet(here: pathlib.Path) -> None:
+    """So little that it is written at the end only: Python would try once more when it exits, and say so."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "ubpe_numba", "inspect", "text.json"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=ENVIRONMENT)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")

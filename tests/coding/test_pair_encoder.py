@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
@@ -115,3 +116,17 @@ def test_batch_rule_a_pair_waits_for_what_the_pass_creates() -> None:
     # the token that they share is the right one of the better pair
     three = BPE.from_merges([[1, 0], [3, 0], [0, 2]], alphabet=3).set_params(rules=FitRules(encode="batch"))
     assert three.encode([1, 0, 0, 2]).tolist() == [4, 2]
+
+
+@pytest.mark.parametrize("symbol", [0, 1])
+def test_a_longer_run_goes_on_from_what_is_noted_of_a_shorter_one(symbol: int) -> None:
+    """The longest token so far is that of the last length that was noted: of 64 symbols, not the one before."""
+    pairs = [(symbol, symbol), *((2 + i, 2 + i) for i in range(6))]  # tokens of 2, 4, ... 128 symbols
+    encoder = PairEncoder(Vocabulary.from_merges(2, pairs), batch=False)
+    ranks = {pair: (i, 2 + i) for i, pair in enumerate(pairs)}
+    other = [1 - symbol]
+    for first in (64, 65, 96, 127, 128):
+        for second in (*range(first, first + 70), 200):
+            document = np.array([symbol] * first + other + [symbol] * second + other)
+            want = encode_pairs.encode_rank(document.tolist(), ranks)
+            assert encoder.encode(Ragged.from_lists([document]), 1).to_lists() == [want]

@@ -15,6 +15,7 @@ from pair_tables import Table, documents, tables
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.coding.certain_ids import final_ids
+from ubpe_numba.coding.streams import Groups
 from ubpe_numba.verification.reference import encode_pairs
 
 DOCS = ["abab", "", "b", "aab" * 7, "", "babb"]
@@ -173,3 +174,11 @@ def test_stream_phases_that_never_meet() -> None:
         for step in (1, 7, 50):
             parts = list(tok.encode_stream([text[i : i + step] for i in range(0, text.size, step)]))
             assert np.concatenate(parts).tolist() == tok.encode(text).tolist()
+
+
+def test_a_group_ends_with_the_document_that_fills_it() -> None:
+    """By symbols or by documents, whichever is first."""
+    fives = [np.zeros(5, np.int32)] * 7
+    assert [(first, len(group)) for first, group in Groups(fives, 11, "docs")] == [(0, 3), (3, 3), (6, 1)]
+    assert [(first, len(group)) for first, group in Groups(fives, 10, "docs")] == [(0, 2), (2, 2), (4, 2), (6, 1)]
+    assert [(first, len(group)) for first, group in Groups([[]] * 5, 2, "docs")] == [(0, 2), (2, 2), (4, 1)]

@@ -10,7 +10,9 @@ from byte_vocabularies import vocabulary
 from reference import text_tables as reference
 
 from ubpe_numba.coding.kernels.whole_characters import NEVER
+from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.text_tables import is_small, tables_of
+from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.runtime.tables.byte_trie import FREE
 from ubpe_numba.runtime.tables.pair_buckets import NO_PAIR
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -78,3 +80,15 @@ def test_a_vocabulary_that_is_too_large() -> None:
     doubled = [(97, 97), *((256 + i, 256 + i) for i in range(23))]  # the last one is of 2**24 bytes
     assert is_small(Vocabulary.from_merges(256, doubled[:23]))
     assert not is_small(Vocabulary.from_merges(256, doubled))
+
+
+def test_a_character_of_four_bytes_is_no_other_one() -> None:
+    """Its bytes but the second, read as those of three bytes, are another character: U+24005 is U+0905."""
+    pairs = [(0xF0, 0xA4), (0x80, 0x85), (256, 257), (0xE0, 0xA5), (259, 0x85)]
+    known = Vocabulary.from_merges(256, pairs)
+    tables, _, _ = tables_of(known, np.arange(256, dtype=np.int32))
+    assert np.flatnonzero(tables.solid >= 0).tolist() == [0x945]
+    encoder = WordEncoder(PairEncoder(known, batch=False))
+    text = np.frombuffer("\U00024005\u0905\u0945".encode(), np.uint8)
+    found = encoder.encode(text, np.array([0, 4, 7, 10]), np.array([0, 4, 7, 10]), 1)
+    assert found.to_lists() == [[258], [0xE0, 0xA4, 0x85], [260]]

@@ -21,7 +21,7 @@ from reference.quantize import level_by_step, level_of_equal, position_by_mu
 from ubpe_numba.documents import quantization
 from ubpe_numba.documents.quantization import Quantization
 from ubpe_numba.documents.quantize import quantize
-from ubpe_numba.documents.scales import mu_borders
+from ubpe_numba.documents.scales import Steps, mu_borders
 from ubpe_numba.errors import ModelFormatError
 
 FLOATS = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=30)
@@ -462,3 +462,10 @@ def test_the_first_symbols_of_very_many_channels() -> None:
     signal = np.tile([[0], [1]], 20_000)
     symbols, scale = quantize(signal, levels=2, channels="separate")
     assert scale.first_symbols == tuple(range(0, 40_000, 2)) and symbols[1].tolist() == list(range(1, 40_000, 2))
+
+
+def test_rounding_is_that_of_the_largest_number_on_the_scale() -> None:
+    """The middle of the last level may lie in the next binade, where numbers are twice as far apart."""
+    assert Steps(1.0, 0.0, 1.6).max_error == 0.5 + 4 * np.spacing(2.0)
+    assert Steps(1.0, -1.6, 0.0).max_error == 0.5 + 4 * np.spacing(2.0)
+    assert Steps(1.0, 0.0, 1.4).max_error == 0.5 + 4 * np.spacing(1.4)

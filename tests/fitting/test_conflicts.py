@@ -91,3 +91,14 @@ def test_a_round_looks_at_few_pairs_for_each_that_it_keeps(n: int, driver: list[
 def test_rounds_of_few_candidates_have_no_memory_for_it(n_candidates: int, driver: list[Any]) -> None:
     UBPEClassic(20, n_candidates, alphabet=8).fit([[0, 1, 2, 3] * 40], progress=False)
     assert driver[0].listed.size == driver[0].conflicts.size == 0
+
+
+def test_the_first_place_of_the_first_table_is_listed_too() -> None:
+    entries = np.full((1, 8), -1)
+    entries[0, :2] = 3 << 32 | 4, 7
+    for left, right, wanted in [(1, 3, ("left", 4)), (4, 1, ("right", 3))]:
+        tokens, listed = np.ones(6, conflicts.CONFLICT).view(np.recarray), np.ones(4, conflicts.LISTED).view(np.recarray)
+        conflicts.list_pairs.py_func(entries, tokens, listed, 6, 5)
+        assert conflicts.keep.py_func(entries, tokens, listed, left, right) == 1
+        side, token = wanted
+        assert tokens[side][token] == 7 and tokens.left.sum() + tokens.right.sum() == 7

@@ -49,6 +49,7 @@ def test_equals_one_longer_fit(
         assert tok.fit_more(docs, size + sum(steps[: i + 1]), **in_package(marks)) is tok
     assert merges(tok) == [tuple(merge) for merge in want]
     assert learned(tok) == learned(whole)
+    assert [column.tolist() for column in tok.history_[:4]] == [column.tolist() for column in whole.history_[:4]]
 
 
 @pytest.mark.parametrize("ties", TIES)

@@ -232,3 +232,29 @@ def test_many_candidates_are_chosen_from(monkeypatch: pytest.MonkeyPatch) -> Non
         units, weights = distinct_segments(Ragged.from_lists(docs_), None)
         plain = list(zip(units.to_lists(), weights.tolist(), strict=True))
         assert bound_of(docs_, 2, n, longest=4).tokens <= reference.fewest_of_all(plain, n, 4, 1)
+
+
+@pytest.mark.parametrize("one, wanted", [(4, [4, 4]), (5, [2, 2]), (6, [0, 0]), (9, [0, 0])])
+def test_the_least_that_a_candidate_exceeds_a_token_by_counts(one: int, wanted: list[int]) -> None:
+    """The unit of the docstring; what is left out would make the bound too high."""
+    ends, length, at = np.array([1, 2]), np.array([2, 2], np.int32), np.array([0, 1], np.int32)
+    weights, before = np.array([2, 2, 2, 2]), np.array([0, 2, 6, 8])
+    for begin in (0, 1):
+        sums = np.full(2, -7)
+        certified_sums.certified_sums(ends, length, at, weights, before, one, begin, 2, sums)
+        assert sums.tolist() == [-7] * begin + wanted[begin:]
+
+
+@pytest.mark.parametrize("begin", [0, 1, 2])
+def test_a_candidate_covers_what_its_own_edges_do(begin: int) -> None:
+    ends, length, at = np.array([2, 3, 5]), np.array([2, 2, 3], np.int32), np.array([0, 2, 1, 0, 1], np.int32)
+    before, given = np.array([0, 0.75, 1.5, 2.25, 3.0]), np.array([0.5, 0.25, 1.0])
+    want = np.zeros(5)
+    for t in range(begin, 3):
+        for v in at[ends[t - 1] if t else 0 : ends[t]].tolist():
+            over = before[v + length[t]] - before[v] - 1
+            want[v] += given[t] * min(1, over)
+            want[v + length[t]] -= given[t] * min(1, over)
+    covered = np.zeros(5)
+    symbol_prices.cover(ends, length, at, before, 1.0, given, begin, 3, covered)
+    assert covered.tolist() == want.tolist() and covered.any()

@@ -141,3 +141,26 @@ def test_the_process_keeps_to_it():
     for limit in (160_000_000, 135_000_000):
         done = subprocess.run([sys.executable, "-c", PEAK, str(limit)], capture_output=True, text=True, check=True)
         assert int(done.stdout) < limit
+
+
+@pytest.mark.parametrize("divisible", [True, False])
+def test_the_least_and_the_most_that_a_limit_can_be(divisible):
+    """Of a fit that may leave out positions one for every fourth cell stays: four bytes."""
+    n, most = 1_000_000, 0
+    refused, granted = 0, 10**9  # by halves: the limit from which on a fit is not limited, then the least
+    while granted - refused > 1:
+        middle = (refused + granted) // 2
+        try:
+            free = memory.Memory.within(middle, n, 10, False) is None
+        except MemoryError:
+            free = False
+        refused, granted = (refused, middle) if free else (middle, granted)
+    most = granted
+    if not divisible:
+        with pytest.raises(MemoryError):
+            memory.Memory.within(most - 1, n, 10, False)
+        return
+    fixed = memory.Memory.within(most - 1, n, 10, True).fixed
+    assert memory.Memory.within(fixed + n, n, 10, True).limit == fixed + n < most
+    with pytest.raises(MemoryError):
+        memory.Memory.within(fixed + n - 1, n, 10, True)

@@ -14,9 +14,12 @@ from foreign import END, MIXED, same
 
 from ubpe_numba import BPE, ModelFormatError
 from ubpe_numba.formats.export_samples import TEXTS
+from ubpe_numba.formats.huggingface import _never_matches
 from ubpe_numba.formats.pair_table import symbol_character
 from ubpe_numba.text.byte_characters import byte_characters
+from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED
+from ubpe_numba.text.splitter import Splitter
 
 regex = pytest.importorskip("regex")
 tokenizers = pytest.importorskip("tokenizers")
@@ -280,3 +283,12 @@ def test_characters_that_are_no_alphabet_of_integers() -> None:
     file = tok.to_huggingface(unk_token=False).replace("\ue001", "\ue002")
     with pytest.raises(ModelFormatError, match="alphabet of integers"):
         BPE.from_huggingface(file, kind="int")
+
+
+@pytest.mark.parametrize("content, pattern, never", [("▁", " ", True), ("x y", " ", False), ("", " ", False), ("▁", "▁", False)])
+def test_a_step_that_never_matches_is_one_of_what_the_normalizer_replaces(content: str, pattern: str, never: bool) -> None:
+    """A replacement that brings it back does not count."""
+    normalizer = Normalizer({"type": "Replace", "pattern": {"String": " "}, "content": content})
+    step = {"type": "Split", "pattern": {"String": pattern}, "behavior": "MergedWithPrevious", "invert": False}
+    assert _never_matches(Splitter.from_state([step]), normalizer) is never
+    assert _never_matches(None, normalizer)

@@ -52,6 +52,7 @@ def test_replacements_that_are_longer_than_the_room() -> None:
         (struct.pack("<I", 0) + bytes(8), "the size of its trie"),
         (struct.pack("<I", 4) + bytes(4) + b"\xff", "replacements: 'utf-8' codec"),
         (struct.pack("<I", 4) + bytes(4) + b"x" * 80, "more than 64 characters"),
+        (struct.pack("<I", 4) + bytes(4) + b"x\0" + b"y" * 65 + b"\0", "more than 64 characters"),
     ],
 )
 def test_a_blob_that_is_no_map_is_refused(blob: bytes, message: str) -> None:
@@ -144,3 +145,8 @@ def test_clusters_are_those_of_tokenizers() -> None:
     for _ in range(20_000):
         text = "".join(chr(int(rng.choice(some[i]))) for i in rng.integers(0, len(some), 12))
         assert step.apply(text) == peer.normalize_str(text), [hex(ord(c)) for c in text]
+
+
+def test_a_replacement_of_as_many_characters_as_the_message_says() -> None:
+    step = SentencePieceText(charsmap({"a": "x" * 64}))
+    assert step.apply("aba") == "x" * 64 + "b" + "x" * 64

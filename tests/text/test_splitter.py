@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text import rewrite
-from ubpe_numba.text.pattern_work import Work
+from ubpe_numba.text.pattern_work import NotUnderstoodError, Work
 from ubpe_numba.text.patterns import published_steps
 from ubpe_numba.text.splitter import Splitter
 
@@ -183,3 +183,12 @@ def test_what_is_proved_does_not_depend_on_what_was_before() -> None:
 def test_published_steps_are_within_the_budget(name: str) -> None:
     steps = [{"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"} for step in published_steps(name)]
     assert Splitter([*steps, {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]).cutters is not None
+
+
+def test_nothing_is_left_once_the_work_is_used_up() -> None:
+    work = Work(5)
+    work.spend(4)
+    for n in (1, 0, 3):
+        with pytest.raises(NotUnderstoodError):
+            work.spend(n)
+        assert work.left == 0

@@ -7,9 +7,11 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
 from kernel_modules import kernel_modules
 
 import ubpe_numba
+from ubpe_numba.runtime.progress import Progress
 
 
 def forms(dispatcher: Any) -> set[tuple[str, ...]]:
@@ -34,3 +36,11 @@ def test_every_kernel_has_exactly_one_version() -> None:
 def test_the_warmup_command_is_silent() -> None:
     done = subprocess.run([sys.executable, "-m", "ubpe_numba", "warmup"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_warmup_shows_no_progress_of_its_own_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[bool] = []
+    module = importlib.import_module("ubpe_numba.tokenizers.warmup")  # the package has the function by this name
+    monkeypatch.setattr(module, "Progress", lambda show: shown.append(show) or Progress(False))
+    ubpe_numba.warmup()
+    assert shown and not any(shown)

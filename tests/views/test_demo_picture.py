@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
+from typing import Any
 
 import matplotlib.image
 import numpy as np
@@ -84,3 +85,15 @@ def test_a_record_shorter_than_the_window_is_shown_whole(tmp_path: pathlib.Path)
     tok = UBPE(12, objective="shortest").fit(samples.reshape(4, 20), progress=False)
     draw(tmp_path / "short.png", samples, np.arange(0, 81, 20), tok, rate=50)
     assert matplotlib.image.imread(tmp_path / "short.png").shape[0] == 1034
+
+
+def test_the_motifs_have_one_scale(
+    record: tuple[np.ndarray, np.ndarray, UBPE], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures: list[Any] = []
+    make = demo_picture.bare_figure
+    monkeypatch.setattr(demo_picture, "bare_figure", lambda *options: figures.append(make(*options)) or figures[0])
+    samples, offsets, tok = record
+    draw(tmp_path / "demo.png", samples, offsets, tok, rate=50, theme="light")
+    gallery = [ax for ax in figures[0].axes if ax.get_subplotspec().get_gridspec().nrows > 1]
+    assert len(gallery) > 2 and len({ax.get_ylim() for ax in gallery}) == 1

@@ -64,7 +64,7 @@ class CharsMap(NamedTuple):
             raise ValueError(f"precompiled_charsmap: replacements: {error}") from error
         replacements = np.append(text, np.uint32(0))
         ends = np.flatnonzero(replacements == 0)
-        if np.diff(ends, prepend=-1).max() > _LONGEST:
+        if np.diff(ends, prepend=-1).max() - 1 > _LONGEST:  # less the zero that ends it
             raise ValueError(f"precompiled_charsmap: a replacement has more than {_LONGEST} characters")
         widths = 1 + (text >= 0x80).astype(np.int64) + (text >= 0x800) + (text >= 0x10000)
         starts = offsets_of(widths)

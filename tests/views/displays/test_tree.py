@@ -116,3 +116,13 @@ def test_a_tree_of_a_tokenizer_with_ids_of_its_own() -> None:
     assert str(token) in [text.get_text() for text in display.ax_.texts]
     for label, i in zip(display.labels, display.ids.tolist(), strict=True):
         assert other.decode([i]) == label
+
+
+def test_shapes_of_any_range_stay_within_their_level(axes: Any) -> None:
+    tok = BPE.from_merges([[0, 100], [101, 50]], alphabet=101)
+    TreeDisplay.from_token(tok, 102, depth=None, ax=axes)
+    shapes = _shapes(axes)
+    assert len(shapes) == 5
+    for line in shapes:
+        assert np.ptp(line.get_ydata()) < 0.9  # levels are 1 apart
+    assert np.ptp(shapes[0].get_ydata()) > 0.2
