@@ -16,7 +16,9 @@ from ubpe_numba.cli import main as cli
 from ubpe_numba.cli import read as corpora
 from ubpe_numba.cli.main import main
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(pathlib.Path(cli.__file__).parents[2])}
+# Output is kept until it is flushed, as in a shell: what is left at the end is another case.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+ENVIRONMENT["PYTHONPATH"] = str(pathlib.Path(cli.__file__).parents[2])
 TEXT = b"low lower lowest newer newest\nwide wider widest\n\n\xe4\xbd\x8e \xff\r\nlow low low"
 INTS = [[1, 2, 3, 1, 2, 3, 1, 2], [], [3, 1, 2, 3, 3], [2]]
 

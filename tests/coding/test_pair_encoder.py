@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from pair_tables import Table, documents, tables
 
 from ubpe_numba import BPE, FitRules, Ragged, Vocabulary
@@ -118,15 +118,20 @@ def test_batch_rule_a_pair_waits_for_what_the_pass_creates() -> None:
     assert three.encode([1, 0, 0, 2]).tolist() == [4, 2]
 
 
-@pytest.mark.parametrize("symbol", [0, 1])
-def test_a_longer_run_goes_on_from_what_is_noted_of_a_shorter_one(symbol: int) -> None:
-    """The longest token so far is that of the last length that was noted: of 64 symbols, not the one before."""
-    pairs = [(symbol, symbol), *((2 + i, 2 + i) for i in range(6))]  # tokens of 2, 4, ... 128 symbols
-    encoder = PairEncoder(Vocabulary.from_merges(2, pairs), batch=False)
-    ranks = {pair: (i, 2 + i) for i, pair in enumerate(pairs)}
-    other = [1 - symbol]
-    for first in (64, 65, 96, 127, 128):
-        for second in (*range(first, first + 70), 200):
-            document = np.array([symbol] * first + other + [symbol] * second + other)
-            want = encode_pairs.encode_rank(document.tolist(), ranks)
-            assert encoder.encode(Ragged.from_lists([document]), 1).to_lists() == [want]
+@njit
+def _note(trie, document, p, run):
+    return long_runs.note_run(trie, document, p, run)
+
+
+def test_a_longer_run_goes_on_from_what_is_noted_of_a_shorter_one() -> None:
+    """The longest token of each length is noted, also of the lengths that no token has, up to the next that one has."""
+    pairs = [(1, 1), *((2 + i, 2 + i) for i in range(6))]  # tokens 2, 3, ... of 2, 4, ... 128 symbols
+    trie = PairEncoder(Vocabulary.from_merges(2, pairs), batch=False).tables.trie
+    longest = [1, *(1 + n.bit_length() - 1 for n in range(2, 129))]
+    for first in (64, 65, 100, 127, 128):
+        document = np.array([1] * first + [0] + [1] * 200, np.int32)
+        run = np.full(long_runs.RUN_HEAD + document.size, -1)
+        assert _note(trie, document, first // 2, run) == (0, first)
+        assert (run[long_runs.RUN_HEAD :][:first] >> 32).tolist() == longest[:first]
+        assert _note(trie, document, first + 1, run) == (first + 1, document.size)
+        assert (run[long_runs.RUN_HEAD :][:128] >> 32).tolist() == longest

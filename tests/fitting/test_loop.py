@@ -248,3 +248,14 @@ def test_counts_past_32_bits() -> None:
     assert heavy.vocabulary.document_frequencies[2:].tolist() == [2**40, 2**40]
     assert heavy.vocabulary.n_symbols == 2**42 + 6
     assert heavy.history_.lengths.tolist() == [2**41 + 6, 2**40 + 6]
+
+
+@pytest.mark.parametrize("n_candidates", [1, 5])
+def test_pairs_that_are_new_and_rare_are_found_when_no_frequent_one_is_left(n_candidates: int) -> None:
+    """A pair that a merge made, rarer than all that were listed before: it is the only one that a next epoch has."""
+    docs = [[0, 1, 2]] * 10 + [[1, 2]] * 310 + [[0, 1]] * 190
+    want, _ = reference.fit(docs, 3, 20, n_candidates)
+    assert [merge.count for merge in want] == [320, 190, 10]
+    for limit in (None, 10**9):  # with a limit not all pairs of a small text are listed at first
+        tok = UBPEClassic(20, n_candidates, alphabet=3).fit(docs, progress=False, memory_limit=limit)
+        assert merges(tok) == [tuple(merge) for merge in want]

@@ -121,11 +121,22 @@ def test_pairs_of_ranks_are_those_of_the_reference(ranks: dict[bytes, int]) -> N
         [b"a", b"b", *(b"ab" * n for n in range(1, 20)), b"bab", b"baba"],
         [bytes([i]) for i in range(255, -1, -1)] + [bytes([i, j]) for i in range(0, 256, 9) for j in range(256)],
         [b"b", b"a", b"bc", b"ab", b"abc", b"c"],
+        [b"b", b"c", b"ab", b"abc"],  # of a, which is no token
         [b"a", b"c", b"abc", b"ab"],  # of b, which is no token, the first part of another is made
         [b"a", b"b", b"c", b"ab", b"bc", b"abc", b"abcabcab", b"abcabc", b"ababab"],
         [b"x"],
     ],
-    ids=["prefixes", "powers", "periods", "two bytes", "symbols late", "without a part", "unstable", "one"],
+    ids=[
+        "prefixes",
+        "powers",
+        "periods",
+        "two bytes",
+        "symbols late",
+        "without the first part",
+        "without a part",
+        "unstable",
+        "one",
+    ],
 )
 def test_pairs_of_special_tables(tokens: list[bytes]) -> None:
     check({token: rank for rank, token in enumerate(tokens)})
