@@ -57,6 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 141
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
         print(f"error: {_line(error)}", file=sys.stderr)
+        if isinstance(error, OSError) and error.filename == "standard output":
+            _forget_stdout()
         return 1 if isinstance(error, (ImportError, MemoryError, OSError)) else 2
 
 
@@ -107,7 +109,7 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _forget_stdout() -> None:
-    """Point standard output, which its reader has closed, to the null device: flushing it at exit would print an error."""
+    """Point standard output, which cannot be written, to the null device: flushing it at exit would print another error."""
     with contextlib.suppress(OSError, ValueError):  # standard output may be an object without a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
