@@ -84,7 +84,9 @@ class Runner:
         """Run the nearest tests on one mutant; its line of the result."""
         began, line = time.monotonic(), {"key": mutant.key, "line": mutant.line}
         module = module_of(mutant.path)
-        tests = [test for test in self._imports.tests(module) if not test.startswith(NOT_RUN)]
+        tests = self._imports.tests(module)
+        if module.split(".")[1] not in NO_MUTANTS:
+            tests = [test for test in tests if not test.startswith(NOT_RUN)]
         if self._reached is not None:
             by_line = self._reached.tests(mutant.path, mutant.function, mutant.line)
             own = tests[:1] if is_kernel(mutant.path) else [test for test in by_line if test.startswith(tests[0])]
