@@ -17,7 +17,7 @@ import dask
 
 from ubpe_numba.distributed import hosts
 from ubpe_numba.distributed.actors import DaskEngine
-from ubpe_numba.fitting.engine import Engine, LostHostsError
+from ubpe_numba.fitting.engine import LostHostsError
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -107,8 +107,9 @@ def engine(client: Any) -> Iterator[DaskEngine]:
     made.close()
 
 
-def test_answers_come_in_order_of_hosts(engine: Engine) -> None:
+def test_answers_come_in_order_of_hosts(engine: DaskEngine) -> None:
     assert engine.n == 3
+    assert engine.hosts.direct == set(engine.hosts.where)  # the client reaches every worker itself
     assert engine.ask("hear", 1, "two") == [(k, (1, "two")) for k in range(3)]
     assert engine.ask("hear", each=[(k, None) for k in (5, 6, 7)]) == [(0, (5, None)), (1, (6, None)), (2, (7, None))]
     assert engine.tell(1, "hear") == (1, ())

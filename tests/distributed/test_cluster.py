@@ -172,3 +172,11 @@ def test_a_dead_scheduler_is_one_error_soon(tmp_path: Path) -> None:
             if process is not None:
                 process.kill()
                 process.wait()
+
+
+@pytest.mark.parametrize("module", ["dask", "distributed"])
+def test_without_dask_the_extra_is_named(module: str) -> None:
+    code = f"import sys; sys.modules[{module!r}] = None; import ubpe_numba.distributed"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "ImportError: ubpe_numba.distributed needs dask: pip install 'ubpe-numba[dask]'"

@@ -30,3 +30,8 @@ def test_many_partitions() -> None:
     sizes = [i * 7919 % 1000 for i in range(100_000)]
     parts = [sum(sizes[a:b]) for a, b in pairwise(even_cuts(sizes, 1000))]
     assert max(parts) < sum(sizes) / 1000 + 1000
+
+
+def test_a_limit_that_a_part_just_reaches_is_enough() -> None:
+    """With a limit of 10 the first part would take both 1 and 9."""
+    assert even_cuts([1, 9, 0], 2) == [0, 1, 3]

@@ -3,8 +3,9 @@
 import pickle
 
 import numpy as np
+import pytest
 
-from ubpe_numba.distributed.packed import Packed, pack
+from ubpe_numba.distributed.packed import _IN_BAND, Packed, pack
 
 
 def test_a_message_is_pickled_once_and_arrays_go_beside() -> None:
@@ -46,3 +47,12 @@ def test_what_is_apart_is_nobody_elses() -> None:
     np.testing.assert_array_equal(values, fixed)
     assert np.shares_memory(same, fixed)
     assert mine.ctypes.data % 16 == 0
+
+
+@pytest.mark.parametrize("n", [0, 1, _IN_BAND - 1, _IN_BAND, _IN_BAND + 1])
+def test_arrays_of_every_size_arrive(n: int) -> None:
+    """Those that are not beside the message are in it."""
+    values = np.arange(n, dtype=np.uint8)
+    again = pickle.loads(pickle.dumps(pack([values, None]), protocol=5)).open()
+    np.testing.assert_array_equal(again[0], values)
+    assert len(pack(values).buffers) == (n >= _IN_BAND)

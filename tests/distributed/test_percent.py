@@ -77,3 +77,25 @@ def test_the_bar_and_the_tasks_of_a_fit(client: Any, capsys: Any, monkeypatch: p
     assert 0 < seen[-1] <= 100
     fit(BPE(60), [docs[:10], docs[10:]], client, progress=False)
     assert capsys.readouterr().err == ""
+
+
+def test_the_terminal_is_told_what_the_dashboard_is() -> None:
+    told: list[tuple[Any, ...]] = []
+
+    class Terminal(Progress):
+        """Remembers what it is told."""
+
+        def start(self, done: int, total: int) -> None:
+            told.append(("start", done, total))
+
+        def update(self, done: int, count: int) -> None:
+            told.append(("update", done, count))
+
+        def finish(self, done: int) -> None:
+            told.append(("finish", done))
+
+    with Percent(Terminal(False), FakeClient()) as shown:  # type: ignore[arg-type]
+        shown.start(4, 8)
+        shown.update(6, 3)
+        shown.finish(7)
+    assert told == [("start", 4, 8), ("update", 6, 3), ("finish", 7)]
