@@ -12,6 +12,7 @@ from command_line import TEXT, fails, process, write_ints
 
 from ubpe_numba import BPE, UBPEClassic
 from ubpe_numba.cli.main import main
+from ubpe_numba.cli.read import Form, Reader
 
 
 def test_fit_memory_maps(here: pathlib.Path) -> None:
@@ -140,3 +141,14 @@ def test_too_little_memory_says_nothing_of_the_file(
     np.save("a.npy", np.arange(6).reshape(2, 3))
     monkeypatch.setattr(np, "load", none)
     assert fails(["fit", "--quiet", "-o", "m.json", f"a.{form}"], capsys, 1) == "error: no memory\n"
+
+
+def test_fit_reads_every_array_it_is_given(here: pathlib.Path) -> None:
+    """A single one is given to the fit as it is, several are read one after the other."""
+    values = np.random.default_rng(1).integers(0, 5, 400).reshape(8, 50)
+    for name, part in (("first.npy", values[:4]), ("second.npy", values[4:])):
+        np.save(name, part)
+    assert main(["fit", "--quiet", "--n-tokens", "20", "--alphabet", "5", "-o", "two.json", "first.npy", "second.npy"]) == 0
+    assert BPE.load("two.json").vocabulary == BPE(20, alphabet=5).fit(values).vocabulary
+    found = Reader(["first.npy"], Form()).whole()
+    assert found["docs"].size == 200 and found["offsets"].tolist() == [0, 50, 100, 150, 200]

@@ -23,6 +23,12 @@ def test_runs_of_equal_score(most: int) -> None:
         same_ids(data, BPE.from_sentencepiece(data), [" " * n + "a" * (n % 3) for n in range(100)])
 
 
+def test_two_runs_of_equal_score() -> None:
+    pieces = [*SPECIAL, ("▁", -1e9, NORMAL), ("a", -3.0, NORMAL), ("▁▁▁▁", -2.0, NORMAL), ("▁▁", -2.0, NORMAL)]
+    data = model(pieces, PAIRS)
+    same_ids(data, BPE.from_sentencepiece(data), [" " * n + "a" * (n % 3) for n in range(20)])
+
+
 def test_parts_of_runs() -> None:
     assert parts_of_run(19, dict.fromkeys(range(2, 17), 0)) == [16, 3]
     assert parts_of_run(5, {2: 0}) == [2, 2, 1]

@@ -148,6 +148,13 @@ def test_any_bytes(documents: list[bytes]) -> None:
     check(documents)
 
 
+@pytest.mark.parametrize("behind", [b"a", b"A1", b" a", b"\x80a", b"\xa0\xa0a", b"'s", b"\n", b""])
+def test_every_second_byte(behind: bytes) -> None:
+    """Too long a form of a character, surrogates, what is past the last code point, or not continued, are stray bytes."""
+    leads = [0xC1, 0xC2, 0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF1, 0xF4, 0xF5]
+    check([bytes([lead, second]) + behind for lead in leads for second in range(0x7E, 0xC2)])
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
 def test_the_rule_for_stray_bytes_is_that_of_two_handlers(data: bytes) -> None:
     def both(error: UnicodeError) -> Any:

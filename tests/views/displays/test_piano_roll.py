@@ -41,6 +41,7 @@ def test_bars_are_the_notes_in_the_colours_of_their_tokens(music: BPE, axes: Any
     for bar, (onset, pitch, length, colour) in zip(axes.patches, notes, strict=True):
         assert bar.get_x() == onset and bar.get_y() + bar.get_height() / 2 == pytest.approx(pitch)
         assert 0.9 * length < bar.get_width() < length and to_hex(bar.get_facecolor()) == colour
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("time", "pitch")
     assert axes.get_xlim() == (0, time) and axes.get_title(loc="left") == f"10 notes, {ids.size} tokens"
     borders = [line.get_xdata()[0] for line in axes.lines]
     assert borders == display.onset[starts[1:]].tolist()
