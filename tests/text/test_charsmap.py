@@ -150,3 +150,12 @@ def test_clusters_are_those_of_tokenizers() -> None:
 def test_a_replacement_of_as_many_characters_as_the_message_says() -> None:
     step = SentencePieceText(charsmap({"a": "x" * 64}))
     assert step.apply("aba") == "x" * 64 + "b" + "x" * 64
+
+
+@pytest.mark.parametrize("text", ["", "a", "a b"])
+def test_many_documents_of_little_text(text: str) -> None:
+    step, n = SentencePieceText(b"", **ALL), 1000
+    points = np.array([ord(c) for c in text * n], np.uint32)
+    found = step.run(points, np.arange(n + 1) * len(text))
+    want = step.apply(text)
+    assert "".join(map(chr, found[0])) == want * n and found[1].tolist() == [len(want) * i for i in range(n + 1)]
