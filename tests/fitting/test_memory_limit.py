@@ -143,24 +143,14 @@ def test_the_process_keeps_to_it():
         assert int(done.stdout) < limit
 
 
-@pytest.mark.parametrize("divisible", [True, False])
-def test_the_least_and_the_most_that_a_limit_can_be(divisible):
-    """Of a fit that may leave out positions one for every fourth cell stays: four bytes."""
-    n, most = 1_000_000, 0
-    refused, granted = 0, 10**9  # by halves: the limit from which on a fit is not limited, then the least
-    while granted - refused > 1:
-        middle = (refused + granted) // 2
-        try:
-            free = memory.Memory.within(middle, n, 10, False) is None
-        except MemoryError:
-            free = False
-        refused, granted = (refused, middle) if free else (middle, granted)
-    most = granted
-    if not divisible:
+def test_the_least_and_the_most_that_a_limit_can_be():
+    """Positions may be left out but for one of four bytes for every fourth cell; where they may not, less is refused."""
+    n = 1_000_000
+    fixed = memory.Memory.within(50 * n, n, 10, True).fixed
+    most = fixed + (memory._MOST - 4) * n
+    assert memory.Memory.within(fixed + n, n, 10, True).limit == fixed + n
+    for limit, divisible in ((fixed + n - 1, True), (most - 1, False)):
         with pytest.raises(MemoryError):
-            memory.Memory.within(most - 1, n, 10, False)
-        return
-    fixed = memory.Memory.within(most - 1, n, 10, True).fixed
-    assert memory.Memory.within(fixed + n, n, 10, True).limit == fixed + n < most
-    with pytest.raises(MemoryError):
-        memory.Memory.within(fixed + n - 1, n, 10, True)
+            memory.Memory.within(limit, n, 10, divisible)
+    assert memory.Memory.within(most - 1, n, 10, True) is not None
+    assert memory.Memory.within(most, n, 10, True) is memory.Memory.within(most, n, 10, False) is None

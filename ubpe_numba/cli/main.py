@@ -22,6 +22,7 @@ _TOKENIZERS = ("BPE", "UBPE", "UBPEClassic")
 _DOCUMENTS = ("text", "jsonl", "npy", "npz", "raw")
 _IDS = ("npz", "npy", "jsonl", "ids", "raw")
 _OTHER_LIBRARIES = ("huggingface", "tiktoken", "vocab-merges", "published")
+_STDOUT = "standard output"  # what errors call it
 _FORMATS = """
 documents: text (a document a file, or a line with --lines), jsonl (strings or lists of integers, or objects with --field), npy
 (1-D: one document, 2-D: a row each), npz (values, offsets), raw (binary integers: --dtype, and --record). The suffix tells the
@@ -45,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _warn
-            with naming_target("standard output"):
+            with naming_target(_STDOUT):
                 code = _run(options)
                 sys.stdout.flush()
             return code
@@ -57,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 141
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
         print(f"error: {_line(error)}", file=sys.stderr)
-        if isinstance(error, OSError) and error.filename == "standard output":
+        if isinstance(error, OSError) and error.filename == _STDOUT:
             _forget_stdout()
         return 1 if isinstance(error, (ImportError, MemoryError, OSError)) else 2
 

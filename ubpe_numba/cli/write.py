@@ -24,9 +24,8 @@ __all__ = ["check_output", "output", "write_documents"]
 def output(path: str) -> Iterator[BinaryIO]:
     """A file to write, which appears when the block ends without an error; standard output, a pipe or a device directly."""
     if path == STANDARD:
-        with naming_target("standard output"):
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
+        yield sys.stdout.buffer  # `main` names it in errors
+        sys.stdout.buffer.flush()
     elif os.path.exists(path) and not os.path.isfile(path):
         with naming_target(path), open(path, "wb") as f:
             yield f

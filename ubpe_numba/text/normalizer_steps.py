@@ -33,6 +33,7 @@ class NormalForm(NamedTuple):
     form: Any
 
     def apply(self, text: str) -> str:
+        """As `Step.apply`."""
         done = unicodedata.normalize(self.form, text)
         if text.isascii() or done == text:
             return done
@@ -44,6 +45,7 @@ class NormalForm(NamedTuple):
         return "".join(part if i % 2 else unicodedata.normalize(self.form, part) for i, part in enumerate(parts))
 
     def traced(self, text: str) -> Traced:
+        """As `Step.traced`."""
         return _by_parts(text, self.apply, starts_part)
 
 
@@ -51,10 +53,12 @@ class Lowercase(NamedTuple):
     """Lower case, each character by itself: no final sigma."""
 
     def apply(self, text: str) -> str:
+        """As `Step.apply`."""
         text = text.replace("\u03a3", "\u03c3")
         return text.lower() if text.isascii() else text.translate(tables().lower_case()).lower()
 
     def traced(self, text: str) -> Traced:
+        """As `Step.traced`."""
         if text.isascii():
             return text.lower(), list(range(len(text)))
         return _by_parts(text, self.apply, lambda _: True)
@@ -68,6 +72,7 @@ class Replace(NamedTuple):
     content: str
 
     def apply(self, text: str) -> str:
+        """As `Step.apply`."""
         if self.pattern is None:
             return text.replace(self.found, self.content)
         out: list[str] = []
@@ -78,6 +83,7 @@ class Replace(NamedTuple):
         return "".join([*out, text[done:]])
 
     def traced(self, text: str) -> Traced:
+        """As `Step.traced`."""
         found = oniguruma().spans(self.pattern, text) if self.pattern is not None else self._places(text)
         out: list[str] = []
         origins: list[int] = []
@@ -104,9 +110,11 @@ class Prepend(NamedTuple):
     content: str
 
     def apply(self, text: str) -> str:
+        """As `Step.apply`."""
         return self.content + text if text else text
 
     def traced(self, text: str) -> Traced:
+        """As `Step.traced`."""
         return self.apply(text), [*[0] * (len(self.content) if text else 0), *range(len(text))]
 
 
@@ -117,10 +125,12 @@ class Strip(NamedTuple):
     right: bool
 
     def apply(self, text: str) -> str:
+        """As `Step.apply`."""
         text = text.lstrip(WHITE_SPACE) if self.left else text
         return text.rstrip(WHITE_SPACE) if self.right else text
 
     def traced(self, text: str) -> Traced:
+        """As `Step.traced`."""
         done = self.apply(text)
         first = len(text) - len(text.lstrip(WHITE_SPACE)) if self.left else 0
         return done, list(range(first, first + len(done)))
@@ -132,10 +142,12 @@ class Characters(NamedTuple):
     of: Callable[[str], str]
 
     def apply(self, text: str) -> str:
+        """As `Step.apply`."""
         table = {ord(c): self.of(c) for c in set(text)}
         return text.translate(table)
 
     def traced(self, text: str) -> Traced:
+        """As `Step.traced`."""
         table = {c: self.of(c) for c in set(text)}
         parts = [table[c] for c in text]
         return "".join(parts), [i for i, part in enumerate(parts) for _ in part]
@@ -147,11 +159,13 @@ class Steps(NamedTuple):
     steps: tuple[Step, ...]
 
     def apply(self, text: str) -> str:
+        """As `Step.apply`."""
         for step in self.steps:
             text = step.apply(text)
         return text
 
     def traced(self, text: str) -> Traced:
+        """As `Step.traced`."""
         origins = list(range(len(text)))
         for step in self.steps:
             text, came = step.traced(text)
