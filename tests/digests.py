@@ -1,0 +1,262 @@
+"""The net under changes of structure: hashes of what fits, encodings, decodings and files give on drawn inputs.
+
+Only public calls are used, but for the two sizes that force small shards and sorted counting. `python tests/digests.py` compares
+them with the table that `digests.json` holds; with `--write` it replaces the file, which is right only where results are meant to
+change. It takes some seconds with a warm cache of kernels.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import pathlib
+import string
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import ubpe_numba
+from ubpe_numba import BPE, UBPE, FitRules, Normalizer, Ragged, UBPEClassic, WordPiece
+
+TABLE = pathlib.Path(__file__).with_name("digests.json")
+SIZES = (2, 5, 40, 300)  # of alphabets, one a seed
+TEXT = pathlib.Path(__file__).parent.parent / "docs" / "data" / "kjv_genesis_exodus.txt.gz"
+
+
+def digest(*values: Any) -> str:
+    """A hash of arrays, batches of ids and whatever has a `repr`; floats are rounded to nine decimals."""
+    found = hashlib.sha256()
+    for value in values:
+        if isinstance(value, Ragged):
+            whole = value.compact()
+            found.update(whole.values.tobytes() + whole.offsets.tobytes())
+        elif isinstance(value, np.ndarray):
+            found.update(np.ascontiguousarray(np.round(value, 9) if value.dtype.kind == "f" else value).tobytes())
+        elif isinstance(value, (tuple, list)) and any(isinstance(part, np.ndarray) for part in value):
+            found.update(digest(*value).encode())
+        else:
+            found.update(repr(value).encode())
+    return found.hexdigest()[:12]
+
+
+def drawn(rng: Random, size: int, n: int, longest: int) -> list[list[int]]:
+    """Documents of symbols below `size`: evenly drawn, of one symbol, periodic, of few frequent ones."""
+    docs = []
+    for _ in range(n):
+        length, kind = rng.randrange(longest), rng.randrange(4)
+        period = [rng.randrange(size) for _ in range(rng.randrange(1, 6))]
+        docs.append(
+            [rng.randrange(size) for _ in range(length)] if kind == 0
+            else [rng.randrange(size)] * length if kind == 1
+            else (period * length)[:length] if kind == 2
+            else [min(int(rng.expovariate(1.0)), size - 1) for _ in range(length)]
+        )  # fmt: skip
+    return docs
+
+
+def corpus(seed: int) -> tuple[int, list[list[int]]]:
+    """The size of the alphabet and the documents of a seed."""
+    size = SIZES[seed]
+    return size, drawn(Random(seed), size, 40, (60, 200, 120, 90)[seed])
+
+
+def others(seed: int) -> list[list[int]]:
+    """Documents to encode."""
+    return drawn(Random(seed + 99), SIZES[seed], 60, 150)
+
+
+def text() -> bytes:
+    """The first verses of Genesis."""
+    return gzip.decompress(TEXT.read_bytes())[:120_000]
+
+
+@contextlib.contextmanager
+def sizes(per_shard: int, dense: int | None) -> Iterator[None]:
+    """Fits whose shards hold so many symbols and whose counts of pairs are in dense tables up to so many cells."""
+    loop, index = _homes_of_sizes()
+    kept = loop._PER_SHARD, index.DENSE
+    loop._PER_SHARD, index.DENSE = per_shard, index.DENSE if dense is None else dense
+    try:
+        yield
+    finally:
+        loop._PER_SHARD, index.DENSE = kept
+
+
+def _homes_of_sizes() -> tuple[Any, Any]:
+    from ubpe_numba.fitting import loop
+    from ubpe_numba.fitting.kernels import index
+
+    return loop, index
+
+
+def learned(tok: Any) -> str:
+    """A hash of what a fit leaves."""
+    found = tok.vocabulary
+    history = getattr(tok, "history_", None)
+    lengths = () if history is None else (history.lengths,)
+    return digest(tok.fingerprint, found.merges, found.counts, found.document_frequencies, found.weights, *lengths)
+
+
+def fits(seed: int, ties: str, classic: bool, marked: bool) -> str:
+    """Fits with shards of all sizes on three threads; `marked`: with weights, boundaries and a longest token, on two."""
+    size, docs = corpus(seed)
+    rng = Random(seed + 7)
+    weights = [rng.choice([0, 1, 2, 7, 2**33]) for _ in docs]
+    cuts = [sorted(rng.sample(range(len(doc) + 1), min(2, len(doc)))) for doc in docs]
+    cls: Any = UBPEClassic if classic else BPE
+    options: dict[str, Any] = {"n_candidates": 7} if classic else {}
+    if marked:
+        rules = FitRules(ties=ties)  # type: ignore[arg-type]
+        options |= {"n_tokens": size + 40, "max_token_length": (None, 4, 3, 9)[seed], "n_threads": 2}
+    else:
+        rules = FitRules(ties=ties, min_count=1 + seed % 2)  # type: ignore[arg-type]
+        options |= {"n_tokens": size + 60, "n_threads": 3}
+    found = []
+    for shard, dense in ((10**9, None), (150, None), (150, 0)):
+        with sizes(shard, dense):
+            tok = cls(alphabet=size, rules=rules, **options)
+            given = {"sample_weight": weights, "boundaries": cuts} if marked else {}
+            found.append(learned(tok.fit(docs, progress=False, **given)))
+    assert found[0] == found[1] == found[2], "sizes of shards change nothing"
+    return found[0]
+
+
+def rules(seed: int, preset: str) -> str:
+    """Fits of the universal classes by the rules of the author's own packages."""
+    size, docs = corpus(seed)
+    found = []
+    for cls in (UBPEClassic, UBPE):
+        tok: Any = cls(size + 50, alphabet=size, n_candidates=5, rules=getattr(ubpe_numba, preset))
+        try:
+            tok.fit(docs, progress=False)
+        except ValueError as error:  # trimming as in the original leaves pairs that point nowhere
+            found.append(type(error).__name__)
+        else:
+            found += [learned(tok), tok.encode_batch(others(seed))]
+    return digest(*found)
+
+
+def streamed(tok: Any, doc: list[int]) -> list[np.ndarray]:
+    """The ids of a document that comes in chunks of five."""
+    stream = tok.stream()
+    return [*(stream.push(doc[at : at + 5]) for at in range(0, len(doc), 5)), stream.finish()]
+
+
+def ranked(seed: int) -> str:
+    """Encoding by merge rank: batches, single documents twice, dropout, batch rule, spans, decoding."""
+    size, docs = corpus(seed)
+    tok = BPE(size + 60, alphabet=size).fit(docs, progress=False)
+    batch = UBPEClassic(size + 60, alphabet=size, n_candidates=7, rules=FitRules(encode="batch")).fit(docs, progress=False)
+    given = others(seed)
+    ids = tok.encode_batch(given)
+    spans = tok.spans(given)
+    used = tok.usage(given)
+    return digest(
+        ids, batch.encode_batch(given), *[tok.encode(doc) for doc in given[:20]], *[tok.encode(doc) for doc in given[:20]],
+        tok.encode_batch(given, dropout=0.3, seed=3), tok.decode_batch(ids), spans.starts, used.counts, used.document_frequencies,
+        *tok.encode(given[1], return_offsets=True), tok.truncate(size + 20).encode_batch(given),
+        tok.encode_batch(given, boundaries=[[len(doc) // 2] for doc in given]), *streamed(tok, given[2]),
+        *tok.encode_iter(given[:9]),
+    )  # fmt: skip
+
+
+def paths(seed: int) -> str:
+    """Encoding by the best path, the n best, sampling, by all objectives."""
+    size, docs = corpus(seed)
+    given = others(seed)
+    found: list[Any] = []
+    for objective in ("tfidf", "shortest", "additive", "likelihood"):
+        tok: Any = UBPE(size + 60, alphabet=size, objective=objective).fit(docs, progress=False)
+        ids = tok.encode_batch(given)
+        best = tok.encode_nbest(given[3][:60], 4)
+        found += [ids, tok.decode_batch(ids), best, *[tok.encode(doc) for doc in given[:9]]]
+        if objective in ("additive", "likelihood"):
+            found.append(tok.encode_batch(given, sample=True, alpha=0.3, seed=5))
+    more = BPE(size + 20, alphabet=size).fit(docs, progress=False).fit_more(given, size + 50, progress=False)
+    found += [learned(more), learned(UBPE(size + 30, alphabet=size, rules=FitRules(order="idf")).fit(docs, progress=False))]
+    return digest(*found)
+
+
+def refined(seed: int) -> str:
+    """The vocabulary of fewest tokens."""
+    size, docs = corpus(seed)
+    tok = UBPE(size + 40, alphabet=size, objective="shortest").fit(docs, progress=False).refine(docs, progress=False)
+    return digest(learned(tok), tok.encode_batch(others(seed)))
+
+
+def words(pattern: str) -> str:
+    """Text in words: a fit, and encodings of `str` and `bytes`, short, repeated and long, with special tokens."""
+    whole = text()
+    lines = whole.decode().split("\n")
+    tok = BPE.for_text(600, pretokenizer=pattern, special_tokens=["<end>"]).fit(lines, progress=False)
+    odd = ["", "a<end>b", "\u00e9\u4e2d\U0001f600  x", "ill \ud800", "a" * 300, "12 345.67\r\n\t"]
+    ids = tok.encode_batch(odd, allowed_special="all", return_offsets=True)
+    return digest(
+        learned(tok), tok.encode_batch(lines[::3]), tok.encode(lines[5]), tok.encode(lines[5]), *ids, tok.decode(ids[0][1]),
+        tok.decode(tok.encode(whole[:3000].decode())), tok.encode_batch([b"\xff\xfe", b"a\xc3"]), *tok.encode_iter(lines[:40]),
+    )  # fmt: skip
+
+
+def pieces() -> str:
+    """Text by the longest piece, by characters, with a normalizer, with break tokens and symbols that are not known."""
+    lines = text().decode().split("\n")
+    letters = string.ascii_lowercase
+    vocab = ["[UNK]", "[CLS]", "[SEP]", *letters, *("##" + letter for letter in letters), "the", "##ing"]
+    piece = WordPiece(vocab)
+    lower = BPE.for_text(400, normalizer=Normalizer(["NFKC", "Lowercase"])).fit(lines, progress=False)
+    broken = BPE(300, break_tokens=[0, 7], special_tokens={(9,): 299}).fit([[0, 1, 2, 7, 1, 2, 7, 1, 2]], progress=False)
+    universal = UBPE(200).fit(lines[:200], progress=False)
+    return digest(
+        piece.encode_batch([line.lower().split() for line in lines[:50]]), learned(lower), lower.encode_batch(lines[:50]),
+        learned(broken), broken.encode([1, 2, 7, 1, 2, 0]),
+        learned(universal), universal.encode_batch(lines[:50]), universal.encode("\u4e2dthe", unknown="skip"),
+    )  # fmt: skip
+
+
+def one_document() -> str:
+    """One long document of bytes."""
+    given = np.frombuffer(text(), np.uint8)
+    tok = BPE(512).fit([given], progress=False)
+    return digest(learned(tok), tok.encode(given), tok.decode(tok.encode(given)))
+
+
+def cases() -> dict[str, Callable[[], str]]:
+    """All computations of the table, by name."""
+    made: dict[str, Callable[[], str]] = {}
+    for seed in range(len(SIZES)):
+        for ties in ("smallest", "first_seen", "fewest_documents"):
+            for classic, marked in ((False, False), (False, True), (True, False), (True, True)):
+                name = f"fits {seed} {ties} {'classic' if classic else 'BPE'}{' marked' if marked else ''}"
+                made[name] = lambda s=seed, t=ties, c=classic, m=marked: fits(s, t, c, m)  # type: ignore[misc]
+        for preset in ("ARTICLE", "PUBLISHED_0_2", "PUBLISHED_0_3"):
+            made[f"rules {seed} {preset}"] = lambda s=seed, p=preset: rules(s, p)  # type: ignore[misc]
+        made[f"ranked {seed}"] = lambda s=seed: ranked(s)  # type: ignore[misc]
+        made[f"paths {seed}"] = lambda s=seed: paths(s)  # type: ignore[misc]
+        made[f"refined {seed}"] = lambda s=seed: refined(s)  # type: ignore[misc]
+    for pattern in ("gpt2", "cl100k", "o200k"):
+        made[f"words {pattern}"] = lambda p=pattern: words(p)  # type: ignore[misc]
+    made |= {"pieces": pieces, "one document": one_document}
+    return made
+
+
+def main() -> None:
+    """Print the table, or what differs from the stored one; write it where that is asked for."""
+    warnings.simplefilter("ignore")
+    found = {name: case() for name, case in cases().items()}
+    known = json.loads(TABLE.read_text()) if TABLE.exists() else {}
+    differ = [name for name in found if known.get(name) != found[name]]
+    print(f"{len(found)} hashes, {len(differ)} differ from {TABLE.name}", *differ, sep="\n  ")
+    if "--write" in sys.argv:
+        TABLE.write_text(json.dumps(found, indent=1) + "\n")
+    elif differ:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""Results are what they were: the table of digests, and model files of earlier releases."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import warnings
+from typing import Any
+
+import pytest
+from digests import TABLE, cases, digest
+
+import ubpe_numba
+
+FILES = pathlib.Path(__file__).with_name("files")
+FOUND: dict[str, str] = json.loads(TABLE.read_text())
+SAVED: dict[str, Any] = json.loads((FILES / "manifest.json").read_text())
+
+
+@pytest.mark.parametrize("name", cases())
+def test_results_are_what_they_were(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert cases()[name]() == FOUND[name]
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_files_of_earlier_releases(name: str) -> None:
+    known = SAVED[name]
+    tok = ubpe_numba.load(FILES / name)
+    ids = tok.encode_batch(known["sample"])
+    found = {
+        "class": type(tok).__name__, "fingerprint": getattr(tok, "fingerprint", None), "sample": known["sample"],
+        "ids": digest(ids), "decoded": digest(tok.decode_batch(ids)),
+    }  # fmt: skip
+    if known["fingerprint"] is None:  # of a class that had none
+        found["fingerprint"] = None
+    assert found == known
