@@ -22,7 +22,7 @@ import pytest
 import ubpe_numba
 from ubpe_numba import BPE
 from ubpe_numba.runtime import thread_pool, worker_threads
-from ubpe_numba.tokenizers import base
+from ubpe_numba.tokenizers import decoding
 
 PACKAGE = pathlib.Path(ubpe_numba.__file__).parent.parent
 RNG = np.random.default_rng(5)
@@ -297,13 +297,13 @@ def test_cuts_of_many_texts_are_not_hashed(pretokenizer: str, monkeypatch: pytes
 
 def test_documents_of_characters_are_decoded_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    one = base.text_of
+    one = decoding.text_of
 
     def counted(points: Any) -> str:
         calls.append(points.size)
         return one(points)
 
-    monkeypatch.setattr(base, "text_of", counted)
+    monkeypatch.setattr(decoding, "text_of", counted)
     texts = ["ab", "", "\ud800b", "\U0001f600a", "aé" * 9] * 20
     tok = BPE(12).fit(texts, progress=False)
     assert tok.decode_batch(tok.encode_batch(texts)) == texts

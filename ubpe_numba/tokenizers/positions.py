@@ -1,0 +1,326 @@
+"""Positions and counts of tokens in documents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ubpe_numba.tokenizers.decoding import Decoding
+from ubpe_numba.tokenizers.encoding import Encoding
+
+if TYPE_CHECKING:
+    from ubpe_numba.coding.occurrences import Occurrences, TokenIndex
+    from ubpe_numba.coding.spans import Spans
+    from ubpe_numba.coding.usage import Usage
+    from ubpe_numba.tokenizers.bounds import LowerBound
+    from ubpe_numba.views.explorer.report import Report
+
+
+class Positions(Encoding, Decoding):
+    """`spans`, `find`, `index`, `usage` and the report of `explore`."""
+
+    def spans(self, docs: Any, offsets: Any = None, **options: Any) -> Spans:
+        """Encode documents, and say of every token where it stands: flat arrays, a row a token.
+
+        Parameters
+        ----------
+        docs, offsets
+            As for `encode_batch`.
+        **options
+            Further arguments of `encode_batch`, but for `return_offsets`.
+
+        Returns
+        -------
+        spans
+            A `Spans`: `ids`, `starts` and `lengths` in symbols, and `documents`. A token covers the symbols that it stands for;
+            where text is changed or symbols are skipped, all up to the next token or the end of the document.
+
+        Raises
+        ------
+        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError, ValueError
+            As `encode_batch`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> spans = BPE.from_merges([[0, 1]], alphabet="ab").spans(["aab", "", "b"])
+        >>> spans.ids.tolist(), spans.starts.tolist(), spans.lengths.tolist(), spans.documents.tolist()
+        ([0, 2, 1], [0, 1, 0], [1, 2, 1], [0, 0, 2])
+        """
+        from ubpe_numba.tokenizers import places  # here only: encoding need not wait for it
+
+        return places.spans(self, docs, offsets, options)
+
+    def find(self, token: int, ids: Any, offsets: Any = None) -> Occurrences:
+        """Where one token occurs in encoded documents.
+
+        Parameters
+        ----------
+        token
+            An id.
+        ids, offsets
+            Encoded documents, given as to `decode_batch`; a 1-D array is one document.
+
+        Returns
+        -------
+        occurrences
+            An `Occurrences`: `documents`, `places` among the ids, and `starts` in symbols of the decoded document, in order.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        IndexError
+            If `token` is not in 0..V - 1. An id in between that stands for no token occurs nowhere.
+        UnknownTokenError, TypeError
+            As `decode_batch`, for `ids`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> tok.find(2, tok.encode_batch(["aab", "abab"])).starts.tolist()
+        [1, 0, 2]
+        """
+        from ubpe_numba.coding.occurrences import find  # here only, as in `spans`
+
+        return find(token, self._known(ids, offsets), self._coder.decoder.lengths)
+
+    def index(self, ids: Any, offsets: Any = None) -> TokenIndex:
+        """All occurrences of all tokens in encoded documents, to be looked up at once.
+
+        Parameters
+        ----------
+        ids, offsets
+            Encoded documents, given as to `decode_batch`; a 1-D array is one document.
+
+        Returns
+        -------
+        index
+            A `TokenIndex`: ``index[token]`` is what `find` returns; `index.counts` and `index.document_frequencies`.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        UnknownTokenError, TypeError
+            As `decode_batch`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> index = tok.index(tok.encode_batch(["aab", "abab"]))
+        >>> index.counts.tolist(), index[2].documents.tolist()
+        ([1, 0, 3], [0, 1, 1])
+        """
+        from ubpe_numba.coding.occurrences import TokenIndex  # here only, as in `spans`
+
+        return TokenIndex(self._known(ids, offsets), self._coder.decoder.lengths, self.n_threads)
+
+    def usage(
+        self, docs: Any = None, offsets: Any = None, *, ids: Any = None, sample_weight: Any = None, **options: Any
+    ) -> Usage:
+        """How often this tokenizer uses each of its ids on documents, and which it never uses.
+
+        Parameters
+        ----------
+        docs, offsets, sample_weight
+            As for `fit`.
+        ids
+            Documents that are encoded already, given as to `decode_batch`, in the place of `docs`.
+        **options
+            Further arguments of `encode_batch`, but for `return_offsets`.
+
+        Returns
+        -------
+        usage
+            Arrays of all ids, those of special tokens included: `counts` and `document_frequencies`; and `unused`, the ids of
+            tokens that occur nowhere.
+
+        Raises
+        ------
+        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError, ValueError
+            As `encode_batch` and `fit`; TypeError unless one of `docs` and `ids` is given.
+        UnknownTokenError
+            As `decode_batch`, for `ids`.
+
+        Notes
+        -----
+        A token may be in the vocabulary, and in the corpus, and yet never be in an encoding: it was only a step to longer ones,
+        or another path is always better. Models learn nothing about such a token ("glitch token"). Of 4096 tokens learned on
+        600,000 bytes, by lines, by rank 105 are never used on these lines themselves (King James Bible; 255 on a Chinese text),
+        by ``"shortest"`` 115 (310), by ``"tfidf"`` 2459 (1496).
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab")
+        >>> found = tok.usage(["abab", "b"])
+        >>> found.counts.tolist(), found.document_frequencies.tolist(), found.unused.tolist()
+        ([0, 1, 0, 1], [0, 1, 0, 1], [0, 2])
+        >>> tok.usage(ids=[[3], [1]]).counts.tolist()
+        [0, 1, 0, 1]
+        """
+        from ubpe_numba.tokenizers import places  # here only, as in `spans`
+
+        return places.usage(self, docs, offsets, ids, sample_weight, options)
+
+    def lower_bound(
+        self,
+        docs: Any,
+        n_tokens: int | None = None,
+        *,
+        offsets: Any = None,
+        sample_weight: Any = None,
+        boundaries: Any = None,
+        max_token_length: int | None = None,
+        min_count: int = 1,
+        seconds: float | None = 30,
+        memory_limit: int | None = None,
+        progress: bool | str = "auto",
+    ) -> LowerBound:
+        """How few tokens any vocabulary of a size needs for documents: a number that no training can beat on them.
+
+        Parameters
+        ----------
+        docs, offsets, sample_weight, boundaries, progress
+            As for `fit`: text is changed and cut as this tokenizer does it.
+        n_tokens
+            The size of the vocabularies, alphabet included; None for that of this one.
+        max_token_length
+            How many symbols their tokens have at most; None for any number, or for as many as there is memory for.
+        min_count
+            How often each of their learned tokens occurs in the documents at least, by weight; occurrences that overlap count.
+        seconds
+            When the search ends; None: when it hardly gains, which may take minutes for millions of symbols.
+        memory_limit
+            Bytes that it may use beside the documents: 200 a symbol of distinct segments, and 72 for each place of a token. None:
+            2 GB if `max_token_length` is None, otherwise as many as it needs.
+
+        Returns
+        -------
+        found
+            A `LowerBound`: `tokens`, the bound; `own`, how many this tokenizer needs; `gap`, how far that is above; and for which
+            lengths the bound holds.
+
+        Raises
+        ------
+        NotFittedError
+            Without a vocabulary.
+        UnknownSymbolError, TypeError, ValueError
+            As `fit`, naming the argument; ValueError also for fewer tokens than symbols.
+        MemoryError
+            If tokens of `max_token_length` symbols do not keep to `memory_limit`, with what they need.
+
+        Notes
+        -----
+        What is claimed: take any vocabulary of this alphabet and of `n_tokens` tokens, of which those that are learned have at
+        most `max_token_length` symbols and occur at least `min_count` times within segments of these documents (or are not
+        used). Whatever encoder cuts the documents into its tokens, they are at least `tokens`. A proof by prices of symbols
+        stands in ``fitting/kernels/symbol_prices.py``; the number is computed in integers, so no rounding makes it wrong. It is
+        about these documents: of others a vocabulary may need fewer for as many symbols. Documents are cut into segments as in a
+        fit, which special tokens do not belong to, and no token crosses the end of a segment.
+
+        The search ends near the optimum of a linear programme in which tokens may belong to a vocabulary in part. For text that
+        is cut into words that is close to what can be reached. For whole texts and for signals it is not: a gap there may say
+        more about the bound than about the tokenizer. Of whole documents, whose learned tokens may be as long as documents are,
+        give `max_token_length`, or `min_count`.
+
+        With `seconds` None the bound is the same for any number of threads and on any machine.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> docs = ["low lower lowest", "new newer newest", "the lowest wing, the newest wing"]
+        >>> found = BPE.for_text(258, pretokenizer="gpt2").fit(docs).lower_bound(docs, seconds=None)
+        >>> found.tokens, found.own, round(found.gap, 2), found.converged
+        (40, 54, 0.35, True)
+        """
+        from ubpe_numba.tokenizers import bounds  # here only: other methods need not wait for it
+
+        given = docs, n_tokens, offsets, sample_weight, boundaries, max_token_length, min_count, seconds, memory_limit
+        return bounds.lower_bound(self, *given, progress)
+
+    def explore(
+        self,
+        docs: Any,
+        offsets: Any = None,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        kind: str = "auto",
+        unit: str | None = None,
+        rate: float | None = None,
+        letters: Any = None,
+        pitches: Any = None,
+        segmentations: str | Sequence[str] = "auto",
+        max_symbols: int = 2_000_000,
+        unknown: Any = None,
+        allowed_special: Any = "all",
+        disallowed_special: Any = "none",
+        progress: bool | str = "auto",
+    ) -> Report | None:
+        """Make a report of the tokens and of where documents hold them: one HTML file for a browser, without a network.
+
+        It has the documents with their tokens in colours, a table of all tokens to search and to sort, of a chosen token its
+        occurrences in their contexts, its merges and its figures, and the same documents cut in other ways.
+
+        Parameters
+        ----------
+        docs, offsets
+            Documents, given as to `fit`.
+        path
+            The file to write, whole or not at all. None: the report is returned, and a notebook shows it.
+        title
+            By default what the tokenizer is.
+        kind
+            What the documents are shown as: ``"signal"``, ``"text"``, ``"dna"``, ``"notes"`` (symbols are pitches), or
+            ``"auto"``: integers and bytes that are no text are a signal, text of nucleotides only is DNA.
+        unit
+            What one symbol is called: by default ``"sample"``, ``"character"`` or ``"byte"``, ``"base"``, ``"note"``.
+        rate
+            How many symbols a second has: axes are in seconds then.
+        letters
+            For text and DNA of integers, a `str`, sequence or mapping: the text of each symbol (of DNA by default ``"ACGTN"``).
+        pitches
+            For notes, a sequence or mapping: the pitch of each symbol as MIDI numbers it, None for a rest.
+        segmentations
+            The objectives by which the documents are cut, as `with_objective` takes them. ``"auto"``: its own first, then the
+            others that the vocabulary allows.
+        max_symbols
+            How many symbols are drawn: of more, whole documents at even distances. Everything is counted.
+        unknown, allowed_special, disallowed_special
+            As for `encode`, but special tokens are allowed: the report only looks at the documents.
+        progress
+            As for `fit`.
+
+        Returns
+        -------
+        report
+            A `Report` with `html`, `save(path)` and a frame in notebooks; None if it was written to `path`.
+
+        Raises
+        ------
+        NotFittedError, UnknownSymbolError, SpecialTokenError
+            As `encode_batch`.
+        TypeError, ValueError
+            For documents or an argument that is not valid, naming it.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> docs = [[0, 1, 2, 0, 1], [0, 1]]
+        >>> BPE(4).fit(docs).explore(docs, title="Three symbols", progress=False).title
+        'Three symbols'
+        """
+        from ubpe_numba.views.explorer.report import explore  # here only: encoding need not wait for it
+
+        return explore(
+            self, docs, offsets, path, title=title, kind=kind, unit=unit, rate=rate, letters=letters, pitches=pitches,
+            segmentations=segmentations, max_symbols=max_symbols, unknown=unknown, allowed_special=allowed_special,
+            disallowed_special=disallowed_special, progress=progress,
+        )  # fmt: skip
