@@ -29,6 +29,7 @@ from ubpe_numba.runtime.arrays import (
     plain,
 )
 from ubpe_numba.runtime.extras import require
+from ubpe_numba.runtime.notebook import html_of
 
 __all__ = ["Ragged"]
 
@@ -261,9 +262,7 @@ class Ragged:
 
     def _repr_html_(self) -> str:
         """Lengths and some documents for a notebook."""
-        from ubpe_numba.documents.ragged_html import ragged_html  # when a notebook asks for it
-
-        return ragged_html(self)
+        return html_of(self, "ragged_html")
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

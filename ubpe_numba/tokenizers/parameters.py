@@ -7,6 +7,7 @@ from typing import Any, Self
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.runtime.notebook import html_of
 from ubpe_numba.tokenizers import arguments
 from ubpe_numba.tokenizers.fitted import Fitted
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -70,9 +71,7 @@ class Parameters(Fitted):
 
     def _repr_html_(self) -> str:
         """Facts and motifs for a notebook."""
-        from ubpe_numba.views.summary_html import tokenizer_html  # when a notebook asks for it
-
-        return tokenizer_html(self)
+        return html_of(self, "tokenizer_html")
 
     def _settings(self, memory_limit: int | None = None) -> Settings:
         """The validated constructor arguments that decide a fit."""

@@ -19,6 +19,7 @@ import numpy as np
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import check_fields, checked_token, integer, integers_of, numbers_of
+from ubpe_numba.runtime.notebook import html_of
 from ubpe_numba.vocabulary.kernels import arena as arena_kernels
 
 if TYPE_CHECKING:
@@ -592,9 +593,7 @@ class Vocabulary:
 
     def _repr_html_(self) -> str:
         """Sizes and some tokens for a notebook."""
-        from ubpe_numba.vocabulary.vocabulary_html import vocabulary_html  # when a notebook asks for it
-
-        return vocabulary_html(self)
+        return html_of(self, "vocabulary_html")
 
 
 def _rebuild(state: dict[str, Any]) -> Vocabulary:

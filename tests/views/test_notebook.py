@@ -10,7 +10,7 @@ import pytest
 from markup import parsed, pictures, words
 
 from ubpe_numba import BPE, UBPE, Tokenizer, UBPEClassic
-from ubpe_numba.views.summary_html import tokenizer_html
+from ubpe_numba.views.notebook import tokenizer_html
 
 HOSTILE = [
     "</svg><script>alert(1)</script>",

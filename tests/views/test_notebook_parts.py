@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markup import parsed, pictures, words
 
-from ubpe_numba.runtime.html import block, escaped, histogram, largest, some, table
+from ubpe_numba.views.notebook import block, escaped, histogram, largest, some, table
 
 
 @given(st.text(st.characters()))

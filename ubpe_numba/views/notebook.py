@@ -1,48 +1,97 @@
-"""What notebooks show of a tokenizer: its facts, and ten of its motifs as inline SVG."""
+"""Notebook displays (`_repr_html_`) of tokenizers, vocabularies and batches: HTML that is well-formed XML, with inline SVG.
+
+No script, no style sheet, no address: elements carry their styles, and text and bars take the colour of the page, so that light
+and dark notebooks show them alike. Values reach these functions by name (`runtime/notebook.py`).
+"""
 
 from __future__ import annotations
 
+import html
+import re
 import reprlib
 import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import NotFittedError
-from ubpe_numba.runtime.html import block, escaped, largest, svg, table
 from ubpe_numba.views.colours import HUES, hue_of
 from ubpe_numba.views.contexts import evenly
 from ubpe_numba.views.motif_choice import choose_diverse
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
 
-__all__ = ["tokenizer_html"]
+__all__ = ["ragged_html", "tokenizer_html", "vocabulary_html"]
 
+#: Characters that XML does not allow, lone surrogates among them.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_BINS = 24
+_CELL = "text-align:left;vertical-align:top;padding:1px 14px 1px 0;font-weight:400"
+_DOCUMENTS, _VALUES = 5, 16  # documents of a batch, and values of one
+_TOKENS, _SYMBOLS = 10, 12  # tokens in a list, and ids of one
 _MOTIFS = 10
 _CANDIDATES = 120  # tokens of the best scores that are compared, to choose motifs that differ
 _POINTS = 96  # of a sketch
 _WIDTH, _HEIGHT = 112, 40  # pixels of a sketch
 _ROW, _TEXT, _BAR = 20, 270, 180  # pixels of a line, of a string and of the longest bar
-_CELLS = 34  # width of a string in characters
+_COLUMNS = 34  # width of a string in characters
 _KINDS = {"int": "integers", "str": "characters", "bytes": "bytes"}
+
+
+def ragged_html(ragged: Ragged) -> str:
+    """The HTML of a batch, at most some kilobytes whatever its size."""
+    n, lengths = len(ragged), ragged.lengths
+    rows: list[tuple[str, str]] = []
+    if n:
+        rows.append(("lengths", f"{lengths.min():,} to {lengths.max():,}, median {np.median(lengths):,.10g}"))
+        if empty := int(np.count_nonzero(lengths == 0)):
+            rows.append(("empty documents", f"{empty:,}"))
+    if ragged.total:
+        values = ragged.compact().values
+        rows.append(("values", f"{values.min()} to {values.max()}"))
+    first = [(i, some(document, _VALUES)) for i, document in enumerate(ragged[:_DOCUMENTS])]
+    parts = [table(rows)] if rows else []
+    if n:
+        parts += [histogram(lengths, "documents", "values"), table(first, ("document", "first values"))]
+    if n > _DOCUMENTS:
+        parts.append(f"<div>… and {n - _DOCUMENTS:,} more</div>")
+    return block(f"Ragged: {n:,} documents, {ragged.total:,} values", *parts)
+
+
+def vocabulary_html(vocabulary: Vocabulary) -> str:
+    """The HTML of a vocabulary, at most some kilobytes whatever its size. O(tokens)."""
+    first, learned = vocabulary.n_alphabet, vocabulary.n_learned
+    lengths = np.diff(vocabulary.offsets)
+    kind = "flat sequences" if vocabulary.merges is None else "pairs"
+    rows = [
+        ("alphabet", f"{first:,} symbols, the ids 0 to {first - 1:,}"),
+        ("learned", f"{learned:,} tokens, known as {kind}" if learned else "nothing yet"),
+    ]
+    if vocabulary.n_symbols:
+        rows.append(("learned from", f"{vocabulary.n_symbols:,} symbols in {vocabulary.n_documents:,} documents"))
+    if vocabulary.log_probabilities is not None:
+        rows.append(("probabilities", "estimated"))
+    parts = [table(rows), histogram(lengths[first:], "learned tokens", "symbols")]
+    known, name = (vocabulary.counts, "merged") if vocabulary.occurrences is None else (vocabulary.occurrences, "occurrences")
+    counts = known[first:]
+    for title, by in (("most frequent learned tokens", counts), ("longest tokens", lengths[first:])):
+        tokens = largest(by, _TOKENS)
+        tokens = tokens[by[tokens] > 0] + first
+        if tokens.size:
+            lines = [(t, f"{known[t]:,}", lengths[t], some(vocabulary.sequence(t), _SYMBOLS)) for t in tokens.tolist()]
+            parts.append(f"<div>{title}</div>" + table(lines, ("token", name, "length", "ids of symbols")))
+    return block(f"Vocabulary: {len(vocabulary):,} tokens", *parts)
 
 
 def tokenizer_html(tok: Tokenizer) -> str:
     """The HTML of a tokenizer, below 30 kB whatever its size: facts, and ten tokens that say most. O(vocabulary).
 
     Tokens of integers are drawn as signals, those of text and bytes are written. An unfitted one shows its parameters.
-
-    Parameters
-    ----------
-    tok : Tokenizer
-        A tokenizer, fitted or not.
-
-    Returns
-    -------
-    str
-        A ``div`` without scripts, which is XML as well.
     """
     try:
         vocabulary = tok.vocabulary
@@ -171,12 +220,12 @@ def _path(shape: NDArray[np.float64], scale: float) -> str:
 
 def _visible(string: str | bytes) -> str:
     """A string in one line of at most 34 cells: spaces as ␣, other characters that do not show as escapes."""
-    text = string[: 4 * _CELLS].decode("utf-8", "backslashreplace") if isinstance(string, bytes) else string[: 4 * _CELLS]
+    text = string[: 4 * _COLUMNS].decode("utf-8", "backslashreplace") if isinstance(string, bytes) else string[: 4 * _COLUMNS]
     shown, cells = "", 0
     for c in text:
         part = "␣" if c == " " else c if c.isprintable() else c.encode("unicode_escape").decode()
         cells += sum(2 if unicodedata.east_asian_width(p) in "WF" else 1 for p in part)
-        if cells > _CELLS:
+        if cells > _COLUMNS:
             return shown + "…"
         shown += part
     return shown
@@ -188,3 +237,85 @@ def _short(value: Any) -> str:
     brief.maxstring = brief.maxother = 80
     brief.maxlist = brief.maxtuple = brief.maxdict = brief.maxset = 8
     return brief.repr(value)
+
+
+def escaped(text: object) -> str:
+    """Text for an element or an attribute in double quotes; what XML does not allow becomes U+FFFD.
+
+    >>> escaped('</svg><script>"&')
+    '&lt;/svg&gt;&lt;script&gt;&quot;&amp;'
+    """
+    return html.escape(_FORBIDDEN.sub("\ufffd", str(text)))
+
+
+def block(title: str, *parts: str) -> str:
+    """A heading, which is text, and the parts below it, which are HTML."""
+    style = "font-size:13px;line-height:1.45;color:inherit;max-width:62em;overflow-x:auto"
+    return f'<div style="{style}"><div><strong>{escaped(title)}</strong></div>{"".join(parts)}</div>'
+
+
+def table(rows: Iterable[Sequence[object]], head: Sequence[str] = ()) -> str:
+    """Rows of text; the first cell of each says what the others are, unless there is a head of columns."""
+    lines = []
+    if head:
+        lines.append("".join(f'<th scope="col" style="{_CELL};opacity:.75">{escaped(cell)}</th>' for cell in head))
+    for first, *rest in rows:
+        beginning = "td" if head else 'th scope="row"'
+        quiet = "" if head else ";opacity:.75"
+        cells = f'<{beginning} style="{_CELL}{quiet}">{escaped(first)}</{beginning[:2]}>'
+        lines.append(cells + "".join(f'<td style="{_CELL}">{escaped(cell)}</td>' for cell in rest))
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<table style="border-collapse:collapse;margin:4px 0"><tbody>{body}</tbody></table>'
+
+
+def svg(body: str, width: int, height: int, title: str, description: str = "") -> str:
+    """A picture of this many pixels; `title`, and `description` if there is more to say, are for those who do not see it."""
+    more = f"<desc>{escaped(description)}</desc>" if description else ""
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" style="max-width:100%"'
+    named = f'role="img" aria-label="{escaped(f"{title}. {description}" if description else title)}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {named}><title>{escaped(title)}</title>{more}{body}</svg>'
+
+
+def histogram(lengths: NDArray[np.int64], what: str, unit: str) -> str:
+    """A picture of how many of `what` have which length in `unit`: at most 24 bars. Nothing without lengths. O(n)."""
+    if not lengths.size:
+        return ""
+    low, high = int(lengths.min()), int(lengths.max())
+    width = -(-(high - low + 1) // _BINS)
+    counts = np.bincount((lengths - low) // width)
+    top, most = int(counts.max()), int(counts.argmax())
+    step = 240 // counts.size
+    bars = "".join(
+        f"M{i * step} 50v-{max(1, round(46 * n / top))}h{max(1, step - 1)}V50z" for i, n in enumerate(counts.tolist()) if n
+    )
+    ends = f'<text x="0" y="63">{low:,}</text>'
+    if high > low:
+        ends += f'<text x="{counts.size * step}" y="63" text-anchor="end">{high:,}</text>'
+    middle = f"{low + most * width:,}" if width == 1 else f"{low + most * width:,} to {low + (most + 1) * width - 1:,}"
+    title = f"Lengths of {lengths.size:,} {what}: {low:,} to {high:,} {unit}, most often {middle}"
+    body = f'<path d="{bars}" fill="currentColor" fill-opacity=".55"/><g font-size="11" fill="currentColor">{ends}</g>'
+    return f'<div style="margin:4px 0">lengths of {escaped(what)}, in {escaped(unit)}<br/>{svg(body, 244, 68, title)}</div>'
+
+
+def largest(values: NDArray[Any], n: int) -> NDArray[np.int64]:
+    """Indices of the `n` largest values, the largest first, equal ones by index. O(values).
+
+    >>> largest(np.array([5, 7, 5, 9]), 3).tolist()
+    [3, 1, 0]
+    """
+    if n >= values.size:
+        return np.argsort(-values, kind="stable")
+    limit = np.partition(values, values.size - n)[values.size - n]
+    above = np.flatnonzero(values > limit)
+    chosen = np.concatenate([above, np.flatnonzero(values == limit)[: n - above.size]])
+    return chosen[np.argsort(-values[chosen], kind="stable")]
+
+
+def some(values: NDArray[np.int32], most: int) -> str:
+    """The first of some integers in a line.
+
+    >>> some(np.arange(5), 3)
+    '0 1 2 … (5)'
+    """
+    shown = " ".join(map(str, values[:most].tolist()))
+    return shown if values.size <= most else f"{shown} … ({values.size:,})"

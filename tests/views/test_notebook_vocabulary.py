@@ -6,8 +6,8 @@ import numpy as np
 from markup import parsed, pictures, words
 
 from ubpe_numba import BPE, UBPE
+from ubpe_numba.views.notebook import vocabulary_html
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
-from ubpe_numba.vocabulary.vocabulary_html import vocabulary_html
 
 
 def test_it_shows_sizes_and_tokens() -> None:
