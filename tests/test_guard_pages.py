@@ -10,6 +10,8 @@ import byte_vocabularies
 import numpy as np
 import pytest
 from guard_pages import Guarded
+from reference import encode_pairs
+from reference import words as reference
 from text_samples import SAMPLES
 
 from ubpe_numba.coding.decode import SPARE as DECODE_SPARE
@@ -23,8 +25,6 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.text.cut import BLOCK, PATTERNS, kernel_of
 from ubpe_numba.text.kernels import count_words as counting
 from ubpe_numba.tokenizers.bpe import BPE
-from ubpe_numba.verification.reference import encode_pairs
-from ubpe_numba.verification.reference import words as reference
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 SIZES = [*range(301), 4095, 4096, 4097, 4159, 4160, 4161]

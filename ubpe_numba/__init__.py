@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from ubpe_numba.tokenizers.ubpe import UBPE
     from ubpe_numba.tokenizers.warmup import warmup
     from ubpe_numba.tokenizers.wordpiece import WordPiece
-    from ubpe_numba.verification.result import Verification
-    from ubpe_numba.verification.verify import verify
+    from ubpe_numba.verification.verify import Verification, verify
     from ubpe_numba.vocabulary.alphabet import Alphabet
     from ubpe_numba.vocabulary.merge_tree import MergeTree
     from ubpe_numba.vocabulary.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
@@ -72,7 +71,7 @@ _HOMES = {
     "UnknownSymbolError": "errors",
     "UnknownTokenError": "errors",
     "Usage": "coding.usage",
-    "Verification": "verification.result",
+    "Verification": "verification.verify",
     "Vocabulary": "vocabulary.vocabulary",
     "WordPiece": "tokenizers.wordpiece",
     "count_documents": "documents.counts",

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, tables
+from reference import decode as reference_decode
 
 from ubpe_numba import BPE, Ragged, UnknownTokenError
 from ubpe_numba.coding.decode import Decoder
-from ubpe_numba.verification.reference import decode as reference_decode
 
 
 @given(tables(), st.data())

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
+from reference import dropout as reference
 
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic, Vocabulary
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.verification.reference import dropout as reference
 
 
 @given(st.data(), tables(), st.randoms(use_true_random=False))

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
+from reference import decode as reference_decode
+from reference import encode_paths
 
 from ubpe_numba import UBPE, Ragged, Vocabulary
 from ubpe_numba.coding.k_cheapest import k_best
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.verification.reference import decode as reference_decode
-from ubpe_numba.verification.reference import encode_paths
 
 SIGNED = st.sampled_from([-2.5, -1.0, -0.25, 0.0, 0.25, 1.0, 3.0])
 

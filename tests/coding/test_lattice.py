@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
+from reference import decode as reference_decode
+from reference import path_sums
 
 from ubpe_numba import Ragged, Vocabulary
 from ubpe_numba.coding.kernels.path_sums import LEAST, MOST
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.verification.reference import decode as reference_decode
-from ubpe_numba.verification.reference import path_sums
 
 #: From the least to the most that a token may weigh.
 WEIGHTS = st.one_of(

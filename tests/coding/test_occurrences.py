@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.occurrences import occurrences
 
 from ubpe_numba import BPE, NotFittedError, Ragged, UnknownTokenError
 from ubpe_numba.coding.occurrences import Occurrences, TokenIndex, find
-from ubpe_numba.verification.reference.occurrences import occurrences
 
 
 def rows(found: Occurrences) -> list[tuple[int, int, int]]:

@@ -6,11 +6,11 @@ import random
 
 import numpy as np
 import pytest
+from reference.one_by_one import one_by_one
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.verification.reference.one_by_one import one_by_one
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 

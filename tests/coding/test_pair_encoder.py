@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 from pair_tables import Table, documents, tables
+from reference import decode as reference_decode
+from reference import encode_pairs
 
 from ubpe_numba import BPE, FitRules, Ragged, Vocabulary
 from ubpe_numba.coding.kernels import by_pairs as pair_encode
 from ubpe_numba.coding.kernels import by_rank, long_runs
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.verification.reference import decode as reference_decode
-from ubpe_numba.verification.reference import encode_pairs
 
 
 @given(st.data(), tables(), st.randoms(use_true_random=False))

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
+from reference import decode as reference_decode
+from reference import encode_pairs, encode_paths
 
 from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, Vocabulary
 from ubpe_numba.coding.kernels.packed_path import pack
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import Options, PathSearch
-from ubpe_numba.verification.reference import decode as reference_decode
-from ubpe_numba.verification.reference import encode_pairs, encode_paths
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 

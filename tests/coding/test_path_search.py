@@ -11,13 +11,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
+from reference import decode as reference_decode
+from reference import encode_paths, search_paths
 
 from ubpe_numba import UBPE, Ragged, Vocabulary
 from ubpe_numba.coding import path_search as module
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import Options, PathSearch, _Beam, _Priced
-from ubpe_numba.verification.reference import decode as reference_decode
-from ubpe_numba.verification.reference import encode_paths, search_paths
 
 
 @given(st.data())

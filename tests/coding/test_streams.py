@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
+from reference import encode_pairs
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.coding.certain_ids import final_ids
 from ubpe_numba.coding.streams import Groups
-from ubpe_numba.verification.reference import encode_pairs
 
 DOCS = ["abab", "", "b", "aab" * 7, "", "babb"]
 

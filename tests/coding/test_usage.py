@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.count_tokens import count_tokens
 
 from ubpe_numba import BPE, Ragged, count_documents
 from ubpe_numba.coding.usage import usage_of
-from ubpe_numba.verification.reference.count_tokens import count_tokens
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=9), max_size=9), st.data())

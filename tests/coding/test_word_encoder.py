@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from reference import encode_pairs
+from reference import words as reference
 from text_samples import SAMPLES, text_of
 
 from ubpe_numba import BPE, FitRules, Ragged, UnknownSymbolError
@@ -21,8 +23,6 @@ from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text import cut
 from ubpe_numba.text.count_words import count_words
 from ubpe_numba.text.cut import BLOCK, PATTERNS, scan
-from ubpe_numba.verification.reference import encode_pairs
-from ubpe_numba.verification.reference import words as reference
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 

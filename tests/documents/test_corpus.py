@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from fit_cases import CLASSES, make, merges
+from reference import fit as reference
 
 from ubpe_numba import BPE, Ragged, count_documents
-from ubpe_numba.verification.reference import fit as reference
 
 
 @pytest.mark.parametrize("cls", CLASSES)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import fit as reference
 from remote_fits import Place, cut
 
 from ubpe_numba.fitting.all_shards import AllShards
@@ -16,7 +17,6 @@ from ubpe_numba.fitting.host import Host
 from ubpe_numba.fitting.kernels import index
 from ubpe_numba.fitting.messages import Setup
 from ubpe_numba.fitting.remote_shards import RemoteShards
-from ubpe_numba.verification.reference import fit as reference
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from reference import fit as reference
 
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.fitting.host import Host
@@ -16,7 +17,6 @@ from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, give_f
 from ubpe_numba.fitting.kernels.pair_counts import Task, allocate_task
 from ubpe_numba.fitting.kernels.text_cells import Shards
 from ubpe_numba.fitting.messages import Batch, Fills, Setup
-from ubpe_numba.verification.reference import fit as reference
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 

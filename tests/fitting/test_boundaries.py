@@ -11,10 +11,10 @@ import pytest
 from fit_cases import CLASSES, LENGTHS, TIES, in_package, large_corpus, make, marked, merges
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import fit as reference
 
 from ubpe_numba import FitRules, UBPEClassic
 from ubpe_numba.fitting.kernels import index as shard_index
-from ubpe_numba.verification.reference import fit as reference
 
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1], [], [2, 0, 1, 2, 0], [0, 1, 2]]
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from fit_cases import TIES, merges
+from reference import fit as reference
 
 from ubpe_numba import FitRules, UBPEClassic
 from ubpe_numba.fitting import learn, loop
 from ubpe_numba.fitting.kernels import conflicts
-from ubpe_numba.verification.reference import fit as reference
 
 BIG = 300  # candidates, of which so many are looked at that pairs are listed
 

@@ -12,11 +12,11 @@ import pytest
 from fit_cases import CLASSES, LENGTHS, TIES, in_package, large_corpus, make, marked
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import fit as reference
 
 from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, NotFittedError, UBPEClassic, Vocabulary
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.kernels import index as shard_index
-from ubpe_numba.verification.reference import fit as reference
 
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import fit as reference
 from remote_fits import Place, cut
 
 from ubpe_numba import UnknownSymbolError
@@ -16,7 +17,6 @@ from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.fitting import host as hosts
 from ubpe_numba.fitting.host import Host
 from ubpe_numba.fitting.messages import Batch, Fills, Origin, Part, Setup, Span
-from ubpe_numba.verification.reference import fit as reference
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 SETUP = Setup(Alphabet.dense(4), False, 4, 1)

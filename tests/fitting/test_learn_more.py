@@ -9,11 +9,11 @@ import pytest
 from fit_cases import CLASSES, LENGTHS, TIES, in_package, large_corpus, make, marked, merges
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import fit as reference
 
 from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic, UnknownSymbolError
 from ubpe_numba.fitting import loop as fitting
 from ubpe_numba.fitting.kernels import index as shard_index
-from ubpe_numba.verification.reference import fit as reference
 
 Marked = tuple[list[list[int]], int, dict[str, Any]]
 CANDIDATES = st.sampled_from([1, 2, 5, 50])

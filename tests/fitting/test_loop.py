@@ -10,6 +10,7 @@ import pytest
 from fit_cases import CLASSES, TIES, corpora, make, merges
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from reference import fit as reference
 from reference.unique import merge_until_unique
 
 from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, UBPEClassic
@@ -17,7 +18,6 @@ from ubpe_numba.fitting import loop as fitting
 from ubpe_numba.fitting import run_rounds
 from ubpe_numba.fitting import working_text as shards
 from ubpe_numba.fitting.kernels import index as shard_index
-from ubpe_numba.verification.reference import fit as reference
 
 
 @given(

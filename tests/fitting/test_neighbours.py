@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
+from reference import decode as reference_decode
 from reference.refine import worth
 
 from ubpe_numba import Ragged, Vocabulary
 from ubpe_numba.fitting import neighbours
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.verification.reference import decode as reference_decode
 
 
 @given(st.data(), tables())

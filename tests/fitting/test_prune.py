@@ -11,12 +11,12 @@ from corpora import corpora
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, tables
+from reference import decode as reference_decode
+from reference.encode_paths import all_paths
 
 from ubpe_numba import UBPE, Ragged, Vocabulary
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.fitting.prune import likelihood_losses
-from ubpe_numba.verification.reference import decode as reference_decode
-from ubpe_numba.verification.reference.encode_paths import all_paths
 
 
 @given(st.data(), tables())

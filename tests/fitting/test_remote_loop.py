@@ -11,6 +11,7 @@ import pytest
 from fit_cases import corpora
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from reference import fit as reference
 from remote_fits import Cut, Losing, Place, Sizes, chaos, cut, endless, here, remotely, same, settings_of
 
 from ubpe_numba import UnknownSymbolError
@@ -20,7 +21,6 @@ from ubpe_numba.fitting.engine import InProcess
 from ubpe_numba.fitting.host import Host
 from ubpe_numba.fitting.remote_loop import fit_remotely
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.verification.reference import fit as reference
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 

@@ -13,6 +13,8 @@ from corpora import corpora
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, tables
+from reference import decode as reference_decode
+from reference import encode_paths, path_sums
 
 from ubpe_numba import (
     BPE,
@@ -30,8 +32,6 @@ from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.fitting import reweight
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.verification.reference import decode as reference_decode
-from ubpe_numba.verification.reference import encode_paths, path_sums
 
 DOCS = ["abab abba", "baab abab", "abc", "", "ccab abab", "cab abc"]
 

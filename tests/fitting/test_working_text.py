@@ -10,6 +10,7 @@ import pytest
 from fit_cases import TIES, corpora
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from reference import fit as reference
 
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.documents.corpus import as_corpus
@@ -19,7 +20,6 @@ from ubpe_numba.fitting import shards as cutting
 from ubpe_numba.fitting import working_text as shards
 from ubpe_numba.fitting.kernels import index as shard_index
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.verification.reference import fit as reference
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 SHARDS = (1, 2, 3, 8, 16)

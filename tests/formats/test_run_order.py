@@ -7,11 +7,11 @@ import random
 
 import numpy as np
 import pytest
+from reference.one_by_one import one_by_one
 
 from ubpe_numba import BPE
 from ubpe_numba.formats.creation_order import creation_order
 from ubpe_numba.formats.run_order import run_order
-from ubpe_numba.verification.reference.one_by_one import one_by_one
 
 Table = list[tuple[int, int]]
 

@@ -13,13 +13,13 @@ from foreign import line
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from reference.byte_strings import of_one_hash, of_one_home
+from reference.one_by_one import one_by_one
 from reference.token_pairs import pairs_of_ranks
 
 from ubpe_numba import BPE, ModelFormatError
 from ubpe_numba.formats import base64_lines, tiktoken
 from ubpe_numba.formats.pair_table import Table
 from ubpe_numba.text.pretokenizer import NAMED
-from ubpe_numba.verification.reference.one_by_one import one_by_one
 
 
 @settings(max_examples=60)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any, NamedTuple
 
-from ubpe_numba.verification.reference import decode, dropout, encode_pairs, encode_paths
+from reference import decode, dropout, encode_pairs, encode_paths
 
 Docs = list[list[int]]
 Pairs = list[tuple[int, int]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any, NamedTuple
 
-from ubpe_numba.verification.reference import decode, fit, trim
+from reference import decode, fit, trim
 
 Docs = list[list[int]]
 TIES = ["smallest", "first_seen", "fewest_documents"]

@@ -26,6 +26,7 @@ if __name__ == "__main__":
 
 import byte_vocabularies
 import text_samples
+from reference import encode_pairs, words
 
 from ubpe_numba.coding import word_encoder
 from ubpe_numba.coding.pair_encoder import PairEncoder
@@ -34,7 +35,6 @@ from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text.count_words import count_words
 from ubpe_numba.text.cut import PATTERNS, scan
 from ubpe_numba.tokenizers.bpe import BPE
-from ubpe_numba.verification.reference import encode_pairs, words
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 #: What patterns, windows and caches treat apart.

@@ -2,7 +2,7 @@
 
 `answers` starts ``<interpreter> reference_process.py <module> <first>``. The process writes what `module.answer` says of one
 number after the other, each as a length and a `marshal`, and is stopped with the generator. This file, the modules that it runs
-and the references of `ubpe_numba.verification` need no package, and nothing that Python 3.9 does not have.
+and the references need no package, and nothing that Python 3.9 does not have.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Plain references that only tests need; those that `ubpe_numba.verify` needs too are in `ubpe_numba/verification/reference`.
+"""Plain-Python oracle: algorithms of the library once more, slow and easy to read.
 
-As those they are slow, easy to read, and share nothing with the fast code.
-
-- `unique.py`: merging one text until no pair occurs twice.
-- `token_pairs.py`: the pair that makes each token, of a table of ranks, or of several pairs for a token.
-- `byte_strings.py`: a hash table of strings in which a search has a limit; strings that collide there.
+The fast code is compared with these files, so they share nothing with it: they import one another and Python's own library
+(`words.py` also `regex`, if it is there), and run on Python 3.9 and on other interpreters. Symbols and tokens are ints; ids below
+`alphabet_size` are symbols, learned ids follow from `alphabet_size` on.
 """

@@ -1,6 +1,6 @@
 """What the tokens of a vocabulary are worth to the segmentation of fewest tokens."""
 
-from ubpe_numba.verification.reference.encode_paths import Vocabulary, matches
+from reference.encode_paths import Vocabulary, matches
 
 
 def fewest(doc: list[int], vocabulary: Vocabulary) -> int:

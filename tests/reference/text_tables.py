@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ubpe_numba.verification.reference.encode_pairs import Ranked, encode_rank
+from reference.encode_pairs import Ranked, encode_rank
 
 Tokens = list[list[int]]
 

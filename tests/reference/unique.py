@@ -3,7 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 
-from ubpe_numba.verification.reference.fit import Merge, replace
+from reference.fit import Merge, replace
 
 
 def merge_until_unique(text: list[int], alphabet_size: int) -> tuple[list[Merge], list[int]]:

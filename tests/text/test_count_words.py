@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from reference import words as reference
 from text_samples import spoken, text_of
 
 from ubpe_numba import count_documents
@@ -13,7 +14,6 @@ from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text import count_words as count_words_module
 from ubpe_numba.text.count_words import count_words
 from ubpe_numba.text.cut import PATTERNS, scan
-from ubpe_numba.verification.reference import words as reference
 
 
 @given(st.lists(spoken(), max_size=5), st.sampled_from(PATTERNS), st.sampled_from([1, 2, 5]))

@@ -15,11 +15,11 @@ import pytest
 import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
+from reference import words as reference
 from text_samples import SAMPLES, known, spoken, text_of
 
 from ubpe_numba.text import cut, unicode_classes
 from ubpe_numba.text.cut import PATTERNS, kernel_of, places_between_parts, scan
-from ubpe_numba.verification.reference import words as reference
 
 
 def segments_of(documents: list[bytes], pattern: str, n_threads: int = 1) -> list[bytes]:

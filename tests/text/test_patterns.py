@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from reference import words as reference
 from text_samples import SAMPLES
 
 from ubpe_numba.text.patterns import NAMED, name_of, published_for_tiktoken, published_steps
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.same_segments import cut_alike
-from ubpe_numba.verification.reference import words as reference
 
 _CL100K = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 _MIDDLE = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"

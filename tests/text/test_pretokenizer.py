@@ -19,7 +19,7 @@ from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.unicode_classes import flags_of_code_points
 
 regex = pytest.importorskip("regex")
-reference = pytest.importorskip("ubpe_numba.verification.reference.words")
+reference = pytest.importorskip("reference.words")
 LETTERS = "aB'\u017fsStTlLvVdD \n\r\t1٣½中Äβ\u0301ǅ\u2028\xa0\x85\x1c!/.-_\u200b😀\u3000\u02b0\ud800\udc80"
 texts = st.text(st.sampled_from(LETTERS), max_size=20) | st.text(max_size=20)
 OTHERS = ["a|b*", "(?=a)", "x", r"\b", "[^ ]+ ?"]

@@ -7,10 +7,10 @@ import time
 from random import Random
 
 import pytest
+from reference.words import cut_by
 
 from ubpe_numba.text.patterns import NAMED
 from ubpe_numba.text.same_segments import Work, _program, cut_alike
-from ubpe_numba.verification.reference.words import cut_by
 
 CL100K = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 

@@ -21,12 +21,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.count_tokens import count_tokens
 from sample_corpora import BYTES, CLASSES, CORPORA, RNG, SIGNAL, SPARSE, TEXT, fitted
 
 import ubpe_numba
 from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.documents.normalise import as_documents
-from ubpe_numba.verification.reference.count_tokens import count_tokens
 
 
 def test_an_iterator_that_fails_leaves_the_tokenizer_alone():

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference import path_sums
 
 from ubpe_numba import UBPE
-from ubpe_numba.verification.reference import path_sums
 
 
 def test_one_document_falls_back_to_fewest_tokens() -> None:

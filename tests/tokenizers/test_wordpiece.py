@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.count_tokens import count_tokens
+from reference.word_pieces import cut_words
 from text_samples import SAMPLES
 
 from ubpe_numba import BPE, WordPiece, load
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError
-from ubpe_numba.verification.reference.count_tokens import count_tokens
-from ubpe_numba.verification.reference.word_pieces import cut_words
 
 SMALL = ["[UNK]", "un", "##aff", "##able", "##ably"]
 WORDS = st.lists(st.sampled_from(["un", "unable", "unaffable", "able", "", "##able", "[UNK]", "unaffableable"]), max_size=8)

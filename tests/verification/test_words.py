@@ -5,9 +5,8 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from reference import words
 from text_samples import POINTS, SAMPLES
-
-from ubpe_numba.verification.reference import words
 
 
 def test_cuts_are_the_same_without_the_package_regex(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.atoms import parts_at
 
 from ubpe_numba import BPE, UBPE, Counts, FitRules, ModelFormatError, UBPEClassic, UnknownSymbolError
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.normalise import as_documents
-from ubpe_numba.verification.reference.atoms import parts_at
 from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import fit as reference
+from reference.trim import is_closed, rearrange
 from sample_corpora import SIGNAL, fitted
 
 from ubpe_numba import UBPE, FitRules, UBPEClassic
-from ubpe_numba.verification.reference import fit as reference
-from ubpe_numba.verification.reference.trim import is_closed, rearrange
 from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
 
 RULES = ["closed", "one_level", "published_0_2", "published_0_3"]

@@ -9,11 +9,11 @@ import pytest
 from foreign import english
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.atoms import find_words
 from text_samples import END, TEXT, cut
 
 from ubpe_numba import BPE, UBPE, Counts, FitRules, count_documents
 from ubpe_numba.text.pretokenizer import Pretokenizer
-from ubpe_numba.verification.reference.atoms import find_words
 
 pytest.importorskip("regex")
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike

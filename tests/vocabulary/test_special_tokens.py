@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.atoms import find_words
 from reference.word_sides import WHITE_SPACE, within
 from text_samples import END, TEXT
 
 from ubpe_numba import BPE, UBPE, SpecialTokenError, UnknownSymbolError
 from ubpe_numba.documents.normalise import Documents, code_points
-from ubpe_numba.verification.reference.atoms import find_words
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.word_sides import is_of_word
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference import encode_paths
 
 from ubpe_numba import UBPE
-from ubpe_numba.verification.reference import encode_paths
 
 DOCS = ["abab abba", "baab abab", "abc", "", "ccab"]
 

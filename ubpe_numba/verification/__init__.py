@@ -1,1 +1,1 @@
-"""The self-check of an installation: what is compiled here against plain references, which ship for it."""
+"""A self-check of an installation by digests."""

@@ -1,144 +1,217 @@
-"""The comparison of kernels, as they are compiled here, with plain references."""
+"""Comparison of what kernels give on this machine with digests of what plain references give."""
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import importlib.resources
 import json
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable
+from random import Random
+from typing import Any
 
-from ubpe_numba.runtime.arrays import describe, integer
+import llvmlite
+import numba
+import numpy as np
+from llvmlite import binding as llvm
+
+from ubpe_numba import __version__
+from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.verification import fits, pairs, paths, texts
-from ubpe_numba.verification.machine import kernels, machine
-from ubpe_numba.verification.part import Part, n_symbols, place_of_difference
-from ubpe_numba.verification.result import Difference, Row, Verification
+from ubpe_numba.verification.cases import PARTS, Part
 
-#: What is compared: what is used most and compiled soonest first.
-PARTS: tuple[Part, ...] = (
-    fits.PAIRS, pairs.RANK, pairs.DECODE, texts.ENCODED, texts.UTF8, paths.BEST, fits.SYMBOLS_OF_TYPES, pairs.MANY, texts.MANY,
-    paths.MANY, pairs.WORDS, pairs.COUNTS, pairs.STREAM, pairs.DROPOUT, pairs.OTHER_RULES, texts.PIECES, fits.CONTINUED,
-    fits.BY_IDF, fits.WEIGHTED, texts.CUTS, paths.LARGE, paths.N_BEST, paths.SUMS, fits.TIES, fits.LARGE, fits.SHARDS,
-)  # fmt: skip
-_FIRST = 3  # cases of every part before more of any,
-_BRIEF = 0.1  # and those that begin within so many seconds after them: many where nothing is compiled
+DIGESTS = "digests.json"
 
 
-def verify(*, seed: int = 0, seconds: float = 25.0, fresh: bool = False, progress: bool | str = "auto") -> Verification:
-    """Compare what is compiled on this machine with plain references, on random and adversarial data.
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One part: its cases, how many of them differ, the first of these with its inputs (or an error), and the seconds."""
 
-    Fits, encodings and decodings of the kernels, as numba compiles them here for this processor, are held against the obvious
-    Python of ``ubpe_numba/verification/reference``, symbol for symbol.
+    name: str
+    cases: int
+    differences: int
+    seconds: float
+    first: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Verification:
+    """Result of `verify`; ``print`` shows it as a table.
+
+    Attributes
+    ----------
+    passed : bool
+        True if nothing differed.
+    rows : tuple
+        The parts, with the attributes ``name``, ``cases``, ``differences``, ``seconds`` and ``first`` (the first case
+        that differed with its inputs, or None).
+    machine : dict
+        ``versions``, ``platform``, ``cpu`` and ``cpu_features`` as LLVM sees them, and how many versions of kernels were
+        ``compiled`` and ``loaded`` from a cache.
+    fresh : bool
+        Whether every kernel was compiled for the comparison.
+
+    Examples
+    --------
+    >>> import ubpe_numba
+    >>> found = ubpe_numba.verify(progress=False)
+    >>> found.passed, found.rows[0].name, found.rows[0].differences
+    (True, 'fits: pairs, counts, idf', 0)
+    """
+
+    rows: tuple[Row, ...]
+    machine: dict[str, Any]
+    fresh: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """True if nothing differed."""
+        return not any(row.differences for row in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, for JSON.
+
+        Returns
+        -------
+        dict
+            Numbers, strings, lists and dicts.
+
+        Examples
+        --------
+        >>> import ubpe_numba
+        >>> ubpe_numba.verify(progress=False).to_dict()["passed"]
+        True
+        """
+        return {"passed": self.passed, **dataclasses.asdict(self)}
+
+    def __str__(self) -> str:
+        """The table, where it ran, and the conclusion."""
+        machine = self.machine
+        lines = [", ".join(f"{name} {version}" for name, version in machine["versions"].items()), machine["platform"]]
+        lines += [f"CPU {machine['cpu']}, kernels: {machine['compiled']} compiled here, {machine['loaded']} from the cache", ""]
+        lines.append(f"{'compared with digests of references':36} {'cases':>6} {'differences':>12}")
+        lines += [f"{row.name:36} {row.cases:>6} {row.differences:>12}" for row in self.rows]
+        lines += ["", *(f"{row.name}: {row.first[:600]}" for row in self.rows if row.first is not None)]
+        lines.append("no difference" if self.passed else (
+            "DIFFERENCES: results of this library on this machine cannot be trusted. 'ubpe-numba verify --json' prints the whole "
+            "inputs; please report them."
+        ))  # fmt: skip
+        return "\n".join(lines)
+
+
+def verify(*, fresh: bool = False, progress: bool | str = "auto") -> Verification:
+    """Compare what kernels give on this machine with digests of what plain references give.
+
+    Fits, encodings and decodings of drawn and adversarial documents run through the kernels, as numba compiles them for this
+    processor; their results are hashed and compared with hashes that ship with the package, made by obvious Python.
 
     Parameters
     ----------
-    seed : int
-        Of the data: the same seed gives the same cases on every machine. Another seed gives others.
-    seconds : float
-        After so many seconds no other case begins; what is compiled then is compiled to its end. A few cases of everything come
-        first, in order of importance, then the rest. Without time for a part the result says so.
     fresh : bool
-        Compile every kernel anew, in a process of its own that reads no cache, instead of taking kernels of this machine's
-        cache. The child's time begins when it has started.
+        Compile every kernel anew, in a process of its own that reads no cache.
     progress : bool or "auto"
         A bar on standard error: always, never, or if that is a terminal.
 
     Returns
     -------
     Verification
-        What was compared; ``passed`` says whether nothing differed, and ``print`` shows a table.
+        ``passed`` says whether nothing differed, and ``print`` shows a table. An error of the library counts as a difference.
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument is not valid.
     RuntimeError
         With `fresh`, if the process ended without a result, as it does when a kernel crashes.
 
     Notes
     -----
-    With kernels in the cache it takes some seconds, without them half a minute. An error that is raised counts as a difference.
+    With kernels in the cache it takes some seconds, without them about half a minute.
 
     Examples
     --------
-    >>> found = verify(seconds=2, progress=False)
+    >>> found = verify(progress=False)
     >>> found.passed
     True
-    >>> found.machine.versions["ubpe-numba"]
+    >>> found.machine["versions"]["ubpe-numba"]
     '0.1.0'
     """
-    seed = integer(seed, "seed")
-    if seed < 0:
-        raise ValueError(f"seed: expected 0 or more, got {seed}")
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise TypeError(f"seconds: expected a number, got {describe(seconds)}")
-    if not seconds > 0:
-        raise ValueError(f"seconds: expected a number above 0, got {seconds}")
     if not isinstance(fresh, bool):
         raise TypeError(f"fresh: expected True or False, got {describe(fresh)}")
     bar = Progress(progress, "verify")
     if fresh:
-        return _in_a_child(seed, float(seconds), progress)
-    began = time.monotonic()
+        return _in_a_child(progress)
+    known = json.loads((importlib.resources.files(__package__) / DIGESTS).read_text())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a fit ended early, or that all idf are 0
-        rows = _compare(PARTS, seed, began, float(seconds), bar)
-    return Verification(tuple(rows), machine(), kernels(), seed, round(time.monotonic() - began, 2))
+        rows = tuple(_row(PARTS[i], known[PARTS[i].name]) for i in bar.rounds(range(len(PARTS)), "verify", "part"))
+    return Verification(rows, _machine())
 
 
-def _compare(parts: Sequence[Part], seed: int, began: float, seconds: float, bar: Progress) -> list[Row]:
-    """A row for each part: first a few cases of each, then of each as many as its share of the time allows, then the others."""
-    rows = [Row(part.name, 0, part.cases, 0, 0, 0.0) for part in parts]
-    end = began + seconds
-    n = len(parts)
-    for turn in bar.rounds(range(3 * n), "verify", "part"):
-        i, now = turn % n, time.monotonic()
-        if turn < n:
-            rows[i] = _more(parts[i], rows[i], seed, _FIRST, end)
-            now = time.monotonic()
-        share = _BRIEF if turn < n else (end - now) / (n - i) if turn < 2 * n else end - now
-        rows[i] = _more(parts[i], rows[i], seed, parts[i].cases, min(end, now + share))
-    return rows
+def digest(results: Iterable[Any]) -> str:
+    """A hash of the plain values that a case gives.
+
+    >>> digest([[1, 2], [[0.5]]])
+    'd930d3fe'
+    """
+    return hashlib.sha256(repr(list(results)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _more(part: Part, row: Row, seed: int, most: int, end: float) -> Row:
-    """A row after further cases, up to `most` in all, none of which begins after `end`."""
-    began = time.monotonic()
-    cases, symbols, differences, first = row.cases, row.symbols, row.differences, row.first
-    while cases < min(most, part.cases) and time.monotonic() < end:
-        inputs = part.inputs(seed, cases)
-        n = n_symbols(inputs)
+def _row(part: Part, known: list[str]) -> Row:
+    """All cases of a part, compared."""
+    began, differences, first = time.monotonic(), 0, None
+    for case, wanted in enumerate(known):
+        inputs = part.draw(Random(f"{part.name} {case}"))
         try:
-            for what, found, wanted in part.compare(inputs):
-                symbols += n
-                if found != wanted:
-                    differences += 1
-                    first = first or Difference(cases, what, place_of_difference(found, wanted), inputs)
+            found = digest(part.run(inputs))
         except Exception as error:  # of a kernel that gives what the library does not expect, or of the library
+            found = f"{type(error).__name__}: {error}"
+        if found != wanted:
             differences += 1
-            first = first or Difference(cases, "an error", f"{type(error).__name__}: {error}", inputs)
-        cases += 1
-    return Row(row.name, cases, row.planned, symbols, differences, round(row.seconds + time.monotonic() - began, 3), first)
+            first = first or f"case {case}: {found}, expected {wanted}; inputs {inputs}"
+    return Row(part.name, len(known), differences, round(time.monotonic() - began, 3), first)
 
 
-def _in_a_child(seed: int, seconds: float, progress: bool | str) -> Verification:
-    """The same in a process that reads no kernels, neither from the cache nor of a package of them, and keeps none."""
+def _machine() -> dict[str, Any]:
+    """Versions, the processor as LLVM sees it, and how many versions of kernels this process compiled or loaded."""
+    versions = {
+        "ubpe-numba": __version__, "numba": numba.__version__, "llvmlite": llvmlite.__version__, "NumPy": np.__version__,
+        "Python": f"{platform.python_version()} ({platform.python_implementation()})",
+    }  # fmt: skip
+    features = [name for name, has in sorted(llvm.get_host_cpu_features().items()) if has]
+    if numba.config.CPU_FEATURES is not None:  # set by the user
+        features = [name.removeprefix("+") for name in numba.config.CPU_FEATURES.split(",") if name.startswith("+")]
+    compiled = loaded = 0
+    for name, module in list(sys.modules.items()):
+        for value in list(vars(module).values()) if name.startswith("ubpe_numba.") else ():
+            if hasattr(value, "_cache_hits") and value.py_func.__module__ == name:
+                hits = sum(value._cache_hits.values())
+                compiled, loaded = compiled + len(value.signatures) - hits, loaded + hits
+    cpu = numba.config.CPU_NAME or llvm.get_host_cpu_name()
+    return {
+        "versions": versions, "platform": platform.platform(), "cpu": cpu, "cpu_features": features, "compiled": compiled,
+        "loaded": loaded,
+    }  # fmt: skip
+
+
+def _in_a_child(progress: bool | str) -> Verification:
+    """Run `verify` in a process that neither reads nor keeps compiled kernels."""
     script = (
         "import json, sys; from ubpe_numba.verification.verify import verify; "
-        f"json.dump(verify(seed={seed}, seconds={seconds}, progress={progress!r}).to_dict(), sys.stdout)"
+        f"json.dump(verify(progress={progress!r}).to_dict(), sys.stdout)"
     )
-    folder = str(pathlib.Path(__file__).parents[2])  # this very package, wherever it was found
+    folder = str(pathlib.Path(__file__).parents[2])  # this very package
     path = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "UBPE_CACHE": "0", "PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-P", "-c", script], env=environment, stdout=subprocess.PIPE, text=True)
     try:
         data = json.loads(done.stdout)
     except ValueError:
-        raise RuntimeError(
-            f"verify: the process that compiled all kernels ended with code {done.returncode}, without a result"
-        ) from None
-    return Verification.from_dict({**data, "fresh": True})
+        message = f"verify: the process that compiled all kernels ended with code {done.returncode}, without a result"
+        raise RuntimeError(message) from None
+    return Verification(tuple(Row(**row) for row in data["rows"]), data["machine"], fresh=True)
