@@ -21,7 +21,7 @@ from ubpe_numba.coding import short_document, short_text
 from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.short_document import LONGEST
-from ubpe_numba.text.byte_characters import byte_characters
+from ubpe_numba.text.characters import byte_characters
 from ubpe_numba.text.patterns import NAMED
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model

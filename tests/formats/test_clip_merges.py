@@ -12,7 +12,7 @@ import pytest
 
 from ubpe_numba import BPE, ModelFormatError, load
 from ubpe_numba.formats import clip_merges
-from ubpe_numba.text.byte_characters import byte_characters
+from ubpe_numba.text.characters import byte_characters
 
 LETTERS = sorted({*byte_characters()} - {"þ", "ÿ"})  # of bytes that are in UTF-8
 FIRST = '"bpe_simple_vocab_16e6.txt#version: 0.2\n'

@@ -16,7 +16,7 @@ from ubpe_numba import BPE, ModelFormatError
 from ubpe_numba.formats.export_samples import TEXTS
 from ubpe_numba.formats.huggingface import _never_matches
 from ubpe_numba.formats.pair_table import symbol_character
-from ubpe_numba.text.byte_characters import byte_characters
+from ubpe_numba.text.characters import byte_characters
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED
 from ubpe_numba.text.splitter import Splitter

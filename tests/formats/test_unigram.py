@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ubpe_numba import BPE, UBPE, ModelFormatError
-from ubpe_numba.text.byte_characters import byte_characters
+from ubpe_numba.text.characters import byte_characters
 
 tokenizers = pytest.importorskip("tokenizers")
 

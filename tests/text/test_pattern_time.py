@@ -18,7 +18,7 @@ from ubpe_numba.text import pattern_time
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pattern_time import may_take_long
 from ubpe_numba.text.patterns import _FOR_TIKTOKEN, _STEPS, NAMED
-from ubpe_numba.text.python_pattern import PythonPattern
+from ubpe_numba.text.pretokenizer import PythonPattern
 from ubpe_numba.text.splitter import Splitter
 
 pytest.importorskip("regex")
@@ -125,7 +125,7 @@ def test_control_c_ends_a_pattern(pattern: str, call: str) -> None:
     }
     lines = [
         "import signal, warnings, numpy as np; from ubpe_numba import BPE, Pretokenizer",
-        "from ubpe_numba.text.python_pattern import PythonPattern; warnings.simplefilter('ignore')",
+        "from ubpe_numba.text.pretokenizer import PythonPattern; warnings.simplefilter('ignore')",
         f"p = {pattern}; doc = 'a' * 3_000_000 + '!b'; signal.signal(signal.SIGALRM, signal.default_int_handler)",
         "BPE.for_text(260, pretokenizer=p, n_threads=2).fit(['aab'], progress=False).encode_batch(['aab'] * 9)",
         "signal.setitimer(signal.ITIMER_REAL, 0.3)",  # a thread would not come to send it: re lets no other one run

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from ubpe_numba import BPE, ModelFormatError
 from ubpe_numba.documents.normalise import code_points
-from ubpe_numba.text.pretokenizer import Pretokenizer
-from ubpe_numba.text.python_pattern import PythonPattern
+from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
 
 PATTERNS = [
     r"\w+|\s+|[^\w\s]+",

@@ -390,7 +390,7 @@ class Coder:
         if isinstance(options.unknown, Stand):  # which have been taken out
             return "raise"
         if options.unknown == "raise" and unknown is not None and alphabet.kind == "str":
-            from ubpe_numba.text.stand_ins import UNKNOWN  # here only: few models have characters that stand for others
+            from ubpe_numba.text.private_use import UNKNOWN  # here only: few models have characters that stand for others
 
             symbol = int(alphabet.lookup(np.array([UNKNOWN], np.uint32))[0])
             return symbol if symbol >= 0 else "raise"

@@ -16,7 +16,7 @@ import itertools
 import numpy as np
 
 from ubpe_numba.formats.pair_table import Pairs, Table
-from ubpe_numba.text.stand_ins import byte_name
+from ubpe_numba.text.private_use import byte_name
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import Unknown
 

@@ -17,7 +17,7 @@ import zlib
 from typing import Any
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.text.byte_characters import byte_characters
+from ubpe_numba.text.characters import byte_characters
 
 _FIRST = b'"bpe_simple_vocab_16e6.txt#version'
 _N_MERGES = 49152 - 256 - 2

@@ -18,7 +18,7 @@ from ubpe_numba.errors import quoted
 from ubpe_numba.formats import export_samples
 from ubpe_numba.formats.character_bytes import of_characters
 from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_character
-from ubpe_numba.text.byte_characters import names_of
+from ubpe_numba.text.characters import names_of
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED, Word

@@ -19,11 +19,11 @@ from ubpe_numba.formats.character_bytes import over_bytes
 from ubpe_numba.formats.huggingface_steps import added_of, cut_of, decoding_of, file_of, steps_of
 from ubpe_numba.formats.name_pairs import NamePairs, Pairs, parse
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_index, two_parts
-from ubpe_numba.text.byte_characters import named_bytes, names_of
-from ubpe_numba.text.mark_cuts import MARK, MarkCuts
+from ubpe_numba.text.characters import named_bytes, names_of
+from ubpe_numba.text.metaspace import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
+from ubpe_numba.text.private_use import BYTE_NAMES
 from ubpe_numba.text.splitter import Splitter
-from ubpe_numba.text.stand_ins import BYTE_NAMES
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.special_tokens import NORMALIZED, ONLY_DECODED, SINGLE_WORD
 from ubpe_numba.vocabulary.unknown import Unknown

@@ -18,7 +18,7 @@ from ubpe_numba.formats.name_pairs import NamePairs
 from ubpe_numba.formats.name_pairs import Pairs as Pairs
 from ubpe_numba.formats.pairs_that_occur import MergedAlone, last_of_each, pairs_that_occur, with_parts
 from ubpe_numba.formats.run_order import run_order
-from ubpe_numba.text.byte_characters import BYTE_OF, byte_characters, named_bytes
+from ubpe_numba.text.characters import BYTE_OF, byte_characters, named_bytes
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet

@@ -22,7 +22,7 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.formats.model_file import claimable, parse_json
-from ubpe_numba.text.python_pattern import PythonPattern
+from ubpe_numba.text.pretokenizer import PythonPattern
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 from ubpe_numba.vocabulary.model import Model

@@ -22,7 +22,7 @@ import numpy as np
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.protobuf import Messages, field
 from ubpe_numba.runtime.arrays import offsets_of, places_of
-from ubpe_numba.text.stand_ins import BYTE_NAMES, BYTES, UNKNOWN, WORDS, byte_name
+from ubpe_numba.text.private_use import BYTE_NAMES, BYTES, UNKNOWN, WORDS, byte_name
 from ubpe_numba.vocabulary.model import Model
 
 NORMAL, UNKNOWN_PIECE, CONTROL, USER, UNUSED, BYTE = 1, 2, 3, 4, 5, 6  # types of pieces

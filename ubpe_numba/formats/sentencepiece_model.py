@@ -1,7 +1,7 @@
 """The model of the pieces of a file of sentencepiece (sentencepiece.py).
 
-Symbols are characters, and characters that stand for bytes, for the unknown and for words of the user (text/stand_ins.py). The id
-of a piece is its number.
+Symbols are characters, and characters that stand for bytes, for the unknown and for words of the user
+(text/private_use.py). The id of a piece is its number.
 
 *Unigram*: the score of a piece is its weight. A character that is no piece weighs 10 less than the least normal piece; a piece of
 the user, n bytes long, (n - 1) / 10, so that it wins against any others. *BPE*: two neighbours merge if what they join to is a
@@ -20,7 +20,7 @@ from ubpe_numba.formats.sentencepiece import BYTE, CHARACTERS, CONTROL, NORMAL, 
 from ubpe_numba.formats.sentencepiece_pairs import pairs_by_rank
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.stand_ins import BYTE_NAMES, BYTES, UNKNOWN, WORDS, needed_of
+from ubpe_numba.text.private_use import BYTE_NAMES, BYTES, UNKNOWN, WORDS, needed_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import Segmenter

@@ -17,11 +17,11 @@ from ubpe_numba.formats.huggingface_steps import added_of, cut_of, decoding_of, 
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.numbers_of_json import Number, read_numbers, write_numbers
 from ubpe_numba.formats.pair_table import Table, names
-from ubpe_numba.text.byte_characters import BYTE_OF
+from ubpe_numba.text.characters import BYTE_OF
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
-from ubpe_numba.text.stand_ins import BYTE_NAMES, BYTES, UNKNOWN, byte_name, needed_of
+from ubpe_numba.text.private_use import BYTE_NAMES, BYTES, UNKNOWN, byte_name, needed_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.model import Model

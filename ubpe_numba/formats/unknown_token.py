@@ -15,7 +15,7 @@ from ubpe_numba.formats import export_samples
 from ubpe_numba.formats.export_check import ExportCheck, changed, encode_by_rank
 from ubpe_numba.formats.pair_table import MOST_INTEGERS
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.text.byte_characters import names_of
+from ubpe_numba.text.characters import names_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown_choice import symbol_of

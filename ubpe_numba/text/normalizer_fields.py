@@ -9,8 +9,7 @@ from typing import Any
 
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.text.byte_characters import names_of
-from ubpe_numba.text.characters import as_nmt, clean, ideograph_apart, without_accent, without_mark
+from ubpe_numba.text.characters import as_nmt, clean, ideograph_apart, names_of, without_accent, without_mark
 from ubpe_numba.text.normalizer_steps import Characters, Lowercase, NormalForm, Prepend, Replace, Step, Steps, Strip
 from ubpe_numba.text.step_fields import with_fields
 from ubpe_numba.text.step_patterns import Budget, as_regex, oniguruma, pattern_of
@@ -51,7 +50,7 @@ def step_of(given: dict[str, Any], budget: Budget) -> tuple[dict[str, Any], Step
     if kind in ("SentencePiece", "StandIns"):
         return _of_sentencepiece(step, name)
     if kind == "Precompiled":
-        return step, import_module("ubpe_numba.text.charsmap").Precompiled(_blob(step["precompiled_charsmap"], name))
+        return step, import_module("ubpe_numba.text.sentencepiece").Precompiled(_blob(step["precompiled_charsmap"], name))
     for field, value in step.items():
         if field != "type" and type(value) is not bool and not (value is None and field == "strip_accents"):
             raise ValueError(f"{name}: {field}: expected true or false, got {quoted(value)}")
@@ -82,9 +81,9 @@ def _of_sentencepiece(step: dict[str, Any], name: str) -> tuple[dict[str, Any], 
         raise ValueError(f"{name}: words: one is empty")
     fields = {field: value for field, value in step.items() if field not in ("type", "precompiled_charsmap")}
     if step["type"] == "StandIns":
-        return step, import_module("ubpe_numba.text.stand_ins").StandIns(**fields)
+        return step, import_module("ubpe_numba.text.private_use").StandIns(**fields)
     blob = _blob(step["precompiled_charsmap"], name)
-    return step, import_module("ubpe_numba.text.charsmap").SentencePieceText(blob, **fields)
+    return step, import_module("ubpe_numba.text.sentencepiece").SentencePieceText(blob, **fields)
 
 
 def _blob(charsmap: Any, name: str) -> bytes:

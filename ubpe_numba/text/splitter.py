@@ -23,7 +23,7 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import distinct
-from ubpe_numba.text.byte_characters import bytes_of
+from ubpe_numba.text.characters import bytes_of
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter_fields import step_of
 from ubpe_numba.text.splitter_steps import Piece

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
-from ubpe_numba.text.byte_characters import names_of
+from ubpe_numba.text.characters import names_of
 from ubpe_numba.text.step_patterns import oniguruma
 
 __all__ = ["ByteLevel", "Cut", "FixedLength", "InTurn", "Marks", "Metaspace", "Piece", "Step"]

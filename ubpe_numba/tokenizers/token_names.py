@@ -10,9 +10,9 @@ import numpy as np
 from ubpe_numba.documents.normalise import text_of
 from ubpe_numba.formats.affixes import without_marks
 from ubpe_numba.runtime.arrays import describe, integer
-from ubpe_numba.text.byte_characters import names_of
+from ubpe_numba.text.characters import names_of
+from ubpe_numba.text.private_use import byte_name
 from ubpe_numba.text.splitter import Splitter
-from ubpe_numba.text.stand_ins import byte_name
 from ubpe_numba.vocabulary.model import Model
 
 

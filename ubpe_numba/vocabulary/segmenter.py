@@ -18,8 +18,7 @@ from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import check_fields, distinct, integers_of, places_of
 from ubpe_numba.text import rewrite
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.pretokenizer import Pretokenizer
-from ubpe_numba.text.python_pattern import PythonPattern
+from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.lone_symbols import LoneSymbols

@@ -1,10 +1,36 @@
-"""The loop over documents that the kernels of all patterns share.
+r"""The parts that the kernels of all patterns share: rules, masks of segment starts, and the loop over documents.
 
 A kernel fills the room it is given and is called again; `state` says where it goes on::
 
     values "it's ok", offsets [0, 7], room for two ends
     1st call: ends [2, 4], returns 2, state (document 0, position 4)
     2nd call: ends [7],    returns 1, state (document 1, position 7); fewer than two: all documents are cut
+
+`boundaries` finds the segment starts among 64 bytes by arithmetic on masks (runtime/machine/byte_masks.py).
+
+A window begins where a segment does, or within a word whose end depends on nothing before the window, so that nothing is carried
+from one window to the next. Its answer holds as far as all that it depends on lies in the window; cl100k::
+
+    bytes      i  t  '  s  _  _  1  2  3  4  !  \n n  o  _  ...     _ is a space
+    starts        .  1  .  1  1  1  .  .  1  1  .  1  .  ?          the first bit is left out: a segment begins there anyway
+
+Here the answer ends at the last byte: whether a segment begins at this space depends on what follows. The next window begins at
+"no". Not decided within a window, and left to the walk (utf8.py): numbers that are not ASCII where they are cut in groups,
+marks that do not follow a letter where words are cut by case, and segments of more than 64 bytes that are not words. The rules of
+a pattern are known when its kernel is compiled.
+
+The rules of a pattern are bits of one number.
+
+All patterns know four kinds of segments: words, numbers, punctuation and white space. An optional character before a word goes
+with it: a space in `gpt2`, anything that is no letter, digit or newline in the others::
+
+    gpt2       ' ?\p{L}+'                         's is a segment           numbers of any length, with a space before them
+    starcoder  as gpt2                            as gpt2                   every digit is cut out first
+    cl100k     '[^\r\n\p{L}\p{N}]?\p{L}+'         's, 'S are segments       numbers in threes; newlines go with punctuation
+    llama3     as cl100k, but white space at the end of a document is not one segment
+    qwen2      as llama3, every digit by itself
+    o200k      words by case                      's, 'S end a word         newlines and slashes go with punctuation
+    tekken     as o200k                           none                      every digit by itself
 """
 
 from __future__ import annotations
@@ -12,9 +38,183 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.jit import helper
-from ubpe_numba.runtime.machine.byte_masks import WINDOW
+from ubpe_numba.runtime.machine.byte_masks import WINDOW, Mask, below, equal, lowest, reach_down, reach_up, width_of
 from ubpe_numba.runtime.machine.intrinsics import address, count_of_bits, leading_zeros, trailing_zeros
-from ubpe_numba.text.kernels.classes64 import classes_of_64
+from ubpe_numba.text.kernels.utf8 import classes_of_64
+
+DIGITS = 3  # the most digits of a segment; 0 for numbers of any length
+SIGNS = 1 << 2  # any sign before a word goes with it, white space too; without it, a space before words and numbers
+APART = 1 << 3  # contractions are segments of their own
+BEHIND = 1 << 4  # contractions go with the word before them
+ANY_CASE = 1 << 5  # contractions in upper case too
+CASE = 1 << 6  # words by case
+LINES = 1 << 7  # white space ends behind its last newline, and newlines go with the punctuation before them
+SLASHES = 1 << 8  # so do slashes
+WHOLE = 1 << 9  # white space at the end of a document is one segment, newlines or not
+
+GPT2 = APART
+STARCODER = APART | 1
+LLAMA3 = SIGNS | APART | ANY_CASE | LINES | 3
+QWEN2 = LLAMA3 - 2
+CL100K = LLAMA3 | WHOLE
+O200K = SIGNS | BEHIND | ANY_CASE | CASE | LINES | SLASHES | 3
+TEKKEN = SIGNS | CASE | LINES | SLASHES | 1
+
+
+def _contractions(text: Mask, i: Mask, apostrophes: Mask, inner: Mask, any_case: bool) -> Mask:
+    """The bytes of `'s 't 'd 'm 'll 've 're` at these apostrophes, in upper case too if asked for, with U+017F as an s."""
+
+    def letter(*chars: str) -> Mask:
+        first, *others = (char for both in chars for char in (both + both.upper() if any_case else both))
+        found = equal(text, i, first)
+        for char in others:
+            found |= equal(text, i, char)
+        return found
+
+    second = apostrophes << 1
+    two = second & letter("s", "t", "d", "m")
+    three = (second & letter("l")) << 1 & letter("l") | (second & letter("v", "r")) << 1 & letter("e")
+    if any_case:
+        three |= (second & equal(text, i, 0xC5)) << 1 & equal(text, i, 0xBF)
+    two &= inner
+    three &= inner
+    return two | two >> 1 | three | three >> 1 | three >> 2
+
+
+def in_groups(numbers: Mask, size: int) -> Mask:
+    """The starts of groups of so many digits: of 1234567, in threes, at 1, 4 and 7."""
+    starts = numbers & ~(numbers << 1)
+    beyond, row = numbers, 1  # what has so many digits before it: the last of a row of size + 1
+    while row <= size:
+        shift = min(row, size + 1 - row)
+        beyond &= beyond << shift
+        row += shift
+
+    def more() -> Mask:
+        found, next_group, shift = starts, beyond, size
+        while shift < 64:  # every step doubles how many groups of a number are found
+            found |= found << shift & next_group
+            if 2 * shift < 64:
+                next_group &= next_group << shift
+            shift *= 2
+        return found & ~starts
+
+    return starts | beyond.if_any(more)
+
+
+def _words_by_case(capitals: Mask, small: Mask, caseless: Mask, letters: Mask) -> Mask:
+    """Where words of o200k begin within runs of letters.
+
+    A capital begins a word behind a small letter, also with letters without case in between. Behind letters without case,
+    capitals begin one if the run of letters ends with them: "aB" and "中B" are two words, "中Bc" and "中B中" are one.
+    """
+    behind = capitals & caseless << 1
+    last = capitals & ~(letters >> 1)
+    starts = capitals & small << 1
+    return starts | behind.if_any(
+        lambda: capitals & reach_up(small << 1 & caseless, caseless) | behind & reach_down(last, capitals)
+    )
+
+
+def lines(white: Mask, newline: Mask, taken: Mask) -> tuple[Mask, Mask]:
+    """Where white space begins that ends behind its last newline, and the blanks; `taken` newlines belong to punctuation."""
+    blank = white & ~newline
+    line = blank & newline << 1 & ~(taken << 1)  # the first blank of a line, unless the line is blank
+    swallowed = (newline & blank << 1).if_any(lambda: reach_down(newline >> 1 & blank, blank))
+    return white & ~(white << 1) & ~taken | blank & taken << 1 | line & ~swallowed, blank
+
+
+def last_blanks(blank: Mask, behind: Mask, inside: Mask) -> Mask:
+    """The last blank of each row that does not end `behind` it: its first byte."""
+    last = blank & ~(behind >> 1)
+    last |= (last & inside) >> 1
+    last |= (last & inside) >> 1
+    return last & ~inside
+
+
+def boundaries(
+    text: Mask, i: Mask, rest: Mask,
+    known: Mask, upper: Mask, lower: Mask, letters: Mask, numbers: Mask, white: Mask, inside: Mask,
+    rules: int,
+) -> tuple[Mask, Mask]:  # fmt: skip
+    """Starts of segments in the 64 bytes from i on, and how far the next window is: the rest of the document if it ends here.
+
+    The masks are those of `classes_of_64`, and hold for the first `known` bytes; `rest` is how long the document is from i on,
+    `rules` are those of a pattern. The mask of starts leaves out i itself, and what is not decided. The next window may begin at
+    the last start, or further on where the second result says, if it is not 0: at the last letter of a word, the rest of which
+    is cut as if it began there.
+
+    cl100k, "it's 1234!" and the end of the document -> bits 2, 4, 5, 8 and 9, and 10.
+    """
+    none = known & 0
+    strange = none
+    if rules & CASE:
+        marks = upper & lower & ~letters
+        strange = marks & ~((letters | marks) << 1)
+        letters |= marks
+    if rules & DIGITS > 1:
+        strange |= numbers & ~inside & inside >> 1
+    known = known.least(lowest(strange))
+    at_end = known.equals(rest) & ~known.equals(64)
+    inner = below(known)
+    outside = ~inner
+    letters &= inner
+    numbers &= inner
+    others = ~(letters | numbers | white) & inner
+    known = known.least(width_of(~white & inner) + 1 | at_end)  # which white space is the last of a row is not known at the end
+
+    space = equal(text, i, " ")
+    signs = others & ~((others | space) << 1)  # the first ones of punctuation, if they begin a segment
+    if rules & (APART | BEHIND):
+        joins = letters << 1 if rules & BEHIND else signs & letters >> 1
+        apostrophes = equal(text, i, "'") & others & joins
+        endings = apostrophes.if_any(lambda: _contractions(text, i, apostrophes, inner, any_case=bool(rules & ANY_CASE)))
+        letters &= ~endings
+        undecided = apostrophes & ~(inner >> 2) & ~at_end
+        if rules & BEHIND:
+            others &= ~endings
+            undecided |= apostrophes & endings << 1  # of two contractions in a row the second is none
+            signs = others & ~((others | space) << 1)
+        known = known.least(lowest(undecided))
+
+    blank = white
+    starts = white & ~(white << 1)
+    if rules & LINES:
+        newline = (equal(text, i, "\n") | equal(text, i, "\r")) & inner
+        tail = newline | equal(text, i, "/") & inner if rules & SLASHES else newline
+        taken = reach_up(newline & others << 1, tail) & tail  # by the punctuation before it
+        if rules & SLASHES:
+            others &= ~taken
+            signs = others & ~((others | space) << 1)
+        if rules & WHOLE:
+            newline |= outside  # white space at the end of a document is one segment
+        starts, blank = lines(white, newline, taken)
+    behind = white | outside
+    if rules & DIGITS and not rules & SIGNS:  # digits are cut out first: blanks before one stay together
+        behind |= numbers
+    starts |= last_blanks(blank, behind, inside) | signs
+
+    if rules & SIGNS:  # a blank, or a sign that begins a segment, goes with the letters behind it
+        words = letters & ~((letters | blank) << 1) & ~((signs << 1) + inside)
+    else:
+        words = letters & ~((letters | space) << 1)
+    if rules & DIGITS > 1:
+        starts |= words | in_groups(numbers, rules & DIGITS)
+    else:
+        starts |= words | numbers & ~(inside if rules & DIGITS else (numbers | space) << 1)
+    mixed = none
+    if rules & CASE:
+        caseless, capitals, small = upper & lower & letters, upper & ~lower & letters, lower & ~upper & letters
+        starts |= _words_by_case(capitals, small, caseless, letters)
+        open_end = capitals & ~(inner >> 1) & ~at_end
+        undecided = open_end.if_any(lambda: capitals & caseless << 1 & reach_down(open_end, capitals))
+        known = known.least(lowest(undecided))
+        mixed = ~caseless.equals(0) & ~(capitals | small).equals(0)
+    inner = below(known)
+    at_end &= known.equals(rest)
+    glide = ~(letters & (inner ^ inner >> 1)).equals(0) & ~mixed & ~at_end
+    return starts & inner & (none - 2), known & at_end | (width_of(letters & inner & ~inside) - 1) & glide
+
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
@@ -27,7 +227,7 @@ def split_documents(boundaries, end_of_segment, rules, values, offsets, table, s
 
     The rest of the room may be written to as well.
 
-    Of a pattern: its `rules` (rules.py); `boundaries`, where segments begin among 64 bytes (window.py), and
+    Of a pattern: its `rules`; `boundaries`, the starts of segments among 64 bytes; and
     `end_of_segment(text, i, end, classes, rules)`, a section, the end of the segment that starts at position i of a document that
     ends at `end`: for what windows leave open, and where no 64 bytes are left in the array. text and classes are the addresses of
     `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).

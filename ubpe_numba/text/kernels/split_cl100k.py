@@ -14,8 +14,7 @@ from numba import types
 from ubpe_numba.runtime.jit import kernel, section
 from ubpe_numba.runtime.machine.byte_masks import traced
 from ubpe_numba.runtime.machine.intrinsics import load8
-from ubpe_numba.text.kernels.rules import CL100K, DIGITS, LLAMA3, QWEN2, WHOLE
-from ubpe_numba.text.kernels.split import split_documents
+from ubpe_numba.text.kernels.split import CL100K, DIGITS, LLAMA3, QWEN2, WHOLE, boundaries, split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     LETTER,
     NEWLINE,
@@ -28,7 +27,6 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     run,
     whitespace,
 )
-from ubpe_numba.text.kernels.window import boundaries
 
 _cl100k = traced(boundaries, types.uint64, types.int64, rules=CL100K)
 _llama3 = traced(boundaries, types.uint64, types.int64, rules=LLAMA3)

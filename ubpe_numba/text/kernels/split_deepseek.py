@@ -18,7 +18,7 @@ from numba import types
 from ubpe_numba.runtime.jit import helper, kernel, section
 from ubpe_numba.runtime.machine.byte_masks import Mask, below, equal, in_range, lowest, reach_up, traced, width_of
 from ubpe_numba.runtime.machine.intrinsics import load8
-from ubpe_numba.text.kernels.split import split_documents
+from ubpe_numba.text.kernels.split import in_groups, last_blanks, lines, split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     CJK,
     LETTER,
@@ -31,7 +31,6 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     run,
     whitespace,
 )
-from ubpe_numba.text.kernels.window import in_groups, last_blanks, lines
 
 _SPACE = 0x20
 _OTHER = LETTER | NUMBER | SPACE | SIGN  # what has none of these no pattern matches by itself
@@ -50,7 +49,7 @@ def boundaries(
     text: Mask, i: Mask, rest: Mask,
     known: Mask, upper: Mask, lower: Mask, letters: Mask, numbers: Mask, white: Mask, inside: Mask,
 ) -> tuple[Mask, Mask]:  # fmt: skip
-    """Starts of segments in the 64 bytes from i on, and how far the next window is: as window.py has it for other patterns.
+    """Starts of segments in the 64 bytes from i on, and how far the next window is: as `boundaries` of split.py.
 
     `lower` are signs where they are no letters. Not decided here: numbers that are not ASCII, and what nothing matches.
 

@@ -15,8 +15,7 @@ from numba import types
 from ubpe_numba.runtime.jit import kernel, section
 from ubpe_numba.runtime.machine.byte_masks import traced
 from ubpe_numba.runtime.machine.intrinsics import load8
-from ubpe_numba.text.kernels.rules import DIGITS, GPT2, STARCODER
-from ubpe_numba.text.kernels.split import split_documents
+from ubpe_numba.text.kernels.split import DIGITS, GPT2, STARCODER, boundaries, split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     NUMBER,
     SPACE,
@@ -26,7 +25,6 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     run,
     whitespace,
 )
-from ubpe_numba.text.kernels.window import boundaries
 
 _gpt2 = traced(boundaries, types.uint64, types.int64, rules=GPT2)
 _starcoder = traced(boundaries, types.uint64, types.int64, rules=STARCODER)

@@ -18,8 +18,7 @@ from numba import types
 from ubpe_numba.runtime.jit import helper, kernel, section
 from ubpe_numba.runtime.machine.byte_masks import traced
 from ubpe_numba.runtime.machine.intrinsics import load8
-from ubpe_numba.text.kernels.rules import BEHIND, DIGITS, O200K, TEKKEN
-from ubpe_numba.text.kernels.split import split_documents
+from ubpe_numba.text.kernels.split import BEHIND, DIGITS, O200K, TEKKEN, boundaries, split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     LETTER,
     LOWER,
@@ -34,7 +33,6 @@ from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
     run,
     whitespace,
 )
-from ubpe_numba.text.kernels.window import boundaries
 
 _o200k = traced(boundaries, types.uint64, types.int64, rules=O200K)
 _tekken = traced(boundaries, types.uint64, types.int64, rules=TEKKEN)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.sentencepiece_text import normalized
 
-from ubpe_numba.text.charsmap import CharsMap, Precompiled, SentencePieceText
+from ubpe_numba.text.sentencepiece import CharsMap, Precompiled, SentencePieceText
 from ubpe_numba.text.unicode_of_tokenizers import cluster_kinds, map_of_everything
 
 TEXT = st.text(st.sampled_from(" abé▁\u3000ﬁ😀\ud800\u0301"), max_size=20)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ubpe_numba.text.byte_characters import byte_characters, bytes_of, names_of
+from ubpe_numba.text.characters import byte_characters, bytes_of, names_of
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ubpe_numba.documents.normalise import code_points
 from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.text.mark_cuts import MarkCuts
+from ubpe_numba.text.metaspace import MarkCuts
 from ubpe_numba.text.pretokenizer import Pretokenizer, positions
 
 CASES = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.text.stand_ins import BYTES, MOST_WORDS, UNKNOWN, WORDS, StandIns
+from ubpe_numba.text.private_use import BYTES, MOST_WORDS, UNKNOWN, WORDS, StandIns
 
 TEXT = st.text(st.sampled_from("abé中😀\ud800▁\U00100000\U0010fe41\U0010ff00"), max_size=20)
 

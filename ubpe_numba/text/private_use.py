@@ -2,7 +2,7 @@
 
 Models of sentencepiece, and those that come from them, encode a character that they do not know as the bytes of its UTF-8, or as
 one unknown token; and there are words that are one symbol from the start. Characters of private use stand for these (drawn in
-kernels/stand_ins.py), so that such a text is cut, encoded and decoded like any other, and is made text again at the end.
+kernels/sentencepiece.py), so that such a text is cut, encoded and decoded like any other, and is made text again at the end.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ubpe_numba.documents.normalise import text_of
-from ubpe_numba.text.charsmap import INSIDE, Changed, document, words_trie
-from ubpe_numba.text.kernels import stand_ins as kernels
-from ubpe_numba.text.kernels.stand_ins import BYTES, MOST_WORDS, UNKNOWN, WORDS
+from ubpe_numba.text.kernels import sentencepiece as kernels
+from ubpe_numba.text.kernels.sentencepiece import BYTES, MOST_WORDS, UNKNOWN, WORDS
+from ubpe_numba.text.sentencepiece import INSIDE, Changed, document, words_trie
 
 __all__ = ["BYTES", "BYTE_NAMES", "MOST_WORDS", "UNKNOWN", "WORDS", "StandIns", "byte_name", "needed_of"]
 
