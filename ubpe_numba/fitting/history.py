@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import check_fields, integers_of
+from ubpe_numba.runtime.schema import check_fields, integers_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 

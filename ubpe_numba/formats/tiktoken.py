@@ -25,7 +25,8 @@ from ubpe_numba.formats.kernels.pairs_of_ranks import pairs_of_ranks
 from ubpe_numba.formats.kernels.parts import NONE
 from ubpe_numba.formats.pair_table import Table
 from ubpe_numba.formats.pairs_that_occur import WORK
-from ubpe_numba.runtime.arrays import integers_of, offsets_of
+from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.schema import integers_of
 from ubpe_numba.text.patterns import COVERING, name_of, published_for_tiktoken
 
 EVERYTHING = "(?s:.+)"  # tiktoken always splits text; this pattern leaves it whole

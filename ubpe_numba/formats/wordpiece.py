@@ -11,7 +11,8 @@ from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.huggingface_steps import added_of, file_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, read_vocab
-from ubpe_numba.runtime.arrays import check_fields, describe, integers_of
+from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.schema import check_fields, integers_of
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.special_tokens import FLAGS

@@ -25,8 +25,9 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
 from ubpe_numba.formats import model_file
 from ubpe_numba.integrations.action_chunks import as_blocks, without_torch
-from ubpe_numba.runtime.arrays import check_fields, describe, integer, offsets_of, places_of, positive
+from ubpe_numba.runtime.arrays import describe, integer, offsets_of, places_of, positive
 from ubpe_numba.runtime.extras import require
+from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.runtime.warn import warn
 from ubpe_numba.tokenizers import model_files
 from ubpe_numba.tokenizers.base import Tokenizer

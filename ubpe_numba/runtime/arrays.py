@@ -1,25 +1,24 @@
 """Arguments of every module: arrays in one memory layout, offsets, and checks that name what is wrong.
 
-Three parts, in this order:
+Two parts, in this order:
 
 - any value: `describe` says what it is, `positive` checks an integer that a user gave;
 - arrays of documents: `plain` and `writable` give them the layout that kernels are compiled for, `offsets_of` and
   `check_offsets` make and check offsets, `distinct` joins cuts, `places_of` lists the places of stretches, `flatten_ints`
-  flattens lists;
-- fields of model files, which may hold anything: `check_fields`, `integers_of` and `numbers_of` raise ModelFormatError.
+  flattens lists.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.errors import ModelFormatError, quoted, shortened
+from ubpe_numba.errors import quoted, shortened
 
 
 def describe(value: object) -> str:
@@ -164,56 +163,3 @@ def place_of(name: str, offsets: NDArray[np.int64], at: int, first: int | None =
     document = int(np.searchsorted(offsets, at, side="right")) - 1
     place = f", position {at - offsets[document]}"
     return f"{name}{place}" if first is None else f"{name}: document {first + document}{place}"
-
-
-def check_fields(part: dict[str, Any], names: Iterable[str], what: str) -> None:
-    """Raise ModelFormatError unless `part`, called `what` in messages, has exactly the fields `names`."""
-    for name in names:
-        if name not in part:
-            raise ModelFormatError(f"{what}: the field {quoted(name)} is missing")
-    for name in part:
-        if name not in names:
-            raise ModelFormatError(f"{what}: unexpected field {quoted(name)}")
-
-
-def integers_of(values: Any, name: str) -> np.ndarray:
-    """An integer array from an array, from a list of `int`, or from a list of equally long lists of `int`.
-
-    Raises ModelFormatError for other types and for values beyond int64.
-    """
-    if not isinstance(values, np.ndarray):
-        if not isinstance(values, (list, tuple)):
-            raise ModelFormatError(f"{name}: expected integers, got {type(values).__name__}")
-        rows: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
-        nested = all(isinstance(row, (list, tuple)) for row in rows)
-        wrong = set(map(type, chain.from_iterable(rows) if nested else rows)) - {int}
-        wrong = {t for t in wrong if not issubclass(t, np.integer)}
-        if wrong or (nested and len(set(map(len, rows))) > 1):
-            found = ", ".join(sorted(t.__name__ for t in wrong)) or "rows of different lengths"
-            raise ModelFormatError(f"{name}: expected integers, got {found}")
-        try:
-            return np.array(rows, np.int64)
-        except OverflowError as error:
-            raise ModelFormatError(f"{name}: expected integers that fit int64 ({error})") from error
-    if values.size == 0:
-        return values.astype(np.int64)
-    if values.dtype.kind not in "iu":
-        raise ModelFormatError(f"{name}: expected integers, got dtype {values.dtype}")
-    if values.dtype == np.uint64 and int(values.max()) >= 2**63:
-        raise ModelFormatError(f"{name}: expected less than 2**63, got {int(values.max())}")
-    return values
-
-
-def numbers_of(values: Any, name: str) -> np.ndarray:
-    """A float64 array from an array of floats or integers, or from a list of `int` and `float`; ModelFormatError otherwise."""
-    if isinstance(values, np.ndarray):
-        if values.dtype.kind not in "fiu":
-            raise ModelFormatError(f"{name}: expected numbers, got dtype {values.dtype}")
-        return values.astype(np.float64)
-    wrong = set(map(type, values)) - {int, float} if isinstance(values, (list, tuple)) else {type(values)}
-    if wrong := {t for t in wrong if not issubclass(t, (np.integer, np.floating))}:
-        raise ModelFormatError(f"{name}: expected numbers, got {', '.join(sorted(t.__name__ for t in wrong))}")
-    try:
-        return np.array(values, np.float64)
-    except OverflowError as error:
-        raise ModelFormatError(f"{name}: expected numbers that fit float64 ({error})") from error

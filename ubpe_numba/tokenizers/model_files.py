@@ -13,7 +13,8 @@ from ubpe_numba.errors import ModelFormatError, shortened
 from ubpe_numba.fitting.history import History
 from ubpe_numba.formats import model_file
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import check_fields, positive
+from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.runtime.warn import warn
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.tokenizers.arguments import NOT_IN_PARAMS

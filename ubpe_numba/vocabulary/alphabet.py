@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ubpe_numba.documents.normalise import Documents, as_document, text_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, quoted
-from ubpe_numba.runtime.arrays import describe, integers_of
+from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.schema import integers_of, pickled
 from ubpe_numba.vocabulary.symbol_table import CHUNK, TABLE_SPAN, SymbolTable, groups_by_id, read_symbols
 
 __all__ = ["MAX_SIZE", "Alphabet"]
@@ -526,7 +527,7 @@ class Alphabet:
         raise AttributeError(f"an Alphabet is frozen: cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Alphabet.from_state, tuple(self.state().values())
+        return pickled(Alphabet.from_state, *self.state().values())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Alphabet):

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.documents.normalise import text_of
-from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import check_fields
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.runtime.schema import Field, Schema
 
 _MOST = 64
 
@@ -50,22 +50,32 @@ class Decoding(NamedTuple):
         return len(gone.encode()) if symbols.dtype == np.uint8 else len(gone)
 
     def state(self) -> dict[str, Any]:
-        """What a model file holds of it."""
-        return {"replace": [list(pair) for pair in self.replace], "strip": self.strip, "n": self.n}
+        """The fields for a model file."""
+        return _SCHEMA.write({**self._asdict(), "replace": [list(pair) for pair in self.replace]})
 
     @classmethod
     def from_state(cls, state: Any) -> Decoding:
-        """Make it again. ModelFormatError if it is not valid."""
-        if not isinstance(state, dict):
-            raise ModelFormatError("decoding: expected an object")
-        check_fields(state, ("replace", "strip", "n"), "decoding")
-        pairs, strip, n = state["replace"], state["strip"], state["n"]
-        if not isinstance(pairs, list) or len(pairs) > _MOST or not isinstance(strip, str) or type(n) is not int:
-            raise ModelFormatError("decoding: expected a list of replacements, and what is left out how often")
-        if not all(
-            isinstance(pair, list) and len(pair) == 2 and all(isinstance(s, str) for s in pair) and pair[0] for pair in pairs
-        ):
-            raise ModelFormatError("decoding: replace: expected pairs of texts")
-        if not 0 <= n <= _MOST or (n and not strip):
-            raise ModelFormatError(f"decoding: n: expected 0..{_MOST}, got {quoted(n)}")
-        return cls(tuple((old, new) for old, new in pairs), strip, n)
+        """The inverse of `state`; ModelFormatError for anything else."""
+        found = _SCHEMA.read(state)
+        if found["n"] and not found["strip"]:
+            raise ModelFormatError(
+                f"decoding: n: expected 0..{_MOST}, and something to leave out, got {found['n']} times nothing"
+            )
+        return cls(tuple((old, new) for old, new in found["replace"]), found["strip"], found["n"])
+
+
+def _is_replacement(pair: Any) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair) and pair[0] != ""
+
+
+_SCHEMA = Schema(
+    "decoding",
+    {
+        "replace": Field(
+            f"at most {_MOST} pairs of texts",
+            lambda pairs: isinstance(pairs, list) and len(pairs) <= _MOST and all(map(_is_replacement, pairs)),
+        ),
+        "strip": Field("a text", lambda text: isinstance(text, str)),
+        "n": Field(f"0..{_MOST}", lambda n: type(n) is int and 0 <= n <= _MOST),
+    },
+)

@@ -19,7 +19,8 @@ import numpy as np
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.normalise import as_document
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import describe, distinct, integers_of
+from ubpe_numba.runtime.arrays import describe, distinct
+from ubpe_numba.runtime.schema import integers_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 

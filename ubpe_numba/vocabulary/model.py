@@ -7,7 +7,7 @@ import json
 from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.runtime.arrays import check_fields
+from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary

@@ -15,7 +15,8 @@ from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import check_fields, distinct, integers_of, places_of
+from ubpe_numba.runtime.arrays import distinct, places_of
+from ubpe_numba.runtime.schema import check_fields, integers_of
 from ubpe_numba.text import rewrite
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern

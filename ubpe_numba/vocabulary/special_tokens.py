@@ -14,7 +14,8 @@ import numpy as np
 from ubpe_numba.documents.normalise import Documents, as_document, text_of
 from ubpe_numba.documents.utf8 import utf8_document
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import check_fields, describe, integers_of, offsets_of
+from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.runtime.schema import check_fields, integers_of
 from ubpe_numba.runtime.tables import automaton
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.kernels import find_words

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.runtime.arrays import check_fields, integers_of, offsets_of
+from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.schema import check_fields, integers_of
 
 
 class Unknown(NamedTuple):

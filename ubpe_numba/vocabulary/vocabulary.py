@@ -18,8 +18,9 @@ import numpy as np
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import check_fields, checked_token, integer, integers_of, numbers_of
+from ubpe_numba.runtime.arrays import checked_token, integer
 from ubpe_numba.runtime.notebook import html_of
+from ubpe_numba.runtime.schema import check_fields, integers_of, numbers_of, pickled
 from ubpe_numba.vocabulary.kernels import arena as arena_kernels
 
 if TYPE_CHECKING:
@@ -577,7 +578,7 @@ class Vocabulary:
         state = self.state()
         if self.merges is not None:
             state["max_symbols"] = self.arena.size
-        return _rebuild, (state,)
+        return pickled(_rebuild, state)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocabulary):
