@@ -19,7 +19,6 @@ from ubpe_numba.distributed.opaque import opaque, unfitted
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.percent import Percent
 from ubpe_numba.documents.normalise import Documents
-from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.learn import learned
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.fitting.messages import Part, Span, together
@@ -29,7 +28,6 @@ from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -180,17 +178,16 @@ def _fit_there(
         n_documents = sum(part.n_documents for part in parts)
         n_documents -= sum(part.first_weight for part, (on, _) in zip(parts, goes_on, strict=True) if on)
 
-        def learn() -> tuple[Vocabulary, History]:
-            with Percent(bar, client) as shown:
-                merges, shards = fit_remotely(engine, parts, alphabet, settings, shown, goes_on)
-            to, back = (sum(way) // engine.n for way in (engine.sent, engine.received))
-            log.info(
-                "fit: %d hosts, %d synchronisations, %d bytes sent and %d received here for each on average, %d hosts lost",
-                *(engine.n, shards.n_synchronisations, to, back, shards.n_losses),
-            )
-            return learned(merges, n_documents, sum(part.by_weight for part in parts))
-
-        return tok._learned(alphabet, settings, learn, lambda vocabulary: vocabulary)
+        tok._check_alphabet(alphabet, settings)
+        with Percent(bar, client) as shown:
+            merges, shards = fit_remotely(engine, parts, alphabet, settings, shown, goes_on)
+        to, back = (sum(way) // engine.n for way in (engine.sent, engine.received))
+        log.info(
+            "fit: %d hosts, %d synchronisations, %d bytes sent and %d received here for each on average, %d hosts lost",
+            *(engine.n, shards.n_synchronisations, to, back, shards.n_losses),
+        )
+        made = learned(merges, n_documents, sum(part.by_weight for part in parts))
+        return tok._learned(alphabet, settings, *made)
     finally:
         engine.close()
 

@@ -29,7 +29,6 @@ from ubpe_numba.runtime.arrays import describe, integer, offsets_of, places_of, 
 from ubpe_numba.runtime.extras import require
 from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.runtime.warn import warn
-from ubpe_numba.tokenizers import model_files
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import BPE
 from ubpe_numba.tokenizers.load import TOKENIZERS
@@ -601,7 +600,7 @@ class ActionTokenizer:
         >>> ActionTokenizer.load(path).fingerprint == tok.fingerprint
         True
         """
-        model_files.save(self.tokenizer, path, actions={name: getattr(self, name) for name in _FIELDS})
+        self.tokenizer._save(path, actions={name: getattr(self, name) for name in _FIELDS})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None, max_symbols: int | None = None) -> Self:

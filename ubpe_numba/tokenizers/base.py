@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
-from ubpe_numba.tokenizers import learning
 from ubpe_numba.tokenizers.fits import Fits
 from ubpe_numba.tokenizers.positions import Positions
-from ubpe_numba.tokenizers.saving import Saving
+from ubpe_numba.tokenizers.saving import Saving, class_of
 from ubpe_numba.tokenizers.streaming import Streaming
 
 __all__ = ["Tokenizer"]
@@ -65,4 +65,20 @@ class Tokenizer(Fits, Positions, Streaming, Saving):
         >>> tok.encode("abb").tolist(), tok.with_objective("shortest").encode("abb").tolist()
         ([2, 1], [4])
         """
-        return learning.with_objective(self, objective, token_weights)
+        model = self._fitted()
+        by_rank = objective == "rank"
+        if by_rank and token_weights is not None:
+            raise ValueError("token_weights: merges by rank have none, expected objective='additive'")
+        cls: Any = class_of("UBPE") if not by_rank else type(self) if self._needs_pairs else class_of("UBPEClassic")
+        taken = cls._param_names()
+        params = {name: value for name, value in self.get_params().items() if name in taken}
+        if by_rank:
+            params["rules"] = None if self.rules is None else dataclasses.replace(self.rules, encode="rank")
+        else:
+            kept = getattr(self, "token_weights", None) if objective == "additive" and token_weights is None else token_weights
+            params |= {"objective": objective, "token_weights": kept}
+        other: Tokenizer = cls(**params)
+        other._adopt(model)
+        if hasattr(self, "history_"):
+            other.history_ = self.history_
+        return other

@@ -12,7 +12,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting import lower_bound as bounds
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.tokenizers import arguments
+from ubpe_numba.tokenizers.parameters import seconds_of, segments_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ def lower_bound(
     longest = None if max_token_length is None else positive(max_token_length, "max_token_length")
     least = positive(min_count, "min_count")
     limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
-    allowed, bar = arguments.seconds_of(seconds), Progress(progress, "lower bound")
+    allowed, bar = seconds_of(seconds), Progress(progress, "lower bound")
     corpus = tok._corpus(docs, offsets, sample_weight, boundaries)
-    units, weights = bounds.distinct_segments(arguments.segments_of(corpus, alphabet), corpus.weights)
+    units, weights = bounds.distinct_segments(segments_of(corpus, alphabet), corpus.weights)
     lengths = tok._encode_ids(units).lengths
     if segmenter.whole_words:  # what is a token is not merged
         whole = {token.tobytes() for token in Ragged(vocabulary.arena.astype(np.int32), vocabulary.offsets)}

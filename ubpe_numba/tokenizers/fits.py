@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import logging
+import os
 from typing import Any, Self
 
 import numpy as np
 
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import NotFittedError
+from ubpe_numba.errors import NotFittedError, quoted
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.learn import learn
+from ubpe_numba.fitting.learn_more import learn_more
 from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.tokenizers import learning
+from ubpe_numba.runtime.warn import warn
 from ubpe_numba.tokenizers.encoding import Encoding
-from ubpe_numba.tokenizers.parameters import Parameters
-from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.tokenizers.parameters import DEFAULT_RULES
+from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
+from ubpe_numba.vocabulary.unknown_choice import choice_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
+log = logging.getLogger("ubpe_numba")
 
-class Fits(Parameters, Encoding):
+_LONGEST_PATH = 4096  # a longer text is no name of a file
+_MANY = 1000  # fewer tokens are asked for in trials
+
+
+class Fits(Encoding):
     """`fit` and the methods that make a vocabulary of another one."""
 
     @classmethod
@@ -146,27 +158,74 @@ class Fits(Parameters, Encoding):
         [(60, 62), (60, 62, 64)]
         """
         settings, bar = self._settings(memory_limit), Progress(progress)
-        corpus = learning.corpus_of_fit(self, docs, y, offsets, sample_weight, boundaries)
+        if y is not None and offsets is None and getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu":
+            raise TypeError("y: it is ignored, and the documents are one flat array: say offsets=...")
+        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
+        if corpus.given.offsets.size == 1:
+            if hasattr(docs, "__next__"):
+                raise ValueError("docs: the iterator gave no document; was it used up before?")
+            warn("docs: there are no documents, so nothing is learned")
+        elif (path := _path_in(docs)) is not None:
+            warn(f"docs: {quoted(path)} is taken for a text to learn from, and there is a file of this name: read it first")
         return self._fit_corpus(corpus, self._alphabet_of(corpus.given), settings, bar)
 
     def _fit_corpus(self, corpus: Corpus, alphabet: Alphabet, settings: Settings, bar: Progress) -> Self:
         """Learn from a corpus that has been read."""
+        self._check_alphabet(alphabet, settings)
+        vocabulary, history = learn(corpus, alphabet, settings, bar)
+        return self._learned(alphabet, settings, vocabulary, history, corpus, bar)
 
-        def learned() -> tuple[Vocabulary, History]:
-            return learn(corpus, alphabet, settings, bar)
-
-        return self._learned(alphabet, settings, learned, lambda made: self._weighed(corpus, alphabet, made, bar))
+    def _check_alphabet(self, alphabet: Alphabet, settings: Settings) -> None:
+        """ValueError, before a long fit, if the arguments do not suit the alphabet."""
+        segmenter = self._segmenter(alphabet.kind, None)
+        if segmenter.lone is not None:
+            segmenter.lone.ids(alphabet)
+        choice_of(self.unknown, alphabet, segmenter.special)
+        if settings.n_tokens < alphabet.size:
+            hint = ""
+            if self.alphabet is None and alphabet.is_identity and alphabet.kind == "int":
+                hint = f"; it was learned as 0..{alphabet.size - 1}, alphabet=numpy.unique(...) takes those that occur"
+            raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {settings.n_tokens}{hint}")
 
     def _learned(
         self,
         alphabet: Alphabet,
         settings: Settings,
-        learn: Callable[[], tuple[Vocabulary, History]],
-        weigh: Callable[[Vocabulary], Vocabulary],
+        vocabulary: Vocabulary,
+        history: History,
+        corpus: Corpus | None = None,
+        bar: Progress | None = None,
     ) -> Self:
-        """Become what a fit makes: `learn` what it is made of, and `weigh` its vocabulary."""
-        learning.become_learned(self, alphabet, settings, learn, weigh)
+        """Become fitted with the result of a fit; weighed by its corpus where that is here."""
+        if settings.rules.order == "idf":
+            vocabulary = _rearranged(vocabulary, settings.n_tokens, settings.rules.trim, self._needs_pairs)
+        if corpus is not None and bar is not None:
+            vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
+        self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, len(vocabulary))))
+        self.history_ = history
+        self._tell_the_end(settings, alphabet.size)
         return self
+
+    def _tell_the_end(self, settings: Settings, had: int) -> None:
+        """Log that a fit from `had` ids ended below the size asked for; warn if it is far below.
+
+        Far is less than a tenth of the tokens to learn, where these are a thousand or more, and there is any symbol to learn
+        from. The default of `n_tokens` asks for nothing.
+        """
+        vocabulary = self.model_.vocabulary
+        asked, size = settings.n_tokens, len(vocabulary)
+        if size >= asked or asked == MAX_SIZE:
+            return
+        limits = f" and makes a token of at most {self.max_token_length} symbols" if self.max_token_length is not None else ""
+        told = (
+            f"n_tokens: the fit ended at {size} tokens of {asked}, alphabet included: "
+            f"no pair is left that occurs {settings.rules.min_count} times or more{limits}"
+        )
+        log.info(told)
+        default = inspect.signature(type(self).__init__).parameters["n_tokens"].default
+        wanted = asked - had
+        if asked != default and vocabulary.n_symbols and wanted >= _MANY and size - had < wanted / 10:
+            warn(f"{told}; are these the documents that were meant?")
 
     def fit_more(
         self,
@@ -213,7 +272,39 @@ class Fits(Parameters, Encoding):
         >>> BPE(n_tokens=4).fit(docs).fit_more(docs, 5).vocabulary.merges.tolist()
         [[0, 1], [3, 2]]
         """
-        learning.fit_more(self, docs, n_tokens, offsets, sample_weight, boundaries, memory_limit, progress)
+        model = self._fitted()
+        alphabet, old, segmenter = model
+        if positive(n_tokens, "n_tokens") < len(old):
+            raise ValueError(f"n_tokens: expected at least the present {len(old)} ids, got {n_tokens}")
+        if not old.in_order_of_creation or (self.rules or DEFAULT_RULES).order != "creation":
+            raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
+        if n_tokens > MAX_SIZE:
+            raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
+        first = segmenter.n_first
+        if segmenter.token_ids is not None and not first:
+            raise ValueError("token_ids: only a vocabulary whose ids are in order of creation can be continued")
+        if (special := segmenter.special) is not None:
+            behind, end = special.ids[special.ids >= first], first + n_tokens
+            if int(behind.min(initial=end)) < end:
+                name = "known_words" if first else "special_tokens"
+                raise ValueError(
+                    f"{name}: expected ids from {end} on, the others would have to move; fit with a mapping to such ids"
+                )
+        settings = self._settings(memory_limit)._replace(n_tokens=int(n_tokens))
+        bar = Progress(progress)
+        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
+        history: History | None = getattr(self, "history_", None)
+        if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
+            history = None
+        vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
+        vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
+        self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.behind(first, len(vocabulary))))
+        self.n_tokens = n_tokens
+        if history is not None:
+            self.history_ = history
+        else:
+            self.__dict__.pop("history_", None)
+        self._tell_the_end(settings, len(old))
         return self
 
     def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
@@ -306,7 +397,35 @@ class Fits(Parameters, Encoding):
         >>> BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").truncate(3).vocabulary.merges.tolist()
         [[0, 1]]
         """
-        return learning.truncated(self, n_tokens, by)
+        alphabet, vocabulary, segmenter = self._fitted()
+        n = vocabulary.n_alphabet
+        if by not in ("creation", "idf"):
+            raise ValueError(f"by: expected 'creation' or 'idf', got {quoted(by)}")
+        if positive(n_tokens, "n_tokens") < n:
+            raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
+        if by == "idf":
+            shorter = _rearranged(vocabulary, n_tokens, "closed", self._needs_pairs)
+        else:
+            stay = np.arange(min(n_tokens - n, vocabulary.n_learned))
+            merges = None if vocabulary.merges is None else vocabulary.merges[stay]
+            if merges is not None and merges.size and merges.max() >= n + stay.size:
+                raise ValueError("by: the ids of this vocabulary are not in order of creation; use by='idf'")
+            shorter = vocabulary.select(stay, merges)
+        ids, first = segmenter.token_ids, segmenter.n_first
+        if ids is not None and not first and by == "idf":
+            raise ValueError("by: the ids of this vocabulary are not 0, 1, ...; use by='creation'")
+        other = type(self)(**self.get_params())
+        other.n_tokens = n_tokens
+        made = other._segmenter(alphabet.kind, len(shorter) if ids is None or first else None)
+        if first and segmenter.special is not None and made.special is not None:  # known words of a list moved
+            made = segmenter._replace(token_ids=made.token_ids, special=segmenter.special.with_ids(made.special.ids))
+        elif ids is not None:
+            made = segmenter._replace(token_ids=ids[: len(shorter)])
+        other._adopt(Model(alphabet, shorter, made))
+        history: History | None = getattr(self, "history_", None)
+        if by == "creation" and history is not None and history.counts.size == vocabulary.n_learned:
+            other.history_ = history.first(shorter.n_learned)
+        return other
 
     def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
         """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
@@ -316,3 +435,32 @@ class Fits(Parameters, Encoding):
     def _weighs_by_text(self) -> bool:
         """Whether `_weighed` looks at the corpus."""
         return False
+
+
+def _path_in(docs: Any) -> str | None:
+    """A document that is the name of a file: a single `str`, or the first of a list where all of the first ones are; or None."""
+    first = [docs] if isinstance(docs, str) else docs[:8] if isinstance(docs, (list, tuple)) else []
+    return first[0] if first and all(isinstance(doc, str) and _is_file(doc) for doc in first) else None
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return len(text) < _LONGEST_PATH and os.path.isfile(text)
+    except ValueError:  # a null character
+        return False
+
+
+def _rearranged(vocabulary: Vocabulary, n_tokens: int, trim: str, by_pairs: bool) -> Vocabulary:
+    """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
+    n = vocabulary.n_alphabet
+    merges = vocabulary.merges if by_pairs else None
+    stay = keep_by_weight(vocabulary.weights[n:], merges, n, n_tokens, trim)
+    if merges is None:
+        return vocabulary.select(stay, None)
+    pairs, dangling = renumber(merges, n, stay)
+    if dangling:
+        raise ValueError(
+            f"rules: trim={quoted(trim)} leaves {dangling} parts of pairs that point to removed tokens, as the original does; "
+            "such a vocabulary cannot decode: use trim='closed', or order='creation'"
+        )
+    return vocabulary.select(stay, pairs)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ubpe_numba.coding.coder import Coder
-from ubpe_numba.documents.normalise import Documents
-from ubpe_numba.documents.utf8 import read_documents
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import checked_token, integer
-from ubpe_numba.tokenizers import arguments
+from ubpe_numba.tokenizers.parameters import DEFAULT_RULES, Parameters, same
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.unknown_choice import UnknownChoice, choice_of, hides_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -23,25 +21,9 @@ if TYPE_CHECKING:
     from ubpe_numba.tokenizers.token_names import TokenNames
 
 
-class Fitted(ABC):
+class Fitted(Parameters):
     """The constructor's arguments and the model of a tokenizer; other parts of `Tokenizer` build on it."""
 
-    #: Whether encoding needs the pairs that tokens are made of.
-    _needs_pairs: ClassVar[bool] = True
-    n_tokens: int | None
-    alphabet: Any
-    rules: FitRules | None
-    max_token_length: int | None
-    pretokenizer: Any
-    special_tokens: Any
-    known_words: Any
-    normalizer: Any
-    encoding: str | None
-    break_tokens: Any = None  # as in pickles that older releases wrote
-    stop_tokens: Any = None
-    unknown: Any = "raise"
-    special_first: bool = False
-    n_threads: int | None
     model_: Model
     history_: History
     _made_coder: Coder | None = None
@@ -212,15 +194,12 @@ class Fitted(ABC):
 
     def _encode_params(self) -> dict[str, Any]:
         """The constructor arguments that change how it encodes."""
-        return {"encode": (self.rules or arguments.DEFAULT_RULES).encode}
+        return {"encode": (self.rules or DEFAULT_RULES).encode}
 
     def _unknown(self, unknown: Any) -> UnknownChoice:
         """What becomes of unknown symbols: what a call says, or for None the constructor."""
         alphabet, _, segmenter = self._fitted()
         return choice_of(self.unknown if unknown is None else unknown, alphabet, segmenter.special)
-
-    def _read(self, docs: Any, offsets: Any = None) -> Documents:
-        return read_documents(docs, offsets, self.encoding)
 
     @property
     def _names(self) -> TokenNames:
@@ -380,9 +359,24 @@ class Fitted(ABC):
             raise IndexError(f"token {t}: no token has this id")
         return decoder.arena[decoder.starts[t] : decoder.starts[t + 1]].tobytes()
 
+    def __repr__(self) -> str:
+        size = f": {len(self.model_.vocabulary)} tokens" if "model_" in self.__dict__ else ""
+        return f"{type(self).__name__}({self._arguments_shown()}){size}"
+
     def __eq__(self, other: object) -> bool:
         """Tokenizers of one class are equal if their fingerprints are, and before a fit if their arguments are."""
-        return arguments.equal(self, other) if isinstance(other, Fitted) else NotImplemented
+        if not isinstance(other, Fitted):
+            return NotImplemented
+        mine, yours = self.__dict__.get("model_"), other.__dict__.get("model_")
+        if type(self) is not type(other) or (mine is None) is not (yours is None):
+            return False
+        if mine is None or yours is None:
+            return all(same(value, getattr(other, name)) for name, value in self.get_params().items())
+        if self is other:
+            return True
+        if mine is not yours and not np.array_equal(mine.vocabulary.arena, yours.vocabulary.arena):
+            return False  # without a hash of the whole model
+        return self.fingerprint == other.fingerprint
 
     def __hash__(self) -> int:
         """One of the class: a fit changes what a tokenizer is equal to, and a hash must not change."""

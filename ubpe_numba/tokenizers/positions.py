@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ubpe_numba.documents.counts import Counts, weights_of
+from ubpe_numba.errors import quoted
+from ubpe_numba.runtime.notebook import html_of
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.encoding import Encoding
 
@@ -14,7 +20,6 @@ if TYPE_CHECKING:
     from ubpe_numba.coding.spans import Spans
     from ubpe_numba.coding.usage import Usage
     from ubpe_numba.tokenizers.bounds import LowerBound
-    from ubpe_numba.views.explorer.report import Report
 
 
 class Positions(Encoding, Decoding):
@@ -48,9 +53,15 @@ class Positions(Encoding, Decoding):
         >>> spans.ids.tolist(), spans.starts.tolist(), spans.lengths.tolist(), spans.documents.tolist()
         ([0, 2, 1], [0, 1, 0], [1, 2, 1], [0, 0, 2])
         """
-        from ubpe_numba.tokenizers import places  # here only: encoding need not wait for it
+        from ubpe_numba.coding.spans import spans_of  # here only: encoding need not wait for it
 
-        return places.spans(self, docs, offsets, options)
+        _refuse_offsets(options)
+        docs = list(docs) if hasattr(docs, "__next__") else docs
+        encode: Any = self.encode_batch  # the options differ
+        ids, starts = encode(docs, offsets, return_offsets=True, **options)
+        covers = self.is_lossless and options.get("unknown") in (None, "raise")
+        ends = None if covers else np.diff(self._read(docs, offsets).offsets)
+        return spans_of(ids, starts, self._coder.decoder.lengths, ends)
 
     def find(self, token: int, ids: Any, offsets: Any = None) -> Occurrences:
         """Where one token occurs in encoded documents.
@@ -163,9 +174,24 @@ class Positions(Encoding, Decoding):
         >>> tok.usage(ids=[[3], [1]]).counts.tolist()
         [0, 1, 0, 1]
         """
-        from ubpe_numba.tokenizers import places  # here only, as in `spans`
+        from ubpe_numba.coding.usage import usage_of  # here only, as in `spans`
 
-        return places.usage(self, docs, offsets, ids, sample_weight, options)
+        _refuse_offsets(options)
+        if (docs is None) == (ids is None):
+            raise TypeError("docs: expected either documents or ids=, what they were encoded to")
+        if isinstance(docs, Counts):
+            if sample_weight is not None or offsets is not None:
+                raise TypeError("docs: Counts have offsets and weights of their own")
+            docs, sample_weight = docs.to_lists(), docs.weights
+        if ids is None:
+            encoded = self.encode_batch(docs, offsets, **options)
+        elif options:
+            raise TypeError(f"ids: they are encoded already; unexpected argument {quoted(next(iter(options)))}")
+        else:
+            encoded = self._known(ids, offsets)
+        copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
+        decoder = self._coder.decoder
+        return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)
 
     def lower_bound(
         self,
@@ -261,7 +287,7 @@ class Positions(Encoding, Decoding):
         allowed_special: Any = "all",
         disallowed_special: Any = "none",
         progress: bool | str = "auto",
-    ) -> Report | None:
+    ) -> Any:
         """Make a report of the tokens and of where documents hold them: one HTML file for a browser, without a network.
 
         It has the documents with their tokens in colours, a table of all tokens to search and to sort, of a chosen token its
@@ -317,10 +343,19 @@ class Positions(Encoding, Decoding):
         >>> BPE(4).fit(docs).explore(docs, title="Three symbols", progress=False).title
         'Three symbols'
         """
-        from ubpe_numba.views.explorer.report import explore  # here only: encoding need not wait for it
-
+        explore: Any = import_module("ubpe_numba.views.explorer.report").explore  # it imports this package
         return explore(
             self, docs, offsets, path, title=title, kind=kind, unit=unit, rate=rate, letters=letters, pitches=pitches,
             segmentations=segmentations, max_symbols=max_symbols, unknown=unknown, allowed_special=allowed_special,
             disallowed_special=disallowed_special, progress=progress,
         )  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        """Facts and motifs for a notebook."""
+        return html_of(self, "tokenizer_html")
+
+
+def _refuse_offsets(options: dict[str, Any]) -> None:
+    for name in ("return_offsets", "units"):
+        if name in options:
+            raise TypeError(f"unexpected argument {quoted(name)}")

@@ -17,7 +17,7 @@ from ubpe_numba.fitting.deadline import Deadline
 from ubpe_numba.fitting.learn import learn
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.tokenizers import arguments
+from ubpe_numba.tokenizers.parameters import seconds_of, segments_of
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import Segmenter
@@ -54,14 +54,14 @@ def refined(
     if not isinstance(objective, str) or objective not in SPARE:
         raise ValueError(f"objective: expected {' or '.join(map(repr, SPARE))}, got {quoted(objective)}")
     plan = refine.Plan(*_plan(refine.STARTS, *chosen))
-    deadline = Deadline(arguments.seconds_of(seconds))
+    deadline = Deadline(seconds_of(seconds))
     longest = tok.max_token_length if max_token_length is None else positive(max_token_length, "max_token_length")
     most_edges = _most_edges(memory_limit)
     settings = tok._settings()
     bar = Progress(progress, "refine")
-    uncut, segmenter = arguments.read_corpus(tok, docs, *given)
+    uncut, segmenter = tok._uncut_corpus(docs, *given)
     corpus = segmenter.corpus(uncut, tok.n_threads)
-    ids = arguments.segments_of(corpus, alphabet)
+    ids = segments_of(corpus, alphabet)
     least = 2 if segmenter.pretokenizer is None else 1  # words are short: those that occur once may fill what room is left
     if segmenter.pretokenizer is None or isinstance(docs, Counts):
         looked_at = units.units_of(ids, corpus.document_of, corpus.weights, isinstance(docs, Counts))

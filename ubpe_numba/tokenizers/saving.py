@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import inspect
 import os
 from typing import Any, Self
 
+import numpy as np
+
 from ubpe_numba import formats
+from ubpe_numba.errors import ModelFormatError, shortened
+from ubpe_numba.fitting.history import History
 from ubpe_numba.formats import model_file
-from ubpe_numba.tokenizers import model_files
-from ubpe_numba.tokenizers.parameters import Parameters
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.schema import check_fields
+from ubpe_numba.runtime.warn import warn
+from ubpe_numba.tokenizers.fitted import Fitted
+from ubpe_numba.tokenizers.parameters import NOT_IN_PARAMS
+from ubpe_numba.vocabulary import unknown_choice
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
+from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.unknown_choice import Stand, hides_symbols
 
 
-class Saving(Parameters):
+class Saving(Fitted):
     """`save`, `load` and exchange with the package ubpe."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -47,7 +60,30 @@ class Saving(Parameters):
         >>> sorted(os.listdir(os.path.dirname(path)))
         ['model.json', 'model.npz']
         """
-        model_files.save(self, path)
+        self._save(path)
+
+    def _save(self, path: str | os.PathLike[str], **parts: dict[str, Any]) -> None:
+        """Write a model file with further `parts`."""
+        model = self._fitted()
+        settings = self._settings()
+        self._unknown(None)  # which a user may have set since; errors are as of `encode`
+        params: dict[str, Any] = {k: v for k, v in self.get_params().items() if k not in NOT_IN_PARAMS}
+        params |= {"n_tokens": None if self.n_tokens is None else settings.n_tokens, "rules": dataclasses.asdict(settings.rules)}
+        if self.max_token_length is not None:
+            params["max_token_length"] = settings.longest
+        if "n_candidates" in params:
+            params["n_candidates"] = settings.n_candidates
+        if isinstance(params.get("token_weights"), np.ndarray):
+            params["token_weights"] = params["token_weights"].tolist()
+        unknown = unknown_choice.state_of(params.pop("unknown"))
+        if unknown != "raise":
+            params["unknown"] = unknown
+        state = {"tokenizer": type(self).__name__, "params": params, **model.state()}
+        if hasattr(self, "history_"):
+            state["history"] = self.history_.state(model.vocabulary)
+        n_bytes = model_file.save(path, {**state, **parts})
+        if (most := max(model.alphabet.size, model.vocabulary.arena.size)) > model_file.claimable(n_bytes):
+            warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None, max_symbols: int | None = None) -> Self:
@@ -99,7 +135,34 @@ class Saving(Parameters):
         cls, where: str, state: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None = None
     ) -> Self:
         """A tokenizer from what a file of so many bytes holds."""
-        return model_files.loaded(cls, where, state, n_bytes, n_threads, max_symbols)
+        make: Any = class_of(state["tokenizer"]) if inspect.isabstract(cls) else cls  # the constructors differ
+        tok: Self = make(n_threads=n_threads)
+        thread_pool.resolve(n_threads)  # raises for the argument, or for the environment, before the file is looked into
+        if state["tokenizer"] != type(tok).__name__:
+            name = shortened(state["tokenizer"], 40)
+            raise ModelFormatError(f"{where}: a {name}, not a {cls.__name__}: use {name}.load, or Tokenizer.load for any of them")
+        at_most = model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
+        try:
+            params = {"unknown": "raise", **state["params"]}
+            check_fields(params, [name for name in tok.get_params() if name not in NOT_IN_PARAMS], "params")
+            rules = params["rules"]
+            if not isinstance(rules, dict):
+                raise ModelFormatError("rules: expected an object")
+            check_fields(rules, [field.name for field in dataclasses.fields(FitRules)], "rules")
+            tok.set_params(**{**params, "rules": FitRules(**rules), "unknown": unknown_choice.from_state(params["unknown"])})
+            tok._settings()
+            model = Model.from_state(state, at_most)
+            tok._take(model)
+            if "history" in state:
+                tok.history_ = History.from_state(state["history"], model.vocabulary)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(f"{where}: {error}") from error
+        if (cutter := model.segmenter.pretokenizer) is not None and cutter.unicode:
+            then = next(part["unicode"] for part in (state["text"].get(n) for n in ("pretokenizer", "python_pattern")) if part)
+            if then != cutter.unicode:
+                told = f"{where}: cuts text by Unicode {shortened(then, 40)}, and here is {cutter.unicode}"
+                warn(f"{told}: rare characters may be cut differently")
+        return tok
 
     def _unk_token(self, given: Any, symbols: bool = True) -> Any:
         """The argument `unk_token` of an export, by default the special token or, with `symbols`, the symbol of `unknown`."""
@@ -119,7 +182,23 @@ class Saving(Parameters):
     @classmethod
     def _imported(cls, model: Model, params: dict[str, Any]) -> Self:
         """A tokenizer with a model of another library; errors are those of a file that is not valid."""
-        return model_files.imported(cls, model, params)
+        make: Any = cls  # the constructors differ
+        try:
+            tok: Self = make(**{"n_tokens": len(model.vocabulary), **params})
+            tok._settings()
+            tok._take(model)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+        return tok
+
+    def _take(self, model: Model) -> None:
+        """Become fitted with a model from elsewhere, and set the constructor's arguments to match."""
+        segmenter = model.segmenter
+        self.pretokenizer, self.encoding, self.normalizer = segmenter.pretokenizer, segmenter.encoding, segmenter.normalizer
+        self.special_first = segmenter.n_first > 0
+        self.special_tokens, self.known_words = _words(segmenter, model.vocabulary.offsets.size - 1)
+        self.break_tokens, self.stop_tokens = (None, None) if segmenter.lone is None else segmenter.lone.arguments()
+        self._adopt(model)
 
     @classmethod
     def from_published(cls, text: str, kind: str | None = None) -> Self:
@@ -155,7 +234,7 @@ class Saving(Parameters):
         n_tokens, model = formats.published_ubpe.read(text, kind, cls._needs_pairs)
         make: Any = cls  # the constructors differ
         tokenizer: Self = make(n_tokens, rules=FitRules(encode="batch"))
-        model_files.take(tokenizer, model)
+        tokenizer._take(model)
         return tokenizer
 
     def to_published(self) -> str:
@@ -183,3 +262,29 @@ class Saving(Parameters):
         '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
         """
         return formats.published_ubpe.write(self._fitted(), self._needs_pairs)
+
+
+#: The module of each class that model files name; modules are imported when their class is needed, since they import this one.
+_MODULES = {"BPE": "bpe", "UBPEClassic": "bpe", "UBPE": "ubpe"}
+
+
+def class_of(name: str) -> Any:
+    """The class that a model file names; `BPE` for an unknown name, which its `load` then refuses."""
+    name = name if name in _MODULES else "BPE"
+    return getattr(importlib.import_module(f"ubpe_numba.tokenizers.{_MODULES[name]}"), name)
+
+
+def _words(segmenter: Segmenter, size: int) -> tuple[Any, Any]:
+    """The arguments `special_tokens` and `known_words`: lists if that gives the same ids, else mappings."""
+    special, n_first = segmenter.special, segmenter.n_first
+    if special is None:
+        return None, None
+    parts: list[Any] = []
+    for known in (False, True):
+        parts.append({w: int(i) for w, i, k in zip(special.words, special.ids, special.always, strict=True) if bool(k) is known})
+    if n_first:
+        behind = list(range(n_first + size, size + len(special.words)))
+        return list(parts[0]), (list(parts[1]) if [*parts[1].values()] == behind else parts[1]) or None
+    if [*parts[0].values(), *parts[1].values()] == list(range(size, size + len(special.words))):
+        parts = [list(part) for part in parts]
+    return parts[0] or None, parts[1] or None

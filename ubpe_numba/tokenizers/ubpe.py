@@ -27,8 +27,9 @@ from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.progress import Progress
 from ubpe_numba.runtime.warn import warn
-from ubpe_numba.tokenizers import arguments, refining
+from ubpe_numba.tokenizers import refining
 from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.tokenizers.parameters import segments_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
@@ -165,7 +166,7 @@ class UBPE(Tokenizer):
             return vocabulary
         from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
 
-        counts, ids = token_counts(vocabulary), arguments.segments_of(corpus, alphabet)
+        counts, ids = token_counts(vocabulary), segments_of(corpus, alphabet)
         found = likeliest(ids, corpus, vocabulary, counts, _ROUNDS, self.n_threads, progress, _by_path(self.objective))
         return _writable(found) if self.objective == "tokenizers" else found
 
@@ -373,7 +374,7 @@ class UBPE(Tokenizer):
 
         bar = Progress(progress, "reweight")
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
-        ids = arguments.segments_of(corpus, alphabet)
+        ids = segments_of(corpus, alphabet)
         other = UBPE(**self.get_params())
         if weights == "likelihood":
             objective = self.objective if self.objective in _BY_PROBABILITY else "likelihood"
