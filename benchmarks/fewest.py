@@ -30,7 +30,7 @@ import ubpe_numba
 from ubpe_numba import BPE, UBPE, Ragged, Vocabulary
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.fitting.neighbours import exchanged
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 
 _LONGEST_KMER = 16
 

@@ -26,7 +26,7 @@ from ubpe_numba.fitting.learn import fit
 from ubpe_numba.fitting.loop import Merges, Settings
 from ubpe_numba.fitting.messages import Part, together
 from ubpe_numba.fitting.remote_loop import fit_remotely
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.vocabulary import Vocabulary

@@ -19,7 +19,7 @@ from ubpe_numba.fitting.kernels import index
 from ubpe_numba.fitting.loop import Merges, Settings
 from ubpe_numba.fitting.remote_loop import fit_remotely
 from ubpe_numba.fitting.remote_shards import RemoteShards
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 Docs = Sequence[Sequence[int]]

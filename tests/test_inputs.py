@@ -21,7 +21,7 @@ import pytest
 
 import ubpe_numba
 from ubpe_numba import BPE
-from ubpe_numba.runtime import thread_pool, worker_threads
+from ubpe_numba.runtime import thread_pool
 from ubpe_numba.tokenizers import decoding
 
 PACKAGE = pathlib.Path(ubpe_numba.__file__).parent.parent
@@ -141,10 +141,10 @@ def test_greenlets_are_given_no_work(library: str, monkeypatch: pytest.MonkeyPat
 
     greenlet.__module__ = library
     monkeypatch.setattr(_thread, "start_new_thread", greenlet)
-    assert worker_threads.are_green()
+    assert thread_pool.are_green()
     assert thread_pool.run(work, chunks, 2) == [1, 2, 3]  # though there are threads from before
     assert thread_pool.together(lambda: work(0, 9), lambda me: work(0, me), lambda: None, 2) == 9
-    assert worker_threads.apart(lambda: work(0, 5)) == 5
+    assert thread_pool.apart(lambda: work(0, 5)) == 5
     assert used == {here}
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import ubpe_numba
 from ubpe_numba import UBPE
-from ubpe_numba.runtime.kernel_cache import kernel_sources
+from ubpe_numba.runtime.compiler.cache import kernel_sources
 
 PACKAGE = pathlib.Path(ubpe_numba.__file__).parent
 POSIX = sys.platform != "win32"
@@ -29,7 +29,7 @@ PRELUDE = """
 import hashlib, os, pathlib, pickle, signal, sys, threading, time, warnings
 import numpy as np
 from ubpe_numba import BPE, UBPE, UBPEClassic, ModelFormatError, UnknownSymbolError, UnknownTokenError
-from ubpe_numba.runtime import thread_pool, worker_threads
+from ubpe_numba.runtime import thread_pool
 
 def corpus(n=12_000, documents=30, top=40, seed=0):
     x = np.minimum(np.random.default_rng(seed).zipf(1.4, n), top).astype(np.int64)
@@ -171,7 +171,7 @@ def test_the_number_of_threads_changes_nothing(warm: Warm) -> None:
                 os.environ["UBPE_NUM_THREADS"] = str(n)
                 found.add(digest(three()[i].fit(docs), docs))
             assert len(found) == 1, found
-        print(sorted(size for _, size in worker_threads._groups))
+        print(sorted(size for _, size in thread_pool._groups))
         """,
         warm.cache,
     )
@@ -254,11 +254,11 @@ if POSIX:
             docs = corpus(300_000, 40)
             tokenizer = BPE(200, n_threads=2).fit(docs)
             expected = tokenizer.encode_batch(docs)
-            assert worker_threads._groups
+            assert thread_pool._groups
             def work():
                 ids = tokenizer.encode_batch(docs)
                 assert np.array_equal(ids.values, expected.values) and np.array_equal(ids.offsets, expected.offsets)
-                assert list(worker_threads._groups) == [(os.getpid(), 2)]
+                assert list(thread_pool._groups) == [(os.getpid(), 2)]
             def grandchild():
                 work()
                 assert wait(child(work)) == 0
@@ -368,7 +368,7 @@ if POSIX:
         run(
             """
             from numba.core.compiler_lock import global_compiler_lock
-            import ubpe_numba.runtime.jit
+            import ubpe_numba.runtime.compiler
             held, go = threading.Event(), threading.Event()
             def hold():
                 with global_compiler_lock:
@@ -404,8 +404,8 @@ def threads():
 
 def work(tokenizer, docs):
     ids = tokenizer.encode_batch(docs)
-    from ubpe_numba.runtime import worker_threads
-    sizes = [size for pid, size in worker_threads._groups if pid == os.getpid()]
+    from ubpe_numba.runtime import thread_pool
+    sizes = [size for pid, size in thread_pool._groups if pid == os.getpid()]
     return ids.values.tobytes(), ids.offsets.tobytes(), tokenizer.fingerprint, sizes
 
 if __name__ == "__main__":
@@ -644,7 +644,7 @@ CHANGES = {
 
 def test_every_folder_of_kernels_has_a_change() -> None:
     folders = {file.parent.relative_to(PACKAGE).as_posix() for file in kernel_sources()}
-    assert folders - {"runtime"} == CHANGES.keys()
+    assert folders - {"runtime/compiler"} == CHANGES.keys()
 
 
 @pytest.mark.parametrize("folder", CHANGES)
@@ -669,7 +669,7 @@ def test_a_changed_file_is_compiled_anew(tmp_path: pathlib.Path, folder: str) ->
 
     assert printed() == before
     kernels = intact(tmp_path / "cache")
-    file.write_text(f"{original}\n\nfrom ubpe_numba.runtime.jit import helper, kernel\n\n\n{function}\n")
+    file.write_text(f"{original}\n\nfrom ubpe_numba.runtime.compiler import helper, kernel\n\n\n{function}\n")
     assert printed() == after
     more = intact(tmp_path / "cache")
     assert kernels.items() < more.items()
@@ -686,7 +686,7 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
         sys.path.append({str(pathlib.Path(__file__).parent)!r})
         from kernel_modules import kernel_modules
         from ubpe_numba import FitRules, Ragged
-        from ubpe_numba.runtime.kernel_cache import _KernelCache
+        from ubpe_numba.runtime.compiler.cache import _KernelCache
         base = np.concatenate(corpus(6000, top=100))
         offsets = np.arange(0, 6001, 300)
         folder = pathlib.Path({str(tmp_path)!r})

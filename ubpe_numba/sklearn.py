@@ -4,7 +4,7 @@
 go into pipelines and searches as scikit-learn's own estimators do.
 """
 
-from ubpe_numba.runtime.extras import require
+from ubpe_numba.runtime.lazy import require
 
 require("scipy", "ubpe_numba.sklearn", "sklearn")
 require("sklearn", "ubpe_numba.sklearn", "sklearn", "scikit-learn")

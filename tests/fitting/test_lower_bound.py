@@ -20,7 +20,7 @@ from ubpe_numba.fitting.kernels import certified_sums, occurrences, shares, symb
 from ubpe_numba.fitting.lower_bound import Bound, distinct_segments, lower_bound
 from ubpe_numba.fitting.places import Places, n_edges
 from ubpe_numba.fitting.substrings import Substrings
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 
 QUIET = Progress(False)
 documents = st.lists(st.lists(st.integers(0, 2), max_size=9), min_size=1, max_size=5)

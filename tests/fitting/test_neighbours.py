@@ -13,7 +13,7 @@ from reference.refine import worth
 
 from ubpe_numba import Ragged, Vocabulary
 from ubpe_numba.fitting import neighbours
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 
 
 @given(st.data(), tables())

@@ -20,7 +20,7 @@ from ubpe_numba.fitting import loop, remote_loop, run_rounds
 from ubpe_numba.fitting.engine import InProcess
 from ubpe_numba.fitting.host import Host
 from ubpe_numba.fitting.remote_loop import fit_remotely
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 

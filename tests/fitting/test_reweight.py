@@ -31,7 +31,7 @@ from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.fitting import reweight
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 
 DOCS = ["abab abba", "baab abab", "abc", "", "ccab abab", "cab abc"]
 

@@ -15,7 +15,7 @@ from ubpe_numba import Ragged
 from ubpe_numba.fitting.kernels import substrings as kernels
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.runtime.tables import automaton
-from ubpe_numba.runtime.tables.edges import EDGE
+from ubpe_numba.runtime.tables.trie import EDGE
 
 SIZES = st.sampled_from([1, 2, 3, 5, 300, 2**31])
 ALL = 10**9

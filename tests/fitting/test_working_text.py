@@ -19,7 +19,7 @@ from ubpe_numba.fitting import loop as fitting
 from ubpe_numba.fitting import shards as cutting
 from ubpe_numba.fitting import working_text as shards
 from ubpe_numba.fitting.kernels import index as shard_index
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 SHARDS = (1, 2, 3, 8, 16)

@@ -24,7 +24,7 @@ from reference import lower_bound as reference
 
 from ubpe_numba import Ragged
 from ubpe_numba.fitting.lower_bound import distinct_segments, lower_bound
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 
 _VOCABULARIES = 4000  # that are tried at most
 

@@ -156,7 +156,7 @@ def main() -> int:
         return 0
     equivalent = {one["key"] for one in tomllib.loads(EQUIVALENT.read_text()).get("mutant", [])}
     sys.path.insert(0, str(ROOT))
-    from ubpe_numba.runtime import kernel_cache
+    from ubpe_numba.runtime.compiler import cache
 
     done = {line["key"] for line in map(json.loads, args.out.read_text().splitlines())} if args.out.exists() else set()
     with (
@@ -165,7 +165,7 @@ def main() -> int:
         ThreadPoolExecutor(args.jobs) as pool,
     ):
         reached = Reached.load(args.reached) if args.reached else None
-        runner = Runner(pathlib.Path(folder), args.jobs, kernel_cache._stamp(), args.seconds, reached)
+        runner = Runner(pathlib.Path(folder), args.jobs, cache._stamp(), args.seconds, reached)
         for line in pool.map(runner.run, [mutant for mutant in chosen if mutant.key not in done]):
             print(json.dumps(line), file=out, flush=True)
             print(f"{line['outcome']:9} {line['seconds']:4} s  {line['key']}  {line['by']}", flush=True)

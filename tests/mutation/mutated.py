@@ -15,11 +15,11 @@ from typing import Any
 import hypothesis
 import pytest
 
-from ubpe_numba.runtime import kernel_cache
+from ubpe_numba.runtime.compiler import cache
 
 _TASK = json.loads(os.environ.get("UBPE_MUTANT", "null"))
 _STARTED = time.monotonic()
-_attach = kernel_cache.attach
+_attach = cache.attach
 
 
 def _attach_unless_mutated(dispatcher: Any) -> Any:
@@ -27,8 +27,8 @@ def _attach_unless_mutated(dispatcher: Any) -> Any:
 
 
 if _TASK is not None:
-    kernel_cache.attach = _attach_unless_mutated
-    kernel_cache._stamp = lambda: _TASK["stamp"]  # type: ignore[assignment]
+    cache.attach = _attach_unless_mutated
+    cache._stamp = lambda: _TASK["stamp"]  # type: ignore[assignment]
 
 
 def pytest_configure() -> None:

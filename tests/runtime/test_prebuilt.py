@@ -11,7 +11,7 @@ import sys
 import pytest
 from llvmlite import binding as llvm
 
-from ubpe_numba.runtime import prebuilt
+from ubpe_numba.runtime.compiler import cache, prebuilt
 
 USE = """
 from ubpe_numba import BPE
@@ -47,7 +47,7 @@ def use(packages: pathlib.Path, cache: pathlib.Path, before: str = "") -> tuple[
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A folder with a package of the kernels of one script."""
-    processor, needed = prebuilt._TARGETS.get(platform.machine().lower(), (None, ()))
+    processor, needed = cache.TARGETS.get(platform.machine().lower(), (None, ()))
     has = llvm.get_host_cpu_features() if needed else {}
     if processor is None or not all(has.get(f) for f in needed):
         pytest.skip("no package can be built for this processor")
@@ -69,7 +69,7 @@ def test_without_the_package_kernels_are_compiled(tmp_path: pathlib.Path) -> Non
     "before",
     [
         "import numba; numba.__version__ = '0.0'",
-        "from ubpe_numba.runtime import prebuilt as p; p._TARGETS = {m: (t, ('x',)) for m, (t, _) in p._TARGETS.items()}",
+        "from ubpe_numba.runtime.compiler import cache as c; c.TARGETS = {m: (t, ('x',)) for m, (t, _) in c.TARGETS.items()}",
         "import platform; platform.machine = lambda: 'toaster'",
         "from numba.core import config; config.CPU_NAME = 'x86-64'",
     ],
@@ -79,9 +79,9 @@ def test_what_does_not_fit_is_not_used(packages: pathlib.Path, tmp_path: pathlib
 
 
 def test_damaged_files_give_one_warning(packages: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    folder = tmp_path / prebuilt.PACKAGE
+    folder = tmp_path / cache.PACKAGE
     folder.mkdir()
     (folder / "__init__.py").touch()
-    for file in (packages / prebuilt.PACKAGE).glob("*.nbc"):
+    for file in (packages / cache.PACKAGE).glob("*.nbc"):
         (folder / file.name).write_bytes(file.read_bytes()[:-1])
     assert use(tmp_path, tmp_path / "cache") == (True, 1)

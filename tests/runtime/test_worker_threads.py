@@ -13,7 +13,7 @@ from types import FrameType
 
 import pytest
 
-from ubpe_numba.runtime import thread_pool, worker_threads
+from ubpe_numba.runtime import thread_pool
 
 PATIENCE = 60  # seconds, after which a thread is taken to hang
 
@@ -63,7 +63,7 @@ def together() -> object:
 
 
 def apart() -> object:
-    return worker_threads.apart(lambda: 5)
+    return thread_pool.apart(lambda: 5)
 
 
 # one that comes in the callback of a weak reference, such as the threads of `threading` have, Python reports and drops
@@ -94,7 +94,7 @@ def test_a_ctrl_c_anywhere_leaves_the_threads_at_work(
 
 
 def test_a_ctrl_c_while_threads_are_started_leaves_none_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_threads, "_groups", {})
+    monkeypatch.setattr(thread_pool, "_groups", {})
     before = set(threading.enumerate())
     start = threading.Thread.start
 
@@ -114,7 +114,7 @@ def test_a_ctrl_c_while_threads_are_started_leaves_none_behind(monkeypatch: pyte
 
 
 def test_without_threads_the_caller_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_threads, "_groups", {})
+    monkeypatch.setattr(thread_pool, "_groups", {})
     callers = []
 
     def refuse(thread: threading.Thread) -> None:
@@ -153,12 +153,12 @@ def test_errors_wait_for_the_others_and_nested_work_is_done_at_once() -> None:
 
 def test_a_task_is_worked_on_or_cancelled_but_not_both() -> None:
     done: SimpleQueue[object] = SimpleQueue()
-    task = worker_threads.Task(lambda: 3, done)
+    task = thread_pool.Task(lambda: 3, done)
     assert task.cancel()
     assert not task.cancel()
     task.work()
     assert done.empty()
-    task = worker_threads.Task(lambda: 3, done)
+    task = thread_pool.Task(lambda: 3, done)
     task.work()
     assert not task.cancel()
     assert done.get() is task
@@ -178,8 +178,8 @@ def test_a_thread_that_waits_keeps_no_result() -> None:
 
 
 def test_groups_retire_with_their_tasks_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    groups: dict[tuple[int, int], worker_threads.Group] = {}
-    monkeypatch.setattr(worker_threads, "_groups", groups)
+    groups: dict[tuple[int, int], thread_pool.Group] = {}
+    monkeypatch.setattr(thread_pool, "_groups", groups)
     hold, ended = threading.Event(), []
 
     def wait() -> None:

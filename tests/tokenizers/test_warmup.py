@@ -11,7 +11,7 @@ import pytest
 from kernel_modules import kernel_modules
 
 import ubpe_numba
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 
 
 def forms(dispatcher: Any) -> set[tuple[str, ...]]:

@@ -18,7 +18,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable
-from ubpe_numba.runtime.cached_property import cached_property
+from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.segmenter import Segmenter

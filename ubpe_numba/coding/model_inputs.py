@@ -18,7 +18,7 @@ from ubpe_numba.documents.normalise import has_bytes
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
-from ubpe_numba.runtime.extras import require
+from ubpe_numba.runtime.lazy import require
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.template import Template, id_of
 

@@ -15,8 +15,8 @@ from ubpe_numba.coding.kernels.by_pairs import PairTables
 from ubpe_numba.coding.kernels.by_rank import RankTables
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
-from ubpe_numba.runtime.cached_property import cached_property
-from ubpe_numba.runtime.tables.edges import EDGE
+from ubpe_numba.runtime.lazy import cached_property
+from ubpe_numba.runtime.tables.trie import EDGE
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 

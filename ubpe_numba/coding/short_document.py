@@ -2,7 +2,7 @@
 
 `encode` of twenty bytes spends a microsecond in kernels. The general path (coder.py) takes twenty: it finds out what it got,
 makes arrays to be thrown away, and numba asks every array for its type. Here all arrays but the result are made beforehand, and
-kernels are called directly (`runtime.jit.direct`).
+kernels are called directly (`runtime.compiler.direct`).
 
 There are no rules here and no errors. Whatever is unusual (another type, a special token in the text, an unknown symbol, a longer
 document) is answered with None, and the general path treats it. So a call reads the document onto a desk, runs the kernels, and
@@ -33,7 +33,7 @@ from ubpe_numba.coding.kernels import decode as decode_kernels
 from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
 from ubpe_numba.documents.normalise import code_points
 from ubpe_numba.documents.utf8 import utf8_document
-from ubpe_numba.runtime.jit import direct
+from ubpe_numba.runtime.compiler import direct
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 

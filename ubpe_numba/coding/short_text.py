@@ -12,7 +12,7 @@ import numpy as np
 from ubpe_numba.coding.kernels.encode_words import SPARE, encode_words
 from ubpe_numba.coding.short_document import LONGEST, Desks
 from ubpe_numba.coding.word_encoder import WordEncoder
-from ubpe_numba.runtime.jit import direct
+from ubpe_numba.runtime.compiler import direct
 from ubpe_numba.text import cut
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.model import Model

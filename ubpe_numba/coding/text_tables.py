@@ -6,8 +6,7 @@ import numpy as np
 
 from ubpe_numba.coding.kernels import text_tables as kernels
 from ubpe_numba.coding.kernels.text_tables import TextTables
-from ubpe_numba.runtime.tables.byte_trie import NODES, byte_trie
-from ubpe_numba.runtime.tables.pair_buckets import NOBODY, pair_buckets
+from ubpe_numba.runtime.tables.packed import NOBODY, NODES, byte_trie, pair_buckets
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 

@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.runtime.extras import require
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.lazy import require
+from ubpe_numba.runtime.messages import Progress
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed

@@ -28,7 +28,7 @@ from ubpe_numba.distributed.partial_counts import Counted, add, count_part, done
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.documents.counts import Counts, count_documents
 from ubpe_numba.runtime.arrays import describe, positive
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
 

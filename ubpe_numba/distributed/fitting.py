@@ -25,7 +25,7 @@ from ubpe_numba.fitting.messages import Part, Span, together
 from ubpe_numba.fitting.remote_loop import check_rules, fit_remotely
 from ubpe_numba.fitting.remote_shards import ask_at_first
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
 

@@ -22,7 +22,7 @@ from ubpe_numba.distributed.table_files import NewColumn, batches_of, slices_of,
 from ubpe_numba.distributed.target_folder import TargetFolder, write_part
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import describe, offsets_of
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ubpe_numba.documents.samples import (
 from ubpe_numba.documents.scales import Number, Scale, scale_of
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, positive
-from ubpe_numba.runtime.cached_property import cached_property
+from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.runtime.schema import check_fields
 
 __all__ = ["Quantization"]

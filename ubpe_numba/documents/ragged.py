@@ -28,7 +28,7 @@ from ubpe_numba.runtime.arrays import (
     places_of,
     plain,
 )
-from ubpe_numba.runtime.extras import require
+from ubpe_numba.runtime.lazy import require
 from ubpe_numba.runtime.notebook import html_of
 
 __all__ = ["Ragged"]

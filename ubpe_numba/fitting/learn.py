@@ -15,7 +15,7 @@ from ubpe_numba.fitting.memory_limit import Memory
 from ubpe_numba.fitting.run_rounds import run_rounds
 from ubpe_numba.fitting.shards import cut
 from ubpe_numba.fitting.working_text import ROOM, WorkingText
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 

@@ -11,7 +11,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.learn import fit
 from ubpe_numba.fitting.loop import Settings
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 

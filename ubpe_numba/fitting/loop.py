@@ -25,7 +25,7 @@ from ubpe_numba.fitting.all_shards import AllShards
 from ubpe_numba.fitting.kernels import index, rounds
 from ubpe_numba.fitting.kernels import pair_counts as d
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.runtime.tables.pairs import EMPTY
 from ubpe_numba.vocabulary.rules import FitRules
 

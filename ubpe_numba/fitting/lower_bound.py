@@ -22,7 +22,7 @@ from ubpe_numba.fitting.kernels import certified_sums, shares, symbol_prices
 from ubpe_numba.fitting.places import Places, is_cut, lattice_of
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 
 _TAUS = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)  # tokens: how much an edge exceeds until it counts fully
 _ALL = 2_000_000  # edges: with more than so many, a stage looks only at candidates that exceed by a share of what the n-th does,

@@ -18,7 +18,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.kernels import token_losses
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import writable
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.runtime.tables import trie
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 

@@ -25,7 +25,7 @@ from ubpe_numba.fitting.kernels import other_paths
 from ubpe_numba.fitting.neighbours import sizes_down
 from ubpe_numba.fitting.reweight import LEAST, likeliest, logarithms, probabilities
 from ubpe_numba.runtime.arrays import writable
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _STAY = 0.75  # of the tokens, in a step

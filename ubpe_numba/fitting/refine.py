@@ -23,7 +23,7 @@ from ubpe_numba.fitting.neighbours import exchanged
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.fitting.swap_search import Goal, SwapSearch, largest
 from ubpe_numba.fitting.units import Units
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 
 #: What the search can begin with; by the last one there is none.

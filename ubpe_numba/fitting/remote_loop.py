@@ -13,7 +13,7 @@ from ubpe_numba.fitting.loop import CorpusSize, Loop, Merges, Room, Settings
 from ubpe_numba.fitting.messages import Part, Setup
 from ubpe_numba.fitting.remote_shards import RemoteShards
 from ubpe_numba.fitting.run_rounds import run_rounds
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 _PAUSE = 0.1  # seconds between two looks at the progress

@@ -20,7 +20,7 @@ from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.usage import usage_in
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.token_weights import token_counts
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 

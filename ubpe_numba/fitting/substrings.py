@@ -11,7 +11,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.kernels import substrings as kernels
 from ubpe_numba.runtime.arrays import offsets_of, places_of, writable
 from ubpe_numba.runtime.tables import automaton
-from ubpe_numba.runtime.tables.edges import EDGE
+from ubpe_numba.runtime.tables.trie import EDGE
 
 log = logging.getLogger("ubpe_numba")
 

@@ -30,7 +30,7 @@ from ubpe_numba.formats.post_processor import PostProcessor
 from ubpe_numba.formats.special_order import are_first, special_tokens_first
 from ubpe_numba.formats.unknown_token import check_with_unknown, loss_of, texts_with_unknown, unk_token_of
 from ubpe_numba.formats.wordpiece import Words
-from ubpe_numba.runtime.extras import require
+from ubpe_numba.runtime.lazy import require
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.stretches import SpecialChoice
 

@@ -13,7 +13,7 @@ import numpy as np
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.kernels.last_merges import enter_ranks, last_merges
 from ubpe_numba.formats.name_pairs import NamePairs
-from ubpe_numba.runtime.cached_property import cached_property
+from ubpe_numba.runtime.lazy import cached_property
 
 #: Limit of the steps to find the pairs of tokens, the square of the length for each: some tenth of a second. In real files
 #: the sum is up to 13 million (Llama 4, o200k).

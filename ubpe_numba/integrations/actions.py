@@ -26,9 +26,9 @@ from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
 from ubpe_numba.formats import model_file
 from ubpe_numba.integrations.action_chunks import as_blocks, without_torch
 from ubpe_numba.runtime.arrays import describe, integer, offsets_of, places_of, positive
-from ubpe_numba.runtime.extras import require
+from ubpe_numba.runtime.lazy import require
+from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import check_fields
-from ubpe_numba.runtime.warn import warn
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import BPE
 from ubpe_numba.tokenizers.load import TOKENIZERS

@@ -18,8 +18,8 @@ import numpy as np
 from ubpe_numba.documents.normalise import code_points, text_of
 from ubpe_numba.errors import quoted, shortened
 from ubpe_numba.runtime.arrays import distinct
-from ubpe_numba.runtime.extras import require
-from ubpe_numba.runtime.warn import warn
+from ubpe_numba.runtime.lazy import require
+from ubpe_numba.runtime.messages import warn
 from ubpe_numba.text.cut import PATTERNS, scan
 from ubpe_numba.text.metaspace import MarkCuts
 from ubpe_numba.text.pattern_time import may_take_long, seconds, too_long

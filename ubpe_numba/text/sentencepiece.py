@@ -15,8 +15,7 @@ import numpy as np
 
 from ubpe_numba.documents.normalise import text_of
 from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.runtime.tables.edges import EDGE
-from ubpe_numba.runtime.tables.trie import trie_of
+from ubpe_numba.runtime.tables.trie import EDGE, trie_of
 from ubpe_numba.text.kernels import sentencepiece as kernels
 from ubpe_numba.text.kernels.clusters import by_clusters
 

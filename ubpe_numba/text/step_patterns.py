@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from ubpe_numba.errors import quoted, shortened
-from ubpe_numba.runtime.extras import require
+from ubpe_numba.runtime.lazy import require
 from ubpe_numba.text.pattern_size import size_of
 
 __all__ = ["Budget", "as_regex", "check_size", "compiled", "oniguruma", "pattern_of"]

@@ -11,7 +11,7 @@ import numpy as np
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting import lower_bound as bounds
 from ubpe_numba.runtime.arrays import positive
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.parameters import seconds_of, segments_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 

@@ -17,8 +17,7 @@ from ubpe_numba.fitting.learn import learn
 from ubpe_numba.fitting.learn_more import learn_more
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime.arrays import positive
-from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.runtime.warn import warn
+from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.encoding import Encoding
 from ubpe_numba.tokenizers.parameters import DEFAULT_RULES
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet

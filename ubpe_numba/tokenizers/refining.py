@@ -16,7 +16,7 @@ from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.deadline import Deadline
 from ubpe_numba.fitting.learn import learn
 from ubpe_numba.runtime.arrays import positive
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.parameters import seconds_of, segments_of
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model

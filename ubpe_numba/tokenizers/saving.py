@@ -16,8 +16,8 @@ from ubpe_numba.fitting.history import History
 from ubpe_numba.formats import model_file
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import check_fields
-from ubpe_numba.runtime.warn import warn
 from ubpe_numba.tokenizers.fitted import Fitted
 from ubpe_numba.tokenizers.parameters import NOT_IN_PARAMS
 from ubpe_numba.vocabulary import unknown_choice

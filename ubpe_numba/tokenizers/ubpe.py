@@ -25,8 +25,7 @@ from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.files import write_atomically
-from ubpe_numba.runtime.progress import Progress
-from ubpe_numba.runtime.warn import warn
+from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers import refining
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.parameters import segments_of

@@ -18,7 +18,7 @@ from ubpe_numba.fitting.remote_loop import fit_remotely
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.formats.protobuf import field
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic

@@ -24,7 +24,7 @@ from llvmlite import binding as llvm
 
 from ubpe_numba import __version__
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.verification.cases import PARTS, Part
 
 DIGESTS = "digests.json"

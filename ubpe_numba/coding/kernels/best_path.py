@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
 #: The best tail of a position: what it weighs, in fixed point, and its tokens.

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel, kernel_with_scratch
+from ubpe_numba.runtime.compiler import helper, kernel, kernel_with_scratch
 from ubpe_numba.runtime.machine.intrinsics import trailing_zeros
 from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
 

@@ -38,10 +38,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.kernels.long_runs import LONG_RUN, RUN_HEAD, longest_from, longest_in_run, note_run
-from ubpe_numba.runtime.jit import helper, kernel, section
-from ubpe_numba.runtime.tables.edges import edge_key, find_edge
+from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
-from ubpe_numba.runtime.tables.trie import NONE
+from ubpe_numba.runtime.tables.trie import NONE, edge_key, find_edge
 
 NEVER = np.int64(1) << 40  # more than any id
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 from ubpe_numba.runtime.tables.automaton import longest_match, next_state
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 
 
 @kernel

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.machine.intrinsics import copy32
 
 SLOT = 32  # bytes of a token that are kept apart, and its size: 31 bytes or 7 int32

@@ -20,7 +20,7 @@ import numpy as np
 from ubpe_numba.coding.kernels.long_words import encode_long_word
 from ubpe_numba.coding.kernels.merge_words import AGAIN, FIRSTS, MISS, MOST, NOT_HERE, ROW, ROWS, SLOT, copy_ids, merge_words
 from ubpe_numba.coding.kernels.word_cache import LONG, bucket_of_short, line_of_long
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.machine.byte_words import SHORT, key_of_short
 from ubpe_numba.runtime.machine.intrinsics import address, load32, load64, prefetch_at, store32, store64
 from ubpe_numba.runtime.machine.vectors import copy_16_bytes

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import gain_of
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 
 TAIL = np.dtype(
     [

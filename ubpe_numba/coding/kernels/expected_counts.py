@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.coding.kernels.path_sums import first_heads, pop_head, push_head, scaled, sum_block, sum_tails
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 
 
 @kernel

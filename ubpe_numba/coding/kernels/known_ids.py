@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 
 #: Answers of `known_ids` beside a place.
 UNKNOWN = -1

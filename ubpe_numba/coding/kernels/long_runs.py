@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.tables.trie import NONE, step
 
 LONG_RUN = 64  # symbols: of shorter ones the longest token is soon found

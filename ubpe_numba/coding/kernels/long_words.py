@@ -6,9 +6,9 @@ import numpy as np
 
 from ubpe_numba.coding.kernels.by_rank import fits
 from ubpe_numba.coding.kernels.text_tables import id_in_buckets, whole_word
-from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.machine.intrinsics import address, load8
-from ubpe_numba.runtime.tables.byte_trie import child_of
+from ubpe_numba.runtime.tables.packed import child_of
 
 
 @helper

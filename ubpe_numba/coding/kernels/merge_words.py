@@ -24,7 +24,7 @@ import numpy as np
 from ubpe_numba.coding.kernels.text_tables import whole_word
 from ubpe_numba.coding.kernels.whole_characters import characters
 from ubpe_numba.coding.kernels.word_cache import LONG, LONG_IDS, SHORT_IDS, enter_long, enter_short, is_in_line
-from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.machine.byte_words import SHORT
 from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip
     address,
@@ -40,7 +40,7 @@ from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip
     trailing_zeros,
 )
 from ubpe_numba.runtime.machine.vectors import copy_64_bytes, fill_16, put_in_16
-from ubpe_numba.runtime.tables.pair_buckets import NO_PAIR, NOBODY, bucket_of, id_in
+from ubpe_numba.runtime.tables.packed import NO_PAIR, NOBODY, bucket_of, id_in
 
 _ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 

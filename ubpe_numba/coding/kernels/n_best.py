@@ -31,7 +31,7 @@ import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import gain_of
 from ubpe_numba.coding.kernels.tails import IN_USE, LOW, MOST_WALKS, UNSEEN, adopt, count_in_tail, only_child, path_of, release
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
 #: A kept tail of a position; `node` is its tokens << 32 | its node in the tree.

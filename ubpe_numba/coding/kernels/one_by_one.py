@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.coding.kernels.dropout import pop, push
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.pairs import find, pair_of
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 from ubpe_numba.runtime.tables.automaton import list_of, next_state
 
 

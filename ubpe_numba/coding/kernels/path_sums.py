@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.tables.automaton import list_of, next_state
 
 #: A number, mantissa * 2**(-256 * exponent).

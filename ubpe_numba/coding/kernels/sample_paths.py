@@ -14,7 +14,7 @@ import numpy as np
 
 from ubpe_numba.coding.kernels.dropout import mix, stream_of
 from ubpe_numba.coding.kernels.path_sums import scaled, sum_block, sum_tails
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 
 
 @kernel

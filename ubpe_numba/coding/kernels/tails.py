@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper
+from ubpe_numba.runtime.compiler import helper
 
 #: What a step of a walk needs of a node, in one word. Apart from it stands its stamp, int64, of the last walk that passed, the
 #: number of the walk << 32 | its token; and the rest.

@@ -12,10 +12,9 @@ import numpy as np
 
 from ubpe_numba.coding.kernels.by_rank import NEVER, find_prefixes, find_stable
 from ubpe_numba.coding.kernels.whole_characters import find_whole_characters
-from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.intrinsics import address, load8
-from ubpe_numba.runtime.tables.byte_trie import FREE, child_of, edge_of, find_child
-from ubpe_numba.runtime.tables.pair_buckets import NO_PAIR, enter_pairs, id_of
+from ubpe_numba.runtime.tables.packed import FREE, NO_PAIR, child_of, edge_of, enter_pairs, find_child, id_of
 
 
 class TextTables(NamedTuple):

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import gain_of, weight_of
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
 MATCH = np.dtype([("token", np.int32), ("end", np.int32)])  # a token and the position behind it

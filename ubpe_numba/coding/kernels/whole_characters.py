@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.machine.intrinsics import load8, load32, store32
 
 NEVER = 1 << 30  # more than any id

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.machine.byte_words import SHORT, key_of_short, mixed_two
 from ubpe_numba.runtime.machine.intrinsics import address, load64, store32, store64
 from ubpe_numba.runtime.machine.vectors import copy_16_bytes, copy_64_bytes

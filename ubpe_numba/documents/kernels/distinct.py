@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 
 MOST = 2**31 - 1  # of an entry; a larger sum is several
 

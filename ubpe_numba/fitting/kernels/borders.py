@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.fitting.kernels.text_cells import DEAD, SEPARATOR, last_token, shard_of
-from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.compiler import helper, kernel, section
 
 #: The first and the last token of a shard.
 OUTERMOST = np.dtype([("first", np.int64), ("last", np.int64)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.fitting.kernels.symbol_prices import sums_before
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 
 
 @kernel

@@ -10,7 +10,7 @@ from ubpe_numba.fitting.kernels.heap import heap_pop, heap_push, heap_sink
 from ubpe_numba.fitting.kernels.merge import count_documents, first_occurrence, weights_of
 from ubpe_numba.fitting.kernels.pair_counts import FEWEST_DOCUMENTS, FIRST_SEEN, NO_PAIR, NOT_KNOWN, part_of
 from ubpe_numba.fitting.kernels.text_cells import shard_of
-from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.tables.pairs import find, pair_of, remove
 
 

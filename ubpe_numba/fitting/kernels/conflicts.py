@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.tables.pairs import EMPTY
 
 #: Most candidates of which each is compared with all that are kept: two thousand looks, as the smallest table has entries.

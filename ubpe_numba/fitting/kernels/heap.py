@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper
+from ubpe_numba.runtime.compiler import helper
 
 #: A pair that may be merged.
 ENTRY = np.dtype(

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.fitting.kernels.text_cells import SEPARATOR, segment_at
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 from ubpe_numba.runtime.machine.intrinsics import prefetch
 from ubpe_numba.runtime.tables.pairs import pair_of
 

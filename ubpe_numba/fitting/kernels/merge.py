@@ -11,7 +11,7 @@ import numpy as np
 
 from ubpe_numba.fitting.kernels.index import AHEAD
 from ubpe_numba.fitting.kernels.text_cells import DEAD, last_token, segment_at
-from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.machine.intrinsics import prefetch
 
 #: By weight, what `MERGED` has by occurrences.

@@ -8,7 +8,7 @@ The document ababc with the candidates 0 = ab and 1 = ba has the edges (node 0, 
 
 from __future__ import annotations
 
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 
 
 @kernel

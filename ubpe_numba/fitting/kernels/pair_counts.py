@@ -31,7 +31,7 @@ import numpy as np
 from ubpe_numba.fitting.kernels.conflicts import CONFLICT, FEW, LISTED
 from ubpe_numba.fitting.kernels.heap import ENTRY, heap_push
 from ubpe_numba.fitting.kernels.text_cells import extended
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.pairs import EMPTY, hash_of, put, rehash
 
 # rules of a tie between equal counts

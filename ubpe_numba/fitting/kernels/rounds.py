@@ -29,8 +29,8 @@ from ubpe_numba.fitting.kernels.choose_pairs import choose, take
 from ubpe_numba.fitting.kernels.merge import fill, merge, weights_of
 from ubpe_numba.fitting.kernels.text_cells import shard_of
 from ubpe_numba.fitting.kernels.update_counts import account, has_room
-from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.machine import atomics
+from ubpe_numba.runtime.compiler import helper, kernel
+from ubpe_numba.runtime.machine.intrinsics import atomic_add, atomic_load, atomic_store, atomic_swap, give_way
 
 # why `run` came back
 DONE, THIN, FULL, GROW, PAUSE, BATCH, CROSSING = range(7)
@@ -47,16 +47,16 @@ _PATIENCE = 2000  # looks at a word before another thread may have the processor
 @helper
 def _claim(control, job, k):
     """Whether piece k of this job is this thread's now. No job begins before all pieces of the one before are done. O(1)."""
-    claimed = atomics.load(control, CLAIMS + k * LINE)
-    return claimed < job and atomics.swap(control, CLAIMS + k * LINE, claimed, job)
+    claimed = atomic_load(control, CLAIMS + k * LINE)
+    return claimed < job and atomic_swap(control, CLAIMS + k * LINE, claimed, job)
 
 
 @helper
 def _publish(control, kind):
     """Offer a job to the threads; returns it: 16 (number 4) becomes 20 + kind. O(1)."""
     job = (control[JOB] & ~np.int64(3)) + 4 + kind
-    atomics.store(control, FINISHED, 0)
-    atomics.store(control, JOB, job)
+    atomic_store(control, FINISHED, 0)
+    atomic_store(control, JOB, job)
     return job
 
 
@@ -65,12 +65,12 @@ def _wait_for(control, word, value, wanted):
     """Look at a word until it holds the value, or, if that is not wanted, until it holds another; returns what it holds."""
     looks = 0
     while True:
-        found = atomics.load(control, word)
+        found = atomic_load(control, word)
         if (found == value) == wanted:
             return found
         looks += 1
         if looks % _PATIENCE == 0:
-            atomics.give_way()
+            give_way()
 
 
 @helper
@@ -119,7 +119,7 @@ def work(driver, task, shards, weighted, borders, control, me):
             k = (me + i) % n
             if _claim(control, job, k):
                 _work_on(kind, k, driver, task, shards, weighted, borders)
-                atomics.add(control, FINISHED, 1)
+                atomic_add(control, FINISHED, 1)
 
 
 @helper
@@ -190,7 +190,7 @@ def _until(driver, task, shards, weighted, borders, ties, control, threads, budg
             if borders is None or not shared or _claim(control, job, k):
                 _work_on(kind, k, driver, task, shards, weighted, borders)
                 if borders is not None and shared:
-                    atomics.add(control, FINISHED, 1)
+                    atomic_add(control, FINISHED, 1)
         if borders is not None and shared:
             _wait_for(control, FINISHED, n, True)
 
@@ -227,5 +227,5 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
     ACCOUNT finds (2, 3) and (3, 1) once less and (4, 3) and (3, 4) too rare, CHOOSE finds no pair: DONE.
     """
     reason = _until(driver, task, shards, weighted, borders, ties, control, threads, budget)
-    atomics.store(control, JOB, control[JOB] | STOP)
+    atomic_store(control, JOB, control[JOB] | STOP)
     return reason

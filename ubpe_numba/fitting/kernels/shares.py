@@ -6,7 +6,7 @@ sums 4, 3 and 1 with counts of 1, scale 1 and n = 1: lambda = 3, x = 1 0 0. With
 
 from __future__ import annotations
 
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 
 _STEPS = 60  # of the search for lambda: by Newton four to eight
 

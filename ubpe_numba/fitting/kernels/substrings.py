@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
-from ubpe_numba.runtime.tables.edges import edge_key, find_edge
+from ubpe_numba.runtime.tables.trie import edge_key, find_edge
 
 
 @kernel

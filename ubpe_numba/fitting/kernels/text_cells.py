@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 
 SEPARATOR = -1
 DEAD = np.int32(-(2**31))  # a cell in the middle of a token

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.fitting.kernels.pair_counts import NOT_KNOWN, create, part_of
-from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.machine.intrinsics import prefetch
 from ubpe_numba.runtime.tables.pairs import find, home, pair_of, remove
 

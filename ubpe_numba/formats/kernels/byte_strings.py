@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.formats.kernels.parts import NONE
-from ubpe_numba.runtime.jit import section
+from ubpe_numba.runtime.compiler import section
 from ubpe_numba.runtime.machine.byte_words import key_of, mixed, same_bytes
 
 CROWDED = -1  # what a string becomes that is not entered

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.compiler import helper, kernel, section
 
 _QUOTE, _COMMA, _SPACE, _OPEN, _CLOSE = 0x22, 0x2C, 0x20, 0x5B, 0x5D
 _ENDED = -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.formats.kernels.parts import NONE, lowest_rank
-from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
 
 

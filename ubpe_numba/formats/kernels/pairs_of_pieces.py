@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.formats.kernels.parts import NONE, lowest_rank
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.trie import step
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ubpe_numba.formats.kernels.byte_strings import CROWDED, number_of
 from ubpe_numba.formats.kernels.parts import NONE, lowest_rank
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 from ubpe_numba.runtime.machine.intrinsics import address
 
 

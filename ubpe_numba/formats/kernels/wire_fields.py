@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # wire types
 TOO_MANY = -1  # fields; other negative results are -2 - the position of what is not valid

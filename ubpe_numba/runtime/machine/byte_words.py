@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper
+from ubpe_numba.runtime.compiler import helper
 from ubpe_numba.runtime.machine.intrinsics import load64
 
 _FIRST = np.uint64(0x9E3779B97F4A7C15)

@@ -9,7 +9,7 @@ longest suffix of a token that starts at s; two things follow:
 * no token that starts before s and covers it ends beyond s + depth, since what it covers from s on is a state too. So nothing
   to the left of s will ever ask for a position beyond s + depth, without having looked there.
 
-State s < n_alphabet is the symbol s; the others are numbered as they are made. The value of an edge (edges.py) from a state by
+State s < n_alphabet is the symbol s; the others are numbered as they are made. The value of an edge (trie.py) from a state by
 the symbol to its left is the next state. Of the alphabet 0, 1 and the tokens 2 = [0, 1] and 3 = [0, 1, 0, 1]:
 
     state   stands for     fail   depth   longest   token        edge      value
@@ -50,8 +50,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel
-from ubpe_numba.runtime.tables.edges import EDGE, edge_key, find_edge
+from ubpe_numba.runtime.compiler import helper, kernel
+from ubpe_numba.runtime.tables.trie import EDGE, edge_key, find_edge
 
 STATE = np.dtype([("fail", np.int32), ("depth", np.int32), ("longest", np.int32), ("token", np.int32)])  # as drawn above
 LISTED = np.dtype(  # of a state, or the empty one, at the state + 1

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.compiler import helper, kernel, section
 
 EMPTY = -1
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: spreads neighbouring pairs

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.text.kernels.sentencepiece import longest_rule, utf8_of
 
 #: Kinds. CONTROL stands alone; the next five join what is before; PREPEND joins what is behind; parts of Hangul syllables; a

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.tables.trie import NONE, step
 
 LONGEST = 256  # characters of a rule of the map; a search for longer ones ends

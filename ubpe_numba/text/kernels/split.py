@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import helper
+from ubpe_numba.runtime.compiler import helper
 from ubpe_numba.runtime.machine.byte_masks import WINDOW, Mask, below, equal, lowest, reach_down, reach_up, width_of
 from ubpe_numba.runtime.machine.intrinsics import address, count_of_bits, leading_zeros, trailing_zeros
 from ubpe_numba.text.kernels.utf8 import classes_of_64

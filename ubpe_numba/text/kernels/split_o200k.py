@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from numba import types
 
-from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.byte_masks import traced
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import BEHIND, DIGITS, O200K, TEKKEN, boundaries, split_documents

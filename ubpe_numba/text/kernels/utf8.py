@@ -37,7 +37,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from ubpe_numba.runtime.jit import helper, section
+from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.machine.byte_masks import WINDOW, Mask, below, equal, in_range, traced
 from ubpe_numba.runtime.machine.intrinsics import load8, load16, trailing_zeros
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.runtime.extras import require
+from ubpe_numba.runtime.lazy import require
 from ubpe_numba.views.colours import Theme
 
 

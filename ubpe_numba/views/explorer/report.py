@@ -15,7 +15,7 @@ from ubpe_numba.documents.utf8 import read_documents
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.files import write_atomically
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.views import colours
 from ubpe_numba.views.explorer.cuts import Cut, cut_of
 from ubpe_numba.views.explorer.drawn import Drawn, choose

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.jit import kernel
+from ubpe_numba.runtime.compiler import kernel
 
 SATURATED = 1 << 61  # so that the sum of two does not overflow
 

@@ -5,18 +5,36 @@ machine code), raises when its directory cannot be written, and shares one index
 is the hash of everything that the code depends on (all kernel sources, versions, processor, flags, signature), a file is
 replaced atomically, and after any failure the kernel is compiled again, with one warning per process.
 
-What is not there may be in a package of kernels compiled beforehand (`prebuilt.py`), which is only read.
+A second cache, only read, is the package `ubpe-numba-kernels` where that is installed: kernels compiled beforehand
+(`prebuilt.py`) for a level of processors that nearly all machines have reached. Code for x86-64-v3 is as fast as code for the
+machine itself (0.98 to 1.03 of its time). A package that does not fit (another version, changed sources) has other names, so
+nothing is found in it. It is trusted as this package is.
 
-Environment: `UBPE_CACHE_DIR` moves the cache, `UBPE_CACHE=0` turns it off. Compiled code is executed, so the directory is
-private to the user: mode 0700, and refused if anybody else can have put a file into it (`private_files.py`).
+Environment: `UBPE_CACHE_DIR` moves the cache, `UBPE_CACHE=0` turns it off. Compiled code is executed, so the directory is private
+to the user, mode 0700, and refused if anybody else can have put a file into it: if anyone but this user and root can have written
+it. That takes more than its own mode: whoever may rename a folder on the way to it can put another in its place. So each folder
+and each symbolic link on the way has to belong to this user or to root, and no one else may write to a folder, unless it is
+sticky as that for temporary files is, where only the owner of an entry can rename or remove it. A folder that passes cannot be
+changed by others between the check and its use, and the check need not be atomic.
+
+    /home/ada/.cache/ubpe_numba     / root    home root    ada ada    .cache ada    ubpe_numba ada 0700      trusted
+    /sticky/cache                   / root    sticky root, 1777       cache ada 0700                         trusted
+    /sticky/eve/cache               / root    sticky root, 1777       eve eve                                refused
+    /shared/cache                   / root    shared root, 0777       cache ada 0700                         refused
+
+A group may write where it is this user's own (its number is the user's, as most Linux systems make it) or root's. Access lists
+show in the bits of the group. On Windows nothing is checked: the folders of a user are private there.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import importlib.util
 import os
 import pathlib
+import platform
+import stat
 import sys
 import tempfile
 import warnings
@@ -28,23 +46,124 @@ import numpy as np
 from llvmlite import binding as llvm
 from numba.core import caching, config
 
-from ubpe_numba.runtime import prebuilt, private_files
-
-_PACKAGE = pathlib.Path(__file__).parents[1]
+_PACKAGE = pathlib.Path(__file__).parents[2]
 _warned = False
+_POSIX = hasattr(os, "getuid")
+_MOST_LINKS = 40  # as Linux follows
+
+PACKAGE = "ubpe_numba_kernels"
+#: By machine: the processor that is compiled for, as LLVM calls it, and the features that a machine needs to run the code.
+_V3 = ("avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sahf", "sse4.2", "xsave")
+TARGETS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "x86_64": ("x86-64-v3", _V3),
+    "amd64": ("x86-64-v3", _V3),
+    "aarch64": ("generic", ()),
+    "arm64": ("generic", ()),
+}
+
+
+def make_folder(path: pathlib.Path) -> None:
+    """Create a folder that only this user can write to, mode 0700, with its parents; or check one that is there.
+
+    PermissionError as `check_folder`, OSError if it cannot be created.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    check_folder(path)
+
+
+def check_folder(path: pathlib.Path) -> None:
+    """Check that nobody else can have put anything into a folder. PermissionError says why not."""
+    if not _POSIX:
+        return
+    user = os.getuid()
+    status = path.stat()
+    if status.st_uid != user:
+        raise PermissionError(f"{path} belongs to another user")
+    if status.st_mode & 0o022:
+        raise PermissionError(f"{path} can be written to by others")
+    _check_way(pathlib.Path(os.path.abspath(path)), user)
+
+
+def _check_way(path: pathlib.Path, user: int) -> None:
+    """Check all folders and links on the way to an absolute path."""
+    here, names, links = pathlib.Path(path.anchor), list(reversed(path.parts[1:])), 0
+    _check_step(here, here.lstat(), user)
+    while names:
+        name = names.pop()
+        if name == "..":  # of the target of a link: `here` has no links in it
+            here = here.parent
+            continue
+        step = here / name
+        status = step.lstat()
+        _check_step(step, status, user)
+        if stat.S_ISLNK(status.st_mode):
+            links += 1
+            if links > _MOST_LINKS:
+                raise PermissionError(f"{path} leads through more than {_MOST_LINKS} symbolic links")
+            target = pathlib.Path(os.readlink(step))
+            if target.is_absolute():
+                here, target = pathlib.Path(target.anchor), target.relative_to(target.anchor)
+            names += reversed(target.parts)
+        else:
+            here = step
+
+
+def _check_step(path: pathlib.Path, status: os.stat_result, user: int) -> None:
+    if status.st_uid not in (0, user):
+        raise PermissionError(f"{path}, on the way to it, belongs to another user")
+    if not stat.S_ISLNK(status.st_mode) and not status.st_mode & stat.S_ISVTX:
+        if status.st_mode & 0o002 or (status.st_mode & 0o020 and status.st_gid not in (0, user)):
+            raise PermissionError(f"{path}, on the way to it, can be written to by others")
+
+
+def read_private(path: pathlib.Path) -> bytes:
+    """Read a file that only this user and root can have written; its folder is trusted (`check_folder`).
+
+    PermissionError if the file is a symbolic link, not a regular file, has a second name elsewhere (a hard link), belongs to
+    another user or may be written to by others. The checks are of the file that is read, whatever its name leads to later.
+    """
+    if not _POSIX:
+        return path.read_bytes()
+    if path.is_symlink():
+        raise PermissionError(f"{path} is a symbolic link")
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)  # a named pipe would wait for a writer
+    with os.fdopen(file, "rb") as f:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            raise PermissionError(f"{path} is not a regular file")
+        if status.st_uid not in (0, os.getuid()):
+            raise PermissionError(f"{path} belongs to another user")
+        if status.st_nlink > 1:
+            raise PermissionError(f"{path} has another name elsewhere")
+        if status.st_mode & 0o022:
+            raise PermissionError(f"{path} can be written to by others")
+        return f.read()
+
+
+@functools.cache
+def prebuilt() -> tuple[pathlib.Path, str] | None:
+    """The folder of `ubpe-numba-kernels` and its processor; None if it is not installed or its code could not run here."""
+    processor, needed = TARGETS.get(platform.machine().lower(), (None, ()))
+    if processor is None or config.CPU_NAME is not None:  # an explicit NUMBA_CPU_NAME wins
+        return None
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    has = llvm.get_host_cpu_features() if needed else {}
+    return (pathlib.Path(spec.submodule_search_locations[0]), processor) if all(has.get(f) for f in needed) else None
 
 
 def kernel_sources() -> list[pathlib.Path]:
-    """Every file that compiled code may depend on: compiler options, this cache, and the folders of kernels and helpers.
+    """Files that compiled code may depend on: compiler options, this cache, and the folders of kernels and helpers.
 
     >>> [path.name for path in kernel_sources() if path.parent.name == "machine"][:2]
-    ['__init__.py', 'atomics.py']
+    ['__init__.py', 'byte_masks.py']
     """
     runtime = _PACKAGE / "runtime"
     folders = [runtime / "machine", runtime / "tables", *_PACKAGE.glob("*/kernels")]
     return sorted(
         [
-            *(runtime / f"{name}.py" for name in ("jit", "kernel_cache", "lowering", "pipeline")),
+            *(runtime / "compiler" / f"{name}.py" for name in ("__init__", "cache", "passes")),
             *(file for folder in folders for file in folder.glob("*.py")),
         ]
     )
@@ -81,11 +200,11 @@ def directory() -> pathlib.Path:
     return pathlib.Path(tempfile.gettempdir()) / f"ubpe_numba-{user}"
 
 
-def _warn(what: str, error: BaseException) -> None:
+def _warn(failure: str, error: BaseException) -> None:
     global _warned
     if not _warned:
         _warned = True
-        warnings.warn(f"kernel cache: {what} ({error}); kernels are compiled anew in this process", RuntimeWarning, 5)
+        warnings.warn(f"kernel cache: {failure} ({error}); kernels are compiled anew in this process", RuntimeWarning, 5)
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
@@ -94,7 +213,7 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
     _py_file = __file__  # numba names it where it refuses to cache
 
     def ensure_cache_path(self) -> None:
-        private_files.make_folder(directory())
+        make_folder(directory())
 
     def get_cache_path(self) -> str:
         return str(directory())
@@ -127,7 +246,7 @@ class _EntryFiles:
 
     def load(self, path: pathlib.Path) -> Any:
         # a package of kernels is trusted as the code beside it is
-        data = private_files.read(path) if path.parent == directory() else path.read_bytes()
+        data = read_private(path) if path.parent == directory() else path.read_bytes()
         if hashlib.sha256(data[32:]).digest() != data[:32]:
             raise ValueError(f"{path.name} is damaged")
         return caching.pickle.loads(data[32:])
@@ -186,9 +305,9 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
         key = self._index_key(sig, codegen)
         path: pathlib.Path = self._cache_file.path(key)
         if path.exists():
-            private_files.check_folder(path.parent)
+            check_folder(path.parent)
             return path
-        if (other := prebuilt.package()) is None:
+        if (other := prebuilt()) is None:
             return None
         folder, processor = other
         (triple, *_), rest = key[1], key[2:]
@@ -199,7 +318,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
         """Keep a compiled kernel, with the names of the functions that it calls."""
         try:
             if self._impl.check_cachable(data):
-                private_files.make_folder(directory())
+                make_folder(directory())
                 functions = data.library._final_module.functions
                 symbols = [f.name for f in functions if f.is_declaration and not f.name.startswith("llvm.")]
                 key = self._index_key(sig, data.codegen)

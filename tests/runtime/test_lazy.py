@@ -4,7 +4,7 @@ import pathlib
 import threading
 
 import ubpe_numba
-from ubpe_numba.runtime.cached_property import cached_property
+from ubpe_numba.runtime.lazy import cached_property
 
 PACKAGE = pathlib.Path(ubpe_numba.__file__).parent
 
@@ -45,5 +45,5 @@ def test_one_object_does_not_wait_for_another() -> None:
 
 def test_nothing_uses_that_of_python() -> None:
     users = [path.name for path in PACKAGE.rglob("*.py") if "functools import cached_property" in path.read_text()]
-    assert users == ["cached_property.py"]
+    assert users == ["lazy.py"]
     assert not [path for path in PACKAGE.rglob("*.py") if "@functools.cached_property" in path.read_text()]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.runtime.jit import helper, kernel, section
+from ubpe_numba.runtime.compiler import helper, kernel, section
 
 RECORD = np.dtype([("count", np.int64), ("left", np.int32)])
 Pair = namedtuple("Pair", "numbers table")

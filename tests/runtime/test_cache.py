@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ubpe_numba.runtime import kernel_cache
+from ubpe_numba.runtime.compiler import cache
 
 SCRIPT = """
 import sys, warnings
@@ -44,9 +44,9 @@ def test_a_tilde_is_the_home_folder(tmp_path: pathlib.Path, monkeypatch: pytest.
     """Not a folder called ``~`` in the present one."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("UBPE_CACHE_DIR", "~/x")
-    assert kernel_cache.directory.__wrapped__() == tmp_path / "x"
+    assert cache.directory.__wrapped__() == tmp_path / "x"
     monkeypatch.setenv("UBPE_CACHE_DIR", "x/~")
-    assert kernel_cache.directory.__wrapped__() == pathlib.Path.cwd() / "x" / "~"
+    assert cache.directory.__wrapped__() == pathlib.Path.cwd() / "x" / "~"
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there the folder of caches is another")
@@ -54,6 +54,6 @@ def test_the_folder_of_caches_that_the_system_names(tmp_path: pathlib.Path, monk
     monkeypatch.delenv("UBPE_CACHE_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    assert kernel_cache.directory.__wrapped__() == tmp_path / "caches" / "ubpe_numba"
+    assert cache.directory.__wrapped__() == tmp_path / "caches" / "ubpe_numba"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert kernel_cache.directory.__wrapped__() == tmp_path / ".cache" / "ubpe_numba"
+    assert cache.directory.__wrapped__() == tmp_path / ".cache" / "ubpe_numba"

@@ -1,21 +1,28 @@
-"""Every option of the just-in-time compiler, in one place.
+"""Decorators of compiled functions, with every option of the just-in-time compiler.
 
-Three decorators: `kernel` for functions that Python calls (compiled once per signature, cached on disk), `helper` for functions
-that only kernels call (always inlined), and `section` for a part of a kernel that is called once a round. The last two cannot be
-called from Python: that wrapper would take a fifth of the compile time. They are cached on disk only as parts of kernels. Nothing
-uses `parallel=True`: a thread pool runs `nogil` kernels at the same speed, with a third of the compile time and without prange's
+`kernel` is for functions that Python calls (compiled once per signature, cached on disk), `helper` for functions that only
+kernels call (always inlined), `section` for a part of a kernel that is called once a round. The last two cannot be called from
+Python: that wrapper would take a fifth of the compile time. They are cached on disk only as parts of kernels. Nothing uses
+`parallel=True`: a thread pool runs `nogil` kernels at the same speed, with a third of the compile time and without prange's
 failures (OpenMP kills forked children, workqueue aborts on concurrent calls).
 
 Indices are unsigned: in a kernel `a[-1]` is not the last item but an error. Python's rule for negative indices costs a test per
-access, 10 to 20 % of a whole fit and of encoding, so a pass of the pipeline (`pipeline.py`) declares integer indices of arrays
-unsigned once types are known. With `NUMBA_BOUNDSCHECK=1` a negative index is then out of bounds like any other.
+access, 10 to 20 % of a whole fit and of encoding, so a pass declares integer indices of arrays unsigned once types are known.
+With `NUMBA_BOUNDSCHECK=1` a negative index is then out of bounds like any other.
 
-The pipeline and its lowering rely on what is inside numba. With versions that they are not tested with, numba's own are used: the
-results are the same, kernels are a little slower, and compiling takes several times as long.
+The rest of this folder uses numba's internals:
+
+    passes.py       a shorter compiler pipeline and lowering; with untested versions of numba its own are used
+    cache.py        one private, checksummed file per compiled kernel; reads packages made by prebuilt.py
+    hooks.py        notice while kernels are compiled; forks wait for the compiler
+
+`UBPE_PLAIN_NUMBA=1` turns all of it off: kernels are compiled by `numba.njit(nogil=True)` in every process. Results are the same,
+kernels are a little slower, and compiling takes several times as long.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from functools import partial
@@ -24,14 +31,9 @@ from typing import Any, TypeVar
 import numba
 from numba import njit, typeof
 
-from ubpe_numba.runtime import fork
-from ubpe_numba.runtime.compile_notice import telling
-from ubpe_numba.runtime.kernel_cache import attach
-from ubpe_numba.runtime.worker_threads import apart
-
 F = TypeVar("F", bound=Callable[..., Any])
 
-_TESTED = (0, 61), (0, 68)  # the first and the last version of numba that the pipeline is tested with
+_TESTED = (0, 61), (0, 68)  # the first and the last version of numba that the passes are tested with
 
 
 def _is_tested(version: str) -> bool:
@@ -39,17 +41,30 @@ def _is_tested(version: str) -> bool:
     return found is not None and _TESTED[0] <= (int(found[1]), int(found[2])) <= _TESTED[1]
 
 
-fork.hold_compiler()
+_PLAIN = os.environ.get("UBPE_PLAIN_NUMBA") == "1"
+_OWN_PASSES = not _PLAIN and _is_tested(numba.__version__)
+
+if not _PLAIN:
+    from ubpe_numba.runtime.compiler import cache, hooks
+    from ubpe_numba.runtime.thread_pool import apart
+
+    hooks.hold_compiler()
 
 _KERNEL: dict[str, Any] = {"nogil": True}
 _INNER: dict[str, Any] = {"nogil": True}
 _UNCOUNTED: dict[str, Any] = {}
-if _OWN := _is_tested(numba.__version__):
-    from ubpe_numba.runtime.pipeline import KernelCompiler, PartCompiler
+if _OWN_PASSES:
+
+    def _pipeline(name: str, *args: Any) -> Any:
+        """A compiler of `passes.py`, imported when the first kernel is compiled: loading one from the cache does not need it."""
+        from ubpe_numba.runtime.compiler import passes
+
+        return getattr(passes, name)(*args)
 
     _UNCOUNTED = {"_nrt": False}
-    _KERNEL |= {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
-    _INNER |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler, **_UNCOUNTED}
+    _KERNEL |= {"no_cfunc_wrapper": True, "pipeline_class": partial(_pipeline, "KernelCompiler")}
+    _INNER |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_UNCOUNTED}
+    _INNER["pipeline_class"] = partial(_pipeline, "PartCompiler")
 
 
 def kernel(function: F) -> F:
@@ -68,14 +83,16 @@ def kernel_with_scratch(function: F) -> F:
 
 def _compiled(function: F, **options: Any) -> F:
     dispatcher = njit(**_KERNEL, **options)(function)
+    if _PLAIN:
+        return dispatcher  # type: ignore[no-any-return]
     # extensions of numba that other packages have registered are not imported (0.4 s of one): kernels take arrays and numbers
     dispatcher._compilation_chain_init_hook = lambda: None
-    if (compiler := getattr(dispatcher, "_compiler", None)) is not None:  # asked for what is in no cache
-        compiler.compile = telling(compiler.compile, f"{function.__module__.partition('.')[2]}.{function.__name__}")
+    if (compiler := getattr(dispatcher, "_compiler", None)) is not None:  # called for kernels that are in no cache
+        compiler.compile = hooks.with_notice(compiler.compile, f"{function.__module__.partition('.')[2]}.{function.__name__}")
     compile_ = dispatcher.compile
     # numba and LLVM do not bear an interruption: a Ctrl-C while a kernel was compiled or loaded could end in a crash much later
     dispatcher.compile = lambda signature: apart(partial(compile_, signature))
-    return attach(dispatcher)  # type: ignore[no-any-return]
+    return cache.attach(dispatcher)  # type: ignore[no-any-return]
 
 
 def direct(kernel: Callable[..., Any], *args: Any) -> Callable[..., Any]:
@@ -101,8 +118,8 @@ def section(function: F) -> F:
 
 
 def _inner(function: F, **options: Any) -> F:
-    dispatcher = njit(**_INNER, **options)(function)
-    if not _OWN:
+    dispatcher = njit(**_INNER, **({} if _PLAIN else options))(function)
+    if not _OWN_PASSES:
         return dispatcher  # type: ignore[no-any-return]
 
     def refuse(*args: object, **kwargs: object) -> None:

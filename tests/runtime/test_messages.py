@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ubpe_numba import BPE, UBPE
-from ubpe_numba.runtime.progress import Progress
+from ubpe_numba.runtime.messages import Progress
 
 
 def test_progress_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ import pytest
 from numba import njit
 
 from ubpe_numba.runtime.machine.intrinsics import address
-from ubpe_numba.runtime.tables import pair_buckets as table
-from ubpe_numba.runtime.tables.pair_buckets import NO_PAIR, NOBODY, bucket_of, pair_buckets
+from ubpe_numba.runtime.tables import packed as table
+from ubpe_numba.runtime.tables.packed import NO_PAIR, NOBODY, bucket_of, pair_buckets
 
 
 @njit

@@ -1,38 +1,62 @@
-"""Progress of long work: a tqdm bar if tqdm is installed, otherwise one line on standard error."""
+"""Messages to the user: warnings, and the progress of long work."""
 
 from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.terminal import is_terminal
 
 T = TypeVar("T")
 
+#: Packages whose lines are not the user's: this one, and pipelines and searches that call a fit.
+_PASSED = (__name__.partition(".")[0], "sklearn", "joblib")
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user: the innermost caller outside of this package and of scikit-learn.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn("nothing is left")
+    >>> caught[0].category.__name__, str(caught[0].message)
+    ('UserWarning', 'nothing is left')
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PASSED:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def is_terminal() -> bool:
+    """Whether standard error is a terminal. It may be closed, missing, or an object of the user's: False.
+
+    >>> import io
+    >>> from contextlib import redirect_stderr
+    >>> with redirect_stderr(io.StringIO()):
+    ...     is_terminal()
+    False
+    """
+    try:
+        return bool(sys.stderr.isatty())
+    except (AttributeError, ValueError, OSError):  # it is None, or has no such method; it is closed
+        return False
+
 
 class Progress:
-    """A bar over the ids of a growing vocabulary, with the count of the pair merged last.
+    """Progress over the ids of a growing vocabulary: a tqdm bar if that is installed, otherwise a line on standard error.
 
-    Parameters
-    ----------
-    mode : bool or str
-        ``"auto"`` (shown if standard error is a terminal), True (always) or False (never).
-    what : str
-        The label of the bar.
-
-    Raises
-    ------
-    ValueError
-        If `mode` is anything else.
+    `mode` is "auto" (shown if standard error is a terminal), True or False, else ValueError; `label` is that of the bar.
     """
 
-    def __init__(self, mode: bool | str = "auto", what: str = "fit") -> None:
+    def __init__(self, mode: bool | str = "auto", label: str = "fit") -> None:
         if mode not in ("auto", True, False):
             raise ValueError(f"progress: expected 'auto', True or False, got {quoted(mode)}")
-        self.what = what
+        self.label = label
         self.shown = is_terminal() if mode == "auto" else bool(mode) and sys.stderr is not None
         self.bar: Any = None
 
@@ -40,7 +64,7 @@ class Progress:
         """Begin with `done` of `total` ids."""
         self.done, self.total, self.began = done, total, time.monotonic()
         if self.shown:
-            self.bar = _bar(total=total, initial=done, desc=self.what, unit="token")
+            self.bar = _bar(total=total, initial=done, desc=self.label, unit="token")
 
     def update(self, done: int, count: int) -> None:
         """Show that `done` ids exist, and how often the pair merged last occurred."""
@@ -49,7 +73,7 @@ class Progress:
             self.bar.update(done - self.done)
         elif self.shown:
             rate = (done - self.done) / max(time.monotonic() - self.began, 1e-9)
-            print(f"\r{self.what}: {done}/{self.total} tokens, {rate:.0f}/s, count {count} ", end="", file=sys.stderr)
+            print(f"\r{self.label}: {done}/{self.total} tokens, {rate:.0f}/s, count {count} ", end="", file=sys.stderr)
             return
         self.done = done
 
@@ -59,7 +83,7 @@ class Progress:
             self.bar.update(done - self.done)
             self.bar.close()
         elif self.shown:
-            print(f"\r{self.what}: {done} tokens, {time.monotonic() - self.began:.1f} s" + " " * 20, file=sys.stderr)
+            print(f"\r{self.label}: {done} tokens, {time.monotonic() - self.began:.1f} s" + " " * 20, file=sys.stderr)
 
     def rounds(self, items: Sequence[T], what: str, unit: str = "round") -> Iterator[T]:
         """The items, one for each round (or other `unit`) of longer work, with a bar of their own that is labelled `what`.

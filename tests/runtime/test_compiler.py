@@ -1,0 +1,75 @@
+"""Helpers are not called from Python; the switch to plain numba, and versions of numba that are not tested, give the same."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import numba
+import pytest
+
+import ubpe_numba
+from ubpe_numba.runtime import compiler
+from ubpe_numba.runtime.tables import pairs as pairtable
+
+
+def test_a_helper_is_not_called_from_python() -> None:
+    with pytest.raises(TypeError, match="pair_of is called by kernels only"):
+        pairtable.pair_of(1, 2)
+    assert pairtable.pair_of.py_func(1, 2) == 1 << 32 | 2
+
+
+@pytest.mark.parametrize(
+    "version, tested",
+    [
+        ("0.60.0", False),
+        ("0.61.0rc1", True),
+        ("0.68.1", True),
+        ("0.69.0", False),
+        ("1.0.0", False),
+        ("1.61.0", False),
+        ("x", False),
+    ],
+)
+def test_versions_of_numba_are_tested_or_not(version: str, tested: bool) -> None:
+    assert compiler._is_tested(version) == tested
+    assert compiler._is_tested(numba.__version__), "after tests with this version, `compiler._TESTED` is to be set to it"
+
+
+SCRIPT = """
+import sys
+from ubpe_numba import BPE, UBPE
+
+tok = BPE.from_merges([[98, 97], [32, 256], [97, 97]], alphabet=bytes(range(256)), pretokenizer="gpt2", encoding="utf-8")
+for _ in range(2):
+    ids = tok.encode("ba baba it's")
+    print(ids.tolist(), tok.decode(ids))
+text = BPE(259, pretokenizer="gpt2", encoding="utf-8"), ["ab ab", "abc"]
+for tok, docs in (BPE(6), [[1, 2, 3, 1, 2, 3, 1]]), (UBPE(6, 3), [[1, 2, 3, 1, 2], [3, 3, 3], [1, 1, 2]]), text:
+    ids = tok.fit(docs).encode_batch(docs)
+    print(tok.fingerprint, ids.to_lists(), tok.decode_batch(ids))
+print(*(name.rpartition(".")[2] for name in sys.modules if name.startswith("ubpe_numba.runtime.compiler.")))
+"""
+
+
+@pytest.mark.skipif(
+    bool(numba.config.BOUNDSCHECK), reason="numba's own pipeline takes its time, and is not what is to be checked"
+)
+def test_plain_numba_and_another_version_give_the_same(tmp_path: pathlib.Path) -> None:
+    """`UBPE_PLAIN_NUMBA=1` uses none of numba's internals; a version that is not tested, none of its compiler's."""
+    root = str(pathlib.Path(ubpe_numba.__file__).parents[1])
+    outputs = []
+    for case, first in ("", ""), ("other", "import numba; numba.__version__ = '99.0.0'\n"), ("plain", ""):
+        env = {**os.environ, "PYTHONPATH": root}
+        if case:
+            env["UBPE_CACHE_DIR"] = str(tmp_path / case)
+        if case == "plain":
+            env["UBPE_PLAIN_NUMBA"] = "1"
+        command = [sys.executable, "-W", "error", "-c", first + SCRIPT]
+        out = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.splitlines()
+        outputs.append(out[:-1])
+        assert not {"": set(), "other": {"passes"}, "plain": {"passes", "cache", "hooks"}}[case] & set(out[-1].split()), case
+    assert outputs[0] == outputs[1] == outputs[2] and outputs[0][0].startswith("[256, 257, 256, ")
+    assert not (tmp_path / "plain").exists()

@@ -1,0 +1,440 @@
+"""Numba's compiler pipeline and lowering for kernels, without what kernels never use.
+
+Most of the time of a cold start is numba's own Python. A kernel is a loop over arrays without closures, generators, exceptions or
+array expressions, whose references are not counted: the passes that look for these are left out, lifetimes of variables are not
+computed, and functions that are inlined everywhere are not optimised by themselves.
+
+    bytecode -> IR -> branches on None pruned -> a[0], a.b[1] with constant indices -> SSA -> types -> unsigned indices -> LLVM
+
+The last step, from typed IR to LLVM's, writes a fifth of the instructions that numba does. Numba spells out every access to an
+array: it stores the array's seven words on the stack, finds the address of the one it needs, loads it, and leaves it to LLVM to
+see that nothing of this was necessary. Kernels are little else than accesses to arrays, so this was most of their compile time:
+Python writes these instructions, prints and parses them, and LLVM removes them. Here values stay values:
+
+    x = a[i]    numba: alloca, 8 stores, 12 loads and addresses     here: getelementptr a.data, i; load
+
+- `_Builder` looks through aggregates: the third item of a tuple that was just made is the value put there.
+- A variable that is assigned at one place has no slot on the stack, wherever it is used.
+- References are not counted in kernels, so variables need not be deleted.
+- Items of C-contiguous arrays at whole indices, lengths and shapes are read directly.
+
+The machine code is the same as with numba's lowering, up to the order of instructions. With `NUMBA_BOUNDSCHECK=1` numba's own
+accesses are used.
+"""
+
+from __future__ import annotations
+
+import gc
+from types import BuiltinFunctionType
+from typing import Any, ClassVar
+
+from llvmlite import ir as llvm
+from numba import types
+from numba.core import ir, transforms, typed_passes, untyped_passes
+from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
+from numba.core.ir_utils import build_definitions
+from numba.core.lowering import Lower
+from numba.core.rewrites.static_getitem import RewriteConstGetitems, RewriteConstSetitems
+from numba.core.ssa import reconstruct_ssa
+
+
+class _Builder(llvm.IRBuilder):  # type: ignore[misc]
+    """Takes a member of an aggregate from where it was inserted, and each member once a block."""
+
+    def __init__(self, block: Any) -> None:
+        super().__init__(block)
+        self._members: dict[Any, Any] = {}
+
+    def extract_value(self, agg: Any, idx: Any, name: str = "") -> Any:
+        path = tuple(idx) if isinstance(idx, tuple | list) else (idx,)
+        while isinstance(agg, llvm.instructions.InsertValue):
+            inserted = tuple(agg.indices)
+            if path[: len(inserted)] == inserted:
+                agg, path = agg.value, path[len(inserted) :]
+                if not path:
+                    return agg
+            elif inserted[: len(path)] == path:
+                break  # a part of what is asked for
+            else:
+                agg = agg.aggregate
+        key = self.block, agg, path
+        if key not in self._members:
+            self._members[key] = super().extract_value(agg, path, name)
+        return self._members[key]
+
+
+class ScratchLower(Lower):  # type: ignore[misc]
+    """Numba's lowering, for functions that count references."""
+
+    def lower_assign(self, ty: Any, inst: Any) -> Any:
+        """A function that is called is known by its name; numba enters its address, and cannot cache what holds an address."""
+        if isinstance(ty, types.Dispatcher):
+            return self.context.get_constant_null(ty)
+        return super().lower_assign(ty, inst)
+
+
+class KernelLower(ScratchLower):
+    """Lowering with the shortcuts above, for functions that do not."""
+
+    def setup_function(self, fndesc: Any) -> None:
+        """Begin a function, with a builder of our own."""
+        super().setup_function(fndesc)
+        self.builder = _Builder(self.entry_block)
+        self.call_helper = self.call_conv.init_call_helper(self.builder)
+
+    def _find_singly_assigned_variable(self) -> None:
+        """Variables assigned at one place that comes before all of their uses."""
+        usage = compute_use_defs(self.blocks)
+        places: dict[str, list[int]] = {}
+        for label, block in self.blocks.items():
+            for statement in block.find_insts(ir.Assign):
+                places.setdefault(statement.target.name, []).append(label)
+        single = {name: labels[0] for name, labels in places.items() if len(labels) == 1}
+        before = compute_cfg_from_blocks(self.blocks).dominators()
+        for label, names in usage.usemap.items():
+            for name in names:  # used in this block, and not assigned there before
+                place = single.get(name)
+                if place is not None and not (place < label and place in before[label]):
+                    del single[name]
+        self._singly_assigned_vars = set(single)
+        self._blk_local_varmap: dict[str, Any] = {}
+
+    def pre_block(self, block: Any) -> None:
+        """Nothing: there are no slots to prepare, and no exceptions are caught."""
+
+    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+        """Keep a value under the name of a variable."""
+        if name in self._singly_assigned_vars:
+            self._blk_local_varmap[name] = value
+        else:
+            self._alloca_var(name, self.typeof(name))
+            self.builder.store(value, self.getvar(name))
+
+    def lower_expr(self, resty: Any, expr: Any) -> Any:
+        """An expression: accesses to arrays and named tuples here, the others as numba does it."""
+        if expr.op in ("getitem", "static_getitem"):
+            array, place = self.typeof(expr.value.name), self._place(expr)
+            if place is not None:
+                item = self.context.unpack_value(self.builder, array.dtype, place, align=None if array.aligned else 1)
+                return self.context.cast(self.builder, item, array.dtype, resty)
+        elif expr.op == "getattr":
+            array = self.typeof(expr.value.name)
+            if type(array) is types.Array and expr.attr in ("shape", "size"):
+                value = self._member(array, expr.value, "shape" if expr.attr == "shape" else "nitems")
+                return self.context.cast(self.builder, value, self._attribute_type(array, expr.attr), resty)
+            if isinstance(array, types.BaseNamedTuple):
+                index = array.fields.index(expr.attr)
+                value = self.builder.extract_value(self.loadvar(expr.value.name), index)
+                return self.context.cast(self.builder, value, array[index], resty)
+        return super().lower_expr(resty, expr)
+
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        """An operation on two values: numba looks its types up again, several times."""
+        function = self.context.typing_context.resolve_value_type(op)
+        signature = self.fndesc.calltypes[expr]
+        values = [
+            self.context.cast(self.builder, self.loadvar(v.name), self.typeof(v.name), kind)
+            for v, kind in zip((expr.lhs, expr.rhs), signature.args, strict=True)
+        ]
+        try:
+            operate = self.context.get_function(function, signature)
+        except KeyError:  # `x += y` was looked up, `x + y` not yet
+            function.get_call_type(self.context.typing_context, signature.args, {})
+            operate = self.context.get_function(function, signature)
+        result = operate(self.builder, values)
+        return self.context.cast(self.builder, result, signature.return_type, resty)
+
+    def lower_inst(self, inst: Any) -> Any:
+        """A statement: assignments and stores here, the others as numba does it."""
+        if isinstance(inst, ir.Assign):
+            return self.storevar(self.lower_assign(self.typeof(inst.target.name), inst), inst.target.name)
+        if isinstance(inst, ir.SetItem | ir.StaticSetItem):
+            array, place = self.typeof(inst.target.name), self._place(inst)
+            if place is not None:
+                between = self.fndesc.calltypes[inst].args[2]
+                value = self.loadvar(inst.value.name)
+                value = self.context.cast(self.builder, value, self.typeof(inst.value.name), between)
+                value = self.context.cast(self.builder, value, between, array.dtype)
+                return self.context.pack_value(self.builder, array.dtype, value, place, align=None if array.aligned else 1)
+        return super().lower_inst(inst)
+
+    def _attribute_type(self, array: Any, name: str) -> Any:
+        return types.UniTuple(types.intp, array.ndim) if name == "shape" else types.intp
+
+    def _member(self, array: Any, variable: Any, name: str) -> Any:
+        """A member of an array's structure."""
+        return self.context.data_model_manager[array].get(self.builder, self.loadvar(variable.name), name)
+
+    def _place(self, access: Any) -> Any:
+        """The address of the item that an access to an array reads or writes; None if it is not a simple one."""
+        variable = access.value if isinstance(access, ir.Expr) else access.target
+        array, signature = self.typeof(variable.name), self.fndesc.calltypes[access]
+        simple = type(array) is types.Array and array.layout == "C" and not self.context.enable_boundscheck
+        if not simple or isinstance(array.dtype, types.NestedArray) or signature is None:
+            return None
+        if isinstance(access, ir.StaticSetItem) or (isinstance(access, ir.Expr) and access.op == "static_getitem"):
+            static = access.index if isinstance(access.index, tuple) else (access.index,)
+            if not all(type(i) is int and i >= 0 for i in static):
+                return None
+            indices = [self.context.get_constant(types.uintp, i) for i in static]
+        else:
+            kind = signature.args[1]
+            index = self.context.cast(self.builder, self.loadvar(access.index.name), self.typeof(access.index.name), kind)
+            if isinstance(kind, types.BaseTuple):
+                if not all(t == types.uintp for t in kind):
+                    return None
+                indices = [self.builder.extract_value(index, k) for k in range(len(kind))]
+            elif kind == types.uintp:
+                indices = [index]
+            else:
+                return None
+        if len(indices) != array.ndim:
+            return None
+        shape = self._member(array, variable, "shape") if array.ndim > 1 else None
+        place = indices[0]
+        for k in range(1, array.ndim):
+            place = self.builder.add(self.builder.mul(place, self.builder.extract_value(shape, k)), indices[k])
+        return self.builder.gep(self._member(array, variable, "data"), [place])
+
+
+class _Pass(FunctionPass):  # type: ignore[misc]
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Canonicalise(_Pass):
+    """The control flow in the form that the other passes expect."""
+
+    _name = "ubpe_canonicalise"
+
+    def run_pass(self, state: Any) -> bool:
+        state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _ConstantIndices(_Pass):
+    """`a[0]` is an access of its own: what it gives of a tuple has a type of its own."""
+
+    _name = "ubpe_constant_indices"
+
+    def run_pass(self, state: Any) -> bool:
+        blocks = state.func_ir.blocks
+        for kind in (RewriteConstGetitems, RewriteConstSetitems):
+            for label in list(blocks):
+                rewrite = kind(state)
+                while rewrite.match(state.func_ir, blocks[label], state.typemap, state.calltypes):
+                    blocks[label] = rewrite.apply()
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _AssignOnce(_Pass):
+    """Static single assignment."""
+
+    _name = "ubpe_assign_once"
+
+    def run_pass(self, state: Any) -> bool:
+        state.func_ir = reconstruct_ssa(state.func_ir)
+        state.func_ir._definitions = build_definitions(state.func_ir.blocks)
+        return True
+
+
+class _Remembering:
+    """Numba's typing context, which remembers what builtin functions return for which types.
+
+    Numba tries all templates of `+` or `a[i]` in turn at every place where they occur: some hundred different ones at some ten
+    thousand places.
+    """
+
+    _known: ClassVar[dict[Any, Any]] = {}
+
+    def __init__(self, context: Any, flags: Any) -> None:
+        self._context, self._nrt = context, flags.nrt
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def _remember(self, resolve: Any, *args: Any) -> Any:
+        key = resolve.__name__, self._nrt, *args
+        if (found := self._known.get(key)) is None:
+            found = self._known[key] = resolve(*args)
+        return found
+
+    def resolve_function_type(self, function: Any, args: Any, kws: Any) -> Any:
+        if kws or not isinstance(function, types.Function | types.NumberClass | BuiltinFunctionType):
+            return self._context.resolve_function_type(function, args, kws)
+        plain = tuple(types.unliteral(t) for t in args)
+        if all(isinstance(t, types.Number | types.Boolean) for t in plain):
+            args = plain  # numba tries these first
+        return self._remember(self._resolve_builtin, function, args)
+
+    def _resolve_builtin(self, function: Any, args: Any) -> Any:
+        return self._context.resolve_function_type(function, args, {})
+
+    def resolve_getattr(self, owner: Any, name: str) -> Any:
+        return self._remember(self._context.resolve_getattr, owner, name)
+
+    def resolve_getitem(self, owner: Any, index: Any) -> Any:
+        return self._remember(self._context.resolve_getitem, owner, index)
+
+    def resolve_setitem(self, owner: Any, index: Any, value: Any) -> Any:
+        return self._remember(self._context.resolve_setitem, owner, index, value)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _InferTypes(typed_passes.NopythonTypeInference):  # type: ignore[misc]
+    """Type inference that remembers."""
+
+    _name = "ubpe_infer_types"
+
+    def run_pass(self, state: Any) -> bool:
+        context = state.typingctx
+        state.typingctx = _Remembering(context, state.flags)
+        try:
+            return bool(super().run_pass(state))
+        finally:
+            state.typingctx = context
+
+
+def _unsigned(index: types.Type) -> types.Type:
+    """The type of an index, its integers made unsigned."""
+    if isinstance(index, types.Integer):
+        return types.uintp
+    if isinstance(index, types.BaseTuple):
+        return types.Tuple([_unsigned(t) for t in index])
+    return index
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _UnsignedIndices(_Pass):
+    """Make `a[i]` and `a[i] = x` of arrays take the index as unsigned; index values are cast, their bits unchanged."""
+
+    _name = "ubpe_unsigned_indices"
+
+    def run_pass(self, state: Any) -> bool:
+        for node, signature in list(state.calltypes.items()):
+            is_get = isinstance(node, ir.Expr) and node.op == "getitem"
+            if (is_get or isinstance(node, ir.SetItem)) and isinstance(signature.args[0], types.Array):
+                args = (signature.args[0], _unsigned(signature.args[1]), *signature.args[2:])
+                del state.calltypes[node]  # numba allows an entry to be set only once
+                state.calltypes[node] = signature.replace(args=args)
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Assign(typed_passes.PreLowerStripPhis):  # type: ignore[misc]
+    """Phi nodes become assignments."""
+
+    _name = "ubpe_assign"
+
+    def run_pass(self, state: Any) -> bool:
+        state.func_ir = self._strip_phi_nodes(state.func_ir)
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerCounted(typed_passes.NativeLowering):  # type: ignore[misc]
+    """Lower a kernel that counts references."""
+
+    _name = "ubpe_lower_counted"
+    lowering_class = ScratchLower
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Lower(typed_passes.NativeLowering):  # type: ignore[misc]
+    """Lower a function without reference counts."""
+
+    _name = "ubpe_lower"
+
+    lowering_class = KernelLower
+
+    def run_pass(self, state: Any) -> bool:
+        library = state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+        library.enable_object_caching()
+        library._optimize_functions = lambda module: None  # done once all of the kernel is linked
+        return bool(super().run_pass(state))
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerToLink(typed_passes.NativeLowering):  # type: ignore[misc]
+    """Lower a function that is linked into kernels and never run by itself.
+
+    Numba would optimise it and generate its machine code here, and again in every kernel that it is part of. Only the latter is
+    used.
+    """
+
+    _name = "ubpe_lower_to_link"
+    lowering_class = KernelLower
+
+    def run_pass(self, state: Any) -> bool:
+        library = state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+
+        def finalize() -> None:
+            library._finalize_dynamic_globals()
+            library._finalized = True
+
+        library._optimize_functions = lambda module: None
+        library._optimize_final_module = lambda: None
+        library._finalize_final_module = finalize
+        state.flags.no_compile = True
+        super().run_pass(state)
+
+        def function() -> None:
+            """Key by which kernels find the library; the function has no machine code of its own."""
+
+        lowered = state["cr"]
+        state.targetctx.insert_user_function(function, lowered.fndesc, [library])
+        state["cr"] = lowered._replace(cfunc=function)
+        return True
+
+
+class KernelCompiler(CompilerBase):  # type: ignore[misc]
+    """The passes of a kernel."""
+
+    lowering = _Lower
+
+    def define_pipelines(self) -> list[Any]:
+        """One pipeline; a kernel that counts references, or is to be debugged, is lowered as numba does it."""
+        flags = self.state.flags
+        counted = flags.nrt or flags.debuginfo
+        passes = PassManager("ubpe")
+        for step in (
+            untyped_passes.TranslateByteCode,
+            untyped_passes.FixupArgs,
+            _Canonicalise,
+            untyped_passes.RewriteSemanticConstants,
+            untyped_passes.DeadBranchPrune,
+            _ConstantIndices,
+            _AssignOnce,
+            untyped_passes.DeadBranchPrune,
+            _InferTypes,
+            _Assign,
+            _UnsignedIndices,
+            *((typed_passes.IRLegalization,) if counted else ()),
+            typed_passes.AnnotateTypes,
+            _LowerCounted if counted and self.lowering is _Lower else self.lowering,
+            typed_passes.NoPythonBackend,
+        ):
+            passes.add_pass(step, step.__name__)
+        passes.finalize()
+        return [passes]
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile with garbage collection off: scanning millions of live objects takes an eighth of the compile time."""
+        if not gc.isenabled():  # a helper compiled during the compilation of its kernel
+            return super().compile_extra(func)
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            gc.enable()
+
+
+class PartCompiler(KernelCompiler):
+    """The same for functions that are not called from Python."""
+
+    lowering = _LowerToLink
