@@ -13,7 +13,7 @@ import tempfile
 import warnings
 from typing import Any
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tests"))
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "tests"))
 
 import numpy as np
 from corpora import TEXTS, text
