@@ -19,24 +19,10 @@ _MOST = 20  # special tokens that it shows
 def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterable[Any] | None = None) -> dict[str, Any]:
     """The facts of a fitted tokenizer as plain data.
 
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        A fitted tokenizer.
-    top : int
-        How many of the learned tokens to list.
-    sort : str
-        Their order: ``"count"``, ``"length"`` or ``"weight"``, the largest first, or ``"id"``.
-    documents : iterable, optional
-        Documents to encode with the vocabulary and with smaller ones.
+    `top`: how many of the learned tokens to list; `sort`: their order: ``"count"``, ``"length"`` or ``"weight"``, the largest
+    first, or ``"id"``; `documents`: documents to encode with the vocabulary and with smaller ones. Returns numbers, strings,
+    lists and dicts.
 
-    Returns
-    -------
-    dict
-        Numbers, strings, lists and dicts.
-
-    Examples
-    --------
     >>> from ubpe_numba import BPE
     >>> found = describe_model(BPE.from_merges([[0, 1]], alphabet="ab"), 1, "id", ["abab", "b"])
     >>> found["tokens"][0]["token"], found["encoded"]["symbols_per_token"]

@@ -68,28 +68,11 @@ def format_of(path: str, form: Form, option: str = "--format", kind: str | None 
 class Reader:
     """The documents of some files, one after the other: text as bytes, integers as arrays.
 
-    Parameters
-    ----------
-    paths : list of str
-        The files; ``"-"`` is standard input.
-    form : Form
-        How documents are stored in them.
-    kind : str, optional
-        For a model, what its symbols are: ``"int"``, or ``"bytes"`` or ``"str"``, which documents then become. Documents of
-        another kind are refused, but for integers that `form` says to be bytes (``dtype="uint8"``).
-
-    Raises
-    ------
-    ValueError
-        For options that do not fit the files; during iteration, with the file and the line or document, for one that is not
-        valid, or not of the kind.
-    OSError
-        If a file cannot be read.
-
-    Warns
-    -----
-    UserWarning
-        During iteration, for a file without a symbol.
+    `paths`: the files; ``"-"`` is standard input; `form`: how documents are stored in them; `kind`: for a model, what its symbols
+    are: ``"int"``, or ``"bytes"`` or ``"str"``, which documents then become. Documents of another kind are refused, but for
+    integers that `form` says to be bytes (``dtype="uint8"``). Raises ValueError for options that do not fit the files; during
+    iteration, with the file and the line or document, for one that is not valid, or not of the kind. Raises OSError if a file
+    cannot be read. Warns with UserWarning: during iteration, for a file without a symbol.
     """
 
     def __init__(self, paths: list[str], form: Form, *, kind: str | None = None) -> None:

@@ -27,22 +27,9 @@ GREY = -1
 class Theme:
     """The colours of a picture, each as ``"#rrggbb"``.
 
-    Attributes
-    ----------
-    name : str
-        ``"light"`` or ``"dark"``.
-    paper, ink : str
-        The ground, and text on it.
-    dim : str
-        Text that says less: numbers at axes, notes.
-    grid : str
-        Lines of a grid.
-    highlight : str
-        The ground of a place that is pointed at.
-    grey : str
-        Symbols of the alphabet, and lines in the background.
-    hues : tuple of str
-        The hues of tokens, `N_HUES` of them, the same in both themes.
+    `name`: ``"light"`` or ``"dark"``; `paper`, `ink`: the ground, and text on it; `dim`: text that says less: numbers at axes,
+    notes; `grid`: lines of a grid; `highlight`: the ground of a place that is pointed at; `grey`: symbols of the alphabet, and
+    lines in the background; `hues`: the hues of tokens, `N_HUES` of them, the same in both themes.
     """
 
     name: str
@@ -63,23 +50,9 @@ THEMES = {"light": LIGHT, "dark": DARK}
 def theme_of(theme: str | Theme) -> Theme:
     """The theme of a name.
 
-    Parameters
-    ----------
-    theme : str or Theme
-        ``"light"``, ``"dark"``, or a theme, which is returned as it is.
+    `theme`: ``"light"``, ``"dark"``, or a theme, which is returned as it is. Returns the theme. Raises ValueError for another
+    name.
 
-    Returns
-    -------
-    Theme
-        The theme.
-
-    Raises
-    ------
-    ValueError
-        For another name.
-
-    Examples
-    --------
     >>> theme_of("dark").paper
     '#14171c'
     """
@@ -93,20 +66,9 @@ def theme_of(theme: str | Theme) -> Theme:
 def hue_of(token: int, n_alphabet: int) -> int:
     """The hue of a token that stands alone: 5 times its id modulo `N_HUES`; `GREY` for a symbol of the alphabet.
 
-    Parameters
-    ----------
-    token : int
-        The id of the token.
-    n_alphabet : int
-        The size of the alphabet, whose symbols have the ids below it.
+    `token`: the id of the token; `n_alphabet`: the size of the alphabet, whose symbols have the ids below it. Returns an index of
+    `HUES`, or `GREY`.
 
-    Returns
-    -------
-    int
-        An index of `HUES`, or `GREY`.
-
-    Examples
-    --------
     >>> [hue_of(token, 2) for token in range(6)]
     [-1, -1, 2, 7, 4, 1]
     """
@@ -127,20 +89,9 @@ def hues_of(ids: Any, n_alphabet: int) -> NDArray[np.int8]:
           hues[i] = before = hue;
         }
 
-    Parameters
-    ----------
-    ids : int[n]
-        The tokens of a document, from its beginning: the hues of a part of it may differ.
-    n_alphabet : int
-        The size of the alphabet.
+    `ids` (int[n]): the tokens of a document, from its beginning: the hues of a part of it may differ; `n_alphabet`: the size of
+    the alphabet. Returns int8[n]: for each token an index of `HUES`, or `GREY`.
 
-    Returns
-    -------
-    int8[n]
-        For each token an index of `HUES`, or `GREY`.
-
-    Examples
-    --------
     >>> hues_of([3, 3, 3, 11, 0, 3], n_alphabet=2).tolist()
     [7, 0, 7, 0, -1, 7]
     """
@@ -157,20 +108,8 @@ def hues_of(ids: Any, n_alphabet: int) -> NDArray[np.int8]:
 def colours_of(ids: Any, n_alphabet: int, theme: str | Theme = LIGHT) -> list[str]:
     """The colours of the tokens of one document: `hues_of` in the colours of a theme.
 
-    Parameters
-    ----------
-    ids, n_alphabet
-        As for `hues_of`.
-    theme : str or Theme
-        As for `theme_of`.
+    `ids`, `n_alphabet`: as for `hues_of`; `theme`: as for `theme_of`. Returns a colour for each token, ``"#rrggbb"``.
 
-    Returns
-    -------
-    list of str
-        A colour for each token, ``"#rrggbb"``.
-
-    Examples
-    --------
     >>> colours_of([3, 3, 0], n_alphabet=2)
     ['#256e80', '#089ae4', '#80858d']
     """

@@ -11,8 +11,6 @@ __all__ = ["contexts_of", "evenly"]
 def evenly(n: int, most: int) -> NDArray[np.int64]:
     """At most `most` of 0..n - 1 at even distances, the first and the last among them.
 
-    Examples
-    --------
     >>> evenly(9, 3).tolist(), evenly(2, 3).tolist()
     ([0, 4, 8], [0, 1])
     """
@@ -31,26 +29,11 @@ def contexts_of(
 ) -> NDArray[np.float64]:
     """The values of occurrences and of `side` symbols on either side; NaN where the document has not begun or is over.
 
-    Parameters
-    ----------
-    values : float64[n_values]
-        Documents, one after the other.
-    offsets : int64[d + 1]
-        Where each begins.
-    documents, starts : int64[k]
-        The document of each occurrence, and its first symbol, counted from the beginning of the document.
-    length : int
-        Symbols of the motif.
-    side : int
-        Symbols before and behind it.
+    `values` (float64[n_values]): documents, one after the other; `offsets` (int64[d + 1]): where each begins; `documents`,
+    `starts` (int64[k]): the document of each occurrence, and its first symbol, counted from the beginning of the document;
+    `length`: symbols of the motif; `side`: symbols before and behind it. Returns float64[k, side + length + side]: a row for each
+    occurrence.
 
-    Returns
-    -------
-    float64[k, side + length + side]
-        A row for each occurrence.
-
-    Examples
-    --------
     >>> contexts_of(np.array([1.0, 2, 3, 4]), np.array([0, 3, 4]), np.array([0]), np.array([1]), length=2, side=1)
     array([[ 1.,  2.,  3., nan]])
     """

@@ -42,31 +42,10 @@ def draw(
     """Write a PNG that shows what a tokenizer finds in an ECG; a reader finds the old file or the new one, never a part of it.
 
     Above, six seconds cut into tokens, of which up to eight are lettered, each in a colour of its own, all others in greys.
-    Below, these tokens over all their occurrences in the record.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    samples : int[n]
-        The record in levels.
-    offsets : int[d + 1]
-        Where its documents begin.
-    tok : Tokenizer
-        A tokenizer that was fitted to it.
-    rate : float
-        Samples a second.
-    step : float
-        The size of a level in the units of the record, for the title.
-    theme : str or Theme
-        ``"light"`` or ``"dark"``.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    OSError
-        If the file cannot be written.
+    Below, these tokens over all their occurrences in the record. `samples` (int[n]): the record in levels; `offsets` (int[d +
+    1]): where its documents begin; `tok`: a tokenizer that was fitted to it; `rate`: samples a second; `step`: the size of a
+    level in the units of the record, for the title; `theme`: ``"light"`` or ``"dark"``. Raises ImportError if matplotlib is not
+    installed. Raises OSError if the file cannot be written.
     """
     chosen = theme_of(theme)
     samples, offsets = np.asarray(samples), np.asarray(offsets, np.int64)

@@ -19,8 +19,6 @@ def says_most(
 
     What occurs less often than `least` times says nothing: what occurs once is no motif.
 
-    Examples
-    --------
     >>> says_most(np.array([2.0, 9.0, 0.0]), np.array([3, 1, 50]), np.array([4, 9, 8])).tolist()
     [18.0, 0.0, 0.0]
     """
@@ -39,8 +37,6 @@ def likeness(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     Their steps, smoothed a little, are laid over one another at every shift; ``2 a.b / (a.a + b.b)`` at the best one. Level parts
     have no steps, so a shape is like itself with a longer rest before it; one of half the height is less like it.
 
-    Examples
-    --------
     >>> beat, later = np.array([0.0, 0, 8, 2, 0]), np.array([1.0, 1, 1, 1, 9, 3, 1])
     >>> likeness(beat, later), round(likeness(beat, beat / 2), 2), likeness(beat, np.zeros(4))
     (1.0, 0.8, 0.0)
@@ -57,8 +53,6 @@ def choose_diverse(shapes: list[NDArray[np.float64]], scores: NDArray[np.float64
 
     The order is that of the scores, so that a gallery begins with what says most.
 
-    Examples
-    --------
     >>> beat, wave = np.array([0.0, 9, 0]), np.array([0.0, 1, 2, 3, 3])
     >>> choose_diverse([beat, beat + 1, wave], np.array([9.0, 8, 2]), 2)
     [0, 2]
@@ -84,25 +78,9 @@ def choose_motifs(
 ) -> NDArray[np.int64]:
     """The tokens to show: of those that say most `n` that differ, or simply the first `n`.
 
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-        The tokens.
-    symbols : float64[s]
-        The value of every symbol of its arena.
-    counts : int64[V]
-        How often each token occurs.
-    n : int
-        How many to choose; fewer if fewer say anything.
-    diverse : bool
-        Whether variations of one shape are passed over.
-    least : int
-        How often a motif must occur.
-
-    Returns
-    -------
-    int64[k]
-        Tokens, the one that says most first.
+    `vocabulary`: the tokens; `symbols` (float64[s]): the value of every symbol of its arena; `counts` (int64[V]): how often each
+    token occurs; `n`: how many to choose; fewer if fewer say anything; `diverse`: whether variations of one shape are passed
+    over; `least`: how often a motif must occur. Returns int64[k]: tokens, the one that says most first.
     """
     offsets = vocabulary.offsets
     scores = says_most(ranges_of(vocabulary, symbols), counts, np.diff(offsets), least)

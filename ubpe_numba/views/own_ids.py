@@ -32,8 +32,6 @@ def token_of(tok: Tokenizer, token: int) -> int:
 def counts_of_tokens(tok: Tokenizer, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """How often tokens of the vocabulary occur, int64[V], by the counts of ids; special tokens are in no vocabulary.
 
-    Examples
-    --------
     >>> from ubpe_numba import BPE
     >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["!"])
     >>> counts_of_tokens(tok, tok.usage(["ab!a"], allowed_special="all").counts).tolist()

@@ -24,18 +24,9 @@ from ubpe_numba.tokenizers.bpe import BPE
 class SeriesView(NamedTuple):
     """One way of a `SeriesBag` to look at one channel, fitted.
 
-    Attributes
-    ----------
-    channel : int
-        The channel that is looked at, 0 where series have one.
-    window : int
-        Of how many samples a mean is taken.
-    differences : bool
-        Whether it is differences of neighbours that are cut into levels.
-    quantization : Quantization
-        The levels, of normalised values where the bag normalises.
-    tokenizer : BPE
-        The tokens of levels.
+    `channel`: the channel that is looked at, 0 where series have one; `window`: of how many samples a mean is taken;
+    `differences`: whether it is differences of neighbours that are cut into levels; `quantization`: the levels, of normalised
+    values where the bag normalises; `tokenizer`: the tokens of levels.
     """
 
     channel: int

@@ -17,22 +17,11 @@ if TYPE_CHECKING:
 class Cut(NamedTuple):
     """A segmentation.
 
-    Attributes
-    ----------
-    name : str
-        The objective.
-    counts, document_frequencies : int64[n]
-        Occurrences of each id in all documents, and documents that hold it.
-    n_tokens : int
-        Tokens of all documents.
-    ids : int32[k]
-        The tokens of the drawn documents.
-    per_document : int64[d]
-        How many of them each drawn document has.
-    gaps : int64[k] or None
-        Symbols between the token before, or the beginning of the document, and each token; None if there are none.
-    widths : int64[k] or None
-        Symbols of the document that each token covers; None if they are those that it stands for.
+    `name`: the objective; `counts`, `document_frequencies` (int64[n]): occurrences of each id in all documents, and documents
+    that hold it; `n_tokens`: tokens of all documents; `ids` (int32[k]): the tokens of the drawn documents; `per_document`
+    (int64[d]): how many of them each drawn document has; `gaps` (int64[k] or None): symbols between the token before, or the
+    beginning of the document, and each token; None if there are none; `widths` (int64[k] or None): symbols of the document that
+    each token covers; None if they are those that it stands for.
     """
 
     name: str
@@ -48,23 +37,8 @@ class Cut(NamedTuple):
 def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: Drawn, options: dict[str, Any]) -> Cut:
     """Encode and count all documents; keep the tokens of those that are drawn.
 
-    Parameters
-    ----------
-    name : str
-        The name of the segmentation.
-    tok : Tokenizer
-        What cuts.
-    documents : Documents
-        All documents.
-    drawn : Drawn
-        Which of them are drawn.
-    options : dict
-        Arguments of `encode_batch`.
-
-    Returns
-    -------
-    Cut
-        The segmentation.
+    `name`: the name of the segmentation; `tok`: what cuts; `documents`: all documents; `drawn`: which of them are drawn;
+    `options`: arguments of `encode_batch`. Returns the segmentation.
     """
     ids = tok.encode_batch(as_given(documents), documents.offsets, **options)
     usage = tok.usage(ids=ids)

@@ -12,12 +12,8 @@ from ubpe_numba.documents.normalise import Documents, text_of
 class Drawn(NamedTuple):
     """Which documents are drawn.
 
-    Attributes
-    ----------
-    indices : int64[k]
-        The documents, ascending.
-    limit : int or None
-        None: they are drawn whole. Otherwise there is one, and only so many symbols of its beginning are drawn.
+    `indices` (int64[k]): the documents, ascending; `limit`: none: they are drawn whole. Otherwise there is one, and only so many
+    symbols of its beginning are drawn.
     """
 
     indices: np.ndarray
@@ -27,20 +23,9 @@ class Drawn(NamedTuple):
 def choose(lengths: np.ndarray, max_symbols: int) -> Drawn:
     """Choose documents at even distances.
 
-    Parameters
-    ----------
-    lengths : int64[d]
-        The symbols of each document.
-    max_symbols : int
-        How many symbols may be drawn, at least 1.
+    `lengths` (int64[d]): the symbols of each document; `max_symbols`: how many symbols may be drawn, at least 1. Returns all
+    documents if they fit; if not even one does, the beginning of the first that has symbols.
 
-    Returns
-    -------
-    Drawn
-        All documents if they fit; if not even one does, the beginning of the first that has symbols.
-
-    Examples
-    --------
     >>> choose(np.array([4, 4, 4, 4, 4]), 12).indices.tolist()
     [0, 2, 4]
     >>> choose(np.array([0, 50]), 12)

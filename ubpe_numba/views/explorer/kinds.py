@@ -21,16 +21,9 @@ _EXACT = 1 << 53
 class Symbols(NamedTuple):
     """How symbols are shown, where they are not shown as they are.
 
-    Attributes
-    ----------
-    order : int64[s]
-        The symbols, ascending; in the page a symbol is its index in this array.
-    labels : list of str or None
-        What each is called.
-    levels : float64[s] or None
-        How high each is drawn, NaN for a rest.
-    base : str
-        What is to be added to the levels, for a label of the axis.
+    `order` (int64[s]): the symbols, ascending; in the page a symbol is its index in this array; `labels`: what each is called;
+    `levels` (float64[s] or None): how high each is drawn, NaN for a rest; `base`: what is to be added to the levels, for a label
+    of the axis.
     """
 
     order: np.ndarray
@@ -42,26 +35,10 @@ class Symbols(NamedTuple):
 def kind_of(kind: str, documents: Documents) -> str:
     """What documents are shown as.
 
-    Parameters
-    ----------
-    kind : str
-        ``"auto"`` or one of `KINDS`.
-    documents : Documents
-        The documents; the beginning of their symbols decides.
+    `kind`: ``"auto"`` or one of `KINDS`; `documents`: the documents; the beginning of their symbols decides. Returns for
+    ``"auto"``: of `str` and bytes ``"dna"`` if all letters are those of nucleotides, ``"signal"`` if bytes are no text, else
+    ``"text"``; of integers ``"signal"``. Raises ValueError for another name.
 
-    Returns
-    -------
-    str
-        For ``"auto"``: of `str` and bytes ``"dna"`` if all letters are those of nucleotides, ``"signal"`` if bytes are no text,
-        else ``"text"``; of integers ``"signal"``.
-
-    Raises
-    ------
-    ValueError
-        For another name.
-
-    Examples
-    --------
     >>> from ubpe_numba.documents.normalise import as_documents
     >>> [kind_of("auto", as_documents(docs)) for docs in (["GATTACA"], ["a cat"], [[1, 2]])]
     ['dna', 'text', 'signal']
@@ -87,31 +64,12 @@ def kind_of(kind: str, documents: Documents) -> str:
 def symbols_of(kind: str, used: np.ndarray, letters: Any = None, pitches: Any = None) -> Symbols | None:
     """The names and heights of symbols.
 
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`.
-    used : int64[s]
-        The distinct symbols of vocabulary and documents, ascending.
-    letters : str, sequence or mapping, optional
-        For text and DNA of integers: the text of each symbol. By default ``"ACGTN"`` for DNA of the integers 0 to 4.
-    pitches : sequence or mapping, optional
-        For notes: the pitch of each symbol, a number as MIDI has them, None for a rest. By default the symbol itself.
+    `kind`: one of `KINDS`; `used` (int64[s]): the distinct symbols of vocabulary and documents, ascending; `letters`: for text
+    and DNA of integers: the text of each symbol. By default ``"ACGTN"`` for DNA of the integers 0 to 4; `pitches`: for notes: the
+    pitch of each symbol, a number as MIDI has them, None for a rest. By default the symbol itself. Returns none if symbols are
+    shown as they are. Raises ValueError if a symbol has no letter or pitch, a pitch is not within +-2**53, or the argument is not
+    for this kind. Raises TypeError if letters are not `str`, pitches no numbers, or the argument is of another type.
 
-    Returns
-    -------
-    Symbols or None
-        None if symbols are shown as they are.
-
-    Raises
-    ------
-    ValueError
-        If a symbol has no letter or pitch, a pitch is not within +-2**53, or the argument is not for this kind.
-    TypeError
-        If letters are not `str`, pitches no numbers, or the argument is of another type.
-
-    Examples
-    --------
     >>> symbols_of("dna", np.arange(4)).labels
     ['A', 'C', 'G', 'T']
     """

@@ -22,18 +22,9 @@ _EXACT = 1 << 53  # integers up to it are exact in a float64, the number of Java
 def packed(array: np.ndarray) -> dict[str, Any]:
     """An array as plain data that JSON can hold.
 
-    Parameters
-    ----------
-    array : integer or float array
-        1-D; integers within +-2**53.
+    `array`: 1-D; integers within +-2**53. Returns ``t``: the type, ``n``: the number of elements, ``c``: 1 if differences are
+    kept, ``d``: the data.
 
-    Returns
-    -------
-    dict
-        ``t``: the type, ``n``: the number of elements, ``c``: 1 if differences are kept, ``d``: the data.
-
-    Examples
-    --------
     >>> made = packed(np.array([5, 6, 7], np.int64))
     >>> made["t"], made["n"], unpacked(made).tolist()
     ('u1', 3, [5, 6, 7])

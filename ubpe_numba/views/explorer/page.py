@@ -49,23 +49,10 @@ _END = """
 def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     """The whole page.
 
-    Parameters
-    ----------
-    meta : dict
-        What the scripts read.
-    title : str
-        The title, any text.
-    summary : str
-        A sentence for readers without scripts.
+    `meta`: what the scripts read; `title`: the title, any text; `summary`: a sentence for readers without scripts. Returns HTML.
+    Nothing in it is loaded from elsewhere, and a browser runs no other script than those of this package: the policy names their
+    hashes.
 
-    Returns
-    -------
-    str
-        HTML. Nothing in it is loaded from elsewhere, and a browser runs no other script than those of this package: the policy
-        names their hashes.
-
-    Examples
-    --------
     >>> "script-src 'sha256-" in page_of({}, "</script>", "")
     True
     """

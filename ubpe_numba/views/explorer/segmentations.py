@@ -27,25 +27,10 @@ def own_of(tok: Tokenizer) -> str:
 def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) -> dict[str, Tokenizer]:
     """Tokenizers of one vocabulary by the names of their ways to cut.
 
-    Parameters
-    ----------
-    tok : Tokenizer
-        A fitted tokenizer.
-    segmentations : str or sequence of str
-        ``"auto"``: the tokenizer's own, then ``"rank"`` if the vocabulary has pairs, ``"shortest"``, ``"tfidf"`` if it has idf,
-        and ``"likelihood"`` if it has probabilities. Otherwise the names of objectives, as `with_objective` takes them.
-
-    Returns
-    -------
-    dict
-        At least one tokenizer.
-
-    Raises
-    ------
-    ValueError
-        For an objective that is not known, or that the vocabulary cannot be cut by; if there is none.
-    TypeError
-        For names that are not `str`.
+    `segmentations`: ``"auto"``: the tokenizer's own, then ``"rank"`` if the vocabulary has pairs, ``"shortest"``, ``"tfidf"`` if
+    it has idf, and ``"likelihood"`` if it has probabilities. Otherwise the names of objectives, as `with_objective` takes them.
+    Returns at least one tokenizer. Raises ValueError for an objective that is not known, or that the vocabulary cannot be cut by;
+    if there is none. Raises TypeError for names that are not `str`.
     """
     own = own_of(tok)
     if isinstance(segmentations, str) and segmentations != AUTO:

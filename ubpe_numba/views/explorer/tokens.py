@@ -20,18 +20,11 @@ SYMBOL, LEARNED, SPECIAL, GAP = range(4)
 class Tokens(NamedTuple):
     """The ids 0..n-1.
 
-    Attributes
-    ----------
-    symbols : integer array
-        The symbols of all tokens, one token after the other.
-    lengths : int64[n]
-        How many symbols each stands for, 0 for an id that stands for nothing.
-    kinds : uint8[n]
-        0: a symbol of the alphabet, 1: a learned token, 2: a special token, 3: an id without a token.
-    parents : int64[n, 2] or None
-        The two ids that each learned token was merged of, -1 for others; None for a flat vocabulary.
-    statistics : dict
-        Arrays by id of what the vocabulary knows: ``idf``, ``merged`` (the count when it was merged), ``logp``.
+    `symbols`: the symbols of all tokens, one token after the other; `lengths` (int64[n]): how many symbols each stands for, 0 for
+    an id that stands for nothing; `kinds` (uint8[n]): 0: a symbol of the alphabet, 1: a learned token, 2: a special token, 3: an
+    id without a token; `parents` (int64[n, 2] or None): the two ids that each learned token was merged of, -1 for others; None
+    for a flat vocabulary; `statistics`: arrays by id of what the vocabulary knows: ``idf``, ``merged`` (the count when it was
+    merged), ``logp``.
     """
 
     symbols: np.ndarray
@@ -44,8 +37,6 @@ class Tokens(NamedTuple):
 def tokens_of(tok: Tokenizer, n: int) -> Tokens:
     """What the first `n` ids of a fitted tokenizer stand for. O(symbols of all tokens).
 
-    Examples
-    --------
     >>> from ubpe_numba import BPE
     >>> found = tokens_of(BPE.from_merges([[0, 1]], alphabet=[7, 9]), 3)
     >>> found.symbols.tolist(), found.lengths.tolist(), found.parents.tolist()
