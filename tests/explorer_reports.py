@@ -9,7 +9,7 @@ import numpy as np
 
 from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.cli.demo import load_ecg
-from ubpe_numba.views.explorer.segmentations import segmentations_of
+from ubpe_numba.views.explorer.counts import segmentations_of
 
 HOSTILE = '</script><b onclick="alert(1)">ECG & "co"</b> <!-- \u202e'
 VERSES = [

@@ -11,7 +11,7 @@ from _extensions.ecg import RATE, beats, tokenizer
 from _extensions.made import when_changed
 from ubpe_numba.plot import MotifsDisplay, TokensDisplay
 from ubpe_numba.views.colours import THEMES
-from ubpe_numba.views.motif_choice import choose_motifs
+from ubpe_numba.views.motifs import choose_motifs
 
 _SECONDS = (2, 7)  # what is shown of the record
 _MOTIFS, _LEAST = 4, 5  # of the gallery, and how often each occurs at least

@@ -13,7 +13,7 @@ from command_line import INTS, TEXT, fails, process
 
 from ubpe_numba import BPE
 from ubpe_numba.cli.main import main
-from ubpe_numba.views.explorer.pack import unpacked
+from ubpe_numba.views.explorer.page import unpacked
 from ubpe_numba.views.explorer.report import explore
 
 

@@ -13,9 +13,8 @@ import pytest
 from command_line import ENVIRONMENT, INTS, TEXT, fails, process, read_all, read_ints, write_ints
 
 from ubpe_numba import BPE
+from ubpe_numba.cli.documents import Form, write_documents
 from ubpe_numba.cli.main import main
-from ubpe_numba.cli.read import Form
-from ubpe_numba.cli.write import write_documents
 
 EQUAL = [[[1, 2, 3]], [[1, 2, 3], [3, 2, 1]], [[]]]  # in length, as npy and raw files need it
 FILES = [(name, docs) for name in ("x.jsonl", "x.npz") for docs in (INTS, *EQUAL)]

@@ -433,7 +433,7 @@ def test_without_miditok_the_extra_is_named() -> None:
 
 def test_alphabets_with_characters_around_the_mark() -> None:
     """A vocabulary so large that characters stand behind the mark; ids whose character is the mark itself, or none."""
-    models = importlib.import_module("ubpe_numba.integrations.music_models")
+    models = importlib.import_module("ubpe_numba.integrations.miditok")
     behind = ord(models.MARK) - models.FIRST_CHARACTER + 1
     alphabet = models.MusicAlphabet.of([0, 1, 2, behind], [1], marked=True)
     assert alphabet.characters == ['"', "!", "#", models.MARK, chr(ord(models.MARK) + 1)]

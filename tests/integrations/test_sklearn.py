@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
 from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, quantize  # noqa: E402
-from ubpe_numba.integrations.scikit_learn.counts import counts_of, counts_of_parts  # noqa: E402
+from ubpe_numba.integrations.scikit_learn.columns import counts_of, counts_of_parts  # noqa: E402
 from ubpe_numba.sklearn import BagOfTokens, Quantizer, SeriesBag  # noqa: E402
 
 DOCS = ["the tide is low", "a low tide", "", "the cat sat on a hat", "a cat in the hat"]

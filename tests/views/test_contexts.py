@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.views.contexts import contexts_of, evenly
+from ubpe_numba.views.motifs import contexts_of, evenly
 
 
 @given(st.lists(st.lists(st.integers(-9, 9), max_size=7), min_size=1, max_size=5), st.integers(1, 3), st.integers(0, 6))

@@ -14,7 +14,7 @@ from ubpe_numba import UBPE
 from ubpe_numba.views import demo_picture
 from ubpe_numba.views.colours import DARK, LIGHT, Theme
 from ubpe_numba.views.demo_picture import draw
-from ubpe_numba.views.motif_choice import ranges_of
+from ubpe_numba.views.motifs import ranges_of
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.cli import explore as page
+from ubpe_numba.cli.documents import SPECIAL, STANDARD, Form, Reader, check_output, integer_type, output, write_documents
 from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_table
-from ubpe_numba.cli.read import SPECIAL, STANDARD, Form, Reader, integer_type
-from ubpe_numba.cli.write import check_output, output, write_documents
 from ubpe_numba.errors import LocatedError, ModelFormatError, SpecialTokenError, quoted
 from ubpe_numba.formats import imports
 from ubpe_numba.runtime.files import write_atomically
@@ -25,6 +23,7 @@ from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.load import TOKENIZERS, load
 from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.tokenizers.wordpiece import WordPiece
+from ubpe_numba.views.explorer import report as explorer
 from ubpe_numba.vocabulary.rules import FitRules
 
 _N_TOKENS = 4096  # of `fit`, unless --n-tokens says another size
@@ -102,11 +101,50 @@ def inspect(options: Namespace) -> None:
 
 def explore(options: Namespace) -> None:
     """Write a report of a model and what it does to documents: a page for a browser."""
-    page.check(options)
+    _check_page(options)
     tokenizer = _tokenizer(options.model, n_threads=options.threads)
     reader = _reader_for(tokenizer, options)
     with _placed(reader):
-        page.write_report(options, tokenizer, reader)
+        _write_page(options, tokenizer, reader)
+
+
+def _check_page(options: Namespace) -> None:
+    """ValueError or OSError if the output is no page, or cannot be written: before anything is read."""
+    if options.output != STANDARD and pathlib.Path(options.output).suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"-o: expected a name that ends in .html, got {options.output}")
+    check_output(options.output)
+    for name in ("max_symbols", "rate"):
+        if (given := getattr(options, name)) is not None and not given > 0:
+            raise ValueError(f"--{name.replace('_', '-')}: expected a number above 0, got {given}")
+
+
+def _write_page(options: Namespace, tokenizer: Tokenizer | WordPiece, reader: Reader) -> None:
+    """Make the report of a tokenizer and the documents of a reader, and write it.
+
+    ValueError for a WordPiece, and for options that do not fit the documents.
+    """
+    if isinstance(tokenizer, WordPiece):
+        raise ValueError(f"{options.model}: a WordPiece, whose pieces a report cannot show; expected BPE, UBPEClassic or UBPE")
+    allowed, disallowed = SPECIAL[options.special]
+    # arrays are not copied; of text each document becomes what the model is one of
+    given = reader.whole() if tokenizer.alphabet_.kind == "int" else {"docs": reader}
+    report = explorer.explore(
+        tokenizer,
+        **given,
+        title=options.title,
+        kind=options.kind,
+        unit=options.unit,
+        rate=options.rate,
+        letters=options.letters,
+        segmentations=options.segmentation or "auto",
+        max_symbols=options.max_symbols,
+        allowed_special=allowed,
+        disallowed_special=disallowed,
+        progress=False if options.quiet else "auto",
+    )
+    assert report is not None  # without a path
+    with output(options.output) as f:
+        f.write(report.html.encode())
 
 
 def convert(options: Namespace) -> None:

@@ -20,8 +20,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
-from ubpe_numba.views.contexts import contexts_of
-from ubpe_numba.views.motif_choice import choose_motifs
+from ubpe_numba.views.motifs import choose_motifs, contexts_of
 
 RATE = 360  # samples a second of the record
 BEAT_RATE = 120  # of what the demo tokenizes

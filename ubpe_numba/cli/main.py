@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import re
 import sys
@@ -72,9 +73,11 @@ def _run(options: argparse.Namespace) -> int:
         warmup()
         return 0
     if options.command == "verify":
-        from ubpe_numba.cli.verify import run as verify
+        from ubpe_numba.verification.verify import verify
 
-        return verify(options)
+        found = verify(fresh=options.fresh, progress=False if options.quiet else "auto")
+        print(json.dumps(found.to_dict()) if options.json else found)
+        return 0 if found.passed else 1
     if options.command == "demo":
         from ubpe_numba.cli.demo import run
 

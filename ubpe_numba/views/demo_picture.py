@@ -13,7 +13,7 @@ from ubpe_numba.views.colours import Theme, theme_of
 from ubpe_numba.views.displays.canvas import bare_figure
 from ubpe_numba.views.displays.motifs import MotifsDisplay
 from ubpe_numba.views.displays.tokens import TokensDisplay
-from ubpe_numba.views.motif_choice import choose_motifs, ranges_of, says_most
+from ubpe_numba.views.motifs import choose_motifs, ranges_of, says_most
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.spans import Spans

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.views.colours import HUES, hue_of
-from ubpe_numba.views.contexts import evenly
-from ubpe_numba.views.motif_choice import choose_diverse
+from ubpe_numba.views.motifs import choose_diverse, evenly
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import pytest
 
 from ubpe_numba import BPE, UBPE
 from ubpe_numba.documents.utf8 import read_documents
-from ubpe_numba.views.explorer.cuts import Cut, cut_of
-from ubpe_numba.views.explorer.drawn import Drawn, choose
+from ubpe_numba.views.explorer.counts import Cut, Drawn, choose, cut_of
 
 OPTIONS = {"unknown": "raise", "allowed_special": "all", "disallowed_special": "none"}
 TEXT = ["low lower<end> lowest", "", "Newer  newest, 低い\ud800", "wide wider widest <end>"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ubpe_numba.documents.normalise import as_documents
-from ubpe_numba.views.explorer.drawn import as_given, choose
+from ubpe_numba.views.explorer.counts import as_given, choose
 
 
 @given(st.lists(st.integers(0, 30), max_size=60), st.integers(1, 200))

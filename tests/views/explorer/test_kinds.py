@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba.documents.normalise import as_documents
-from ubpe_numba.views.explorer.kinds import kind_of, symbols_of
+from ubpe_numba.views.explorer.counts import kind_of, symbols_of
 
 
 @pytest.mark.parametrize(

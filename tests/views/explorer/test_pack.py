@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ubpe_numba.views.explorer.pack import packed, unpacked
+from ubpe_numba.views.explorer.page import packed, unpacked
 
 _TYPES = {"u1", "i1", "u2", "i2", "u4", "i4", "f4", "f8"}
 

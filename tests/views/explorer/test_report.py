@@ -16,8 +16,7 @@ import pytest
 from ubpe_numba import BPE, UBPE
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.views import colours
-from ubpe_numba.views.explorer.pack import unpacked
-from ubpe_numba.views.explorer.page import SCRIPTS, STYLES
+from ubpe_numba.views.explorer.page import SCRIPTS, STYLES, unpacked
 from ubpe_numba.views.explorer.report import Report, explore
 
 DOCS = [[1, 2, 3, 1, 2, 3, 1, 2], [], [3, 1, 2, 3, 3], [2, 5]] * 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ubpe_numba import BPE, UBPE
-from ubpe_numba.views.explorer.segmentations import segmentations_of
+from ubpe_numba.views.explorer.counts import segmentations_of
 
 DOCS = [[1, 2, 3, 1, 2, 3, 1, 2], [3, 1, 2], [2, 2, 1]] * 4
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, UBPE
-from ubpe_numba.views.explorer.tokens import GAP, LEARNED, SPECIAL, SYMBOL, tokens_of
+from ubpe_numba.views.explorer.counts import GAP, LEARNED, SPECIAL, SYMBOL, tokens_of
 
 TEXT = "low lower lowest new newer newest wide wider widest " * 3
 

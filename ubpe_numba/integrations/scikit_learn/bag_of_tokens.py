@@ -13,12 +13,12 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ubpe_numba.integrations.scikit_learn import names
-from ubpe_numba.integrations.scikit_learn.counts import counts_of, parts_of_tokens
+from ubpe_numba.integrations.scikit_learn import columns as names
+from ubpe_numba.integrations.scikit_learn.columns import counts_of, parts_of_tokens
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import BPE
-from ubpe_numba.views.own_ids import ids_of_tokens
+from ubpe_numba.views.token_ids import ids_of_tokens
 
 
 class BagOfTokens(TransformerMixin, BaseEstimator):

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ubpe_numba.documents.quantization import Quantization
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
-from ubpe_numba.integrations.scikit_learn import names
-from ubpe_numba.integrations.scikit_learn.counts import counts_of, counts_of_parts, parts_of_tokens
+from ubpe_numba.integrations.scikit_learn import columns as names
+from ubpe_numba.integrations.scikit_learn.columns import counts_of, counts_of_parts, parts_of_tokens
 from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.tokenizers.bpe import BPE
 

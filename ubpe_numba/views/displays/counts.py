@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ubpe_numba.errors import quoted
 from ubpe_numba.views.colours import Theme, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
-from ubpe_numba.views.own_ids import counts_of_tokens
+from ubpe_numba.views.token_ids import counts_of_tokens
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer

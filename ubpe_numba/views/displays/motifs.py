@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.runtime.arrays import describe, integer
 from ubpe_numba.views.colours import Theme, hue_of, theme_of
-from ubpe_numba.views.contexts import contexts_of, evenly
 from ubpe_numba.views.displays.canvas import check_rate, grid_for, require_signal, room_of
-from ubpe_numba.views.motif_choice import choose_motifs
+from ubpe_numba.views.motifs import choose_motifs, contexts_of, evenly
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer

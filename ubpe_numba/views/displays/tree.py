@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.views.colours import Theme, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
-from ubpe_numba.views.own_ids import ids_of_tokens, token_of
+from ubpe_numba.views.token_ids import ids_of_tokens, token_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer

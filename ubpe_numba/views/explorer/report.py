@@ -17,13 +17,21 @@ from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.views import colours
-from ubpe_numba.views.explorer.cuts import Cut, cut_of
-from ubpe_numba.views.explorer.drawn import Drawn, choose
-from ubpe_numba.views.explorer.kinds import UNITS, Symbols, kind_of, symbols_of
-from ubpe_numba.views.explorer.pack import packed
-from ubpe_numba.views.explorer.page import as_html, page_of
-from ubpe_numba.views.explorer.segmentations import AUTO, segmentations_of
-from ubpe_numba.views.explorer.tokens import Tokens, tokens_of
+from ubpe_numba.views.explorer.counts import (
+    AUTO,
+    UNITS,
+    Cut,
+    Drawn,
+    Symbols,
+    Tokens,
+    choose,
+    cut_of,
+    kind_of,
+    segmentations_of,
+    symbols_of,
+    tokens_of,
+)
+from ubpe_numba.views.explorer.page import as_html, packed, page_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer

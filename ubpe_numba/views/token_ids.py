@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
 
-__all__ = ["counts_of_tokens", "ids_of_tokens", "token_of"]
-
 
 def ids_of_tokens(tok: Tokenizer) -> NDArray[np.int64]:
     """The id of every token of the vocabulary, int64[V]; -1 for those that become other ids, as characters without one do."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE
-from ubpe_numba.views.own_ids import counts_of_tokens, ids_of_tokens, token_of
+from ubpe_numba.views.token_ids import counts_of_tokens, ids_of_tokens, token_of
 
 DOCS = ["abab cab\n", "\xe9abc"]
 

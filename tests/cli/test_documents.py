@@ -11,8 +11,8 @@ import pytest
 from command_line import TEXT, fails, process, write_ints
 
 from ubpe_numba import BPE, UBPEClassic
+from ubpe_numba.cli.documents import Form, Reader
 from ubpe_numba.cli.main import main
-from ubpe_numba.cli.read import Form, Reader
 
 
 def test_fit_memory_maps(here: pathlib.Path) -> None:

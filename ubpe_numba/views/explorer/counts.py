@@ -1,0 +1,364 @@
+"""Data of a report: the documents that are drawn, tokens by id, segmentations and their counts, kinds of symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ubpe_numba.documents.normalise import Documents, as_document, text_of
+from ubpe_numba.documents.utf8 import utf8_document
+from ubpe_numba.errors import quoted
+from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.views.token_ids import ids_of_tokens
+
+if TYPE_CHECKING:
+    from ubpe_numba.tokenizers.base import Tokenizer
+
+
+class Drawn(NamedTuple):
+    """Which documents are drawn.
+
+    `indices` (int64[k]): the documents, ascending; `limit`: none: they are drawn whole. Otherwise there is one, and only so many
+    symbols of its beginning are drawn.
+    """
+
+    indices: np.ndarray
+    limit: int | None = None
+
+
+def choose(lengths: np.ndarray, max_symbols: int) -> Drawn:
+    """Choose documents at even distances.
+
+    `lengths` (int64[d]): the symbols of each document; `max_symbols`: how many symbols may be drawn, at least 1. Returns all
+    documents if they fit; if not even one does, the beginning of the first that has symbols.
+
+    >>> choose(np.array([4, 4, 4, 4, 4]), 12).indices.tolist()
+    [0, 2, 4]
+    >>> choose(np.array([0, 50]), 12)
+    Drawn(indices=array([1]), limit=12)
+    """
+    total, n = int(lengths.sum()), lengths.size
+    if total <= max_symbols:
+        return Drawn(np.arange(n))
+    k = max(1, n * max_symbols // total)
+    while k:
+        indices = np.round(np.linspace(0, n - 1, k)).astype(np.int64)
+        size = int(lengths[indices].sum())
+        if 0 < size <= max_symbols:
+            return Drawn(indices)
+        k = min(k - 1, k * max_symbols // size) if size else k - 1
+    fits = np.flatnonzero((lengths > 0) & (lengths <= max_symbols))
+    if fits.size:
+        return Drawn(fits[:1])
+    return Drawn(np.flatnonzero(lengths)[:1], max_symbols)
+
+
+def as_given(documents: Documents) -> object:
+    """The flat document in the form in which `encode_batch` takes it beside offsets.
+
+    >>> as_given(Documents(np.array([104, 105], np.uint32), np.array([0, 1, 2]), "str"))
+    'hi'
+    """
+    if documents.kind == "str":
+        return text_of(documents.values)
+    return documents.values.data if documents.kind == "bytes" else documents.values
+
+
+KINDS = ("signal", "text", "dna", "notes")
+UNITS = {"signal": "sample", "text": "character", "dna": "base", "notes": "note"}
+_LETTERS = "ACGTUNRYKMSWBDHVacgtunrykmswbdhv-*\n"
+_SAMPLE = 1 << 16
+_BINARY = 0.05  # of more than this many bytes that are no text, the rest is taken for chance
+_EXACT = 1 << 53
+
+
+class Symbols(NamedTuple):
+    """How symbols are shown, where they are not shown as they are.
+
+    `order` (int64[s]): the symbols, ascending; in the page a symbol is its index in this array; `labels`: what each is called;
+    `levels` (float64[s] or None): how high each is drawn, NaN for a rest; `base`: what is to be added to the levels, for a label
+    of the axis.
+    """
+
+    order: np.ndarray
+    labels: list[str] | None = None
+    levels: np.ndarray | None = None
+    base: str = ""
+
+
+def kind_of(kind: str, documents: Documents) -> str:
+    """What documents are shown as.
+
+    `kind`: ``"auto"`` or one of `KINDS`; `documents`: the documents; the beginning of their symbols decides. Returns for
+    ``"auto"``: of `str` and bytes ``"dna"`` if all letters are those of nucleotides, ``"signal"`` if bytes are no text, else
+    ``"text"``; of integers ``"signal"``. Raises ValueError for another name.
+
+    >>> from ubpe_numba.documents.normalise import as_documents
+    >>> [kind_of("auto", as_documents(docs)) for docs in (["GATTACA"], ["a cat"], [[1, 2]])]
+    ['dna', 'text', 'signal']
+    """
+    if kind != "auto":
+        if kind not in KINDS:
+            raise ValueError(f"kind: expected 'auto', 'signal', 'text', 'dna' or 'notes', got {quoted(kind)}")
+        return kind
+    if documents.kind == "int":
+        return "signal"
+    sample = documents.values[documents.offsets[0] : documents.offsets[-1]][:_SAMPLE]
+    found = set(np.unique(sample).tolist())
+    if found - {10} and found <= set(map(ord, _LETTERS)):
+        return "dna"
+    if documents.kind == "bytes" and sample.size:
+        text = sample.tobytes().decode("utf-8", "surrogateescape")
+        strange = sum("\udc80" <= c <= "\udcff" or (c < " " and c not in "\t\n\r\f") for c in text)
+        if strange > _BINARY * sample.size:
+            return "signal"
+    return "text"
+
+
+def symbols_of(kind: str, used: np.ndarray, letters: Any = None, pitches: Any = None) -> Symbols | None:
+    """The names and heights of symbols.
+
+    `kind`: one of `KINDS`; `used` (int64[s]): the distinct symbols of vocabulary and documents, ascending; `letters`: for text
+    and DNA of integers: the text of each symbol. By default ``"ACGTN"`` for DNA of the integers 0 to 4; `pitches`: for notes: the
+    pitch of each symbol, a number as MIDI has them, None for a rest. By default the symbol itself. Returns none if symbols are
+    shown as they are. Raises ValueError if a symbol has no letter or pitch, a pitch is not within +-2**53, or the argument is not
+    for this kind. Raises TypeError if letters are not `str`, pitches no numbers, or the argument is of another type.
+
+    >>> symbols_of("dna", np.arange(4)).labels
+    ['A', 'C', 'G', 'T']
+    """
+    if letters is not None and kind not in ("text", "dna"):
+        raise ValueError(f"letters: they are for kind='text' and 'dna', the kind is {quoted(kind)}")
+    if pitches is not None and kind != "notes":
+        raise ValueError(f"pitches: they are for kind='notes', the kind is {quoted(kind)}")
+    if kind == "dna" and letters is None and used.size and used[0] >= 0 and used[-1] <= 4:
+        letters = "ACGTN"
+    if letters is not None:
+        labels = [_looked_up(letters, symbol, "letters") for symbol in used.tolist()]
+        if wrong := next((label for label in labels if not isinstance(label, str)), None):
+            raise TypeError(f"letters: expected str for each symbol, got {quoted(wrong)}")
+        return Symbols(used, labels)
+    if pitches is not None:
+        return Symbols(used, [str(symbol) for symbol in used.tolist()], _heights(pitches, used))
+    if used.size and max(-int(used[0]), int(used[-1])) > _EXACT:  # beyond the numbers of JavaScript
+        base = int(used[0])
+        levels = np.array([float(symbol - base) for symbol in used.tolist()])
+        return Symbols(used, [str(symbol) for symbol in used.tolist()], levels, str(base))
+    return None
+
+
+def _heights(pitches: Any, used: np.ndarray) -> np.ndarray:
+    found = [_looked_up(pitches, symbol, "pitches") for symbol in used.tolist()]
+    for symbol, pitch in zip(used.tolist(), found, strict=True):
+        if pitch is not None and (isinstance(pitch, bool) or not isinstance(pitch, (int, float, np.integer, np.floating))):
+            raise TypeError(f"pitches: expected a number or None for the symbol {symbol}, got {quoted(pitch)}")
+        if pitch is not None and abs(float(pitch)) > _EXACT:
+            raise ValueError(f"pitches: expected a number within +-2**53 for the symbol {symbol}, got {quoted(pitch)}")
+    return np.array([np.nan if pitch is None else float(pitch) for pitch in found])
+
+
+def _looked_up(table: Any, symbol: int, name: str) -> Any:
+    """What a sequence or a mapping says of a symbol."""
+    if isinstance(table, Mapping):
+        if symbol in table:
+            return table[symbol]
+    elif isinstance(table, (Sequence, np.ndarray)):
+        if 0 <= symbol < len(table):
+            return table[symbol]
+    else:
+        raise TypeError(f"{name}: expected a sequence or a mapping of symbols, got {type(table).__name__}")
+    raise ValueError(f"{name}: nothing for the symbol {symbol}")
+
+
+SYMBOL, LEARNED, SPECIAL, GAP = range(4)
+
+
+class Tokens(NamedTuple):
+    """The ids 0..n-1.
+
+    `symbols`: the symbols of all tokens, one token after the other; `lengths` (int64[n]): how many symbols each stands for, 0 for
+    an id that stands for nothing; `kinds` (uint8[n]): 0: a symbol of the alphabet, 1: a learned token, 2: a special token, 3: an
+    id without a token; `parents` (int64[n, 2] or None): the two ids that each learned token was merged of, -1 for others; None
+    for a flat vocabulary; `statistics`: arrays by id of what the vocabulary knows: ``idf``, ``merged`` (the count when it was
+    merged), ``logp``.
+    """
+
+    symbols: np.ndarray
+    lengths: np.ndarray
+    kinds: np.ndarray
+    parents: np.ndarray | None
+    statistics: dict[str, np.ndarray]
+
+
+def tokens_of(tok: Tokenizer, n: int) -> Tokens:
+    """What the first `n` ids of a fitted tokenizer stand for. O(symbols of all tokens).
+
+    >>> from ubpe_numba import BPE
+    >>> found = tokens_of(BPE.from_merges([[0, 1]], alphabet=[7, 9]), 3)
+    >>> found.symbols.tolist(), found.lengths.tolist(), found.parents.tolist()
+    ([7, 9, 7, 9], [1, 1, 2], [[-1, -1], [-1, -1], [0, 1]])
+    """
+    vocabulary, alphabet, number = tok.vocabulary, tok.alphabet_, ids_of_tokens(tok)
+    has_id = (number >= 0) & (number < n)
+    where = np.full(n, -1)  # the token of the vocabulary of each id
+    where[number[has_id]] = np.flatnonzero(has_id)
+    kinds = np.full(n, GAP, np.uint8)
+    kinds[where >= 0] = np.where(where[where >= 0] < vocabulary.n_alphabet, SYMBOL, LEARNED)
+    words = {i: _symbols(word, alphabet.kind) for word, i in tok.special_ids.items() if i < n and where[i] < 0}
+    lengths = np.zeros(n, np.int64)
+    lengths[where >= 0] = np.diff(vocabulary.offsets)[where[where >= 0]]
+    for i, word in words.items():
+        kinds[i], lengths[i] = SPECIAL, word.size
+    starts = offsets_of(lengths)
+    symbols = alphabet.to_symbols(vocabulary.arena)
+    if words or n != number.size or not np.array_equal(number, np.arange(n)):
+        symbols = _rearranged(symbols, vocabulary.offsets, where, lengths, words, starts)
+    parents = None
+    if vocabulary.merges is not None:
+        parents = np.full((n, 2), -1, np.int64)
+        learned = np.flatnonzero(kinds == LEARNED)
+        parents[learned] = number[vocabulary.merges[where[learned] - vocabulary.n_alphabet]]
+    statistics = {"idf": _by_id(vocabulary.weights, where), "merged": _by_id(vocabulary.counts, where)}
+    if vocabulary.log_probabilities is not None:
+        statistics["logp"] = _by_id(vocabulary.log_probabilities, where)
+    return Tokens(symbols, lengths, kinds, parents, statistics)
+
+
+def _symbols(word: object, kind: str) -> np.ndarray:
+    """The symbols of a special token of a tokenizer of this kind."""
+    return utf8_document(word).values if kind == "bytes" else as_document(word).values
+
+
+def _by_id(values: np.ndarray, where: np.ndarray) -> np.ndarray:
+    return np.where(where >= 0, values[np.maximum(where, 0)], 0)
+
+
+def _rearranged(
+    symbols: np.ndarray,
+    offsets: np.ndarray,
+    where: np.ndarray,
+    lengths: np.ndarray,
+    words: dict[int, np.ndarray],
+    starts: np.ndarray,
+) -> np.ndarray:
+    """The symbols of the tokens in the order of ids, with those of special tokens."""
+    known = np.where(where >= 0, lengths, 0)
+    # for each symbol of a token with a place in the vocabulary: where it is in the arena, and where it goes
+    at = np.arange(int(known.sum())) - np.repeat(offsets_of(known)[:-1], known)
+    out = np.zeros(int(starts[-1]), np.promote_types(symbols.dtype, np.int64))
+    out[at + np.repeat(starts[:-1], known)] = symbols[at + np.repeat(offsets[np.maximum(where, 0)], known)]
+    for i, word in words.items():
+        out[starts[i] : starts[i + 1]] = word
+    return out
+
+
+AUTO = "auto"
+
+
+def own_of(tok: Tokenizer) -> str:
+    """The name of the way in which a tokenizer cuts by itself: the objective of a `UBPE`, ``"rank"`` of others.
+
+    >>> from ubpe_numba import BPE, UBPE
+    >>> own_of(BPE()), own_of(UBPE(objective="shortest"))
+    ('rank', 'shortest')
+    """
+    return str(getattr(tok, "objective", "rank"))
+
+
+def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) -> dict[str, Tokenizer]:
+    """Tokenizers of one vocabulary by the names of their ways to cut.
+
+    `segmentations`: ``"auto"``: the tokenizer's own, then ``"rank"`` if the vocabulary has pairs, ``"shortest"``, ``"tfidf"`` if
+    it has idf, and ``"likelihood"`` if it has probabilities. Otherwise the names of objectives, as `with_objective` takes them.
+    Returns at least one tokenizer. Raises ValueError for an objective that is not known, or that the vocabulary cannot be cut by;
+    if there is none. Raises TypeError for names that are not `str`.
+    """
+    own = own_of(tok)
+    if isinstance(segmentations, str) and segmentations != AUTO:
+        segmentations = (segmentations,)
+    if not isinstance(segmentations, (str, Sequence)):
+        raise TypeError(f"segmentations: expected 'auto' or names of objectives, got {describe(segmentations)}")
+    names = _all(tok, own) if isinstance(segmentations, str) else list(dict.fromkeys(segmentations))
+    if not names:
+        raise ValueError("segmentations: expected 'auto' or at least one objective, got none")
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"segmentations: expected names of objectives, got {quoted(name)}")
+    try:
+        return {name: tok if name == own else tok.with_objective(name) for name in names}
+    except ValueError as error:
+        raise ValueError(f"segmentations: {error}") from None
+
+
+def _all(tok: Tokenizer, own: str) -> list[str]:
+    """The names that ``"auto"`` stands for."""
+    vocabulary = tok.vocabulary
+    possible = {
+        own: True,
+        "rank": vocabulary.merges is not None,
+        "shortest": True,
+        "tfidf": bool(vocabulary.weights.any()),
+        "likelihood": vocabulary.log_probabilities is not None,
+    }
+    return [name for name, is_possible in possible.items() if is_possible]
+
+
+class Cut(NamedTuple):
+    """A segmentation.
+
+    `name`: the objective; `counts`, `document_frequencies` (int64[n]): occurrences of each id in all documents, and documents
+    that hold it; `n_tokens`: tokens of all documents; `ids` (int32[k]): the tokens of the drawn documents; `per_document`
+    (int64[d]): how many of them each drawn document has; `gaps` (int64[k] or None): symbols between the token before, or the
+    beginning of the document, and each token; None if there are none; `widths` (int64[k] or None): symbols of the document that
+    each token covers; None if they are those that it stands for.
+    """
+
+    name: str
+    counts: np.ndarray
+    document_frequencies: np.ndarray
+    n_tokens: int
+    ids: np.ndarray
+    per_document: np.ndarray
+    gaps: np.ndarray | None = None
+    widths: np.ndarray | None = None
+
+
+def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: Drawn, options: dict[str, Any]) -> Cut:
+    """Encode and count all documents; keep the tokens of those that are drawn.
+
+    `name`: the name of the segmentation; `tok`: what cuts; `documents`: all documents; `drawn`: which of them are drawn;
+    `options`: arguments of `encode_batch`. Returns the segmentation.
+    """
+    ids = tok.encode_batch(as_given(documents), documents.offsets, **options)
+    usage = tok.usage(ids=ids)
+    counts, frequencies, total = usage.counts, usage.document_frequencies, ids.total
+    if _covers_all(tok) and options["unknown"] != "skip":
+        kept = ids.take(drawn.indices)
+        values, per_document, starts = kept.values, kept.lengths, None
+        if drawn.limit is not None:
+            sizes = np.diff(tok.vocabulary.offsets)[values]
+            values = values[: int(np.searchsorted(np.cumsum(sizes), drawn.limit, side="right"))]
+            per_document = np.array([values.size])
+        return Cut(name, counts, frequencies, total, values, per_document)
+    del ids
+    part = documents.take(drawn.indices)
+    spans = tok.spans(as_given(part), part.offsets, **options)
+    values, starts, widths, owners = spans.ids, spans.starts, spans.lengths, spans.documents
+    if drawn.limit is not None:
+        stay = starts + widths <= drawn.limit
+        values, starts, widths, owners = values[stay], starts[stay], widths[stay], owners[stay]
+    per_document = np.bincount(owners, minlength=drawn.indices.size)
+    ends = starts + widths
+    before = np.zeros_like(ends)
+    before[1:] = ends[:-1]
+    first = offsets_of(per_document)[:-1]
+    before[first[per_document > 0]] = 0
+    gaps = starts - before
+    return Cut(name, counts, frequencies, total, values, per_document, gaps if gaps.any() else None, widths)
+
+
+def _covers_all(tok: Tokenizer) -> bool:
+    """Whether the tokens of a document stand for all its symbols one after the other, and have the ids of the vocabulary."""
+    return all(part is None or part is False for part in tok.segmenter_._replace(encoding=None, lone=None))
