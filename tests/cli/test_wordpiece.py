@@ -55,7 +55,7 @@ def test_files_are_converted(words: WordPiece, options: list[str]) -> None:
 
 
 def test_what_makes_no_sense_is_refused_in_a_line(words: WordPiece, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "always finds" in fails(["encode", "tokenizer.json", "a.txt", "--special", "ordinary"], capsys)
+    assert "is a special token; see --special" in fails(["encode", "tokenizer.json", "a.txt", "--special", "refuse"], capsys)
     assert "how text becomes words" in fails(["encode", "vocab.txt", "a.txt"], capsys)
     assert "how text becomes words" in fails(["inspect", "vocab.txt", "--on", "a.txt"], capsys)
     assert "no weight" in fails(["inspect", "vocab.txt", "--sort", "weight"], capsys)

@@ -19,7 +19,7 @@ from reference.word_pieces import cut_words
 from text_samples import SAMPLES
 
 from ubpe_numba import BPE, WordPiece, load
-from ubpe_numba.errors import ModelFormatError, UnknownTokenError
+from ubpe_numba.errors import ModelFormatError, SpecialTokenError, UnknownTokenError
 
 SMALL = ["[UNK]", "un", "##aff", "##able", "##ably"]
 WORDS = st.lists(st.sampled_from(["un", "unable", "unaffable", "able", "", "##able", "[UNK]", "unaffableable"]), max_size=8)
@@ -104,6 +104,49 @@ def test_ids_equal_those_of_tokenizers_on_a_vocabulary_that_it_learned(tmp_path:
     names = sorted(peer.get_vocab(), key=peer.get_vocab().get)
     (tmp_path / "vocab.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
     _as_tokenizers_do(tmp_path / "vocab.txt", 50_000)
+
+
+TEXTS = ["Unable [X] un,affable", "", "[X]", "able \u00dcn"]
+
+
+def cutting() -> WordPiece:
+    cut: Any = {"normalizer": "BertNormalizer", "pretokenizer": "BertPreTokenizer"}
+    return WordPiece([*SMALL, ","], special_tokens={"[X]": 9}, n_threads=1, **cut)
+
+
+def test_what_other_tokenizers_can() -> None:
+    tok = cutting()
+    ids, spans = tok.encode_batch(TEXTS, return_offsets="spans")
+    assert ids == tok.encode_batch(TEXTS) and ids.to_lists() == [[1, 3, 9, 1, 5, 0], [], [9], [0, 1]]
+    assert spans.tolist() == [[0, 2], [2, 6], [7, 10], [11, 13], [13, 14], [14, 21], [0, 3], [0, 4], [5, 7]]
+    assert tok.encode_batch(TEXTS, return_offsets="spans", units="bytes")[1].tolist() == [*spans.tolist()[:-1], [5, 8]]
+    assert tok.encode(["un", "unable"], return_offsets="spans")[1].tolist() == [[0, 2], [2, 4], [4, 8]]
+    found = tok.spans(TEXTS)
+    assert found.ids.tolist() == ids.values.tolist() and (found.starts + found.lengths).tolist() == spans[:, 1].tolist()
+    assert tok.usage(TEXTS).counts.tolist() == tok.usage(ids=ids).counts.tolist() == [2, 3, 0, 1, 0, 1, 0, 0, 0, 2]
+    assert tok.index(ids)[3].documents.tolist() == tok.find(3, ids).documents.tolist() == [0]
+    assert [i.tolist() for i in tok.encode_iter(iter(TEXTS), batch=9)] == ids.to_lists()
+    assert list(tok.decode_iter(iter(ids))) == tok.decode_batch(ids) == ["unable [X] un , [UNK]", "", "[X]", "[UNK] un"]
+    stream = tok.decode_stream()
+    assert "".join(stream.push(i) for i in ids[0]) == tok.decode(ids[0])
+    assert tok.decode([9, 1, -1, 3], skip=-1, skip_special_tokens=True) == "unable"
+    assert tok(TEXTS[:1], allowed_special="all", return_offsets=True)["offset_mapping"][0].tolist() == spans[:6].tolist()
+    with pytest.raises(SpecialTokenError, match="document 2, position 0"):
+        tok.encode_batch(["un", "", "[X]"], allowed_special="none", disallowed_special="all")
+    assert tok.encode("[X]", allowed_special="none").tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="frame: expected a number"):
+        tok.stream()
+
+
+def test_arguments_by_name() -> None:
+    tok = cutting()
+    other = WordPiece(**tok.get_params())
+    assert other == tok and other.fingerprint == tok.fingerprint and pickle.dumps(other) == pickle.dumps(tok)
+    assert other.set_params(longest=1) is other and other != tok and other.encode("un able").tolist() == [0, 0]
+    tok.usage(TEXTS)
+    assert pickle.dumps(pickle.loads(pickle.dumps(tok))) == pickle.dumps(tok) == pickle.dumps(cutting())
+    with pytest.raises(ValueError, match="n_tokens: not a parameter of WordPiece"):
+        tok.set_params(n_tokens=3)
 
 
 # ---------------------------------------------------------------------------------------------- files

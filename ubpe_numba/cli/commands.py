@@ -59,14 +59,10 @@ def encode(options: Namespace) -> None:
     tokenizer = _tokenizer(options.model, n_threads=options.threads)
     reader = _reader_for(tokenizer, options)
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
-    if isinstance(tokenizer, WordPiece):
-        if options.special not in (None, "allow"):
-            raise ValueError(f"--special: a WordPiece always finds its special tokens, expected allow, got {options.special}")
-        if tokenizer.pretokenizer is None:
-            raise ValueError(f"{options.model}: it does not say how text becomes words; take the tokenizer.json of the model")
-        write_documents(options.output, to, map(tokenizer.encode, reader), np.dtype(np.int32))
-        return
-    chosen = SPECIAL[options.special or "refuse"]
+    is_words = isinstance(tokenizer, WordPiece)
+    if is_words and tokenizer.pretokenizer is None:
+        raise ValueError(f"{options.model}: it does not say how text becomes words; take the tokenizer.json of the model")
+    chosen = SPECIAL[options.special or ("allow" if is_words else "refuse")]
     special: dict[str, Any] = {"allowed_special": chosen[0], "disallowed_special": chosen[1]}
     with _placed(reader):
         write_documents(options.output, to, tokenizer.encode_iter(reader, **special), np.dtype(np.int32))
@@ -77,7 +73,7 @@ def decode(options: Namespace) -> None:
     tokenizer = _tokenizer(options.model, n_threads=options.threads)
     form = _form(options)._replace(lines=False, dtype=options.dtype or "int32", ids=True)
     reader = Reader(options.files, form)
-    text = isinstance(tokenizer, WordPiece) or tokenizer.alphabet_.kind != "int"
+    text = tokenizer.alphabet_.kind != "int"
     to = Form(options.to or (None if options.output != STANDARD else "text" if text else "jsonl"), options.lines)
     dtype = None if options.out_dtype is None else integer_type(options.out_dtype, "--out-dtype")
     with _placed(reader):
@@ -271,8 +267,7 @@ def _form(options: Namespace) -> Form:
 
 
 def _reader_for(tokenizer: Tokenizer | WordPiece, options: Namespace) -> Reader:
-    kind = "str" if isinstance(tokenizer, WordPiece) else tokenizer.alphabet_.kind
-    return Reader(options.files, _form(options), kind=kind)
+    return Reader(options.files, _form(options), kind=tokenizer.alphabet_.kind)
 
 
 @contextlib.contextmanager
@@ -292,21 +287,9 @@ def _placed(reader: Reader | None) -> Iterator[None]:
 
 def _decoded(tokenizer: Tokenizer | WordPiece, reader: Reader) -> Iterator[Any]:
     """The decoded documents as bytes or arrays; bytes that are not UTF-8 are kept."""
-    if isinstance(tokenizer, WordPiece):
-        yield from _decoded_words(tokenizer, reader)
-        return
     escape = "surrogateescape" if tokenizer.segmenter_.encoding is not None else "surrogatepass"
     for doc in tokenizer.decode_iter(reader, errors=escape):
         yield doc.encode("utf-8", escape) if isinstance(doc, str) else doc
-
-
-def _decoded_words(tokenizer: WordPiece, reader: Reader) -> Iterator[bytes]:
-    for i, ids in enumerate(reader):
-        try:
-            yield tokenizer.decode(ids).encode("utf-8", "surrogatepass")
-        except LocatedError as error:
-            error.document = i
-            raise
 
 
 def _tokenizer(path: str, **params: Any) -> Tokenizer | WordPiece:

@@ -20,12 +20,13 @@ import numpy as np
 from ubpe_numba.documents.normalise import Documents, code_points, text_of
 from ubpe_numba.runtime.arrays import distinct, offsets_of, places_of
 from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.stretches import SpecialChoice
 
 __all__ = ["TextWords"]
 
 
 class TextWords(NamedTuple):
-    """The w words of d texts, k special tokens among them: `bounds` int64[d + 1], `special` int64[k], `ids` int32[k].
+    """The w words of d texts, k special tokens among them: `bounds` int64[d + 1], `special`, `sizes` int64[k], `ids` int32[k].
 
     `firsts` int64[w] and `places` int64[characters + k] are None if nobody asked for positions.
     """
@@ -36,9 +37,10 @@ class TextWords(NamedTuple):
     ids: np.ndarray
     firsts: np.ndarray | None
     places: np.ndarray | None
+    sizes: np.ndarray
 
     @classmethod
-    def of(cls, segmenter: Segmenter, texts: Sequence[str], trace: bool) -> TextWords:
+    def of(cls, segmenter: Segmenter, texts: Sequence[str], trace: bool, chosen: SpecialChoice | None = None) -> TextWords:
         """Take special tokens out of texts, normalise and cut what is left; `trace`: for `positions`. O(characters).
 
         >>> from ubpe_numba.text.normalizer import Normalizer
@@ -51,7 +53,7 @@ class TextWords(NamedTuple):
         [1, 4, 0]
         """
         given = Documents(code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts))), "str")
-        found = segmenter.rewritten(segmenter.stretches(given, "documents"), None, trace)
+        found = segmenter.rewritten(segmenter.stretches(given, "documents", chosen), chosen, trace)
         segments, starts = distinct(segmenter.segments(found)), found.cuts[found.first]
         at = np.searchsorted(segments, found.cuts[found.before])  # before which segment each special token stands
         edges = np.insert(segments, at, segments[at])
@@ -61,13 +63,13 @@ class TextWords(NamedTuple):
         bounds = np.searchsorted(segments, starts) + np.searchsorted(found.owners, np.arange(len(texts) + 1))
         ids = np.zeros(0, np.int32) if segmenter.special is None else segmenter.special.ids[found.words]
         if not trace:
-            return cls(words, bounds, special, ids, None, None)
+            return cls(words, bounds, special, ids, None, None, found.sizes)
         origins = found.origins
         if origins is None:  # nothing was changed
             origins = np.delete(np.arange(given.values.size), places_of(found.at, found.sizes))
         origins = origins - np.repeat(found.begins, np.diff(starts))
         places = np.insert(origins, segments[at], found.at - found.begins[found.owners])
-        return cls(words, bounds, special, ids, edges[:-1] + np.searchsorted(special, np.arange(len(words))), places)
+        return cls(words, bounds, special, ids, edges[:-1] + np.searchsorted(special, np.arange(len(words))), places, found.sizes)
 
     def put(self, text: int, words: list[str], special: dict[int, int]) -> None:
         """Put the words of a text behind `words`, and the id of each special token into `special`, by its number there."""
@@ -81,3 +83,12 @@ class TextWords(NamedTuple):
         assert self.firsts is not None
         assert self.places is not None
         return np.asarray(self.places[self.firsts[self.bounds[texts] + words] + characters])
+
+    def spans(self, texts: np.ndarray, words: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The places of characters `starts` to `ends` of words, from the first to after the last; as `positions`."""
+        first = self.positions(texts, words, starts)
+        is_special = ends == starts  # whose words are empty
+        last = self.positions(texts, words, np.maximum(ends - 1, starts)) + 1
+        row = np.searchsorted(self.special, (self.bounds[texts] + words)[is_special])
+        last[is_special] = first[is_special] + self.sizes[row]
+        return first, last

@@ -23,8 +23,8 @@ from ubpe_numba.formats import (
     published_ranks,
     published_ubpe,
     vocab_txt,
-    wordpiece,
 )
+from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.files import BYTE_ORDER_MARK, is_object, naming, open_regular
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
@@ -49,7 +49,7 @@ class Given(NamedTuple):
 class Found(NamedTuple):
     """What a file holds: the name of a class of tokenizers, what it is made of, and arguments of its constructor.
 
-    `model` is a `Model`; of our own files the plain data of `model_file.load`, of `WordPiece` arguments of its constructor.
+    `model` is a `Model`; of our own files the plain data of `model_file.load`, of other libraries' `WordPiece` its `Words`.
     """
 
     tokenizer: str
@@ -206,7 +206,7 @@ def _own_npz(source: Source, given: Given) -> Found:
 
 
 def _own(model: dict[str, Any]) -> Found:
-    return Found(name := model["tokenizer"], wordpiece.from_state(model) if name == "WordPiece" else model)
+    return Found(model["tokenizer"], model)
 
 
 def _by_pairs(given: Given, model: Model) -> Found:
@@ -225,11 +225,11 @@ def _by_pieces(given: Given, model: Model, objective: str) -> Found:
     return Found("UBPE", model, {"objective": objective})
 
 
-def _by_words(given: Given, params: dict[str, Any]) -> Found:
-    """A WordPiece with these arguments of its constructor."""
+def _by_words(given: Given, words: Words) -> Found:
+    """A WordPiece."""
     if given.tokenizer is not None:
         raise ValueError(f"tokenizer: the file is a vocabulary of WordPiece, expected None, got {quoted(given.tokenizer)}")
-    return Found("WordPiece", params)
+    return Found("WordPiece", words)
 
 
 def _huggingface(source: Source, given: Given) -> Found:
@@ -238,7 +238,7 @@ def _huggingface(source: Source, given: Given) -> Found:
         if given.kind is not None:
             raise ValueError(f"kind: a model of {model['type']} is one of text")
         if model["type"] == "WordPiece":
-            return _by_words(given, imports.from_huggingface_words(source.data)._asdict())
+            return _by_words(given, imports.from_huggingface_words(source.data))
         return _by_pieces(given, imports.from_huggingface_unigram(source.data), "tokenizers")
     model, params = imports.from_huggingface_with_params(source.document, given.kind, None, source.n_bytes)
     found = _by_pairs(given, model)
@@ -320,7 +320,7 @@ def _sentencepiece(source: Source, given: Given) -> Found:
 
 def _gguf(source: Source, given: Given) -> Found:
     found = imports.any_of_gguf(source.path)
-    return _by_pieces(given, found, "sentencepiece") if isinstance(found, Model) else _by_words(given, found._asdict())
+    return _by_pieces(given, found, "sentencepiece") if isinstance(found, Model) else _by_words(given, found)
 
 
 def _is_pieces(source: Source) -> bool:
@@ -328,7 +328,7 @@ def _is_pieces(source: Source) -> bool:
 
 
 def _pieces(source: Source, given: Given) -> Found:
-    return _by_words(given, {"vocabulary": vocab_txt.parse(source.data)})
+    return _by_words(given, Words(vocab_txt.parse(source.data)))
 
 
 FORMATS = (

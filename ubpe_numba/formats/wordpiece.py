@@ -22,13 +22,13 @@ class Words(NamedTuple):
     """What a file says; the fields are arguments of `WordPiece`."""
 
     vocabulary: dict[str, int]
-    unknown: str
-    prefix: str
-    longest: int
-    normalizer: Normalizer | None
-    pretokenizer: Splitter | None
-    special_tokens: dict[str, int]
-    known_words: dict[str, int] = {}  # noqa: RUF012  # never changed
+    unknown: str = "[UNK]"
+    prefix: str = "##"
+    longest: int = 100
+    normalizer: Normalizer | None = None
+    pretokenizer: Splitter | None = None
+    special_tokens: dict[str, int] = {}  # noqa: RUF012  # never changed
+    known_words: dict[str, int] = {}  # noqa: RUF012
     flags: dict[str, tuple[str, ...]] = {}  # noqa: RUF012
 
 

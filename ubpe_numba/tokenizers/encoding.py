@@ -341,11 +341,11 @@ class Encoding(Fitted):
         )  # fmt: skip
         single = model_inputs.is_one(docs)
         is_text = model.alphabet.kind == "str" or model.segmenter.encoding is not None
-        found: Any = self._encode_many(
-            docs, None,
-            (None, "spans" if return_offsets else False, SpecialChoice(allowed_special, disallowed_special), None,
-             "characters" if return_offsets and is_text else None),
-        )  # fmt: skip
+        encode: Any = self.encode_batch
+        options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
+        if return_offsets:
+            options |= {"return_offsets": "spans", "units": "characters" if is_text else None}
+        found = encode(docs, **options)
         ids, spans = found if return_offsets else (found, None)
         return shape.inputs(ids, spans, single)
 

@@ -87,14 +87,9 @@ def load(
     if tokenizer is not None and tokenizer not in TOKENIZERS:
         raise ValueError(f"tokenizer: expected {', '.join(TOKENIZERS)} or None, got {quoted(tokenizer)}")
     source, found = recognise.read(path, recognise.Given(tokenizer, kind, pretokenizer, special_tokens))
-    if found.tokenizer == "WordPiece":
-        try:
-            return WordPiece(**found.model, n_threads=n_threads)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(f"{source.path}: {error}") from error
-    if found.tokenizer not in TOKENIZERS:
+    if found.tokenizer not in TOKENIZERS and found.tokenizer != "WordPiece":
         raise ModelFormatError(f"{source.path}: there is no tokenizer {quoted(found.tokenizer)}")
-    cls = TOKENIZERS[found.tokenizer]
+    cls: Any = TOKENIZERS.get(found.tokenizer, WordPiece)
     if isinstance(found.model, dict):
         if tokenizer not in (None, found.tokenizer):
             raise ValueError(f"tokenizer: {source.path} is a {found.tokenizer}, not a {tokenizer}")

@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 import os
-import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any, Literal, overload
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ubpe_numba import formats
+from ubpe_numba.coding.coder import Coder
+from ubpe_numba.coding.decoder_stream import DecoderStream
 from ubpe_numba.coding.piece_encoder import PieceEncoder
-from ubpe_numba.coding.text_words import TextWords
-from ubpe_numba.coding.usage import Usage, usage_of
+from ubpe_numba.coding.skipped_ids import ids_to_skip
+from ubpe_numba.coding.spans import Spans
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
-from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, vocab_txt, wordpiece
 from ubpe_numba.formats.wordpiece import Words
-from ubpe_numba.runtime.arrays import describe, integer, offsets_of, place_of, positive
+from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.files import naming, write_atomically
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.tokenizers.positions import Positions
+from ubpe_numba.tokenizers.saving import Saving
+from ubpe_numba.tokenizers.streaming import Streaming
+from ubpe_numba.tokenizers.token_names import TokenNames
+from ubpe_numba.tokenizers.word_model import DocumentEncoder, WordByWord, added_tokens, learner, model_of, read_flags, read_pieces
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.special_tokens import FLAGS, SpecialTokens
+from ubpe_numba.vocabulary.stretches import SpecialChoice
 
 __all__ = ["WordPiece"]
 
 _PARAMS = ("unknown", "prefix", "longest")
 
 
-class WordPiece:
+class WordPiece(Positions, Streaming, Saving):
     """Words to ids by the longest piece, from the beginning of each word.
 
     Parameters
@@ -86,6 +89,8 @@ class WordPiece:
     ([1, 2, 3, 1, 0], 'unaffably un')
     """
 
+    vocabulary: dict[str, int] = {}  # type: ignore[assignment]  # noqa: RUF012  # `vocabulary_` has the pieces as a `Vocabulary`
+
     def __init__(
         self,
         vocabulary: Mapping[str, int] | Iterable[str],
@@ -100,38 +105,44 @@ class WordPiece:
         known_words: Mapping[str, int] | None = None,
         flags: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
-        pieces = _pieces(vocabulary)
+        pieces = read_pieces(vocabulary)
         self.normalizer = Normalizer.of(normalizer)
         self.pretokenizer = pretokenizer if pretokenizer is None or isinstance(pretokenizer, Splitter) else Splitter(pretokenizer)
-        self.special_tokens, self.known_words = _pieces(special_tokens or {}), _pieces(known_words or {})
+        self.special_tokens, self.known_words = read_pieces(special_tokens or {}), read_pieces(known_words or {})
         self._added = {**self.special_tokens, **self.known_words}
         if len(self._added) < len(self.special_tokens) + len(self.known_words):
             raise ValueError("known_words: one is a special token too")
-        self.flags = _flags(flags or {}, self._added)
-        self._segmenter = Segmenter(self.pretokenizer, _added_tokens(self._added, self.flags), normalizer=self.normalizer)
-        by_length = sorted(self._added, key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, by_length))) if by_length else None  # where there are no flags
+        self.flags = read_flags(flags or {}, self._added)
         if not isinstance(unknown, str) or unknown not in pieces:
             raise ValueError(f"unknown: expected a piece of the vocabulary, got {quoted(unknown)}")
         if not isinstance(prefix, str):
             raise TypeError(f"prefix: expected str, got {describe(prefix)}")
+        if len(set(pieces.values())) < len(pieces):
+            raise ValueError("vocabulary: two pieces have the same id")
         self.vocabulary, self.unknown, self.prefix = pieces, unknown, prefix
         self.longest, self.n_threads = positive(longest, "longest"), n_threads
-        self._names = {i: piece for piece, i in pieces.items()}
-        if len(self._names) < len(pieces):
-            raise ValueError("vocabulary: two pieces have the same id")
-        self._names |= {i: word for word, i in self._added.items()}
-        self._encoder = PieceEncoder(pieces, prefix, pieces[unknown], min(self.longest, 2**62))
+        special = added_tokens(self.special_tokens, self.known_words, self.flags)
+        cutter = Segmenter(self.pretokenizer, special, normalizer=self.normalizer)
+        encoder = PieceEncoder(pieces, prefix, pieces[unknown], min(self.longest, 2**62))
+        self._encoder = DocumentEncoder(cutter, self._added, bool(self.flags), encoder)
+        self.model_ = model_of(pieces, prefix, pieces[unknown], cutter)
 
     def __repr__(self) -> str:
         params = ", ".join(f"{name}={getattr(self, name)!r}" for name in _PARAMS)
         return f"WordPiece({params}): {len(self.vocabulary)} pieces"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in (*Words._fields, "n_threads")}
+        return self.get_params()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+    def set_params(self, **params: Any) -> Self:  # noqa: D102
+        super().set_params(**params)
+        self.__setstate__(self.get_params())
+        return self
+
+    # ---------------------------------------------------------------------------------------------- the model
 
     @property
     def is_lossless(self) -> bool:
@@ -144,8 +155,265 @@ class WordPiece:
         """
         return False
 
+    @property
+    def vocab_size(self) -> int:
+        """One more than the largest id, special tokens and known words included: the rows of an embedding.
+
+        Examples
+        --------
+        >>> WordPiece({"[UNK]": 0, "un": 1, "a": 5}).vocab_size
+        6
+        """
+        return max(self._names.names) + 1
+
+    @property
+    def _names(self) -> TokenNames:
+        if self._made_names is None:
+            ids = {**self.vocabulary, **self._added}
+            names = {i: piece for piece, i in self.vocabulary.items()} | {i: word for word, i in self._added.items()}
+            self._made_names = TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names, {})
+        return self._made_names
+
+    @property
+    def _coder(self) -> Coder:
+        if (size := self.vocab_size) > max(2**24, 2 * len(self._names.names)):
+            raise ValueError(f"vocabulary: the id {size - 1} is too far from the others to count by id")
+        return super()._coder
+
+    def _unknown(self, unknown: Any) -> str:
+        return "raise"  # a word, not its characters, is unknown
+
+    def _encode_params(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _PARAMS} | {"empty": self.vocabulary.get("")}
+
+    # ---------------------------------------------------------------------------------------------- encoding
+
+    def encode(  # type: ignore[override]
+        self,
+        words: str | Iterable[str],
+        *,
+        return_offsets: bool | str = False,
+        units: str | None = None,
+        allowed_special: Any = "all",
+        disallowed_special: Any = "none",
+    ) -> Any:
+        """Encode one document.
+
+        Parameters
+        ----------
+        words
+            Its words, or with a pretokenizer its text.
+        return_offsets
+            True: return a triple: the ids, and of each id the number of its word and the position in this word of its first
+            character. Of a text, words are those that the normalizer and the pretokenizer make, special tokens among them, and
+            positions are those in the text as it was given. ``"spans"``: return a pair, the ids and int64[n, 2], the begin and
+            the end of each in the text; of a list of words, in the words put together.
+        units
+            ``"bytes"``: count spans in bytes of UTF-8 instead of characters.
+        allowed_special, disallowed_special
+            As for `Tokenizer.encode`, for texts; all are found unless one says otherwise.
+
+        Returns
+        -------
+        ids
+            int32[n]; with `return_offsets` a triple of such arrays, ids, words, starts; or ids and spans.
+
+        Raises
+        ------
+        TypeError
+            For a `str` without a pretokenizer, or for words that are no `str`, naming the position.
+        SpecialTokenError
+            For a special token that is not allowed, naming the position.
+
+        Examples
+        --------
+        >>> tok = WordPiece(["[UNK]", "un", "##aff", "##able"])
+        >>> [part.tolist() for part in tok.encode(["unaffable", "", "able", "un"], return_offsets=True)]
+        [[1, 2, 3, 0, 1], [0, 0, 0, 2, 3], [0, 2, 5, 0, 0]]
+        >>> tok = WordPiece(["[UNK]", "un", "##able"], normalizer="BertNormalizer", pretokenizer="BertPreTokenizer")
+        >>> [part.tolist() for part in tok.encode(" Ünable, un", return_offsets=True)]
+        [[1, 2, 0, 1], [0, 0, 1, 2], [1, 3, 7, 9]]
+        >>> tok.encode(" Ünable, un", return_offsets="spans")[1].tolist()
+        [[1, 3], [3, 7], [7, 8], [9, 11]]
+        """
+        chosen = SpecialChoice(allowed_special, disallowed_special)
+        found = self._encoder.encode([words], "words", None, return_offsets, units, chosen, self.n_threads)
+        if return_offsets == "spans":
+            return found[0].values, found[1]
+        return tuple(part.values for part in found) if return_offsets else found[0].values
+
+    def encode_batch(  # type: ignore[override]
+        self,
+        documents: Iterable[str | Iterable[str]],
+        offsets: None = None,
+        *,
+        return_offsets: bool | str = False,
+        units: str | None = None,
+        allowed_special: Any = "all",
+        disallowed_special: Any = "none",
+    ) -> Any:
+        """Encode documents on `n_threads` threads; the result does not depend on how many.
+
+        Parameters
+        ----------
+        documents
+            The words of each document, or with a pretokenizer its text.
+        offsets
+            None: there are no flat arrays of words.
+        return_offsets, units, allowed_special, disallowed_special
+            As for `encode`, whose errors name the document too.
+
+        Returns
+        -------
+        ids
+            A `Ragged` of int32; with `return_offsets` a triple of `Ragged`, ids, words, starts; or ids and int64[n, 2].
+
+        Examples
+        --------
+        >>> WordPiece(["[UNK]", "un", "##able"]).encode_batch([["unable", "un"], [], ["able"]]).to_lists()
+        [[1, 2, 1], [], [0]]
+        """
+        if offsets is not None:
+            raise TypeError("offsets: expected None, documents are lists of words or texts")
+        chosen = SpecialChoice(allowed_special, disallowed_special)
+        found = self._encoder.encode(documents, "documents", 0, return_offsets, units, chosen, self.n_threads)
+        return found if return_offsets else found[0]
+
+    def _encode_ids(self, documents: Ragged) -> Ragged:
+        alphabet, _, segmenter = self.model_
+        assert segmenter.token_ids is not None
+        words = [str(alphabet.output(alphabet.to_symbols(word))) for word in documents]
+        found, order = self._encoder.encoder.encode(words, self.n_threads), np.argsort(segmenter.token_ids).astype(np.int32)
+        return Ragged._trusted(order[np.searchsorted(segmenter.token_ids, found.values, sorter=order)], found.offsets)
+
+    def spans(self, docs: Any, offsets: None = None, **options: Any) -> Spans:  # noqa: D102
+        ids, found = self.encode_batch(docs, offsets, return_offsets="spans", **options)
+        documents = np.repeat(np.arange(len(ids)), ids.lengths)
+        return Spans(ids.values, found[:, 0].copy(), found[:, 1] - found[:, 0], documents)
+
+    # ---------------------------------------------------------------------------------------------- decoding
+
+    def decode(  # type: ignore[override]
+        self, ids: Any, *, skip_special_tokens: bool = False, skip: Any = None, **options: Any
+    ) -> str:
+        """The words of ids with a space between them; pieces with the prefix go on the word before.
+
+        Parameters
+        ----------
+        ids
+            An integer array or list.
+        skip_special_tokens, skip
+            As for `Tokenizer.decode`.
+        **options
+            `errors`, which changes nothing.
+
+        Returns
+        -------
+        text
+            Unknown words are `unknown`.
+
+        Examples
+        --------
+        >>> WordPiece(["[UNK]", "un", "##able"]).decode([1, 2, 0, 1])
+        'unable [UNK] un'
+        """
+        return self._texts(as_document(ids, name="ids"), skip_special_tokens, skip, **options)[0]
+
+    def decode_batch(
+        self, batch: Any, offsets: Any = None, *, skip_special_tokens: bool = False, skip: Any = None, **options: Any
+    ) -> list[str]:
+        """Decode documents of ids.
+
+        Parameters
+        ----------
+        batch, offsets
+            As for `Tokenizer.decode_batch`.
+        skip_special_tokens, skip, **options
+            As for `decode`, whose errors name the document too.
+
+        Returns
+        -------
+        texts
+            As of `decode`.
+
+        Examples
+        --------
+        >>> WordPiece(["[UNK]", "un", "##able"]).decode_batch([[1, 2, 1], [], [0]])
+        ['unable un', '', '[UNK]']
+        """
+        return self._texts(as_documents(batch, offsets, name="batch"), skip_special_tokens, skip, **options)
+
+    def _texts(self, documents: Documents, skip_special_tokens: bool, skip: Any, errors: str = "replace") -> list[str]:
+        gone = ids_to_skip(skip, skip_special_tokens, self.model_.segmenter.special)
+        checked = self._without(gone, documents)
+        bounds = checked.offsets - checked.offsets[0]
+        ids = checked.values[checked.offsets[0] : checked.offsets[-1]].tolist()
+        names = [self._spaced(i) for i in ids]
+        for at in set(bounds[:-1][np.diff(bounds) > 0].tolist()):
+            names[at] = self._names.names[ids[at]]
+        return ["".join(names[a:b]) for a, b in pairwise(bounds.tolist())]
+
+    def _spaced(self, token: int) -> str:
+        """The text of an id that follows others: with a space before it, or without the prefix."""
+        name: str = self._names.names[token]
+        if not self.prefix:
+            return name
+        return name[len(self.prefix) :] if name.startswith(self.prefix) else f" {name}"
+
+    def _ids(self, documents: Documents) -> Ragged:
+        """Ids given by the user; UnknownTokenError for one that no piece has."""
+        if documents.kind == "str":
+            raise TypeError("ids: expected integers, got str")
+        begin, end = int(documents.offsets[0]), int(documents.offsets[-1])
+        ids = documents.values[begin:end].tolist()
+        known = list(map(self._names.names.__contains__, ids))
+        if not all(known):
+            at = begin + known.index(False)
+            document = int(np.searchsorted(documents.offsets, at, side="right")) - 1
+            raise UnknownTokenError(document, at - int(documents.offsets[document]), ids[at - begin], self.vocab_size)
+        return Ragged._trusted(documents.values.astype(np.int32, copy=False), documents.offsets)
+
+    def _checked(self, documents: Documents) -> Ragged:
+        return self._ids(documents)
+
+    def decode_stream(  # noqa: D102
+        self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None
+    ) -> DecoderStream:
+        gone = ids_to_skip(skip, skip_special_tokens, self.model_.segmenter.special)
+        decoder: Any = WordByWord(self._names.names, self._spaced)
+        return DecoderStream(self.model_, decoder, lambda given: self._without(gone, given), errors)
+
+    # ---------------------------------------------------------------------------------------------- files
+
     @classmethod
-    def from_huggingface(cls, source: Any, *, n_threads: int | None = None) -> WordPiece:
+    def _imported(cls, words: Any, params: dict[str, Any]) -> Self:
+        try:
+            return cls(**words._asdict(), **params)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+
+    @classmethod
+    def _loaded(
+        cls, where: str, state: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None = None
+    ) -> Self:
+        if (name := state["tokenizer"]) != "WordPiece":
+            raise ModelFormatError(f"{where}: a {name}, not a WordPiece: use {name}.load")
+        try:
+            return cls(**wordpiece.from_state(state), n_threads=n_threads)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(f"{where}: {error}") from error
+
+    def _words(self) -> Words:
+        return Words(*(getattr(self, name) for name in Words._fields))
+
+    def _save(self, path: str | os.PathLike[str], **parts: dict[str, Any]) -> None:
+        for piece in self.vocabulary:
+            if not piece.isascii() and piece != piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass"):
+                raise ValueError(f"vocabulary: {quoted(piece)}: surrogates in pairs would be read as one character")
+        model_file.save(path, {**wordpiece.state_of(self._words()), **parts})
+
+    @classmethod
+    def from_huggingface(cls, source: Any, *, n_threads: int | None = None) -> Self:
         """Read a `tokenizer.json` of Hugging Face whose model is WordPiece, as those of BERT are.
 
         `encode` takes `str` then, and gives the ids that the other's `encode` gives with ``add_special_tokens=False``.
@@ -163,11 +431,6 @@ class WordPiece:
         WordPiece
             One with a normalizer, a pretokenizer and special tokens.
 
-        Raises
-        ------
-        ModelFormatError
-            If the file is not valid, of another type, or says something that has no counterpart here, naming it.
-
         Examples
         --------
         >>> import json
@@ -177,14 +440,10 @@ class WordPiece:
         >>> WordPiece.from_huggingface(json.dumps({"model": model, **cut, "added_tokens": []})).encode("Unable").tolist()
         [1, 2]
         """
-        words = formats.imports.from_huggingface_words(source)
-        try:
-            return cls(**words._asdict(), n_threads=n_threads)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(str(error)) from error
+        return cls._imported(formats.imports.from_huggingface_words(source), {"n_threads": n_threads})
 
     @classmethod
-    def from_gguf(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> WordPiece:
+    def from_gguf(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> Self:
         """Read the vocabulary of a `.gguf` file of llama.cpp, of the kind bert.
 
         Parameters
@@ -200,11 +459,6 @@ class WordPiece:
             One that treats text as BERT does: in lower case where the file says so or, where it says nothing, where no piece
             has a capital of ASCII.
 
-        Raises
-        ------
-        ModelFormatError
-            If the file is not valid, or of another kind.
-
         Examples
         --------
         >>> tok = WordPiece.from_gguf("bert.gguf")  # doctest: +SKIP
@@ -213,10 +467,53 @@ class WordPiece:
             words = formats.imports.any_of_gguf(path)
             if not isinstance(words, Words):
                 raise ModelFormatError("not a vocabulary of WordPiece: BPE.from_gguf or UBPE.from_gguf reads it, and load any")
-        try:
-            return cls(**words._asdict(), n_threads=n_threads)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(str(error)) from error
+        return cls._imported(words, {"n_threads": n_threads})
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> WordPiece:
+        r"""Read a vocabulary of a piece a line, as BERT's ``vocab.txt``.
+
+        Parameters
+        ----------
+        path
+            The file, in UTF-8.
+        **options
+            As for the constructor.
+
+        Returns
+        -------
+        WordPiece
+            The ids are the numbers of the lines.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "vocab.txt")
+        >>> with open(path, "w", encoding="utf-8") as f:
+        ...     _ = f.write("[UNK]\nun\n##able\n")
+        >>> tok = WordPiece.from_file(path, normalizer="BertNormalizer", pretokenizer="BertPreTokenizer")
+        >>> tok.encode("Unable").tolist()
+        [1, 2]
+        """
+        return cls(vocab_txt.read(path), **options)
+
+    def to_file(self, path: str | os.PathLike[str]) -> None:
+        """Write the pieces, one a line, as BERT's ``vocab.txt``; the arguments of the constructor have no place in it.
+
+        Parameters
+        ----------
+        path
+            Where; the old file stays if anything goes wrong.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "vocab.txt")
+        >>> WordPiece(["[UNK]", "un", "##able"]).to_file(path)
+        >>> WordPiece.from_file(path).vocabulary
+        {'[UNK]': 0, 'un': 1, '##able': 2}
+        """
+        vocab_txt.write(path, self.vocabulary)
 
     def to_huggingface(self, path: str | os.PathLike[str] | None = None, *, template: Any = None) -> str:
         """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type WordPiece.
@@ -254,7 +551,7 @@ class WordPiece:
         [1, 2, 3]
         """
         text = formats.exports.to_huggingface_words(
-            Words(*(getattr(self, name) for name in Words._fields)),
+            self._words(),
             lambda docs: self.encode_batch(docs).to_lists(),
             lambda text: lambda docs: WordPiece.from_huggingface(text).encode_batch(docs).to_lists(),
             template,
@@ -287,26 +584,13 @@ class WordPiece:
             As for `to_huggingface`.
         unk_token, bos_token, eos_token, pad_token, cls_token, sep_token, mask_token
             Which special tokens of this tokenizer have these tasks; `unk_token` may also be the piece for unknown words.
-        model_max_length
-            The most ids that the model takes, for ``truncation=True``.
-        padding_side
-            ``"left"`` or ``"right"``, where padding goes.
-        chat_template
-            A template of Jinja, for `apply_chat_template`.
-        **params
-            Its further arguments.
+        model_max_length, padding_side, chat_template, **params
+            As for `BPE.to_transformers`.
 
         Returns
         -------
         transformers.PreTrainedTokenizerFast
-            Its `save_pretrained` writes the files that other programs read.
-
-        Raises
-        ------
-        ImportError
-            Without the extra ``hf``.
-        TypeError, ValueError
-            As `to_huggingface`; ValueError too for a word that is no special token, to which transformers would give a new id.
+            As of `BPE.to_transformers`, with its errors.
 
         Examples
         --------
@@ -377,544 +661,6 @@ class WordPiece:
         >>> tok.encode(["lowest", "slow"]).tolist(), [*tok.vocabulary][8:]
         ([9, 2, 5, 6, 0], ['lo', 'low'])
         """
-        if criterion not in CRITERIA:
-            raise ValueError(f"criterion: expected one of {', '.join(map(repr, CRITERIA))}, got {quoted(criterion)}")
-        n, least = positive(n_tokens, "n_tokens"), positive(min_count, "min_count")
-        if isinstance(words, (str, bytes)):
-            raise TypeError(f"words: expected words, got {describe(words)}; cut it first, for example with str.split")
-        counts = dict(words) if isinstance(words, Mapping) else Counter(words)
-        for word, count in counts.items():
-            if not isinstance(word, str):
-                raise TypeError(f"words: expected str, got {describe(word)}")
-            positive(count, f"words[{quoted(word)}]")
-        if sum(count * len(word) for word, count in counts.items()) >= 2**62:
-            raise ValueError("words: expected less than 2**62 characters in all, by counts")
-        first = _pieces(special_tokens, "special_tokens")
-        unknown, prefix = options.get("unknown", "[UNK]"), options.get("prefix", "##")
-        first = first if unknown in first else {unknown: 0, **first}
-        if n < len(first):
-            raise ValueError(f"n_tokens: expected at least the {len(first)} special tokens, got {n}")
+        first, learn = learner(words, n_tokens, criterion, min_count, special_tokens, options)
         cls([*first], **options)  # raises for options, before a long training
-        counts.pop("", None)
-        learned = [piece for piece in learn_pieces(counts, n, criterion, least, prefix) if piece not in first]
-        return cls([*first, *learned[: n - len(first)]], **options)
-
-    # ---------------------------------------------------------------------------------------------- pieces by name
-
-    @property
-    def vocab_size(self) -> int:
-        """One more than the largest id, special tokens and known words included: the rows of an embedding.
-
-        Examples
-        --------
-        >>> WordPiece({"[UNK]": 0, "un": 1, "a": 5}).vocab_size
-        6
-        """
-        return max(self._names) + 1
-
-    def get_vocab(self) -> dict[str, int]:
-        """The id of every piece, special token and known word, in order of ids.
-
-        Returns
-        -------
-        dict
-            A new one at each call.
-
-        Examples
-        --------
-        >>> WordPiece(["[UNK]", "un", "##able"]).get_vocab()
-        {'[UNK]': 0, 'un': 1, '##able': 2}
-        """
-        return dict(sorted({**self.vocabulary, **self._added}.items(), key=lambda item: item[1]))
-
-    def token_to_id(self, token: str) -> int | None:
-        """The id of a piece, a special token or a known word.
-
-        Parameters
-        ----------
-        token
-            The piece, with its prefix.
-
-        Returns
-        -------
-        int or None
-            None if there is none.
-
-        Examples
-        --------
-        >>> tok = WordPiece(["[UNK]", "un", "##able"])
-        >>> tok.token_to_id("##able"), tok.token_to_id("able")
-        (2, None)
-        """
-        return self._added.get(token, self.vocabulary.get(token))
-
-    def id_to_token(self, token_id: int) -> str | None:
-        """The piece, special token or known word of an id.
-
-        Parameters
-        ----------
-        token_id
-            An id.
-
-        Returns
-        -------
-        str or None
-            None if no piece has it.
-
-        Raises
-        ------
-        TypeError
-            If it is no integer.
-
-        Examples
-        --------
-        >>> tok = WordPiece(["[UNK]", "un", "##able"])
-        >>> tok.id_to_token(2), tok.id_to_token(3)
-        ('##able', None)
-        """
-        return self._names.get(integer(token_id, "token_id"))
-
-    def __eq__(self, other: object) -> bool:
-        """Equal where all arguments but `n_threads` are."""
-        if not isinstance(other, WordPiece):
-            return NotImplemented
-        mine, yours = self.__getstate__(), other.__getstate__()
-        return type(self) is type(other) and all(mine[name] == yours[name] for name in Words._fields)
-
-    def __hash__(self) -> int:
-        return hash((type(self), len(self.vocabulary), self.unknown, self.prefix, self.longest))
-
-    # ---------------------------------------------------------------------------------------------- encoding
-
-    @overload
-    def encode(self, words: str | Iterable[str], *, return_offsets: Literal[False] = ...) -> NDArray[np.int32]: ...
-    @overload
-    def encode(
-        self, words: str | Iterable[str], *, return_offsets: Literal[True]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
-    def encode(self, words: str | Iterable[str], *, return_offsets: bool = False) -> Any:
-        """Encode one document.
-
-        Parameters
-        ----------
-        words
-            Its words, or with a pretokenizer its text.
-        return_offsets
-            Return a triple: the ids, and of each id the number of its word and the position in this word of its first character.
-            Of a text, words are those that the normalizer and the pretokenizer make, special tokens among them, and positions are
-            those in the text as it was given.
-
-        Returns
-        -------
-        ids
-            int32[n]; with `return_offsets` a triple of such arrays: ids, words, starts.
-
-        Raises
-        ------
-        TypeError
-            For a `str` without a pretokenizer, or for words that are no `str`, naming the position.
-
-        Examples
-        --------
-        >>> tok = WordPiece(["[UNK]", "un", "##aff", "##able"])
-        >>> [part.tolist() for part in tok.encode(["unaffable", "", "able", "un"], return_offsets=True)]
-        [[1, 2, 3, 0, 1], [0, 0, 0, 2, 3], [0, 2, 5, 0, 0]]
-        >>> tok = WordPiece(["[UNK]", "un", "##able"], normalizer="BertNormalizer", pretokenizer="BertPreTokenizer")
-        >>> [part.tolist() for part in tok.encode(" Ünable, un", return_offsets=True)]
-        [[1, 2, 0, 1], [0, 0, 1, 2], [1, 3, 7, 9]]
-        """
-        found = self._encode([words], "words", None, return_offsets)
-        return tuple(part.values for part in found) if return_offsets else found[0].values
-
-    @overload
-    def encode_batch(self, documents: Iterable[str | Iterable[str]], *, return_offsets: Literal[False] = ...) -> Ragged: ...
-    @overload
-    def encode_batch(
-        self, documents: Iterable[str | Iterable[str]], *, return_offsets: Literal[True]
-    ) -> tuple[Ragged, Ragged, Ragged]: ...
-    def encode_batch(self, documents: Iterable[str | Iterable[str]], *, return_offsets: bool = False) -> Any:
-        """Encode documents on `n_threads` threads; the result does not depend on how many.
-
-        Parameters
-        ----------
-        documents
-            The words of each document, or with a pretokenizer its text.
-        return_offsets
-            As for `encode`.
-
-        Returns
-        -------
-        ids
-            A `Ragged` of int32; with `return_offsets` a triple of `Ragged`: ids, words, starts.
-
-        Raises
-        ------
-        TypeError
-            As `encode`, naming the document too.
-
-        Examples
-        --------
-        >>> WordPiece(["[UNK]", "un", "##able"]).encode_batch([["unable", "un"], [], ["able"]]).to_lists()
-        [[1, 2, 1], [], [0]]
-        """
-        found = self._encode(documents, "documents", 0, return_offsets)
-        return found if return_offsets else found[0]
-
-    def _encode(
-        self, documents: Iterable[str | Iterable[str]], name: str, first: int | None, return_offsets: bool
-    ) -> tuple[Ragged, ...]:
-        """Ids of documents, with words and starts if asked for; messages call them `name`, and number them from `first` on."""
-        listed: list[str] = []
-        ends = [0]
-        special: dict[int, int] = {}  # the ids of the words of a text that are special tokens
-        texts: TextWords | None = None
-        number: list[int] = []  # which of the texts each document is, -1 for one of words
-        if self.pretokenizer is not None and (return_offsets or self.flags or self.pretokenizer.asks_for_start):
-            documents = list(documents)
-            is_text = [isinstance(words, str) for words in documents]
-            number = np.where(is_text, np.cumsum(is_text) - 1, -1).tolist()
-            given = [words for words in documents if isinstance(words, str)]
-            texts = TextWords.of(self._segmenter, given, return_offsets)
-        for d, words in enumerate(documents):
-            if type(words) is list:
-                listed.extend(words)
-            elif isinstance(words, str) and self.pretokenizer is not None:
-                if texts is None:
-                    self._cut(words, listed, special)
-                else:
-                    texts.put(number[d], listed, special)
-            elif isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
-                where = name if first is None else f"{name}: document {first + d}"
-                hint = "; cut it first, for example with str.split" if isinstance(words, str) else ""
-                raise TypeError(f"{where}: expected words, got {describe(words)}{hint}")
-            else:
-                listed.extend(words)
-            ends.append(len(listed))
-        bounds = np.array(ends)
-        starts: np.ndarray | None = None
-        try:
-            if return_offsets:
-                found, starts = self._encoder.encode_with_starts(listed, self.n_threads)
-            else:
-                found = self._encoder.encode(listed, self.n_threads)
-        except TypeError as error:
-            at = next((i for i, word in enumerate(listed) if not isinstance(word, str)), None)
-            if at is None:
-                raise
-            raise TypeError(f"{place_of(name, bounds, at, first)}: expected str, got {describe(listed[at])}") from error
-        if special:  # stand as empty words, which have no pieces
-            here = np.fromiter(special, np.int64, len(special))
-            lengths = np.diff(found.offsets)
-            lengths[here] = 1
-            places = found.offsets[here]
-            ids = np.insert(found.values, places, np.fromiter(special.values(), np.int32, len(special)))
-            starts = None if starts is None else np.insert(starts, places, 0)
-            found = Ragged._trusted(ids, offsets_of(lengths))
-        offsets = found.offsets[bounds]
-        if starts is None:
-            return (Ragged._trusted(found.values, offsets),)
-        word = np.arange(len(listed)) - np.repeat(bounds[:-1], np.diff(bounds))  # the number of each in its document
-        numbers = np.repeat(word, np.diff(found.offsets))
-        if texts is not None:
-            owners = np.repeat(np.array(number, np.int64), np.diff(offsets))
-            rows = owners >= 0
-            starts[rows] = texts.positions(owners[rows], numbers[rows], starts[rows])
-        return tuple(Ragged._trusted(part.astype(np.int32, copy=False), offsets) for part in (found.values, numbers, starts))
-
-    def _cut(self, text: str, words: list[str], special: dict[int, int]) -> None:
-        """Put the words of a text behind `words`: an empty one for a special token, whose id `special` has by its number.
-
-        As `TextWords` does, in less time for one text, where there are no flags, nobody asks for positions, and the pretokenizer
-        treats the beginning of a text as any other place.
-        """
-        assert self.pretokenizer is not None  # the caller has checked that
-        done = 0
-        found = [] if self._special is None else [(*match.span(), match[0]) for match in self._special.finditer(text)]
-        for begin, end, word in [*found, (len(text), len(text), None)]:
-            part = text[done:begin] if self.normalizer is None else self.normalizer.apply(text[done:begin])
-            words += self.pretokenizer.pieces(part)
-            if word is not None:
-                special[len(words)] = self._added[word]
-                words.append("")
-            done = end
-
-    def usage(self, documents: Iterable[str | Iterable[str]]) -> Usage:
-        """How often each piece is used on documents, and which never is.
-
-        Parameters
-        ----------
-        documents
-            As for `encode_batch`.
-
-        Returns
-        -------
-        usage
-            As of `Tokenizer.usage`.
-
-        Raises
-        ------
-        TypeError
-            As `encode_batch`.
-        ValueError
-            If an id is above 2**24 and twice the number of pieces: the arrays have an entry for each below it.
-
-        Examples
-        --------
-        >>> found = WordPiece({"[UNK]": 0, "un": 1, "##able": 2, "a": 5}).usage([["unable", "un"], ["able"]])
-        >>> found.counts.tolist(), found.document_frequencies.tolist(), found.unused.tolist()
-        ([1, 2, 1, 0, 0, 0], [1, 1, 1, 0, 0, 0], [5])
-        """
-        size = max(self._names) + 1
-        if size > max(2**24, 2 * len(self._names)):
-            raise ValueError(f"vocabulary: the id {size - 1} is too far from the others to count by id")
-        gaps = np.ones(size, bool)
-        gaps[list(self._names)] = False
-        return usage_of(self.encode_batch(documents), size, None, self.n_threads, gaps)
-
-    # ---------------------------------------------------------------------------------------------- decoding
-
-    def decode(self, ids: Any) -> str:
-        """The words of ids with a space between them; pieces with the prefix go on the word before.
-
-        Parameters
-        ----------
-        ids
-            An integer array or list.
-
-        Returns
-        -------
-        text
-            Unknown words stand as `unknown`.
-
-        Raises
-        ------
-        UnknownTokenError
-            For an id that no piece has, naming its position.
-        TypeError
-            For ids that are no integers.
-
-        Examples
-        --------
-        >>> WordPiece(["[UNK]", "un", "##able"]).decode([1, 2, 0, 1])
-        'unable [UNK] un'
-        """
-        return self._texts(as_document(ids, name="ids"))[0]
-
-    def decode_batch(self, batch: Any, offsets: Any = None) -> list[str]:
-        """Decode documents of ids.
-
-        Parameters
-        ----------
-        batch, offsets
-            A `Ragged`, such as `encode_batch` returns, a list of arrays or lists, or a flat array with `offsets`.
-
-        Returns
-        -------
-        texts
-            As of `decode`.
-
-        Raises
-        ------
-        UnknownTokenError, TypeError
-            As `decode`, naming the document too.
-
-        Examples
-        --------
-        >>> WordPiece(["[UNK]", "un", "##able"]).decode_batch([[1, 2, 1], [], [0]])
-        ['unable un', '', '[UNK]']
-        """
-        return self._texts(as_documents(batch, offsets, name="batch"))
-
-    def _texts(self, documents: Documents) -> list[str]:
-        if documents.kind == "str":
-            raise TypeError("ids: expected integers, got str")
-        bounds = documents.offsets - documents.offsets[0]
-        ids = documents.values[documents.offsets[0] : documents.offsets[-1]].tolist()
-        names: list[Any] = list(map(self._names.get, ids))
-        if None in names:
-            at = names.index(None)
-            document = int(np.searchsorted(bounds, at, side="right")) - 1
-            raise UnknownTokenError(document, at - int(bounds[document]), ids[at], max(self._names) + 1)
-        if prefix := self.prefix:
-            names = [piece[len(prefix) :] if piece.startswith(prefix) else f" {piece}" for piece in names]
-            for at in set(bounds[:-1][np.diff(bounds) > 0].tolist()):
-                names[at] = self._names[ids[at]]
-        return ["".join(names[a:b]) for a, b in pairwise(bounds.tolist())]
-
-    # ---------------------------------------------------------------------------------------------- files
-
-    @classmethod
-    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> WordPiece:
-        r"""Read a vocabulary of a piece a line, as BERT's ``vocab.txt``.
-
-        Parameters
-        ----------
-        path
-            The file, in UTF-8.
-        **options
-            As for the constructor.
-
-        Returns
-        -------
-        WordPiece
-            The ids are the numbers of the lines.
-
-        Raises
-        ------
-        ModelFormatError
-            If it is not UTF-8, or empty, naming the line.
-        OSError, ValueError
-            If it cannot be read; and as the constructor raises it.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> path = os.path.join(tempfile.mkdtemp(), "vocab.txt")
-        >>> with open(path, "w", encoding="utf-8") as f:
-        ...     _ = f.write("[UNK]\nun\n##able\n")
-        >>> tok = WordPiece.from_file(path, normalizer="BertNormalizer", pretokenizer="BertPreTokenizer")
-        >>> tok.encode("Unable").tolist()
-        [1, 2]
-        """
-        return cls(vocab_txt.read(path), **options)
-
-    def to_file(self, path: str | os.PathLike[str]) -> None:
-        """Write the pieces, one a line, as BERT's ``vocab.txt``; the arguments of the constructor have no place in it.
-
-        Parameters
-        ----------
-        path
-            Where; the old file stays if anything goes wrong.
-
-        Raises
-        ------
-        ValueError
-            If ids are not 0, 1, ..., or a piece has a line break, white space at its end, or a surrogate.
-        OSError
-            From the disk.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> path = os.path.join(tempfile.mkdtemp(), "vocab.txt")
-        >>> WordPiece(["[UNK]", "un", "##able"]).to_file(path)
-        >>> WordPiece.from_file(path).vocabulary
-        {'[UNK]': 0, 'un': 1, '##able': 2}
-        """
-        vocab_txt.write(path, self.vocabulary)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write vocabulary and arguments to a model file, ``.json`` or ``.npz``. Atomic: the old file or the new one.
-
-        Parameters
-        ----------
-        path
-            Where; the suffix decides the format.
-
-        Raises
-        ------
-        ValueError, OSError
-            As `Tokenizer.save`; for a piece with two surrogates in place of one character.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
-        >>> WordPiece(["<unk>", "un", "able"], unknown="<unk>", prefix="").save(path)
-        >>> WordPiece.load(path)
-        WordPiece(unknown='<unk>', prefix='', longest=100): 3 pieces
-        """
-        for piece in self.vocabulary:
-            if not piece.isascii() and piece != piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass"):
-                raise ValueError(f"vocabulary: {quoted(piece)}: surrogates in pairs would be read as one character")
-        words = Words(*(getattr(self, name) for name in Words._fields))
-        model_file.save(path, wordpiece.state_of(words))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> WordPiece:
-        """Read a model that `save` wrote.
-
-        Parameters
-        ----------
-        path
-            The file.
-        n_threads
-            As for the constructor; a file does not hold it.
-
-        Returns
-        -------
-        WordPiece
-            The tokenizer that was saved, but for `n_threads`.
-
-        Raises
-        ------
-        ModelFormatError, OSError
-            As `Tokenizer.load`.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> path = os.path.join(tempfile.mkdtemp(), "words.json")
-        >>> tok = WordPiece(["[UNK]", "un", "##able"])
-        >>> tok.save(path)
-        >>> WordPiece.load(path) == tok
-        True
-        """
-        state, _ = model_file.load(path)
-        where, name = os.fspath(path), state["tokenizer"]
-        if name != "WordPiece":
-            raise ModelFormatError(f"{where}: a {name}, not a WordPiece: use {name}.load")
-        try:
-            return cls(**wordpiece.from_state(state), n_threads=n_threads)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(f"{where}: {error}") from error
-
-
-def _pieces(given: Any, name: str = "vocabulary") -> dict[str, int]:
-    """The id of every piece; TypeError for other things, ValueError for one that is there twice or an id out of range."""
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise TypeError(f"{name}: expected pieces, got {describe(given)}")
-    if isinstance(given, Mapping):
-        pieces = dict(given)
-    else:
-        listed = list(given)
-        pieces = {}
-        for i, piece in enumerate(listed):
-            if not isinstance(piece, str):
-                raise TypeError(f"{name}: position {i}: expected str, got {describe(piece)}")
-            if pieces.setdefault(piece, i) != i:
-                raise ValueError(f"{name}: a piece is there twice: {quoted(piece)}, as {pieces[piece]} and {i}")
-    for piece, i in pieces.items():
-        if not isinstance(piece, str) or isinstance(i, bool) or not isinstance(i, (int, np.integer)):
-            raise TypeError(f"{name}: expected str and their ids, got {quoted(piece)}: {quoted(i)}")
-        if not 0 <= i < 2**31:
-            raise ValueError(f"{name}: {quoted(piece)}: expected an id in 0..2**31 - 1, got {quoted(i)}")
-    return {str(piece): int(i) for piece, i in pieces.items()}
-
-
-def _flags(given: Any, words: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-    """The flags of words; TypeError for what is no mapping to names, ValueError for another word or name."""
-    if not isinstance(given, Mapping):
-        raise TypeError(f"flags: expected words and names of flags, got {describe(given)}")
-    made: dict[str, tuple[str, ...]] = {}
-    for word, names in given.items():
-        if word not in words:
-            raise ValueError(f"flags: {quoted(word)} is neither a special token nor a known word")
-        listed = [*names] if isinstance(names, Iterable) and not isinstance(names, str) else [None]
-        if not all(isinstance(name, str) for name in listed):
-            raise TypeError(f"flags: {quoted(word)}: expected names, got {describe(names)}")
-        if other := [name for name in listed if name not in FLAGS]:
-            raise ValueError(f"flags: {quoted(word)}: expected {', '.join(FLAGS)}, got {quoted(other[0])}")
-        if listed:
-            made[word] = tuple(name for name in FLAGS if name in listed)
-    return made
-
-
-def _added_tokens(words: Mapping[str, int], flags: Mapping[str, Iterable[str]]) -> SpecialTokens | None:
-    """Special tokens and known words as a segmenter has them: each is found in every text."""
-    if not words:
-        return None
-    masks = {word: sum(map(FLAGS.__getitem__, names)) for word, names in flags.items()}
-    return SpecialTokens(
-        "str", tuple(words), np.array([*words.values()], np.int32), np.ones(len(words), bool), dict[Any, int](masks)
-    )
+        return cls([*first, *learn()], **options)

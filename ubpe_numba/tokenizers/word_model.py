@@ -1,0 +1,276 @@
+"""Vocabularies of WordPiece: arguments that are read, the model that they make, and pieces learned from words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.coding.piece_encoder import PieceEncoder
+from ubpe_numba.coding.text_words import TextWords
+from ubpe_numba.coding.token_places import Places
+from ubpe_numba.coding.units import UNITS, in_units
+from ubpe_numba.documents.normalise import Documents, code_points
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import quoted
+from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
+from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
+from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.decoding import Decoding
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.special_tokens import FLAGS, SpecialTokens
+from ubpe_numba.vocabulary.stretches import SpecialChoice
+from ubpe_numba.vocabulary.unknown import Unknown
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+
+class DocumentEncoder:
+    """Documents of words, or texts that a segmenter cuts into words, to ids of pieces.
+
+    `segmenter` has the special tokens, whose ids `added` has too, and `encoder` the pieces.
+    """
+
+    def __init__(self, segmenter: Segmenter, added: Mapping[str, int], has_flags: bool, encoder: PieceEncoder) -> None:
+        self.segmenter, self.added, self.has_flags, self.encoder = segmenter, added, has_flags, encoder
+        by_length = sorted(added, key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, by_length))) if by_length else None  # where there are no flags
+
+    def encode(
+        self,
+        documents: Any,
+        name: str,
+        first: int | None,
+        return_offsets: bool | str,
+        units: str | None,
+        chosen: SpecialChoice,
+        n_threads: int | None,
+    ) -> tuple[Any, ...]:
+        """Ids of documents, and what `return_offsets` asks for; messages call them `name`, numbered from `first` on."""
+        if return_offsets not in (False, True, "spans"):
+            raise ValueError(f"return_offsets: expected True, False or 'spans', got {quoted(return_offsets)}")
+        if units not in (None, *UNITS):
+            raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {quoted(units)}")
+        documents = list(documents)
+        plain = chosen == SpecialChoice("all", "none") and not self.has_flags
+        number, texts = [-1] * len(documents), None  # which of the texts each document is, -1 for one of words
+        cutter = self.segmenter.pretokenizer
+        if isinstance(cutter, Splitter) and (return_offsets or not plain or cutter.asks_for_start):
+            is_text = [isinstance(words, str) for words in documents]
+            number = np.where(is_text, np.cumsum(is_text) - 1, -1).tolist()
+            given = [words for words in documents if isinstance(words, str)]
+            texts = TextWords.of(self.segmenter, given, bool(return_offsets), chosen)
+        listed: list[str] = []
+        ends = [0]
+        special: dict[int, int] = {}  # the ids of the words of a text that are special tokens
+        for d, words in enumerate(documents):
+            if isinstance(words, str) and cutter is not None:
+                if texts is None:
+                    self._cut(words, listed, special)
+                else:
+                    texts.put(number[d], listed, special)
+            elif isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
+                where = name if first is None else f"{name}: document {first + d}"
+                hint = "; cut it first, for example with str.split" if isinstance(words, str) else ""
+                raise TypeError(f"{where}: expected words, got {describe(words)}{hint}")
+            else:
+                listed.extend(words)
+            ends.append(len(listed))
+        bounds = np.array(ends)
+        starts = np.zeros(0, np.int64)
+        try:
+            if return_offsets:
+                found, starts = self.encoder.encode_with_starts(listed, n_threads)
+            else:
+                found = self.encoder.encode(listed, n_threads)
+        except TypeError as error:
+            at = next((i for i, word in enumerate(listed) if not isinstance(word, str)), None)
+            if at is None:
+                raise
+            raise TypeError(f"{place_of(name, bounds, at, first)}: expected str, got {describe(listed[at])}") from error
+        if special:  # stand as empty words, which have no pieces
+            here = np.fromiter(special, np.int64, len(special))
+            lengths = np.diff(found.offsets)
+            lengths[here] = 1
+            places = found.offsets[here]
+            ids = np.insert(found.values, places, np.fromiter(special.values(), np.int32, len(special)))
+            starts = np.insert(starts, places, 0) if return_offsets else starts
+            found = Ragged._trusted(ids, offsets_of(lengths))
+        encoded = Ragged._trusted(found.values, found.offsets[bounds])
+        if not return_offsets:
+            return (encoded,)
+        if return_offsets == "spans":
+            spans = _spans(encoded, found, starts, listed, bounds, np.array(number, np.int64), texts)
+            if units is not None:
+                parts = zip(documents, number, pairwise(ends), strict=True)
+                whole = [doc if n >= 0 else "".join(listed[a:b]) for doc, n, (a, b) in parts]
+                given = Documents(code_points("".join(whole)), offsets_of(np.array([0, *map(len, whole)])[1:]), "str")
+                spans = in_units(spans, encoded.offsets, given, units)
+            return encoded, np.stack(spans, axis=1)
+        word = np.arange(len(listed)) - np.repeat(bounds[:-1], np.diff(bounds))  # the number of each in its document
+        numbers = np.repeat(word, found.lengths)
+        if texts is not None:
+            owners = np.repeat(np.array(number, np.int64), encoded.lengths)
+            rows = owners >= 0
+            starts[rows] = texts.positions(owners[rows], numbers[rows], starts[rows])
+        return encoded, *(Ragged._trusted(part.astype(np.int32), encoded.offsets) for part in (numbers, starts))
+
+    def _cut(self, text: str, words: list[str], special: dict[int, int]) -> None:
+        """Append the words of a text to `words`: an empty one for a special token, whose id `special` gets by its number.
+
+        As `TextWords` does, in less time for one text, where there are no flags, no positions are needed, and the pretokenizer
+        treats the beginning of a text as any other place.
+        """
+        normalizer, cutter = self.segmenter.normalizer, self.segmenter.pretokenizer
+        assert isinstance(cutter, Splitter)  # the caller has checked that
+        done = 0
+        found = [] if self._special is None else [(*match.span(), match[0]) for match in self._special.finditer(text)]
+        for begin, end, word in [*found, (len(text), len(text), None)]:
+            part = text[done:begin] if normalizer is None else normalizer.apply(text[done:begin])
+            words += cutter.pieces(part)
+            if word is not None:
+                special[len(words)] = self.added[word]
+                words.append("")
+            done = end
+
+
+def _spans(
+    encoded: Ragged, found: Ragged, starts: np.ndarray, listed: list[str], bounds: np.ndarray, number: np.ndarray,
+    texts: TextWords | None,
+) -> Places:  # fmt: skip
+    """Begin and end of each id in its document: `found` has the ids of each word, `starts` are positions in words.
+
+    Words `bounds[d] : bounds[d + 1]` of `listed` are document d, which is the text `number[d]` of `texts` unless that is -1.
+    """
+    word = np.repeat(np.arange(len(listed)), found.lengths)
+    sizes = np.fromiter(map(len, listed), np.int64, len(listed))
+    stops = np.append(starts[1:], starts[:1])
+    last = found.offsets[1:][found.lengths > 0] - 1
+    stops[last] = sizes[word[last]]
+    first = np.repeat(bounds[:-1], encoded.lengths)
+    before = offsets_of(sizes)[word] - offsets_of(sizes)[first]
+    spans = Places(starts + before, stops + before)
+    if texts is not None:
+        owners = np.repeat(number, encoded.lengths)
+        rows = owners >= 0
+        spans.starts[rows], spans.ends[rows] = texts.spans(owners[rows], (word - first)[rows], starts[rows], stops[rows])
+    return spans
+
+
+class WordByWord:
+    """Decoder of one document in parts, as `DecoderStream` takes it."""
+
+    dtype = np.dtype(np.uint32)
+
+    def __init__(self, names: Mapping[int, str], spaced: Callable[[int], str]) -> None:
+        self._names, self._spaced, self._begun = names, spaced, False
+
+    def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """The code points of the next ids."""
+        text = "".join(map(self._spaced, ids.values.tolist()))
+        if not self._begun and ids.values.size:
+            first = int(ids.values[0])
+            text = self._names[first] + text[len(self._spaced(first)) :]
+            self._begun = True
+        return code_points(text), np.array([0, len(text)])
+
+
+def model_of(pieces: dict[str, int], prefix: str, unknown: int, cutter: Segmenter) -> Model:
+    """The model: characters, of which those that are pieces have ids, and pieces of several characters."""
+    alphabet = Alphabet.from_user("".join(sorted(set("".join(pieces)))) or "\0")
+    longer = {piece: i for piece, i in pieces.items() if len(piece) > 1}
+    text = alphabet.lookup(code_points("".join(longer)))
+    lengths = np.fromiter(map(len, longer), np.int64, len(longer))
+    ids = np.full(alphabet.size + lengths.size, -1, np.int32)
+    singles = {piece: i for piece, i in pieces.items() if len(piece) == 1}
+    ids[alphabet.lookup(code_points("".join(singles)))] = [*singles.values()]
+    ids[alphabet.size :] = [*longer.values()]
+    decoding = Decoding(((prefix, ""),)) if prefix else None
+    segmenter = cutter._replace(token_ids=ids, unknown=Unknown(None, unknown), decoding=decoding)
+    return Model(alphabet, Vocabulary.from_sequences(alphabet.size, text, lengths), segmenter)
+
+
+def read_pieces(given: Any, name: str = "vocabulary") -> dict[str, int]:
+    """The id of every piece; TypeError for other things, ValueError for one that is there twice or an id out of range."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise TypeError(f"{name}: expected pieces, got {describe(given)}")
+    if isinstance(given, Mapping):
+        pieces = dict(given)
+    else:
+        listed = list(given)
+        pieces = {}
+        for i, piece in enumerate(listed):
+            if not isinstance(piece, str):
+                raise TypeError(f"{name}: position {i}: expected str, got {describe(piece)}")
+            if pieces.setdefault(piece, i) != i:
+                raise ValueError(f"{name}: a piece is there twice: {quoted(piece)}, as {pieces[piece]} and {i}")
+    for piece, i in pieces.items():
+        if not isinstance(piece, str) or isinstance(i, bool) or not isinstance(i, (int, np.integer)):
+            raise TypeError(f"{name}: expected str and their ids, got {quoted(piece)}: {quoted(i)}")
+        if not 0 <= i < 2**31:
+            raise ValueError(f"{name}: {quoted(piece)}: expected an id in 0..2**31 - 1, got {quoted(i)}")
+    return {str(piece): int(i) for piece, i in pieces.items()}
+
+
+def read_flags(given: Any, words: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
+    """The flags of words; TypeError for what is no mapping to names, ValueError for another word or name."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"flags: expected words and names of flags, got {describe(given)}")
+    made: dict[str, tuple[str, ...]] = {}
+    for word, names in given.items():
+        if word not in words:
+            raise ValueError(f"flags: {quoted(word)} is neither a special token nor a known word")
+        listed = [*names] if isinstance(names, Iterable) and not isinstance(names, str) else [None]
+        if not all(isinstance(name, str) for name in listed):
+            raise TypeError(f"flags: {quoted(word)}: expected names, got {describe(names)}")
+        if other := [name for name in listed if name not in FLAGS]:
+            raise ValueError(f"flags: {quoted(word)}: expected {', '.join(FLAGS)}, got {quoted(other[0])}")
+        if listed:
+            made[word] = tuple(name for name in FLAGS if name in listed)
+    return made
+
+
+def added_tokens(
+    special: Mapping[str, int], known: Mapping[str, int], flags: Mapping[str, Iterable[str]]
+) -> SpecialTokens | None:
+    """Special tokens and known words as a segmenter has them."""
+    if not special and not known:
+        return None
+    masks: dict[Any, int] = {word: sum(map(FLAGS.__getitem__, names)) for word, names in flags.items()}
+    always = np.repeat([False, True], [len(special), len(known)])
+    return SpecialTokens("str", (*special, *known), np.array([*special.values(), *known.values()], np.int32), always, masks)
+
+
+def learner(
+    words: Any, n_tokens: Any, criterion: str, min_count: Any, special_tokens: Any, options: dict[str, Any]
+) -> tuple[dict[str, int], Callable[[], list[str]]]:
+    """The special tokens to begin with, and the function that learns the pieces after them; arguments of `WordPiece.train`."""
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion: expected one of {', '.join(map(repr, CRITERIA))}, got {quoted(criterion)}")
+    n, least = positive(n_tokens, "n_tokens"), positive(min_count, "min_count")
+    if isinstance(words, (str, bytes)):
+        raise TypeError(f"words: expected words, got {describe(words)}; cut it first, for example with str.split")
+    counts = dict(words) if isinstance(words, Mapping) else Counter(words)
+    for word, count in counts.items():
+        if not isinstance(word, str):
+            raise TypeError(f"words: expected str, got {describe(word)}")
+        positive(count, f"words[{quoted(word)}]")
+    if sum(count * len(word) for word, count in counts.items()) >= 2**62:
+        raise ValueError("words: expected less than 2**62 characters in all, by counts")
+    first = read_pieces(special_tokens, "special_tokens")
+    unknown, prefix = options.get("unknown", "[UNK]"), options.get("prefix", "##")
+    first = first if unknown in first else {unknown: 0, **first}
+    if n < len(first):
+        raise ValueError(f"n_tokens: expected at least the {len(first)} special tokens, got {n}")
+    counts.pop("", None)
+
+    def learn() -> list[str]:
+        learned = [piece for piece in learn_pieces(counts, n, criterion, least, prefix) if piece not in first]
+        return learned[: n - len(first)]
+
+    return first, learn
