@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from harness import NONE, Bench
 
-from ubpe_numba import UBPE, NBest, Ragged, UBPEClassic
+from ubpe_numba import UBPE, NBest, Ragged, UBPEClassic, bounds
 
 N_TOKENS = 4096
 OBJECTIVES = ("tfidf", "shortest")  # of UBPE
@@ -37,11 +37,11 @@ def honesty(b: Bench) -> None:
 
 
 def _short(b: Bench, name: str, tokenizer: UBPE, documents: Ragged) -> None:
-    best = tokenizer.encode_nbest_batch(documents, 1, exact=True).weights
+    best = bounds.encode_nbest(tokenizer, documents, 1, exact=True)[0].weights
     found = {
         "top-1": tokenizer.encode_nbest_batch(documents, 1),
         "beam of 16": tokenizer.encode_nbest_batch(documents, 1, beam=16),
-        "guided beam of 16": tokenizer.encode_nbest_batch(documents, 1, guided=True),
+        "guided beam of 16": bounds.encode_nbest(tokenizer, documents, 1, guided=True)[0],
     }
     below = {way: _below(these, best) for way, these in found.items()}
     cells = [f"{way}: {np.count_nonzero(far)} of {len(documents)}, mean {100 * far.mean():.2f} %" for way, far in below.items()]
@@ -50,9 +50,8 @@ def _short(b: Bench, name: str, tokenizer: UBPE, documents: Ragged) -> None:
 
 
 def _long(b: Bench, name: str, tokenizer: UBPE, documents: Ragged) -> None:
-    guided = tokenizer.encode_nbest_batch(documents, 1, guided=True, return_gap=True)
-    assert guided.gaps is not None
-    bound = guided.weights + guided.gaps
+    guided, gaps = bounds.encode_nbest(tokenizer, documents, 1, guided=True)
+    bound = guided.weights + gaps
     found = {
         "top-1": tokenizer.encode_nbest_batch(documents, 1),
         "beam of 64": tokenizer.encode_nbest_batch(documents, 1, beam=64, distinct="bag"),

@@ -685,7 +685,7 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
         import ubpe_numba
         sys.path.append({str(pathlib.Path(__file__).parent)!r})
         from kernel_modules import kernel_modules
-        from ubpe_numba import FitRules, Ragged
+        from ubpe_numba import FitRules, Ragged, bounds
         from ubpe_numba.runtime.compiler.cache import _KernelCache
         base = np.concatenate(corpus(6000, top=100))
         offsets = np.arange(0, 6001, 300)
@@ -716,8 +716,8 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                 if isinstance(tokenizer, UBPE):
                     tokenizer.encode_nbest(x[:200], 3)
                     if tokenizer.objective == "tfidf":
-                        tokenizer.encode_nbest(x[:20], 3, exact=True, return_gap=True)
-                        tokenizer.encode_nbest_batch(x[:300], 2, o[:2], distinct="bag", guided=True)
+                        bounds.encode_nbest(tokenizer, x[:20], 3, [0, 20], exact=True)
+                        bounds.encode_nbest(tokenizer, x[:300], 2, o[:2], distinct="bag", guided=True)
                 if x is not forms[0] and x is not readonly:
                     continue  # the rest goes the same way from the border on
                 if isinstance(tokenizer, UBPE):

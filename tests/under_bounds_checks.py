@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, count_documents
+from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, bounds, count_documents
 from ubpe_numba.coding import path_search
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
@@ -142,8 +142,8 @@ def paths() -> None:
                 few = [tok.set_params(n_threads=n_threads).encode_nbest_batch(some, 3) for n_threads in (1, 3)]
             assert few[0].candidates == few[1].candidates
             if objective == "tfidf":
-                tok.encode_nbest(docs[1][:300], 3, distinct="bag", guided=True, return_gap=True)
-                tok.encode_nbest(docs[1][:30], 3, exact=True)
+                bounds.encode_nbest(tok, [docs[1][:300]], 3, distinct="bag", guided=True)
+                bounds.encode_nbest(tok, [docs[1][:30]], 3, exact=True)
         for order in ("creation", "idf"):
             tok = UBPEClassic(size + 400, 20, alphabet=size, rules=FitRules(order=order)).fit(docs, progress=False)
             there_and_back(tok, docs)
@@ -157,7 +157,7 @@ def fewest_and_likeliest() -> None:
         fewer = tok.refine(docs, progress=False)
         there_and_back(fewer, docs)
         short = tok.refine(docs, max_token_length=8, robust=False, progress=False)
-        assert short.lower_bound(docs, max_token_length=8, seconds=0.5).tokens <= short.encode_batch(docs).total
+        assert bounds.lower_bound(short, docs, max_token_length=8, seconds=0.5).tokens <= short.encode_batch(docs).total
         likely = fewer.reweight(docs, n_rounds=1)
         for objective in ("likelihood", "sentencepiece"):
             likely.set_params(objective=objective)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ubpe_numba.text.pretokenizer import Pretokenizer
     from ubpe_numba.text.splitter import Splitter
     from ubpe_numba.tokenizers.base import Tokenizer
-    from ubpe_numba.tokenizers.bounds import LowerBound
     from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
     from ubpe_numba.tokenizers.load import load
     from ubpe_numba.tokenizers.ubpe import UBPE
@@ -51,7 +50,6 @@ _HOMES = {
     "DecoderStream": "coding.decoder_stream",
     "EncoderStream": "coding.encoder_stream",
     "FitRules": "vocabulary.rules",
-    "LowerBound": "tokenizers.bounds",
     "MergeTree": "vocabulary.merge_tree",
     "ModelFormatError": "errors",
     "ModelInputs": "coding.model_inputs",
@@ -93,7 +91,6 @@ __all__ = [
     "DecoderStream",
     "EncoderStream",
     "FitRules",
-    "LowerBound",
     "MergeTree",
     "ModelFormatError",
     "ModelInputs",

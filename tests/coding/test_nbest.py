@@ -1,4 +1,4 @@
-"""The result of a batch of searches: candidates, weights and gaps by document, slices, pickles."""
+"""The result of a batch of searches: candidates and weights by document, slices, pickles."""
 
 from __future__ import annotations
 
@@ -14,21 +14,16 @@ from ubpe_numba.coding.nbest import NBest
 def test_what_a_batch_gives() -> None:
     docs = [[0, 1, 0, 1, 1], [], [1, 0, 1], [2]]
     tok = UBPE(6, 2, alphabet=3).fit(docs, progress=False)
-    found = tok.encode_nbest_batch(docs, 3, return_gap=True)
+    found = tok.encode_nbest_batch(docs, 3)
     assert isinstance(found, NBest) and repr(found) == f"NBest(4 documents, {len(found.candidates)} candidates)"
     assert [len(candidates) for candidates, _ in found] == np.diff(found.offsets).tolist()
     assert all(tok.decode(path).tolist() == doc for doc, (paths, _) in zip(docs, found, strict=True) for path in paths)
     part = found[1:3]
-    assert (
-        len(part) == 2
-        and part[0][0].to_lists() == [[]]
-        and part[-1][0] == found[2][0]
-        and part.gaps.tolist() == found.gaps[1:3].tolist()
-    )
+    assert len(part) == 2 and part[0][0].to_lists() == [[]] and part[-1][0] == found[2][0]
     assert len(found[4:]) == 0 and len(found[3:1]) == 0
     for same in (pickle.loads(pickle.dumps(found)), found[:]):
         assert same.candidates == found.candidates and same.offsets.tolist() == found.offsets.tolist()
-        assert same.weights.tolist() == found.weights.tolist() and same.gaps.tolist() == found.gaps.tolist()
+        assert same.weights.tolist() == found.weights.tolist()
     assert len(pickle.loads(pickle.dumps(part)).candidates.values) == part.candidates.total
     with pytest.raises(IndexError, match=r"index: expected a document in -4..3, got 4"):
         found[4]
@@ -36,5 +31,5 @@ def test_what_a_batch_gives() -> None:
         found[::2]
     with pytest.raises(TypeError, match="index: expected an integer or a slice"):
         found["a"]
-    empty = tok.encode_nbest_batch([], 3, exact=True, return_gap=True)
-    assert len(empty) == 0 and len(empty.candidates) == 0 and empty.gaps.size == 0
+    empty = tok.encode_nbest_batch([], 3)
+    assert len(empty) == 0 and len(empty.candidates) == 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 from reference import decode as reference_decode
@@ -17,7 +17,7 @@ from reference import encode_paths, search_paths
 from ubpe_numba import UBPE, Ragged, Vocabulary
 from ubpe_numba.coding import path_search as module
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.coding.path_search import Options, PathSearch, _Beam, _Priced
+from ubpe_numba.coding.path_search import PathSearch
 
 
 @given(st.data())
@@ -61,7 +61,7 @@ def test_a_beam_equals_the_reference(data: st.DataObject, table: Table, by_bag: 
     search, tokens, idf = made(table)
     docs = data.draw(documents(table[0], 40))
     for n, beam in ((1, 1), (2, 2), (3, 3), (7, 7), (2, 5), (1, 20)):
-        found = search.n_best(Ragged.from_lists(docs), Options(n, beam, by_bag), 1)
+        found = search.n_best(Ragged.from_lists(docs), n, beam, by_bag, 1)
         for doc, one in zip(docs, found, strict=True):
             assert as_found(one) == search_paths.beam_search(doc, tokens, idf, beam, by_bag)[:n]
 
@@ -73,7 +73,7 @@ def test_weights_of_less_than_a_unit(by_bag: bool) -> None:
     for units in ([0.75, 0.25, 0.25], [0.25, 0.75, 2.5], [3.0, 2.5, 4.5]):
         search, tokens, idf = made((1, [(0, 0), (0, 1), (1, 1)], [unit / 2**24 for unit in units]))
         for n in (*range(8, 18), *rng.integers(18, 60, 5).tolist()):
-            found = search.n_best(Ragged.from_lists([[0] * n]), Options(3, 3, by_bag), 1)[0]
+            found = search.n_best(Ragged.from_lists([[0] * n]), 3, 3, by_bag, 1)[0]
             assert as_found(found) == search_paths.beam_search([0] * n, tokens, idf, 3, by_bag)
 
 
@@ -97,7 +97,7 @@ def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: py
     random = np.random.default_rng(3).integers(0, 2, 50).tolist()
     monkeypatch.setattr(module.n_best, "n_best_paths", late)
     for doc in ([0, 1] * 20, random, [1] * 30):
-        found = search.n_best(Ragged.from_lists([doc, doc]), Options(5, 5, by_bag), 1)
+        found = search.n_best(Ragged.from_lists([doc, doc]), 5, 5, by_bag, 1)
         want = search_paths.beam_search(doc, tokens, idf, 5, by_bag)
         assert [as_found(one) for one in found] == [want, want]
     assert max(highest) <= module.tails.MOST_WALKS and (left > 40 or min(highest) < 10_000)
@@ -109,57 +109,10 @@ def test_a_beam_with_prices_equals_the_reference(data: st.DataObject, table: Tab
     search, tokens, idf = made(table)
     prices = np.array(data.draw(st.lists(st.integers(0, 2**25), min_size=search.marks.size, max_size=search.marks.size)), float)
     for doc in data.draw(documents(table[0], 30)):
-        beam = _Beam(search, np.array(doc, np.int32), np.array([0, len(doc)]), Options(4, 4, by_bag))
-        found = beam.run(prices)[0]
+        found = search.n_best(Ragged.from_lists([doc]), 4, 4, by_bag, 1, prices)[0]
         known = {t: int(price) for t, price in enumerate(prices)}
         want = search_paths.beam_search(doc, tokens, idf, 4, by_bag, known)
-        assert list(zip(map(tuple, found[0].to_lists()), found[1].tolist(), strict=True)) == want
-        again = beam.run(prices)[0]  # in the same scratch
-        assert again[0] == found[0] and again[1].tolist() == found[1].tolist()
-
-
-@given(st.data(), tables(), st.booleans())
-@settings(max_examples=150)
-def test_exact_and_gap_against_trying_everything(data: st.DataObject, table: Table, by_bag: bool) -> None:
-    search, tokens, idf = made(table)
-    docs = data.draw(documents(table[0], 11))
-    ragged = Ragged.from_lists(docs)
-    for n in (1, 2, 6):
-        exact = search.n_best(ragged, Options(n, max(n, 2), by_bag, exact=True, with_gap=True), 1)
-        beam = search.n_best(ragged, Options(n, n, by_bag, with_gap=True), 1)
-        guided = search.n_best(ragged, Options(n, n, by_bag, guided=True, with_gap=True), 1)
-        for i, doc in enumerate(docs):
-            want = search_paths.n_best_of_all(doc, tokens, idf, n, by_bag)
-            assert as_found(exact[i]) == want
-            assert exact.gaps is not None and exact.gaps[i] == 0
-            for other in (beam, guided):
-                below = exact[i][1][0] - other[i][1][0]
-                assert other.gaps is not None and other.gaps[i] >= below >= 0
-                assert as_found(other[i])[0][1] == encode_paths.path_weight(as_found(other[i])[0][0], idf)
-                assert len(other[i][0]) == len(want)
-            assert (guided[i][1] >= beam[i][1]).all() and guided.gaps[i] <= beam.gaps[i]
-            assert all(weight == encode_paths.path_weight(path, idf) for path, weight in as_found(guided[i]))
-            bags = [tuple(sorted(path)) if by_bag else path for path, _ in as_found(guided[i])]
-            assert len(set(bags)) == len(bags)
-
-
-@given(st.data(), tables())
-@settings(max_examples=100)
-def test_matches_and_bounds_of_prices_equal_the_reference(data: st.DataObject, table: Table) -> None:
-    """Matches, the bound at the prices that were found, and the largest price of a way to each position."""
-    search, tokens, idf = made(table)
-    for doc in data.draw(documents(table[0], 10)):
-        path = encode_paths.encode_top(doc, tokens, idf, 1)[0][0]
-        priced = _Priced(search, np.array(doc, np.int32), np.array(path, np.int32))
-        for s in range(len(doc)):
-            at = slice(int(priced.bounds[s + 1]), int(priced.bounds[s]))
-            listed = priced.matches[at].tolist()
-            assert listed[::-1] == encode_paths.matches(doc, s, tokens)
-        prices = {t: int(price) for t, price in enumerate(priced.prices)}
-        assert priced.bound == search_paths.bound(doc, tokens, idf, prices)
-        for e in range(len(doc) + 1):
-            ways = encode_paths.all_paths(doc[:e], tokens)
-            assert priced.value[e] == max(sum(prices[t] for t in way) for way in ways)
+        assert as_found(found) == want
 
 
 @pytest.mark.parametrize("pattern", [[0], [0, 1], [0, 0, 1], [0, 1, 1, 0, 1]])
@@ -177,9 +130,7 @@ def test_periodic_documents_equal_the_reference(pattern: list[int]) -> None:
             assert candidates.to_lists() == [list(path) for path, _ in want]
             assert weights.tolist() == pytest.approx([formula(path, idf) for path, _ in want], rel=1e-12, abs=1e-12)
     long = (pattern * 30_000)[:30_000]
-    found, weights, gap = tok.encode_nbest(long, 3, beam=8, guided=True, return_gap=True)
-    assert all(tok.decode(path).tolist() == long for path in found) and gap >= 0
-    assert weights[0] >= tok.encode_nbest(long, 3, beam=8)[1][0]
+    assert all(tok.decode(path).tolist() == long for path in tok.encode_nbest(long, 3, beam=8)[0])
 
 
 def formula(path: tuple[int, ...], idf: dict[int, float]) -> float:
@@ -192,7 +143,7 @@ def formula(path: tuple[int, ...], idf: dict[int, float]) -> float:
 def test_weights_are_those_of_the_formula(data: st.DataObject, table: Table) -> None:
     search, _, idf = made(table)
     for doc in data.draw(documents(table[0], 40)):
-        paths = search.n_best(Ragged.from_lists([doc]), Options(5, 5), 1).candidates
+        paths = search.n_best(Ragged.from_lists([doc]), 5, 5, False, 1).candidates
         weights = search.encoder.weigh(paths, "tfidf").tolist()
         assert weights == pytest.approx([formula(tuple(path), idf) for path in paths.to_lists()], rel=1e-12, abs=1e-12)
 
@@ -215,13 +166,13 @@ def test_the_same_tokens_in_another_order_weigh_the_same(objective: str) -> None
 
 
 @pytest.mark.filterwarnings("ignore:every idf is 0")
-@pytest.mark.parametrize("options", [{}, {"distinct": "bag"}, {"beam": 20}, {"exact": True}, {"guided": True}])
+@pytest.mark.parametrize("options", [{}, {"distinct": "bag"}, {"beam": 20}])
 def test_without_any_idf_the_first_candidate_is_that_of_encode(options: dict[str, Any]) -> None:
     tok = UBPE(8, 2).fit(["abbaababba"], progress=False)
     for doc in ("abbab", "aabbaabb", "b", ""):
-        candidates, weights, gap = tok.encode_nbest(doc, 4, return_gap=True, **options)
+        candidates, weights = tok.encode_nbest(doc, 4, **options)
         assert candidates[0].tolist() == tok.encode(doc).tolist()
-        assert not weights.any() and gap == 0.0 and all(tok.decode(path) == doc for path in candidates)
+        assert not weights.any() and all(tok.decode(path) == doc for path in candidates)
         bags = [tuple(sorted(path)) if options.get("distinct") else tuple(path) for path in candidates.to_lists()]
         assert len(set(bags)) == len(bags)
         batch = tok.encode_nbest_batch([doc, "ab"], 4, **options)
@@ -245,16 +196,12 @@ def test_threads_change_nothing(n_threads: int) -> None:
     rng = np.random.default_rng(5)
     docs = np.split(rng.integers(0, 9, 210_000).astype(np.int32), np.sort(rng.integers(0, 210_000, 400)))
     tok = UBPE(200, 20, alphabet=9, n_threads=n_threads).fit(docs[:50], progress=False)
-    for options in ({}, {"distinct": "bag"}, {"beam": 4, "guided": True, "return_gap": True}):
+    for options in ({}, {"distinct": "bag"}, {"beam": 4}):
         found = tok.encode_nbest_batch(docs, 2, **options)
         assert len(found) == len(docs) and found.offsets[-1] == len(found.candidates) == found.weights.size
         for i in (0, 17, 399, 400):
             one = tok.encode_nbest(docs[i], 2, **options)
             assert one[0] == found[i][0] and one[1].tolist() == found[i][1].tolist()
-            if "return_gap" in options:
-                assert one[2] == found.gaps[i]
-            else:
-                assert found.gaps is None
 
 
 def test_options_that_make_no_sense() -> None:
@@ -270,34 +217,13 @@ def test_options_that_make_no_sense() -> None:
             call(beam=2**31)
 
 
-def test_an_exact_search_that_takes_too_much() -> None:
-    """A ValueError before the search has taken long, since its tails are counted."""
-    rng = np.random.default_rng(1)
-    docs = rng.integers(0, 2, (20, 2000))
-    tok = UBPE(60, 4, alphabet=2).fit(docs, progress=False)
-    with pytest.raises(ValueError, match="exact: document 1 of 2000 symbols needs more than 1048576 tails; cut it"):
-        tok.encode_nbest_batch([docs[0][:20], docs[1]], 1, exact=True)
-
-
-@given(st.lists(st.integers(0, 1), max_size=10))
-@settings(max_examples=50)
-@example([0, 1, 0, 0, 1, 0, 1, 0])
-def test_bags_of_equal_marks(doc: list[int]) -> None:
-    """With the same random mark for all tokens, bags of one size have equal sums, so the exact search has to compare them."""
-    search, tokens, idf = made((2, [(0, 1), (1, 0), (0, 0), (2, 3)], [0.5, 1.0, 0.25, 1.7]))
-    search.marks = np.ones_like(search.marks)
-    for n in (1, 3):
-        found = search.n_best(Ragged.from_lists([doc]), Options(n, n, exact=True), 1)
-        assert as_found(found[0]) == search_paths.n_best_of_all(doc, tokens, idf, n, by_bag=False)
-
-
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_growing_results_hold_all_paths(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     """There is room for the paths of one document, and there are twenty: all of a document's paths count as what it needs."""
     rng = np.random.default_rng(3)
     docs = Ragged.from_lists(rng.integers(0, 3, (20, 60)))
     search, _, _ = made((3, [(0, 1), (3, 2)], [0.5, 1.0]))
-    want = search.n_best(docs, Options(n, n), 1)
+    want = search.n_best(docs, n, n, False, 1)
     assert sum(paths.total for paths, _ in want) > 2 * n * 60  # it grows more than once
     monkeypatch.setattr(module, "_FIRST_IDS", 1)
-    assert [as_found(one) for one in search.n_best(docs, Options(n, n), 1)] == [as_found(one) for one in want]
+    assert [as_found(one) for one in search.n_best(docs, n, n, False, 1)] == [as_found(one) for one in want]

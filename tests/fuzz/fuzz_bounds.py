@@ -23,7 +23,7 @@ if __name__ == "__main__":
 from reference import lower_bound as reference
 
 from ubpe_numba import Ragged
-from ubpe_numba.fitting.lower_bound import distinct_segments, lower_bound
+from ubpe_numba.bounds.fewest_tokens import bound_of_units, distinct_segments
 from ubpe_numba.runtime.messages import Progress
 
 _VOCABULARIES = 4000  # that are tried at most
@@ -61,8 +61,8 @@ def check(problem: Problem) -> str | None:
     units, total = distinct_segments(Ragged.from_lists(docs), np.array(weights, np.int64))
     plain = list(zip(units.to_lists(), total.tolist(), strict=True))
     most = max([longest or 0] if longest else map(len, docs))
-    found = lower_bound(units, total, size, n, longest, min_count, None, None, 1, Progress(False))
-    at_once = lower_bound(units, total, size, n, longest, min_count, 0, None, 1, Progress(False))
+    found = bound_of_units(units, total, size, n, longest, min_count, None, None, 1, Progress(False))
+    at_once = bound_of_units(units, total, size, n, longest, min_count, 0, None, 1, Progress(False))
     if not plain:
         return None if found.tokens == 0 else f"no symbols: {found}"
     known = len(reference.candidates(plain, most, min_count))

@@ -15,13 +15,13 @@ def test_a_hundred_and_fifty_problems_without_a_difference() -> None:
 
 @pytest.mark.parametrize("more, message", [(1, "tokens do|above the programme"), (-10, "far below")])
 def test_a_wrong_bound_is_found_and_can_be_made_again(monkeypatch: pytest.MonkeyPatch, more: int, message: str) -> None:
-    right = fuzz_bounds.lower_bound
+    right = fuzz_bounds.bound_of_units
 
     def wrong(*args: Any) -> Any:
         found = right(*args)
         return found._replace(tokens=found.tokens + more * (found.tokens > 0))
 
-    monkeypatch.setattr(fuzz_bounds, "lower_bound", wrong)
+    monkeypatch.setattr(fuzz_bounds, "bound_of_units", wrong)
     with pytest.raises(AssertionError, match=rf"({message}).*\nProblem.*\nmake\(\d+\)"):
         fuzz(100, seed=1)
     assert make(5) == make(5) != make(6)

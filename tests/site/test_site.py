@@ -85,7 +85,7 @@ def test_no_style_sheet_or_picture_loads_from_another_host(site: pathlib.Path) -
 
 def _public() -> dict[str, Any]:
     found = {}
-    for name in ("ubpe_numba", "ubpe_numba.plot", "ubpe_numba.sklearn", "ubpe_numba.actions", "ubpe_numba.distributed"):
+    for name in ("ubpe_numba", *(f"ubpe_numba.{of}" for of in ("actions", "bounds", "distributed", "plot", "sklearn"))):
         module = importlib.import_module(name)
         found |= {f"{name}.{public}": getattr(module, public) for public in module.__all__}
     return found

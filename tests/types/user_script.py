@@ -22,6 +22,7 @@ from ubpe_numba import (
     Usage,
     Vocabulary,
     WordPiece,
+    bounds,
     count_documents,
 )
 
@@ -62,7 +63,8 @@ assert_type(universal.encode_nbest_batch(docs, 2), NBest)
 assert_type(universal.refine(docs), UBPE)
 
 by_weight = UBPE(6).fit([*docs, [2, 2]])
-assert_type(by_weight.encode_nbest([0, 1], 2, return_gap=True), tuple[Ragged, NDArray[np.float64], float])
+assert_type(bounds.encode_nbest(by_weight, [[0, 1]], 2, exact=True), tuple[NBest, NDArray[np.float64]])
+assert_type(bounds.lower_bound(by_weight, [[0, 1]]).tokens, int)
 
 assert_type(count_documents(docs), Counts)
 

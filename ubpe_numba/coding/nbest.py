@@ -26,8 +26,6 @@ class NBest:
         Document i has the candidates ``offsets[i]`` to ``offsets[i + 1]``.
     weights : float64[len(candidates)]
         What each candidate weighs.
-    gaps : float64[d] or None
-        How much heavier than its best candidate any segmentation of a document can be at most; None if not asked for.
 
     Examples
     --------
@@ -43,7 +41,6 @@ class NBest:
     candidates: Ragged
     offsets: np.ndarray
     weights: np.ndarray
-    gaps: np.ndarray | None = None
 
     @classmethod
     def of(cls, found: Iterable[tuple[Ragged, np.ndarray]]) -> NBest:
@@ -54,10 +51,6 @@ class NBest:
         found : iterable of (Ragged, float64)
             The candidates and weights of each document.
 
-        Returns
-        -------
-        NBest
-            Without gaps.
         """
         parts = list(found)
         if not parts:
@@ -85,8 +78,7 @@ class NBest:
                 raise ValueError(f"index: expected a slice of step 1, got {quoted(index)}")
             offsets = self.offsets[start : max(start, stop) + 1]
             part = slice(int(offsets[0]), int(offsets[-1]))
-            gaps = None if self.gaps is None else self.gaps[start : max(start, stop)]
-            return NBest(self.candidates[part], offsets - offsets[0], self.weights[part], gaps)
+            return NBest(self.candidates[part], offsets - offsets[0], self.weights[part])
         try:
             i = operator.index(index)
         except TypeError:

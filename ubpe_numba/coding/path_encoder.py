@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.coding.chunks import Bound, longest_of, over_documents
-from ubpe_numba.coding.kernels import best_path, cheapest_path, forward_path, packed_path, token_prices
+from ubpe_numba.coding.kernels import best_path, cheapest_path, forward_path, packed_path
 from ubpe_numba.coding.kernels.best_path import PathTables
 from ubpe_numba.coding.matcher import Matcher, MatchTables
 from ubpe_numba.documents.ragged import Ragged
@@ -104,7 +104,7 @@ class PathEncoder:
         if objective == "additive":
             worth, logs = self.added, logs[:0]
         weights, counts = np.empty(len(paths)), np.zeros(self.values.size, np.int32)
-        token_prices.path_weights(writable(paths.values), paths.offsets, worth.copy(), logs, counts, weights)
+        best_path.path_weights(writable(paths.values), paths.offsets, worth.copy(), logs, counts, weights)
         return weights
 
     def effective(self, objective: str) -> str:

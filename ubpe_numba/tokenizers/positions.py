@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ubpe_numba.coding.occurrences import Occurrences, TokenIndex
     from ubpe_numba.coding.spans import Spans
     from ubpe_numba.coding.usage import Usage
-    from ubpe_numba.tokenizers.bounds import LowerBound
 
 
 class Positions(Encoding, Decoding):
@@ -192,82 +191,6 @@ class Positions(Encoding, Decoding):
         copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
         decoder = self._coder.decoder
         return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)
-
-    def lower_bound(
-        self,
-        docs: Any,
-        n_tokens: int | None = None,
-        *,
-        offsets: Any = None,
-        sample_weight: Any = None,
-        boundaries: Any = None,
-        max_token_length: int | None = None,
-        min_count: int = 1,
-        seconds: float | None = 30,
-        memory_limit: int | None = None,
-        progress: bool | str = "auto",
-    ) -> LowerBound:
-        """How few tokens any vocabulary of a size needs for documents: a number that no training can beat on them.
-
-        Parameters
-        ----------
-        docs, offsets, sample_weight, boundaries, progress
-            As for `fit`: text is changed and cut as this tokenizer does it.
-        n_tokens
-            The size of the vocabularies, alphabet included; None for that of this one.
-        max_token_length
-            How many symbols their tokens have at most; None for any number, or for as many as there is memory for.
-        min_count
-            How often each of their learned tokens occurs in the documents at least, by weight; occurrences that overlap count.
-        seconds
-            When the search ends; None: when it hardly gains, which may take minutes for millions of symbols.
-        memory_limit
-            Bytes that it may use beside the documents: 200 a symbol of distinct segments, and 72 for each place of a token. None:
-            2 GB if `max_token_length` is None, otherwise as many as it needs.
-
-        Returns
-        -------
-        found
-            A `LowerBound`: `tokens`, the bound; `own`, how many this tokenizer needs; `gap`, how far that is above; and for which
-            lengths the bound holds.
-
-        Raises
-        ------
-        NotFittedError
-            Without a vocabulary.
-        UnknownSymbolError, TypeError, ValueError
-            As `fit`, naming the argument; ValueError also for fewer tokens than symbols.
-        MemoryError
-            If tokens of `max_token_length` symbols do not keep to `memory_limit`, with what they need.
-
-        Notes
-        -----
-        What is claimed: take any vocabulary of this alphabet and of `n_tokens` tokens, of which those that are learned have at
-        most `max_token_length` symbols and occur at least `min_count` times within segments of these documents (or are not
-        used). Whatever encoder cuts the documents into its tokens, they are at least `tokens`. A proof by prices of symbols
-        stands in ``fitting/kernels/symbol_prices.py``; the number is computed in integers, so no rounding makes it wrong. It is
-        about these documents: of others a vocabulary may need fewer for as many symbols. Documents are cut into segments as in a
-        fit, which special tokens do not belong to, and no token crosses the end of a segment.
-
-        The search ends near the optimum of a linear programme in which tokens may belong to a vocabulary in part. For text that
-        is cut into words that is close to what can be reached. For whole texts and for signals it is not: a gap there may say
-        more about the bound than about the tokenizer. Of whole documents, whose learned tokens may be as long as documents are,
-        give `max_token_length`, or `min_count`.
-
-        With `seconds` None the bound is the same for any number of threads and on any machine.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> docs = ["low lower lowest", "new newer newest", "the lowest wing, the newest wing"]
-        >>> found = BPE.for_text(258, pretokenizer="gpt2").fit(docs).lower_bound(docs, seconds=None)
-        >>> found.tokens, found.own, round(found.gap, 2), found.converged
-        (40, 54, 0.35, True)
-        """
-        from ubpe_numba.tokenizers import bounds  # here only: other methods need not wait for it
-
-        given = docs, n_tokens, offsets, sample_weight, boundaries, max_token_length, min_count, seconds, memory_limit
-        return bounds.lower_bound(self, *given, progress)
 
     def explore(
         self,

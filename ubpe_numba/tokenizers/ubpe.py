@@ -14,7 +14,6 @@ from ubpe_numba.coding.coder import BY_SUMS, LIKELIHOOD, Coder, Encode
 from ubpe_numba.coding.k_cheapest import k_best
 from ubpe_numba.coding.nbest import NBest
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.coding.path_search import Options
 from ubpe_numba.coding.short_document import ShortEncode
 from ubpe_numba.coding.usage import usage_in
 from ubpe_numba.documents.corpus import Corpus
@@ -271,8 +270,8 @@ class UBPE(Tokenizer):
         On held-out halves of whole texts and signals it gives, at 4096 tokens, 5 to 20 % fewer tokens than `BPE` of the same
         size. Text that is cut into words hardly can gain: 1 to 5 %. What a model of bigrams, or a larger one, takes in bits
         does not follow: on some corpora and sizes it is less than by `BPE`, on others more (benchmarks/segmentations.py).
-        `lower_bound` says how much fewer tokens any vocabulary could need. With `robust` False and ``"auto"`` for `start`, `docs`
-        need no more tokens than in the shortest segmentation by a fit of the same size.
+        `ubpe_numba.bounds.lower_bound` says how much fewer tokens any vocabulary could need. With `robust` False and ``"auto"``
+        for `start`, `docs` need no more tokens than in the shortest segmentation by a fit of the same size.
 
         ``"neighbours"``: twice as many tokens as are wanted are learned, the tenth of them whose absence would cost the fewest
         tokens is dropped again and again until the size is reached; then, in a few rounds, frequent neighbours of the
@@ -952,32 +951,6 @@ class UBPE(Tokenizer):
             return self._coder.short_by_path(LIKELIHOOD, _by_path(objective))
         return self._coder.short_by_path(self.token_weights, objective) if objective in _OBJECTIVES else None
 
-    @overload
-    def encode_nbest(
-        self,
-        doc: Any,
-        n: int,
-        *,
-        beam: int | None = ...,
-        distinct: str = ...,
-        exact: bool = ...,
-        guided: bool = ...,
-        return_gap: Literal[False] = ...,
-        unknown: Any = ...,
-    ) -> tuple[Ragged, NDArray[np.float64]]: ...
-    @overload
-    def encode_nbest(
-        self,
-        doc: Any,
-        n: int,
-        *,
-        beam: int | None = ...,
-        distinct: str = ...,
-        exact: bool = ...,
-        guided: bool = ...,
-        return_gap: Literal[True],
-        unknown: Any = ...,
-    ) -> tuple[Ragged, NDArray[np.float64], float]: ...
     def encode_nbest(
         self,
         doc: Any,
@@ -985,11 +958,8 @@ class UBPE(Tokenizer):
         *,
         beam: int | None = None,
         distinct: str = "path",
-        exact: bool = False,
-        guided: bool = False,
-        return_gap: bool = False,
         unknown: Any = None,
-    ) -> tuple[Ragged, NDArray[np.float64]] | tuple[Ragged, NDArray[np.float64], float]:
+    ) -> tuple[Ragged, NDArray[np.float64]]:
         """The `n` best segmentations of one document, best first, and their weights.
 
         Parameters
@@ -1000,21 +970,11 @@ class UBPE(Tokenizer):
         n
             How many segmentations.
         beam
-            How many tails to keep at every position, at least `n`; None for `n`, or 16 if that is more and the search is exact or
-            guided. A wider beam loses less, and takes longer in proportion.
+            How many tails to keep at every position, at least `n`; None for `n`. A wider beam loses less, and takes longer in
+            proportion.
         distinct
             ``"path"``: any two segmentations differ. ``"bag"``: any two differ in how often they hold some token. In long
             documents the n best are else the same tokens in another order.
-        exact
-            Find the truly best, with ties broken by fewer tokens, then the shorter first token, then the shorter second one, and
-            so on. For documents of up to about 120 symbols: the effort grows fast with their length, and a ValueError says when a
-            document needs too much of it.
-        guided
-            Search a second time, by what tokens weigh beyond what they would fetch elsewhere in the document, and give the best
-            of both. Nearer to the true best in long documents, at several times the cost.
-        return_gap
-            Give a third item: how much heavier than the first segmentation any other can be at most (float, 0 if exact), in the
-            units in which candidates are compared. It holds for any length, and takes about as long as `guided`.
 
         Returns
         -------
@@ -1036,27 +996,26 @@ class UBPE(Tokenizer):
         By ``"tfidf"`` the `n` best tails are kept at every position; order: heavier, fewer tokens, then the better tail behind
         the first token, then the shorter first token. By ``"shortest"`` and ``"additive"`` they are exactly the n best, ties as
         for `encode`, then the better tail; the weights of ``"shortest"`` are minus the number of tokens. By ``"tfidf"`` where
-        every idf is 0, candidates are those of ``"shortest"`` and weigh 0. `beam`, `distinct`,
-        `exact`, `guided` and `return_gap` are for tf-idf.
+        every idf is 0, candidates are those of ``"shortest"`` and weigh 0. `beam` and `distinct`
+        are for tf-idf. `ubpe_numba.bounds.encode_nbest` finds the truly best, and how much heavier the best can be.
 
         Examples
         --------
         >>> from ubpe_numba import UBPE
         >>> tok = UBPE(n_tokens=8, n_candidates=2).fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]])
-        >>> candidates, weights, gap = tok.encode_nbest([0, 1, 2, 0, 1], 2, exact=True, return_gap=True)
-        >>> [tok.decode(ids).tolist() for ids in candidates], gap
-        ([[0, 1, 2, 0, 1], [0, 1, 2, 0, 1]], 0.0)
+        >>> candidates, weights = tok.encode_nbest([0, 1, 2, 0, 1], 2)
+        >>> [tok.decode(ids).tolist() for ids in candidates]
+        [[0, 1, 2, 0, 1], [0, 1, 2, 0, 1]]
         """
         coder = self._coder
-        options = self._search_options(n, beam, distinct, exact, guided, return_gap)
+        n, beam, by_bag = self._search_options(n, beam, distinct)
         ids = self._known_ids(self._whole(coder, doc, None, self.objective != "tfidf"), unknown, "doc")
         objective, weights_of = self._search()
         encoder = coder.path_encoder(weights_of)
         if objective != "tfidf":
-            return k_best(encoder, ids.values, objective, options.n)
-        found = self._by_tfidf(coder, encoder, ids, options, 1)
-        candidates, weights = found.candidates, found.weights
-        return (candidates, weights, float(found.gaps[0])) if found.gaps is not None else (candidates, weights)
+            return k_best(encoder, ids.values, objective, n)
+        found = self._by_tfidf(coder, encoder, ids, n, beam, by_bag, 1)
+        return found.candidates, found.weights
 
     def encode_nbest_batch(
         self,
@@ -1066,9 +1025,6 @@ class UBPE(Tokenizer):
         *,
         beam: int | None = None,
         distinct: str = "path",
-        exact: bool = False,
-        guided: bool = False,
-        return_gap: bool = False,
         unknown: Any = None,
     ) -> NBest:
         """`encode_nbest` of documents on `n_threads` threads; the result does not depend on how many.
@@ -1077,13 +1033,13 @@ class UBPE(Tokenizer):
         ----------
         docs, offsets
             Documents, given as to `fit`.
-        n, beam, distinct, exact, guided, return_gap, unknown
+        n, beam, distinct, unknown
             As for `encode_nbest`.
 
         Returns
         -------
         found
-            An `NBest` of flat arrays; with `return_gap` it has `gaps`.
+            An `NBest` of flat arrays.
 
         Raises
         ------
@@ -1099,13 +1055,13 @@ class UBPE(Tokenizer):
         [3, 1, 1]
         """
         coder = self._coder
-        options = self._search_options(n, beam, distinct, exact, guided, return_gap)
+        n, beam, by_bag = self._search_options(n, beam, distinct)
         ids = self._known_ids(self._whole(coder, docs, offsets, self.objective != "tfidf", many=True), unknown, "docs")
         objective, weights = self._search()
         encoder = coder.path_encoder(weights)
         if objective == "tfidf":
-            return self._by_tfidf(coder, encoder, ids, options, self.n_threads)
-        return NBest.of(k_best(encoder, document, objective, options.n) for document in ids)
+            return self._by_tfidf(coder, encoder, ids, n, beam, by_bag, self.n_threads)
+        return NBest.of(k_best(encoder, document, objective, n) for document in ids)
 
     def _known_ids(self, whole: Documents, unknown: Any, name: str) -> Ragged:
         """Alphabet ids of documents that are neither cut nor have special tokens."""
@@ -1114,36 +1070,38 @@ class UBPE(Tokenizer):
         return self._fitted().alphabet.to_ids(whole, choice, name=name)
 
     @staticmethod
-    def _by_tfidf(coder: Coder, encoder: PathEncoder, ids: Ragged, options: Options, n_threads: int | None) -> NBest:
+    def _by_tfidf(
+        coder: Coder, encoder: PathEncoder, ids: Ragged, n: int, beam: int, by_bag: bool, n_threads: int | None
+    ) -> NBest:
         """The n best by tf-idf, weighed without fixed point; where every idf is 0 the first is the path of `encode`."""
-        found = coder.path_search(encoder).n_best(ids, options, n_threads)
+        found = coder.path_search(encoder).n_best(ids, n, beam, by_bag, n_threads)
         if encoder.weighs:
             return dataclasses.replace(found, weights=encoder.weigh(found.candidates, "tfidf"))
         parts = []
         for document, (candidates, _) in zip(ids, found, strict=True):
-            if options.by_bag:
+            if by_bag:
                 first = encoder.encode(Ragged.from_lists([document]), "shortest", 1)
                 bag = np.sort(first.values).tolist()
                 others = [path for path in candidates if np.sort(path).tolist() != bag]
-                candidates = Ragged.from_lists([first.values, *others[: options.n - 1]])
+                candidates = Ragged.from_lists([first.values, *others[: n - 1]])
             else:
-                candidates, _ = k_best(encoder, document, "shortest", options.n)
+                candidates, _ = k_best(encoder, document, "shortest", n)
             parts.append((candidates, np.zeros(len(candidates))))
-        return dataclasses.replace(NBest.of(parts), gaps=found.gaps)
+        return NBest.of(parts)
 
-    def _search_options(self, n: Any, beam: Any, distinct: Any, exact: Any, guided: Any, with_gap: Any) -> Options:
+    def _search_options(self, n: Any, beam: Any, distinct: Any) -> tuple[int, int, bool]:
+        """The checked arguments: how many paths, tails at a position, and whether one path of a bag is enough."""
         self._check_objective()
         n = positive(n, "n")
-        if self.objective != "tfidf" and (beam is not None or distinct != "path" or exact or guided or with_gap):
-            options = "beam, distinct, exact, guided and return_gap"
-            raise ValueError(f"objective: {options} are for 'tfidf'; by {quoted(self.objective)} the search is exact")
+        if self.objective != "tfidf" and (beam is not None or distinct != "path"):
+            raise ValueError(f"objective: beam and distinct are for 'tfidf'; by {quoted(self.objective)} the search is exact")
         if beam is None:
-            beam = max(n, 16) if exact or guided else n
+            beam = n
         elif positive(beam, "beam") < n:
             raise ValueError(f"beam: expected at least n = {n}, got {beam}")
         if distinct not in ("path", "bag"):
             raise ValueError(f"distinct: expected 'path' or 'bag', got {quoted(distinct)}")
-        return Options(n, int(beam), distinct == "bag", bool(exact), bool(guided), bool(with_gap))
+        return n, int(beam), distinct == "bag"
 
     @staticmethod
     def _whole(coder: Coder, docs: Any, offsets: Any, by_sums: bool, many: bool = False, name: str = "encode_nbest") -> Documents:

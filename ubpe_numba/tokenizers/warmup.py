@@ -49,7 +49,6 @@ def warmup() -> None:
                 tokenizer.decode_batch(tokenizer.encode_batch(docs))
         ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
         ranked.encode(docs[0], dropout=0.5)
-        ranked.lower_bound([doc[:20] for doc in docs], seconds=0.01, progress=False)
         ranked.decode(ranked.encode(docs[0]), out=np.empty(docs[0].size, np.int32))
         for _ in range(2):  # the second time as a short document
             ranked.decode(ranked.encode(docs[0]))
@@ -59,7 +58,7 @@ def warmup() -> None:
             warnings.simplefilter("ignore", UserWarning)  # documents may happen to hold the same pairs
             universal.fit(docs, progress=False)
         universal.decode(universal.encode(docs[0]))
-        universal.encode_nbest(docs[0][:20], 2, exact=True)
+        universal.encode_nbest(docs[0][:20], 2)
         universal.refine(docs, progress=False)
         universal.set_params(objective="shortest").encode(docs[0])
         likely = universal.refine(docs, objective="likelihood", progress=False)

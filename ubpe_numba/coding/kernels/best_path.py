@@ -201,3 +201,33 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
             common[tree[root].token] = 0
             root = np.int64(tree[root].following)
     return w
+
+
+@kernel
+def path_weights(ids, offsets, worth, logs, counts, weights):
+    """Weigh paths, ids int32 and offsets int64[m + 1], without rounding to fixed point: weights float64[m].
+
+    worth float64[V], of tokens; logs float64, 1 + ln c at c, by which a token counts that occurs c times; empty if it counts c
+    times. Scratch: counts int32[V] of zeros, left so. The caller allocates all. O(ids).
+    Worth 0.5 of token 2: the paths [2, 0] and [2, 2] weigh 0.5 and 0.5 * 1.693..., or with empty logs 1.0.
+
+    What additions round off is kept and added at the end (D. Knuth's two-sum), so that paths of the same tokens in another order
+    weigh the same.
+    """
+    for i in range(offsets.size - 1):
+        total = lost = 0.0
+        for j in range(offsets[i], offsets[i + 1]):
+            counts[ids[j]] += 1
+        for j in range(offsets[i], offsets[i + 1]):
+            count = np.int64(counts[ids[j]])
+            if count > 0:
+                if logs.size == 0:
+                    x = worth[ids[j]] * np.float64(count)
+                else:
+                    x = worth[ids[j]] * (logs[count] if count < logs.size else 1.0 + math.log(count))
+                more = total + x
+                added = more - total
+                lost += (total - (more - added)) + (x - added)
+                total = more
+            counts[ids[j]] = 0
+        weights[i] = total + lost

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from reference import lower_bound as reference
 
 from ubpe_numba import Ragged
-from ubpe_numba.fitting import lower_bound as bounds
-from ubpe_numba.fitting import places
-from ubpe_numba.fitting.kernels import certified_sums, occurrences, shares, symbol_prices
-from ubpe_numba.fitting.lower_bound import Bound, distinct_segments, lower_bound
-from ubpe_numba.fitting.places import Places, n_edges
+from ubpe_numba.bounds import fewest_tokens as bounds
+from ubpe_numba.bounds.fewest_tokens import Bound, Places, bound_of_units, distinct_segments, n_edges_of
+from ubpe_numba.bounds.kernels import symbol_prices
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.runtime.messages import Progress
 
@@ -32,7 +30,7 @@ def bound_of(docs: list[Any], size: int, n: int, **options: Any) -> Bound:
     units, total = distinct_segments(Ragged.from_lists(docs), None if weights is None else np.array(weights))
     names = "longest", "min_count", "seconds", "memory_limit", "n_threads", "progress"
     defaults = {"longest": None, "min_count": 1, "seconds": None, "memory_limit": None, "n_threads": 1, "progress": QUIET}
-    return lower_bound(units, total, size, n, *({**defaults, **options}[name] for name in names))
+    return bound_of_units(units, total, size, n, *({**defaults, **options}[name] for name in names))
 
 
 def text(n: int, seed: int = 1) -> list[np.ndarray]:
@@ -49,20 +47,19 @@ def test_the_certificate_equals_the_reference(
 ) -> None:
     units, weights = distinct_segments(Ragged.from_lists(docs), None)
     plain = list(zip(units.to_lists(), weights.tolist(), strict=True))
-    found = bounds._Prices(Substrings(units.values.astype(np.int32), units.offsets, weights, 3, longest, least, 2**62), n, 1)
+    found = bounds._Ascent(Substrings(units.values.astype(np.int32), units.offsets, weights, 3, longest, least, 2**62), n, 1)
     prices = [data.draw(st.lists(st.integers(-20, 8), min_size=len(unit), max_size=len(unit))) for unit, _ in plain]
     total, sums = reference.bound_of_prices(plain, prices, 8, n, longest, least)
     found.best[:] = [price / 8 for unit in prices for price in (*unit, 0)]
     assert found.certified() == max(-(-total // 8), sum(weight for _, weight in plain))
-    value = symbol_prices.sum_up(found.nodes, weights.astype(float), found.best, before := np.empty(found.best.size))
+    before = np.empty(found.best.size)
+    value = symbol_prices.sum_up(found.nodes, weights.astype(float), found.best, before, 0.0)
     assert value == sum(w * sum(p) for (_, w), p in zip(plain, prices, strict=True)) / 8
     exact, smooth = np.empty(len(sums)), np.empty(len(sums))
-    of_node = found.of_node()
-    symbol_prices.sum_excess(
-        found.places.ends, found.places.length, found.places.at, of_node, before, 0.25, 0, len(sums), exact, smooth
-    )
+    ends, at, length, counts, _ = found.everything
+    symbol_prices.sum_excess(ends, length, at, found.of_node, before, 0.25, 0, len(sums), exact, smooth)
     assert sorted(exact * 8) == sorted(sums)
-    assert (smooth <= exact).all() and (smooth >= exact - 0.125 * found.places.counts).all()
+    assert (smooth <= exact).all() and (smooth >= exact - 0.125 * counts).all()
 
 
 @given(documents, st.integers(1, 4), st.integers(1, 3), st.integers(0, 4))
@@ -77,7 +74,7 @@ def test_no_vocabulary_is_below_the_bound(docs: list[list[int]], longest: int, l
 
 def test_places_of_candidates() -> None:
     starts, tokens = np.array([0, 1, 2, 3, 3, 3]), np.array([0, 1, 0], np.int32)
-    occurrences.sort_by_candidate(starts, tokens, cursors := np.array([0, 2]), at := np.empty(3, np.int32))
+    symbol_prices.sort_by_candidate(starts, tokens, cursors := np.array([0, 2]), at := np.empty(3, np.int32))
     assert (at.tolist(), cursors.tolist()) == ([0, 2, 1], [2, 3])
 
 
@@ -89,7 +86,7 @@ def test_places_of_candidates() -> None:
 def test_shares_are_the_best_mixture(pairs: list[tuple[int, int]], n: int, scale: float) -> None:
     smooth, counts = np.array([p for p, _ in pairs], float), np.array([c for _, c in pairs], float)
     got, found = np.empty(smooth.size), np.empty(2)
-    lam = shares.share_out(smooth + 1, smooth, counts, scale, float(n), 0.0, got, found)
+    lam = symbol_prices.share_out(smooth + 1, smooth, counts, scale, float(n), 0.0, got, found)
     assert ((got >= 0) & (got <= 1)).all() and got.sum() <= n * (1 + 1e-6)
     assert got.sum() >= min(n, (smooth > 0).sum()) * (1 - 1e-6) or lam == 0
     assert found[1] >= np.sort(smooth + 1)[::-1][:n].sum() - 1e-9
@@ -109,7 +106,7 @@ def test_one_round_climbs_along_the_gradient() -> None:
 
 def test_the_fewest_edges_to_the_end() -> None:
     behind = np.empty(4, np.int32)
-    certified_sums.steps_to_end(np.array([0, 4]), np.array([0, 0, 1, 1, 1]), np.array([2], np.int32), behind)
+    symbol_prices.steps_to_end(np.array([0, 4]), np.array([0, 0, 1, 1, 1]), np.array([2], np.int32), behind)
     assert behind.tolist() == [2, 1, 1, 0]
 
 
@@ -145,10 +142,10 @@ def test_large_weights(weight: int) -> None:
 
 
 def test_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "_PARTS_FROM", 100)
+    monkeypatch.setattr(bounds, "_PARTS_FROM", 100)
     docs = text(30)
     assert len({bound_of(docs, 6, 40, longest=8, n_threads=n) for n in (1, 2, 3, 8)}) == 1
-    monkeypatch.setattr(places, "_PARTS_FROM", 10**9)  # sums in another order
+    monkeypatch.setattr(bounds, "_PARTS_FROM", 10**9)  # sums in another order
     whole, parts = bound_of(docs, 6, 40, longest=8).tokens, bound_of(docs, 6, 40, longest=8, n_threads=2).tokens
     assert abs(whole - parts) <= 0.002 * whole
 
@@ -168,7 +165,7 @@ def test_a_bound_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_bound_looks_at_shorter_tokens_where_memory_is_limited(caplog: pytest.LogCaptureFixture) -> None:
     docs = text(3)
     lengths = np.array([doc.size for doc in docs])
-    limit = places.NODE * int((lengths + 1).sum()) + (places.EDGE + places.CANDIDATE) * n_edges(lengths, 5)
+    limit = bounds.NODE * int((lengths + 1).sum()) + (bounds.EDGE + bounds.CANDIDATE) * n_edges_of(lengths, 5)
     with pytest.raises(MemoryError, match=r"memory_limit: .* 9 symbols .*limit is .* MB"):
         bound_of(docs, 6, 9, longest=9, memory_limit=limit)
     with caplog.at_level(logging.INFO, "ubpe_numba"):
@@ -184,7 +181,7 @@ def test_the_number_of_edges() -> None:
     for longest in (1, 2, 3, 50):
         docs = text(2)
         found = Substrings(*_flat(docs), 6, longest, 1, 2**62)
-        assert found.lengths.size == n_edges(np.array([doc.size for doc in docs]), longest)
+        assert found.lengths.size == n_edges_of(np.array([doc.size for doc in docs]), longest)
 
 
 def _flat(docs: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -241,7 +238,7 @@ def test_the_least_that_a_candidate_exceeds_a_token_by_counts(one: int, wanted: 
     weights, before = np.array([2, 2, 2, 2]), np.array([0, 2, 6, 8])
     for begin in (0, 1):
         sums = np.full(2, -7)
-        certified_sums.certified_sums(ends, length, at, weights, before, one, begin, 2, sums)
+        symbol_prices.certified_sums(ends, length, at, weights, before, one, begin, 2, sums)
         assert sums.tolist() == [-7] * begin + wanted[begin:]
 
 

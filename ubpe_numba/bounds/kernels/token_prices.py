@@ -13,8 +13,6 @@ paths of several passes are averaged and the prices taken from the averaged coun
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import gain_of, weight_of
@@ -140,33 +138,3 @@ def weigh_paths(ids, offsets, scaled_idf, logs, counts, weights):
             total += weight_of(scaled_idf[t], np.int64(counts[t]), logs)
             counts[t] = 0
         weights[i] = total
-
-
-@kernel
-def path_weights(ids, offsets, worth, logs, counts, weights):
-    """Weigh paths, ids int32 and offsets int64[m + 1], without rounding to fixed point: weights float64[m].
-
-    worth float64[V], of tokens; logs float64, 1 + ln c at c, by which a token counts that occurs c times; empty if it counts c
-    times. Scratch: counts int32[V] of zeros, left so. The caller allocates all. O(ids).
-    Worth 0.5 of token 2: the paths [2, 0] and [2, 2] weigh 0.5 and 0.5 * 1.693..., or with empty logs 1.0.
-
-    What additions round off is kept and added at the end (D. Knuth's two-sum), so that paths of the same tokens in another order
-    weigh the same.
-    """
-    for i in range(offsets.size - 1):
-        total = lost = 0.0
-        for j in range(offsets[i], offsets[i + 1]):
-            counts[ids[j]] += 1
-        for j in range(offsets[i], offsets[i + 1]):
-            count = np.int64(counts[ids[j]])
-            if count > 0:
-                if logs.size == 0:
-                    x = worth[ids[j]] * np.float64(count)
-                else:
-                    x = worth[ids[j]] * (logs[count] if count < logs.size else 1.0 + math.log(count))
-                more = total + x
-                added = more - total
-                lost += (total - (more - added)) + (x - added)
-                total = more
-            counts[ids[j]] = 0
-        weights[i] = total + lost

@@ -1,4 +1,4 @@
-"""`lower_bound` of tokenizers: what is read, what is claimed, and errors that name the argument."""
+"""`lower_bound`: what is read, what is claimed, and errors that name the argument."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from corpora import corpora
 
-from ubpe_numba import BPE, UBPE, LowerBound, NotFittedError, UBPEClassic, UnknownSymbolError, count_documents
+from ubpe_numba import BPE, UBPE, NotFittedError, UBPEClassic, UnknownSymbolError, count_documents
+from ubpe_numba.bounds import LowerBound, lower_bound
 
 DOCS = ["low lower lowest low", "new newer newest", "low new low", "the lowest wing, the newest wing"]
 
@@ -17,12 +18,12 @@ DOCS = ["low lower lowest low", "new newer newest", "low new low", "the lowest w
 @pytest.mark.parametrize("cls, options", [(BPE, {}), (UBPEClassic, {}), (UBPE, {"objective": "shortest"}), (UBPE, {})])
 def test_a_bound_of_text_is_below_its_own_tokens(cls: Any, options: dict[str, Any]) -> None:
     tok = cls.for_text(262, pretokenizer="gpt2", **options).fit(DOCS, progress=False)
-    found = tok.lower_bound(DOCS, seconds=None, progress=False)
+    found = lower_bound(tok, DOCS, seconds=None, progress=False)
     assert found.own == sum(map(len, tok.encode_batch(DOCS)))
     assert (found.n_tokens, found.max_token_length, found.min_count, found.converged) == (262, None, 1, True)
     assert found.gap == (found.own - found.tokens) / found.tokens >= 0
     assert f"tokens={found.tokens}, own={found.own}, gap=" in repr(found)
-    all_words = tok.lower_bound(DOCS, 10_000, seconds=None)
+    all_words = lower_bound(tok, DOCS, 10_000, seconds=None)
     assert all_words.tokens == 17 < found.tokens and all_words.n_tokens == 10_000
 
 
@@ -33,9 +34,9 @@ def test_no_tokenizer_is_below(name: str) -> None:
     n = size + 100
     ranked = BPE(n, alphabet=size, max_token_length=8).fit(docs, progress=False)
     shortest = UBPE(n, alphabet=size, objective="shortest", max_token_length=8).fit(docs, progress=False)
-    found = ranked.lower_bound(docs, max_token_length=8, seconds=2, progress=False)
+    found = lower_bound(ranked, docs, max_token_length=8, seconds=2, progress=False)
     assert 0.5 * found.own < found.tokens <= min(found.own, shortest.encode_batch(docs).total)
-    other = shortest.lower_bound(docs, len(ranked.vocabulary), max_token_length=8, seconds=2, progress=False)
+    other = lower_bound(shortest, docs, len(ranked.vocabulary), max_token_length=8, seconds=2, progress=False)
     assert other.own == shortest.encode_batch(docs).total
 
 
@@ -43,31 +44,31 @@ def test_documents_are_read_as_by_fit() -> None:
     docs = [[0, 1, 2, 0, 1], [0, 1], [2, 2, 0, 1]]
     tok = BPE(5, alphabet=3).fit(docs)
     options: dict[str, Any] = {"max_token_length": 3, "seconds": None}
-    want = tok.lower_bound(docs, **options)
+    want = lower_bound(tok, docs, **options)
 
     def same(found: LowerBound) -> bool:
         return (found.tokens, found.own, found.n_edges) == (want.tokens, want.own, want.n_edges)
 
     flat, offsets = np.concatenate(docs), [0, 5, 7, 11]
-    assert same(tok.lower_bound(flat, offsets=offsets, **options))
-    assert same(tok.lower_bound(iter(docs), **options)) and same(tok.lower_bound(count_documents(docs), **options))
-    weighted = tok.lower_bound(docs, sample_weight=[1, 0, 4], **options)
-    repeated = tok.lower_bound([docs[0], *[docs[2]] * 4], **options)
+    assert same(lower_bound(tok, flat, offsets=offsets, **options))
+    assert same(lower_bound(tok, iter(docs), **options)) and same(lower_bound(tok, count_documents(docs), **options))
+    weighted = lower_bound(tok, docs, sample_weight=[1, 0, 4], **options)
+    repeated = lower_bound(tok, [docs[0], *[docs[2]] * 4], **options)
     assert (weighted.tokens, weighted.own, weighted.n_edges) == (repeated.tokens, repeated.own, repeated.n_edges)
-    cut = tok.lower_bound(docs, boundaries=[[2], [], [1]], **options)
-    apart = tok.lower_bound([[0, 1], [2, 0, 1], [0, 1], [2], [2, 0, 1]], **options)
+    cut = lower_bound(tok, docs, boundaries=[[2], [], [1]], **options)
+    apart = lower_bound(tok, [[0, 1], [2, 0, 1], [0, 1], [2], [2, 0, 1]], **options)
     assert (cut.tokens, cut.own, cut.n_edges) == (apart.tokens, apart.own, apart.n_edges)
 
 
 def test_a_bound_of_no_documents_is_nothing() -> None:
     tok = BPE(4, alphabet=2).fit([[0, 1, 0, 1]])
     for docs in ([], [[]]):
-        found = tok.lower_bound(docs)
+        found = lower_bound(tok, docs)
         assert (found.tokens, found.own, found.gap) == (0, 0, 0.0)
 
 
 def test_only_symbols() -> None:
-    found = BPE(4, alphabet=2).fit([[0, 1, 0, 1]]).lower_bound([[0, 1, 0, 1, 1]], 2)
+    found = lower_bound(BPE(4, alphabet=2).fit([[0, 1, 0, 1]]), [[0, 1, 0, 1, 1]], 2)
     assert (found.tokens, found.converged) == (5, True)
 
 
@@ -77,7 +78,7 @@ def test_tokens_that_only_whole_words_become() -> None:
     whole = BPE.from_huggingface(base.to_huggingface().replace('"ignore_merges": false', '"ignore_merges": true'))
     assert whole.segmenter_.whole_words
     for tok in (base, whole):
-        assert tok.lower_bound(["aab aabb"]).own == len(tok.encode("aab aabb"))
+        assert lower_bound(tok, ["aab aabb"]).own == len(tok.encode("aab aabb"))
 
 
 @pytest.mark.parametrize(
@@ -104,11 +105,11 @@ def test_tokens_that_only_whole_words_become() -> None:
 def test_errors_name_the_argument(options: dict[str, Any], error: type[Exception], message: str) -> None:
     tok = BPE(4, alphabet=2).fit([[0, 1, 0, 1]])
     with pytest.raises(error, match=message):
-        tok.lower_bound([[0, 1, 0, 1]], **options)
+        lower_bound(tok, [[0, 1, 0, 1]], **options)
 
 
 def test_errors_of_documents() -> None:
     with pytest.raises(NotFittedError):
-        BPE(4).lower_bound([[0, 1]])
+        lower_bound(BPE(4), [[0, 1]])
     with pytest.raises(UnknownSymbolError, match="document 1"):
-        BPE(4, alphabet=2).fit([[0, 1]]).lower_bound([[0], [0, 5]])
+        lower_bound(BPE(4, alphabet=2).fit([[0, 1]]), [[0], [0, 5]])

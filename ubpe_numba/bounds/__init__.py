@@ -1,0 +1,9 @@
+"""Certificates: numbers that no vocabulary of a size, and no segmentation of a document, can beat.
+
+They answer questions about tokenizers, not of tokenizing; nothing else of this library needs them.
+"""
+
+from ubpe_numba.bounds.fewest_tokens import LowerBound, lower_bound
+from ubpe_numba.bounds.heaviest_path import encode_nbest
+
+__all__ = ["LowerBound", "encode_nbest", "lower_bound"]
