@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.runtime.arrays import describe
-
-__all__ = ["as_blocks", "without_torch"]
+from ubpe_numba.runtime.lazy import require
 
 _FORMS = "[steps, dimensions], [chunks, steps, dimensions] or a list of chunks"
 
@@ -89,3 +88,37 @@ def without_torch(value: Any) -> Any:
 
 def _is_tensor(value: Any) -> bool:
     return any(cls.__module__ == "torch" and cls.__name__ == "Tensor" for cls in type(value).__mro__)
+
+
+def fft() -> Any:
+    """The module of scipy's transforms; ImportError that names the extra."""
+    return require("scipy.fft", "ActionTokenizer", "actions")
+
+
+def coefficients_of(blocks: list[NDArray[np.float64]], scale: float) -> list[NDArray[np.float64]]:
+    """Rounded coefficients of chunks, [n, frequencies, dimensions] for each block; ValueError if floats cannot hold them."""
+    found, first = [], 0
+    for block in blocks:
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities are errors below
+            part: NDArray[np.float64] = np.rint(fft().dct(block, axis=1, norm="ortho") * scale)
+        if not (finite := np.isfinite(part).all(axis=(1, 2))).all():
+            raise ValueError(f"chunks: chunk {first + int(np.argmin(finite))}: numbers too large for a scale of {scale:g}")
+        found.append(part)
+        first += len(block)
+    return found
+
+
+def document_lengths(blocks: list[NDArray[np.float64]], row: int | None) -> NDArray[np.int64]:
+    """How long the documents of chunks are: a chunk each, or, with the length of a row, a frequency each."""
+    if row is not None:
+        return np.full(sum(block.size for block in blocks) // row, row, np.int64)
+    return np.concatenate([np.full(len(block), block.shape[1] * block.shape[2], np.int64) for block in blocks])
+
+
+def check_dimensions(blocks: list[NDArray[np.float64]], action_dim: int | None) -> None:
+    """ValueError for a chunk whose actions have another number of dimensions."""
+    first = 0
+    for block in blocks:
+        if len(block) and action_dim is not None and block.shape[2] != action_dim:
+            raise ValueError(f"chunks: chunk {first}: expected {action_dim} dimensions, action_dim, got {block.shape[2]}")
+        first += len(block)

@@ -24,9 +24,15 @@ from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
 from ubpe_numba.formats import model_file
-from ubpe_numba.integrations.action_chunks import as_blocks, without_torch
+from ubpe_numba.integrations.action_chunks import (
+    as_blocks,
+    check_dimensions,
+    coefficients_of,
+    document_lengths,
+    fft,
+    without_torch,
+)
 from ubpe_numba.runtime.arrays import describe, integer, offsets_of, places_of, positive
-from ubpe_numba.runtime.lazy import require
 from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.tokenizers.base import Tokenizer
@@ -171,8 +177,6 @@ class ActionTokenizer:
 
         Raises
         ------
-        ImportError
-            Without the extra ``actions``.
         TypeError
             If chunks are not numbers, or `tokenizer` is none of this library's.
         ValueError
@@ -206,10 +210,10 @@ class ActionTokenizer:
         if action_dim is None and len(dimensions) == 1:
             action_dim = dimensions.pop()
         time_horizon, action_dim = _checked_shape(time_horizon, action_dim)
-        _check_dimensions(blocks, action_dim)
+        check_dimensions(blocks, action_dim)
         if frequency_barriers and action_dim is None:
             raise ValueError("frequency_barriers: expected chunks of one number of dimensions")
-        coefficients = _coefficients(blocks, scale)
+        coefficients = coefficients_of(blocks, scale)
         low, high = min(part.min() for part in coefficients), max(part.max() for part in coefficients)
         if not (high - low < most and max(high, -low) < 2**31):
             raise ValueError(
@@ -225,7 +229,7 @@ class ActionTokenizer:
                 raise ValueError("tokenizer: expected one without an alphabet, which are the coefficients of the chunks")
         make: Any = BPE if tokenizer is None else type(tokenizer)
         flat = np.concatenate([part.ravel() for part in coefficients]).astype(np.int32)
-        documents = Ragged.from_lengths(flat, _document_lengths(blocks, action_dim if frequency_barriers else None))
+        documents = Ragged.from_lengths(flat, document_lengths(blocks, action_dim if frequency_barriers else None))
         options |= {"n_tokens": most, "alphabet": range(int(low), int(high) + 1)}
         return cls(
             make(**options).fit(documents, progress=progress),
@@ -281,8 +285,6 @@ class ActionTokenizer:
 
         Raises
         ------
-        ImportError
-            Without the extra ``actions``.
         TypeError
             If chunks are not numbers.
         ValueError
@@ -319,8 +321,8 @@ class ActionTokenizer:
         Ragged(2 documents, 2 values)
         """
         blocks = as_blocks(chunks)
-        _check_dimensions(blocks, self.action_dim)
-        parts = _coefficients(blocks, self.scale)
+        check_dimensions(blocks, self.action_dim)
+        parts = coefficients_of(blocks, self.scale)
         outside = np.concatenate([self._outside(part) for part in parts]) if parts else np.zeros(0, np.int64)
         if outside.any() and self.out_of_range != "clip":
             self._report(parts, outside)
@@ -328,8 +330,8 @@ class ActionTokenizer:
             return Ragged.from_lists([])
         flat = np.concatenate([np.clip(part, self._low, self._high).ravel() for part in parts]).astype(np.int32)
         if not self.frequency_barriers:
-            return self._encoded(Ragged.from_lengths(flat, _document_lengths(blocks, None)))
-        rows = self._encoded(Ragged.from_lengths(flat, _document_lengths(blocks, self.action_dim)))
+            return self._encoded(Ragged.from_lengths(flat, document_lengths(blocks, None)))
+        rows = self._encoded(Ragged.from_lengths(flat, document_lengths(blocks, self.action_dim)))
         steps = np.concatenate([np.full(len(block), block.shape[1]) for block in blocks])
         return Ragged(rows.values, rows.offsets[offsets_of(steps)])
 
@@ -353,8 +355,8 @@ class ActionTokenizer:
         array([ True, False])
         """
         blocks = as_blocks(chunks)
-        _check_dimensions(blocks, self.action_dim)
-        outside = [self._outside(part) for part in _coefficients(blocks, self.scale)]
+        check_dimensions(blocks, self.action_dim)
+        outside = [self._outside(part) for part in coefficients_of(blocks, self.scale)]
         return np.concatenate(outside) == 0 if outside else np.zeros(0, np.bool_)
 
     def _outside(self, coefficients: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -413,8 +415,6 @@ class ActionTokenizer:
 
         Raises
         ------
-        ImportError
-            Without the extra ``actions``.
         UnknownTokenError
             For an id outside of the vocabulary, naming the chunk (as document) and the position.
         TypeError
@@ -455,7 +455,7 @@ class ActionTokenizer:
             taken = np.minimum(lengths, size)
             coefficients = np.zeros(len(ids) * size)
             coefficients[places_of(np.arange(len(ids)) * size, taken)] = back.values[places_of(back.offsets[:-1], taken)]
-        chunks: NDArray[np.float64] = _fft().idct(coefficients.reshape(-1, steps, dimensions) / self.scale, axis=1, norm="ortho")
+        chunks: NDArray[np.float64] = fft().idct(coefficients.reshape(-1, steps, dimensions) / self.scale, axis=1, norm="ortho")
         return chunks
 
     def _shape(self, time_horizon: int | None, action_dim: int | None) -> tuple[int, int]:
@@ -651,30 +651,6 @@ class ActionTokenizer:
             raise ModelFormatError(f"{where}: {error}") from error
 
 
-def _fft() -> Any:
-    return require("scipy.fft", "ActionTokenizer", "actions")
-
-
-def _coefficients(blocks: list[NDArray[np.float64]], scale: float) -> list[NDArray[np.float64]]:
-    """Rounded coefficients of chunks, [n, frequencies, dimensions] for each block; ValueError if floats cannot hold them."""
-    found, first = [], 0
-    for block in blocks:
-        with np.errstate(over="ignore", invalid="ignore"):  # infinities are errors below
-            part: NDArray[np.float64] = np.rint(_fft().dct(block, axis=1, norm="ortho") * scale)
-        if not (finite := np.isfinite(part).all(axis=(1, 2))).all():
-            raise ValueError(f"chunks: chunk {first + int(np.argmin(finite))}: numbers too large for a scale of {scale:g}")
-        found.append(part)
-        first += len(block)
-    return found
-
-
-def _document_lengths(blocks: list[NDArray[np.float64]], row: int | None) -> NDArray[np.int64]:
-    """How long the documents of chunks are: a chunk each, or, with the length of a row, a frequency each."""
-    if row is not None:
-        return np.full(sum(block.size for block in blocks) // row, row, np.int64)
-    return np.concatenate([np.full(len(block), block.shape[1] * block.shape[2], np.int64) for block in blocks])
-
-
 def _ids(documents: Any, skip: int | Iterable[int], n_ids: int) -> Ragged:
     """Documents of ids, those to skip left out; TypeError if they are no integers, UnknownTokenError outside of 0..n_ids - 1."""
     values, offsets, kind = documents
@@ -693,14 +669,6 @@ def _ids(documents: Any, skip: int | Iterable[int], n_ids: int) -> Ragged:
     if kept is not None:
         values, offsets = values[kept], offsets_of(kept)[offsets]
     return Ragged(values.astype(np.int32), offsets)
-
-
-def _check_dimensions(blocks: list[NDArray[np.float64]], action_dim: int | None) -> None:
-    first = 0
-    for block in blocks:
-        if len(block) and action_dim is not None and block.shape[2] != action_dim:
-            raise ValueError(f"chunks: chunk {first}: expected {action_dim} dimensions, action_dim, got {block.shape[2]}")
-        first += len(block)
 
 
 def _checked_shape(time_horizon: Any, action_dim: Any) -> tuple[int | None, int | None]:

@@ -159,8 +159,6 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         TypeError, ValueError
             As `BPE.encode_batch` raises it, for unknown symbols too where the tokenizer does not say what becomes of them; for a
             matrix of another number of columns than in `fit`.
-        NotFittedError
-            Of scikit-learn, before `fit`.
 
         Examples
         --------
@@ -190,11 +188,6 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         ndarray of str
             A name for each column: the text, or integers with spaces between them; ``" #7"`` stands behind the name of id 7 where
             a lower id has the same.
-
-        Raises
-        ------
-        NotFittedError
-            Of scikit-learn, before `fit`.
 
         Examples
         --------

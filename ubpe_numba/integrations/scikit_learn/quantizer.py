@@ -141,8 +141,6 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ------
         ValueError
             For a number that is not finite, or outside of the range without `clip`; for another number of columns.
-        NotFittedError
-            Of scikit-learn, before `fit`.
 
         Examples
         --------
@@ -172,8 +170,6 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ------
         TypeError, ValueError
             For anything but symbols of the scale.
-        NotFittedError
-            Of scikit-learn, before `fit`.
 
         Examples
         --------

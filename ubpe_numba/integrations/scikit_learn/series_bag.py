@@ -183,8 +183,6 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         ------
         ValueError
             For another shape, or a sample that is not finite.
-        NotFittedError
-            Of scikit-learn, before `fit`.
 
         Examples
         --------
@@ -233,11 +231,6 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         ndarray of str
             A name for each column: with several channels, windows and so on these come first, such as
             ``"channel 0, window 4, differences, 8 levels, part 2 of 4: 3 3 5"``.
-
-        Raises
-        ------
-        NotFittedError
-            Of scikit-learn, before `fit`.
 
         Examples
         --------

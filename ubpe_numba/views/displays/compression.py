@@ -70,12 +70,8 @@ class CompressionDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib is not installed.
         NotFittedError
             If one knows nothing of its fit.
-        ValueError
-            As `plot` raises it.
         """
         named = tokenizers if isinstance(tokenizers, Mapping) else {type(tokenizers).__name__: tokenizers}
         return cls({name: tok.compression_curve() for name, tok in named.items()}).plot(ax, theme=theme)
@@ -97,8 +93,6 @@ class CompressionDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib is not installed.
         ValueError
             If there is no curve, one is empty or has arrays of different lengths, or for an unknown theme.
 

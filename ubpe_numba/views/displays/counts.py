@@ -68,13 +68,6 @@ class CountsDisplay:
         -------
         CountsDisplay
             The display, drawn.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        ValueError
-            As `plot` raises it.
         """
         return cls._of_usage(tok, tok.usage(docs)).plot(ax, by=by, theme=theme)
 
@@ -95,13 +88,6 @@ class CountsDisplay:
         -------
         CountsDisplay
             The display, drawn.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        ValueError
-            As `plot` raises it.
         """
         return cls._of_usage(tok, tok.usage(ids=ids)).plot(ax, by=by, theme=theme)
 
@@ -130,8 +116,6 @@ class CountsDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib is not installed.
         ValueError
             If `by` is something else, no token occurs, or for an unknown theme.
 

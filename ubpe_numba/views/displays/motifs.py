@@ -118,8 +118,6 @@ class MotifsDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib is not installed.
         ValueError
             If the tokenizer is one of text or bytes or has ids of its own, `n` or `most` is below 1 or `side` below 0, and as
             `plot` raises it.
@@ -196,8 +194,6 @@ class MotifsDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib is not installed.
         ValueError
             If there are fewer axes, `names` or `colours` than motifs, `columns` is below 1, `rate` is not finite and above 0, or
             for an unknown theme.

@@ -94,8 +94,6 @@ class PianoRollDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib is not installed.
         ValueError
             If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, a function gives another
             number of values than there are symbols, or for an unknown theme.
@@ -125,8 +123,6 @@ class PianoRollDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib is not installed.
         ValueError
             For an unknown theme.
 

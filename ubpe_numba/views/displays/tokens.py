@@ -86,8 +86,6 @@ class TokensDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib is not installed.
         ValueError
             If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, and as `plot` raises it.
         """
@@ -131,8 +129,6 @@ class TokensDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib is not installed.
         ValueError
             If `rate` is not finite and above 0, if both `token` and `colours` are given, or for an unknown theme.
         TypeError

@@ -81,8 +81,6 @@ class TreeDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib is not installed.
         ValueError
             If the vocabulary knows no pairs, `depth` is below 0, and as `plot` raises it.
         IndexError
@@ -114,8 +112,6 @@ class TreeDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib is not installed.
         ValueError
             For an unknown theme.
 
