@@ -615,7 +615,7 @@ CHANGES = {
         ("[[1, 2], [3]]", "[[1, 2]]"),
     ),
     "formats/kernels": Change(
-        "parts.py",
+        "last_merges.py",
         "@helper\ndef lowest_rank(*_): return 0, -1",  # the first two parts are merged first
         "print(*BPE.from_tiktoken(b'YQ== 0\\nYg== 1\\nYmI= 2\\nYWI= 3\\nYWJi 4\\n').vocabulary.merges[-1])",
         ("0 2", "3 1"),

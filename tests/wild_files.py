@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ubpe_numba import BPE
-from ubpe_numba.formats.published_ranks import rest_of
+from ubpe_numba.formats.tiktoken import published
 
 Encode = Callable[[Sequence[str]], list[list[int]]]
 
@@ -147,6 +147,6 @@ def by_constructor(file: Wild, path: pathlib.Path) -> Any:
         return BPE.from_tekken(path)
     if file.kind == "npm ranks":
         return BPE.from_tiktoken(npm_encoding(path))
-    rest = rest_of(path.read_bytes())
+    rest = published(path.read_bytes())
     assert rest is not None
-    return BPE.from_tiktoken(path, pretokenizer=rest.pattern, special_tokens=rest.special)
+    return BPE.from_tiktoken(path, pretokenizer=rest[0], special_tokens=rest[1])

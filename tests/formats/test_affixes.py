@@ -10,7 +10,7 @@ import pytest
 
 from ubpe_numba import BPE
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats.affixes import with_marks, without_marks
+from ubpe_numba.formats.character_bytes import with_marks, without_marks
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ubpe_numba import BPE, ModelFormatError, load
-from ubpe_numba.formats import clip_merges
+from ubpe_numba.formats import vocab_merges
 from ubpe_numba.text.characters import byte_characters
 
 LETTERS = sorted({*byte_characters()} - {"þ", "ÿ"})  # of bytes that are in UTF-8
@@ -29,7 +29,7 @@ def test_ids_equal_those_of_tokenizers(data: bytes, tmp_path: Path) -> None:
     tok = load(tmp_path / "merges")
     assert isinstance(tok, BPE) and tok.special_ids == {"<|startoftext|>": 49406, "<|endoftext|>": 49407}
     assert tok.encode("the LOW\n low's").tolist()[:3] == [513, 515, 515]
-    file = clip_merges.document(data)
+    file = vocab_merges.clip_document(data)
     file["model"] |= {"dropout": None, "continuing_subword_prefix": "", "fuse_unk": False}
     file |= {"version": "1.0", "truncation": None, "padding": None, "post_processor": None, "decoder": None}
     peer = tokenizers.Tokenizer.from_str(json.dumps(file))

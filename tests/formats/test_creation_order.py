@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from ubpe_numba.formats.creation_order import creation_order
+from ubpe_numba.formats.merge_order import creation_order
 
 
 def one_at_a_time(pairs: list[tuple[int, int]], n_symbols: int, text: list[int]) -> list[int]:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from reference.counted_strings import counted_strings as plain
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import gguf_fields
-from ubpe_numba.formats.gguf_fields import read_fields
+from ubpe_numba.formats import gguf as gguf_module
+from ubpe_numba.formats.gguf import read_fields
 from ubpe_numba.formats.kernels.counted_strings import counted_strings
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -68,7 +68,7 @@ def test_only_the_fields_are_read(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
         f.write(gguf([("a.x", ["é", "", "b"] * 9), ("b", Typed(STRING, ["c" * 99] * 9)), ("c", [1] * 99), ("a.y", 5)]))
         f.truncate(1 << 40)
     for piece in (1, 3, 64, 1 << 20):
-        monkeypatch.setattr(gguf_fields, "_PIECE", piece)
+        monkeypatch.setattr(gguf_module, "_PIECE", piece)
         assert read_fields(tmp_path / "x", "a.") == {"x": ["é", "", "b"] * 9, "y": 5}
 
 
@@ -139,7 +139,7 @@ def test_other_fields_may_hold_any_bytes() -> None:
 
 
 def test_fields_of_too_many_bytes_are_refused(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gguf_fields, "_MOST_BYTES", 1 << 12)
+    monkeypatch.setattr(gguf_module, "_MOST_BYTES", 1 << 12)
     (tmp_path / "x").write_bytes(gguf([("a.x", Typed(U8, [1] * 5000))]))
     with pytest.raises(ModelFormatError, match="the field 'a.x' is too large"):
         read_fields(tmp_path / "x", "a.")

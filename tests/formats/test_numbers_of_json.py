@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.formats.numbers_of_json import read_number, read_numbers, write_numbers
+from ubpe_numba.formats.json_floats import read_number, read_numbers, write_numbers
 
 ODD = [
     "-1", "-0", "-0.0", "0", "1e5", "-1E-7", "5e+3", "123456789012345678901234567890.5",

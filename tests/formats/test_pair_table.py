@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference.token_pairs import table_of_names
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import pairs_that_occur
+from ubpe_numba.formats import pair_table
 from ubpe_numba.formats.huggingface import _merges
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_character, symbol_index
 from ubpe_numba.formats.vocab_merges import _pairs
@@ -125,7 +125,7 @@ def test_too_much_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         from_names(vocab, (["a", long[:-1]], [long[:-1], "a"]), "str", {}, {}, None)
     with pytest.raises(ModelFormatError, match="is part of a pair, but no pair makes it"):
         from_names(vocab, (["a"], [long[:-1]]), "str", {}, {}, None)
-    monkeypatch.setattr(pairs_that_occur, "WORK", 8)
+    monkeypatch.setattr(pair_table, "WORK", 8)
     with pytest.raises(ModelFormatError, match="too many tokens"):
         from_names({"a": 0, "aa": 1, "aaa": 2}, (["a", "a", "aa"], ["a", "aa", "a"]), "str", {}, {}, None)
 

@@ -27,11 +27,10 @@ FIELDS = st.lists(
 @given(st.lists(FIELDS, max_size=4))
 def test_what_is_written_is_read(messages: list[list[tuple[int, int, int | bytes | float]]]) -> None:
     parts = [b"".join(field(number, value) for _, number, value in message) for message in messages]
-    outer = Messages.of(b"".join(field(1, part) for part in parts) + field(2, 7)).fields(100)
-    inner = outer.inside(1)
+    outer = Messages.of(b"".join(field(1, part) for part in parts) + field(2, 7), 100)
+    found = outer.inside(1, 1000)
     assert outer.integers(2, 0).tolist() == [7]
-    found = inner.fields(1000)
-    data = inner.data
+    data = outer.data
     want = [(i, kind, number, value) for i, message in enumerate(messages) for kind, number, value in message]
     assert found.listed.size == len(want)
     for (message, number, kind, value, end), (i, wire_type, n, wanted) in zip(found.listed.tolist(), want, strict=True):
@@ -45,8 +44,8 @@ def test_what_is_written_is_read(messages: list[list[tuple[int, int, int | bytes
 
 
 def test_the_last_of_several_fields_counts_and_others_do_not() -> None:
-    messages = Messages.of(field(1, field(1, b"a") + field(1, b"bc") + field(2, 1.5)) + field(1, b"") + field(1, field(1, 9)))
-    fields = messages.fields(10).inside(1).fields(10)
+    data = field(1, field(1, b"a") + field(1, b"bc") + field(2, 1.5)) + field(1, b"") + field(1, field(1, 9))
+    fields = Messages.of(data, 10).inside(1, 10)
     text, lengths = fields.texts(1)
     assert text.tobytes() == b"bc" and lengths.tolist() == [2, 0, 0]
     assert fields.strings(1) == [b"a", b"bc"]
@@ -57,7 +56,7 @@ def test_the_last_of_several_fields_counts_and_others_do_not() -> None:
 
 def test_fields_of_eight_bytes_are_passed_over() -> None:
     data = bytes([5 << 3 | FIXED64]) + bytes(8) + field(1, 4)
-    assert Messages.of(data).fields(10).integers(1, 0).tolist() == [4]
+    assert Messages.of(data, 10).integers(1, 0).tolist() == [4]
 
 
 @pytest.mark.parametrize(
@@ -79,19 +78,19 @@ def test_fields_of_eight_bytes_are_passed_over() -> None:
 )
 def test_what_is_no_message_is_refused(data: bytes, at: int) -> None:
     with pytest.raises(ModelFormatError, match=f"not a message of protobuf: byte {at}$"):
-        Messages.of(data).fields(10)
+        Messages.of(data, 10)
 
 
 def test_a_field_that_ends_behind_its_message_is_refused() -> None:
-    outer = Messages.of(field(1, b"\x0a\x03a") + b"\x10\x01").fields(10)
+    outer = Messages.of(field(1, b"\x0a\x03a") + b"\x10\x01", 10)
     with pytest.raises(ModelFormatError, match="byte 2"):
-        outer.inside(1).fields(10)
+        outer.inside(1, 10)
 
 
 def test_too_many_fields_are_refused() -> None:
-    assert Messages.of(field(1, 1) * 10).fields(10).listed.size == 10
+    assert Messages.of(field(1, 1) * 10, 10).listed.size == 10
     with pytest.raises(ModelFormatError, match="more than 10 fields"):
-        Messages.of(field(1, 1) * 11).fields(10)
+        Messages.of(field(1, 1) * 11, 10)
 
 
 WRITTEN = FIELDS.map(lambda fields: b"".join(field(number, value) for _, number, value in fields))
@@ -100,7 +99,7 @@ WRITTEN = FIELDS.map(lambda fields: b"".join(field(number, value) for _, number,
 @given(st.one_of(st.binary(max_size=200), st.tuples(WRITTEN, st.binary(max_size=3), WRITTEN).map(b"".join)))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     try:
-        found = Messages.of(data).fields(50)
+        found = Messages.of(data, 50)
     except ModelFormatError:
         return
     listed = found.listed

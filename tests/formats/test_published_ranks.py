@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ubpe_numba.formats import published_ranks
+from ubpe_numba.formats import tiktoken
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
 #: Of every file the number of its ranks, and the first and the last special token.
@@ -20,18 +20,18 @@ FILES = [
 
 
 def test_special_tokens_of_published_ranks() -> None:
-    assert len(published_ranks._KNOWN) == len(FILES)
-    for (pattern, special), (n_ranks, first, last) in zip(published_ranks._KNOWN.values(), FILES, strict=True):
-        ids = list(special().items())
+    assert len(tiktoken._KNOWN) == len(FILES)
+    for (pattern, row), (n_ranks, first, last) in zip(tiktoken._KNOWN.values(), FILES, strict=True):
+        ids = list(tiktoken.published_special(row).items())
         assert (ids[0], ids[-1]) == (first, last)
         assert len({i for _, i in ids}) == len(ids) and ids[0][1] >= n_ranks
         assert Pretokenizer(pattern).pattern
-        if "llama" in special.__name__:
+        if "llama" in row:
             assert [i for _, i in ids] == list(range(n_ranks, n_ranks + len(ids)))
 
 
 def test_other_files_are_not_known() -> None:
-    assert published_ranks.rest_of(b"YQ== 0\n") is None
+    assert tiktoken.published(b"YQ== 0\n") is None
 
 
 def test_ids_equal_those_of_the_package_of_llama() -> None:

@@ -12,7 +12,7 @@ from sentencepiece_models import A_AND_B, BYTES, FLAGS, NORMAL, SPECIAL, TEXTS, 
 from sentencepiece_models import BPE as PAIRS
 
 from ubpe_numba import BPE, ModelFormatError
-from ubpe_numba.formats.kernels.pairs_of_pieces import pairs_of_pieces
+from ubpe_numba.formats.kernels.last_merges import pairs_of_pieces
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import trie_of
 

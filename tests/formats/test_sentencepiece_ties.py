@@ -7,7 +7,7 @@ from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import NORMAL, SPECIAL, model, same_ids
 
 from ubpe_numba import BPE, ModelFormatError
-from ubpe_numba.formats.sentencepiece_ties import parts_of_run
+from ubpe_numba.formats.sentencepiece import parts_of_run
 
 
 @pytest.mark.parametrize("most", [2, 3, 4, 8, 12, 16])

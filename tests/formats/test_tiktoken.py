@@ -17,7 +17,7 @@ from reference.one_by_one import one_by_one
 from reference.token_pairs import pairs_of_ranks
 
 from ubpe_numba import BPE, ModelFormatError
-from ubpe_numba.formats import base64_lines, tiktoken
+from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.pair_table import Table
 from ubpe_numba.text.pretokenizer import NAMED
 
@@ -85,7 +85,7 @@ def check(ranks: dict[bytes, int]) -> None:
     """The pairs found, or the error, are those of the reference."""
     found: tuple[list[bytes], list[tuple[bytes, bytes]]] | str
     try:
-        table = tiktoken.read(tiktoken.Ranks.of(ranks), {}, None)
+        table = tiktoken.read(tiktoken.ranks_of(ranks), {}, None)
     except ModelFormatError as error:
         found = re.sub("the token .* of rank", "the token of rank", str(error).partition(": no two")[0])
     else:
@@ -153,21 +153,21 @@ def test_tokens_that_collide_in_a_hash_table(strings: Callable[[], Iterator[byte
             check(ranks)
         else:
             with pytest.raises(ModelFormatError, match="the tokens collide in a hash table"):
-                tiktoken.read(tiktoken.Ranks.of(ranks), {}, None)
+                tiktoken.read(tiktoken.ranks_of(ranks), {}, None)
 
 
 @settings(max_examples=200)
 @given(st.lists(st.tuples(st.binary(min_size=1, max_size=9), st.integers(0, 10**9)), unique_by=lambda item: item[0]), st.data())
 def test_lines_read_at_once_are_those_read_one_by_one(tokens: list[tuple[bytes, int]], data: st.DataObject) -> None:
     text = tiktoken.write(dict(tokens))
-    whole = base64_lines.read(text)
+    whole = tiktoken.read_lines(text)
     assert (whole is None) == (not tokens)
     at = data.draw(st.integers(0, len(text)))
     broken = text[:at] + data.draw(st.binary(max_size=3)) + text[at + data.draw(st.integers(0, 3)) :]
     for lines in (text, broken, text.replace(b"\n", b"\r\n"), text.replace(b"=", b"A", 1)):
-        found = base64_lines.read(lines)
+        found = tiktoken.read_lines(lines)
         if found is not None and len({line.split()[0] for line in lines.split(b"\n") if line}) == found[2].size:
-            for a, b in zip(found, tiktoken.Ranks.of(tiktoken._parse_lines(lines)), strict=True):
+            for a, b in zip(found, tiktoken.ranks_of(tiktoken._parse_lines(lines)), strict=True):
                 assert a.dtype == b.dtype and np.array_equal(a, b)
 
 
@@ -175,7 +175,7 @@ def test_lines_read_at_once_are_those_read_one_by_one(tokens: list[tuple[bytes, 
     "text", [b"YQ==\n0 YWI= 1\n", b"YQ== 0\n\nYWI= 1\n", b"Y=Q= 0\n", b"Y=== 0\n", b"YQ=A 0\n", b"=YQ= 0\n", b"YQ 0\n"]
 )
 def test_lines_that_are_written_in_another_way(text: bytes) -> None:
-    assert base64_lines.read(text) is None
+    assert tiktoken.read_lines(text) is None
 
 
 @pytest.mark.parametrize("data, match", RANKS, ids=range(len(RANKS)))

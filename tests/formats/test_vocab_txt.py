@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import vocab_txt
+from ubpe_numba.formats import wordpiece
 
 
 @pytest.mark.parametrize(("data", "pieces"), [
@@ -18,7 +18,7 @@ from ubpe_numba.formats import vocab_txt
 ])  # fmt: skip
 def test_lines_are_pieces(tmp_path: pathlib.Path, data: bytes, pieces: dict[str, int]) -> None:
     (tmp_path / "vocab.txt").write_bytes(data)
-    assert vocab_txt.read(tmp_path / "vocab.txt") == pieces
+    assert wordpiece.read_vocab_txt(tmp_path / "vocab.txt") == pieces
 
 
 def test_lines_are_pieces_as_for_tokenizers(tmp_path: pathlib.Path) -> None:
@@ -26,13 +26,13 @@ def test_lines_are_pieces_as_for_tokenizers(tmp_path: pathlib.Path) -> None:
     ends = [chr(i) for i in range(0x3001) if chr(i) != "\n"]
     (tmp_path / "vocab.txt").write_text("".join(f"p{i}{end}\n" for i, end in enumerate(ends)), encoding="utf-8", newline="\n")
     model = tokenizers.models.WordPiece.from_file(str(tmp_path / "vocab.txt"), unk_token="p0")
-    assert vocab_txt.read(tmp_path / "vocab.txt") == tokenizers.Tokenizer(model).get_vocab()
+    assert wordpiece.read_vocab_txt(tmp_path / "vocab.txt") == tokenizers.Tokenizer(model).get_vocab()
 
 
 def test_what_is_written_is_read_again(tmp_path: pathlib.Path) -> None:
     pieces = {"\u2028é": 2, "": 1, " x\r y": 0, "\x85z\x1f": 3}
-    vocab_txt.write(tmp_path / "vocab.txt", pieces)
-    assert vocab_txt.read(tmp_path / "vocab.txt") == pieces
+    wordpiece.write_vocab_txt(tmp_path / "vocab.txt", pieces)
+    assert wordpiece.read_vocab_txt(tmp_path / "vocab.txt") == pieces
 
 
 @pytest.mark.parametrize(("data", "match"), [
@@ -43,7 +43,7 @@ def test_what_is_written_is_read_again(tmp_path: pathlib.Path) -> None:
 def test_other_files_are_refused(tmp_path: pathlib.Path, data: bytes, match: str) -> None:
     (tmp_path / "vocab.txt").write_bytes(data)
     with pytest.raises(ModelFormatError, match=match):
-        vocab_txt.read(tmp_path / "vocab.txt")
+        wordpiece.read_vocab_txt(tmp_path / "vocab.txt")
 
 
 @pytest.mark.parametrize(("pieces", "match"), [
@@ -55,5 +55,5 @@ def test_other_files_are_refused(tmp_path: pathlib.Path, data: bytes, match: str
 def test_what_could_not_be_read_again_is_refused(tmp_path: pathlib.Path, pieces: dict[str, int], match: str) -> None:
     (tmp_path / "vocab.txt").write_text("old")
     with pytest.raises(ValueError, match=match):
-        vocab_txt.write(tmp_path / "vocab.txt", pieces)
+        wordpiece.write_vocab_txt(tmp_path / "vocab.txt", pieces)
     assert (tmp_path / "vocab.txt").read_text() == "old"

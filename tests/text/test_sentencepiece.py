@@ -88,7 +88,7 @@ def test_maps_of_sentencepiece_itself() -> None:
         pytest.skip("this version does not give its map")
     from ubpe_numba.formats.protobuf import Messages
 
-    blob = Messages.of(norm.serialized_model_proto()).fields(100).inside(3).fields(100).strings(2)[0]
+    blob = Messages.of(norm.serialized_model_proto(), 100).inside(3, 100).strings(2)[0]
     step = SentencePieceText(blob, **ALL)
     rng = np.random.default_rng(0)
     points = np.concatenate([np.arange(0xD800), np.arange(0xE000, 0x30000), np.arange(0xE0000, 0xE0200)])
@@ -106,7 +106,7 @@ def test_maps_as_tokenizers_applies_them() -> None:
     from ubpe_numba.formats.protobuf import Messages
 
     proto = sentencepiece.SentencePieceNormalizer(rule_name="nmt_nfkc").serialized_model_proto()
-    blob = Messages.of(proto).fields(100).inside(3).fields(100).strings(2)[0]
+    blob = Messages.of(proto, 100).inside(3, 100).strings(2)[0]
     step, peer = Precompiled(blob), tokenizers.normalizers.Precompiled(blob)
     points = np.concatenate([np.arange(0xD800), np.arange(0xE000, 0x20000)])
     for a in range(0, points.size, 997):

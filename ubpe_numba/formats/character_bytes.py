@@ -1,12 +1,21 @@
-"""A model of characters as one over the bytes of UTF-8, so that no symbol is unknown and text is encoded as fast as by any other.
+"""Models of characters as models over the bytes of UTF-8, and models whose symbols differ by their place in a word.
 
-Before all merges of the model come those that make its characters of their bytes. No other merge can come between: these pairs
-begin with the first bytes of a character and go on within it. So a text becomes the characters that the model knows, and bytes,
-or the first bytes of some, where it does not know one::
+**Characters.** No symbol is unknown over bytes, and text is encoded as fast as by any other model. Before all merges of the model
+come those that make its characters of their bytes. No other merge can come between: these pairs begin with the first bytes of a
+character and go on within it. So a text becomes the characters that the model knows, and bytes, or the first bytes of some, where
+it does not know one::
 
     characters "é" (C3 A9) and "中" (E4 B8 AD), and the pair ("é", "中")
     symbols    0..255
     merges     256 = (C3, A9)    257 = (E4, B8)    258 = (257, AD)    259 = (256, 258)
+
+**Affixes.** With ``</w>`` at the end of a word (subword-nmt, CLIP), or ``##`` inside of one, "a" at the end of a word is another
+symbol than "a" elsewhere. Here both are "a", and a mark follows the word, or precedes each character inside of it; pairs with the
+mark come before all others, and make the symbols of the model::
+
+    tokens "low", "e", "r</w>", "er</w>"; the word "lower", its mark ÿ
+    text     l o w e r ÿ          pairs (r, ÿ), then (e, rÿ) and the others
+    tokens   low | erÿ
 """
 
 from __future__ import annotations
@@ -15,14 +24,17 @@ import itertools
 
 import numpy as np
 
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.pair_table import Pairs, Table
 from ubpe_numba.text.private_use import byte_name
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import Unknown
 
+PREFIX, SUFFIX = "##", "</w>"  # as they are written, whatever they were in a file that was read
+
 
 def over_bytes(table: Table, unknown: Unknown) -> Table:
-    """The same model over 256 bytes; tokens that are no ids have the id -1.
+    """A table over 256 bytes of a table over characters; tokens that are no ids have the id -1.
 
     >>> from ubpe_numba.formats.pair_table import from_names
     >>> table = from_names({"é": 0, "中": 1, "é中": 2}, (["é"], ["中"]), "str", {}, {}, None)
@@ -31,7 +43,17 @@ def over_bytes(table: Table, unknown: Unknown) -> Table:
     ([[195, 169], [228, 184], [257, 173], [256, 258]], [-1, -1, 0, -1, 1, 2])
     """
     ids = np.full(256, -1, np.int64) if unknown.byte_ids is None else unknown.byte_ids.astype(np.int64)
-    data, lengths = _bytes_of(table.symbols)
+    # the bytes of characters, int64[n, 4] with zeros after them, and their numbers; U+DC80 to U+DCFF are one byte each
+    given = np.array(table.symbols, np.int64)
+    lengths = 1 + (given >= 0x80).astype(np.int64) + (given >= 0x800) + (given >= 0x10000)
+    lengths[is_byte := (given >= 0xDC80) & (given < 0xDD00)] = 1
+    data = np.zeros((given.size, 4), np.int64)
+    for size in range(1, 5):
+        rows = np.flatnonzero(lengths == size)
+        for i in range(size):
+            data[rows, i] = 0x80 | given[rows] >> 6 * (size - 1 - i) & 0x3F
+        data[rows, 0] = (0, 0, 0xC0, 0xE0, 0xF0)[size] | given[rows] >> 6 * (size - 1)
+    data[is_byte, 0] = given[is_byte] & 0xFF
     # the beginnings of characters, of two bytes and more, each as one number; the first of those that are equal makes a pair
     sizes = np.arange(2, 5)
     beginnings = np.stack([data[:, :size] @ (256 ** np.arange(size)[::-1]) for size in sizes], axis=1)
@@ -54,25 +76,10 @@ def over_bytes(table: Table, unknown: Unknown) -> Table:
     )
 
 
-def _bytes_of(points: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """The bytes of characters, int64[n, 4] with zeros behind them, and how many each has; U+DC80 to U+DCFF are one byte each."""
-    given = np.array(points, np.int64)
-    lengths = 1 + (given >= 0x80).astype(np.int64) + (given >= 0x800) + (given >= 0x10000)
-    lengths[is_byte := (given >= 0xDC80) & (given < 0xDD00)] = 1
-    data = np.zeros((given.size, 4), np.int64)
-    for size in range(1, 5):
-        rows = np.flatnonzero(lengths == size)
-        for i in range(size):
-            data[rows, i] = 0x80 | given[rows] >> 6 * (size - 1 - i) & 0x3F
-        data[rows, 0] = (0, 0, 0xC0, 0xE0, 0xF0)[size] | given[rows] >> 6 * (size - 1)
-    data[is_byte, 0] = given[is_byte] & 0xFF
-    return data, lengths
-
-
 def of_characters(model: Model) -> tuple[dict[str, int], Pairs]:
     """The ids of names and the pairs of names of a model that `over_bytes` made: its inverse.
 
-    Marks, which are bytes that no text has (affixes.py), are U+DCFE and U+DCFF in names; pairs with a mark itself are left out.
+    Marks are bytes that no text has, and U+DCFE and U+DCFF in names; pairs with a mark itself are left out.
     """
     alphabet, vocabulary, segmenter = model
     unknown, token_ids = segmenter.unknown, segmenter.token_ids
@@ -80,11 +87,14 @@ def of_characters(model: Model) -> tuple[dict[str, int], Pairs]:
     assert token_ids is not None
     assert vocabulary.merges is not None
     data = alphabet.to_symbols(vocabulary.arena).tobytes()
-    tokens = [data[a:b] for a, b in itertools.pairwise(vocabulary.offsets.tolist())]
+    tokens = [  # marks as surrogates, of three bytes each
+        data[a:b].replace(b"\xfe", b"\xed\xb3\xbe").replace(b"\xff", b"\xed\xb3\xbf")
+        for a, b in itertools.pairwise(vocabulary.offsets.tolist())
+    ]
     byte_ids = [] if unknown.byte_ids is None else unknown.byte_ids.tolist()
     of_bytes = {i: byte_name(byte) for byte, i in enumerate(byte_ids) if i != unknown.id}  # a byte without a token is unknown
     names = {
-        t: of_bytes[i] if t < 256 and i in of_bytes else _with_marks(tokens[t]).decode("utf-8", "surrogatepass")
+        t: of_bytes[i] if t < 256 and i in of_bytes else tokens[t].decode("utf-8", "surrogatepass")
         for t, i in enumerate(token_ids.tolist())
         if i >= 0
     }
@@ -95,6 +105,71 @@ def of_characters(model: Model) -> tuple[dict[str, int], Pairs]:
     return vocab, ([a for a, _ in pairs], [b for _, b in pairs])
 
 
-def _with_marks(token: bytes) -> bytes:
-    """The same bytes with those that are marks as surrogates, U+DCFE and U+DCFF in three bytes each."""
-    return token.replace(b"\xfe", b"\xed\xb3\xbe").replace(b"\xff", b"\xed\xb3\xbf")
+def with_marks(
+    vocab: dict[str, int], merges: Pairs, prefix: str, suffix: str, marks: tuple[str, str]
+) -> tuple[dict[str, int], Pairs]:
+    """Names and pairs with marks, inside of words and at their ends, in place of a prefix and a suffix (``""`` for none).
+
+    A mark that is no token gets an id after all others; bytes that serve as marks are in no text, and of no other use here.
+    ModelFormatError for a character that is no symbol in each of the forms.
+
+    >>> with_marks({"a": 0, "b": 1, "a</w>": 2, "b</w>": 3, "ab</w>": 4}, (["a"], ["b</w>"]), "", "</w>", ("<", ">"))[0]
+    {'a': 0, 'b': 1, 'a>': 2, 'b>': 3, 'ab>': 4, '>': 5}
+    """
+    inside, end = marks
+
+    def marked(name: str) -> str:
+        is_inside, is_end = bool(prefix) and name.startswith(prefix), bool(suffix) and name.endswith(suffix)
+        name = name[len(prefix) * is_inside : len(name) - len(suffix) * is_end]
+        if prefix:
+            name = (inside * is_inside + inside.join(name)) if name else name
+        return name + end * is_end
+
+    out: dict[str, int] = {}
+    for name, i in vocab.items():
+        new = name if name in marks else marked(name)
+        if new.strip(inside + end) or new in marks:
+            if new in out:
+                raise ModelFormatError(f"vocab: {quoted(name)}: without its prefix or suffix it is another token")
+            out[new] = i
+    letters = sorted({bare for bare in (name.strip(inside + end) for name in out) if len(bare) == 1})
+    pairs: tuple[list[str], list[str]] = [], []
+    forms = [(inside, c, inside + c) for c in letters] if prefix else []
+    forms += [(c, end, c + end) for c in letters] if suffix else []
+    forms += [(inside + c, end, inside + c + end) for c in letters] if prefix and suffix else []
+    for left, right, made in forms:
+        if made not in out:
+            raise ModelFormatError(
+                f"vocab: {quoted(made.strip(inside + end))}: a symbol at some places in a word only is not supported"
+            )
+        pairs[0].append(left)
+        pairs[1].append(right)
+    for mark in ([inside] if prefix else []) + ([end] if suffix else []):
+        out.setdefault(mark, max(out.values()) + 1)
+    left_names, right_names = ([marked(name) for name in side] for side in merges)
+    return out, (pairs[0] + left_names, pairs[1] + right_names)
+
+
+def without_marks(vocab: dict[str, int], merges: Pairs, marks: tuple[str, str]) -> tuple[dict[str, int], Pairs]:
+    """Names and pairs with a prefix and a suffix in place of marks (``""`` for none): the inverse of `with_marks`.
+
+    ValueError if two tokens get the same name.
+
+    >>> without_marks({"a": 0, "b": 1, "a>": 2, "ab>": 3, ">": 4}, (["b", "a"], [">", "b>"]), ("", ">"))
+    ({'a': 0, 'b': 1, 'a</w>': 2, 'ab</w>': 3, '>': 4}, (['a'], ['b</w>']))
+    """
+    inside, end = marks
+
+    def plain(name: str) -> str:
+        if name in marks:
+            return name
+        is_inside, is_end = bool(inside) and name.startswith(inside), bool(end) and name.endswith(end)
+        bare = name[: len(name) - is_end]
+        return PREFIX * is_inside + (bare.replace(inside, "") if inside else bare) + SUFFIX * is_end
+
+    out: dict[str, int] = {}
+    for name, i in vocab.items():
+        if out.setdefault(new := plain(name), i) != i:
+            raise ValueError(f"vocabulary: the tokens {out[new]} and {i} would both be {quoted(new)}")
+    kept = [(left, right) for left, right in zip(*merges, strict=True) if left not in marks and right not in marks]
+    return out, ([plain(left) for left, _ in kept], [plain(right) for _, right in kept])

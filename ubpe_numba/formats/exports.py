@@ -19,7 +19,6 @@ from ubpe_numba.formats import (
     huggingface,
     imports,
     sentencepiece,
-    sentencepiece_model,
     tiktoken,
     unigram,
     vocab_merges,
@@ -256,7 +255,7 @@ def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
     """The `.model` file of a model; see `BPE.to_sentencepiece`. `encode` takes special tokens for ordinary text."""
     data = sentencepiece.write(model, unigram)
     check = ExportCheck(model._replace(segmenter=model.segmenter._replace(special=None)), encode)  # which are in no text
-    other = Coder(sentencepiece_model.model_of(sentencepiece.read(data)))
+    other = Coder(sentencepiece.model_of(sentencepiece.read(data)))
     options = EncodeOptions(special=SpecialChoice("none", "none"))
 
     def encode_ids(ids: Ragged) -> Ragged:

@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.affixes import PREFIX, SUFFIX, with_marks, without_marks
-from ubpe_numba.formats.character_bytes import over_bytes
+from ubpe_numba.formats.character_bytes import PREFIX, SUFFIX, over_bytes, with_marks, without_marks
 from ubpe_numba.formats.huggingface_steps import added_of, cut_of, decoding_of, file_of, steps_of
-from ubpe_numba.formats.name_pairs import NamePairs, Pairs, parse
-from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, symbol_index, two_parts
+from ubpe_numba.formats.pair_table import NamePairs, Pairs, Table, from_names, parse, read_vocab, symbol_index, two_parts
 from ubpe_numba.text.characters import named_bytes, names_of
 from ubpe_numba.text.metaspace import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
@@ -128,7 +126,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
 def _marked(
     vocab: dict[str, int], merges: Pairs, affixes: tuple[Any, Any], splitter: Splitter | None, bytewise: bool
 ) -> tuple[dict[str, int], Pairs, Splitter]:
-    """Names, pairs and steps with marks in place of a prefix and a suffix (affixes.py)."""
+    """Names, pairs and steps with marks in place of a prefix and a suffix (character_bytes.py)."""
     prefix, suffix = affixes
     if not isinstance(prefix, str) or not isinstance(suffix, str):
         raise ModelFormatError("model: continuing_subword_prefix, end_of_word_suffix: expected a text or null")
@@ -268,7 +266,7 @@ def write(
     """The content of a tokenizer.json: ids of names, pairs of names by rank, special tokens, known words.
 
     `unk_token` names the special token for symbols that have none, unless `table` has a rule of its own. Of `table` the tokens
-    are not used. Where its last step is Marks, the names have a prefix and a suffix instead (affixes.py).
+    are not used. Where its last step is Marks, the names have a prefix and a suffix instead (character_bytes.py).
     """
     unknown, words, steps = table.unknown, special | known, () if table.splitter is None else table.splitter.steps
     replaced: list[tuple[str, str, str]] = []  # affix, where it is, and what becomes of it in a text

@@ -18,17 +18,15 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats import (
-    gguf_file,
+    gguf,
     huggingface,
     sentencepiece,
-    sentencepiece_model,
-    tekken,
     tiktoken,
     unigram,
     vocab_merges,
     wordpiece,
 )
-from ubpe_numba.formats.model_file import claimable
+from ubpe_numba.formats.model_file import claimable, parse_json
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.runtime.files import naming, open_regular
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
@@ -99,7 +97,7 @@ def text_of_object(source: Any) -> str | None:
 def from_tiktoken(source: Any, pretokenizer: Any, special_tokens: dict[str, int] | None) -> Model:
     """The model of a `.tiktoken` file or a `tiktoken.Encoding`; arguments as `BPE.from_tiktoken`."""
     if hasattr(source, "_mergeable_ranks"):
-        ranks, special_tokens = tiktoken.Ranks.of(source._mergeable_ranks), special_tokens or dict(source._special_tokens)
+        ranks, special_tokens = tiktoken.ranks_of(source._mergeable_ranks), special_tokens or dict(source._special_tokens)
         pretokenizer = pretokenizer or tiktoken.uncovered(source._pat_str)
         size = ranks.values.size + 8 * ranks.ranks.size
         return _model_of(tiktoken.read(ranks, special_tokens, _pattern_of(pretokenizer)), size, cutter=pretokenizer)
@@ -161,9 +159,9 @@ def from_gguf(path: Any, unigram: bool) -> Model:
 
 def any_of_gguf(path: Any) -> Model | wordpiece.Words:
     """The model of a `.gguf` file, or what it says of words."""
-    found = gguf_file.read(path)
+    found = gguf.read(path)
     if isinstance(found, sentencepiece.Pieces):
-        return sentencepiece_model.model_of(found)
+        return sentencepiece.model_of(found)
     return (
         found if isinstance(found, wordpiece.Words) else _model_of(found, sum(map(len, found.special)) + 8 * found.token_ids.size)
     )
@@ -172,10 +170,10 @@ def any_of_gguf(path: Any) -> Model | wordpiece.Words:
 def from_tekken(source: Any, n_bytes: int = 0) -> Model:
     """The model of a `tekken.json`; arguments as `BPE.from_tekken`, or its object, of a file of so many bytes."""
     if isinstance(source, dict):
-        return _model_of(tekken.read(source), n_bytes)
+        return _model_of(tiktoken.read_tekken(source), n_bytes)
     text = text_of(source, "{")
     with _naming(source, "{"):
-        return _model_of(tekken.read(text), len(text))
+        return _model_of(tiktoken.read_tekken(parse_json(text)), len(text))
 
 
 def from_sentencepiece(source: Any, unigram: bool | None) -> Model:
@@ -186,7 +184,7 @@ def from_sentencepiece(source: Any, unigram: bool | None) -> Model:
         if unigram not in (None, pieces.kind == sentencepiece.UNIGRAM):
             right = "BPE" if unigram else "UBPE"
             raise ModelFormatError(f"a model of {'pairs' if unigram else 'unigrams'}: use {right}.from_sentencepiece")
-        return sentencepiece_model.model_of(pieces)
+        return sentencepiece.model_of(pieces)
 
 
 def _pattern_of(pretokenizer: Any) -> str | None:

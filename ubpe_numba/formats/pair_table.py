@@ -1,23 +1,37 @@
-"""What the formats of other libraries have in common: tokens with names and ids, and pairs of names in order of rank.
+"""Tables of the formats of other libraries: tokens with names and ids, and pairs of names in order of rank.
 
-A name is text in which each symbol of the alphabet is one character: for a byte that of GPT-2's table, for an integer one of the
-private use area. For example the bytes 32 and 97 ("a" after a space) are named ``Ġa``, the integers 0 and 1 U+E000 U+E001.
+A name is text in which each symbol of the alphabet is one character: for a byte the one of GPT-2's table, for an integer one of
+the private use area. For example the bytes 32 and 97 ("a" after a space) are named ``Ġa``, the integers 0 and 1 U+E000 U+E001.
+
+Pairs of names are kept as flat text, for tables of half a million, the left and the right part of each pair side by side::
+
+    pairs     ("a", "b"), ("ab", "é")
+    text      a b ab é, in UTF-8: 6 bytes
+    starts    0 1 2  4 6
+
+Of several pairs that make one token only one can occur in a text, the one that is merged last when the token is encoded by
+itself. With the pairs 0 = (b, c), 1 = (a, b), 2 = (ab, c), 3 = (a, bc)::
+
+    abc    (b, c) has the lowest rank: a bc    then (a, bc): pair 3 occurs, pair 2 never
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ubpe_numba.documents.normalise import text_of
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.creation_order import creation_order
-from ubpe_numba.formats.name_pairs import NamePairs
-from ubpe_numba.formats.name_pairs import Pairs as Pairs
-from ubpe_numba.formats.pairs_that_occur import MergedAlone, last_of_each, pairs_that_occur, with_parts
-from ubpe_numba.formats.run_order import run_order
+from ubpe_numba.formats import model_file
+from ubpe_numba.formats.kernels.byte_strings import numbers_of_pairs
+from ubpe_numba.formats.kernels.json_pairs import read_json_pairs
+from ubpe_numba.formats.kernels.last_merges import enter_ranks, last_merges
+from ubpe_numba.formats.merge_order import creation_order, run_order
+from ubpe_numba.runtime.arrays import offsets_of, writable
+from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.text.characters import BYTE_OF, byte_characters, named_bytes
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
@@ -28,6 +42,13 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _PRIVATE, _N_PRIVATE = 0xE000, 6400  # the private use area; further integers are named by characters from U+10000 on
 MOST_INTEGERS = _N_PRIVATE + 0x110000 - 0x10000
+#: Limit of the steps to find the pairs of tokens, the square of the length for each: some tenth of a second. In real files
+#: the sum is up to 13 million (Llama 4, o200k).
+WORK = 1 << 27
+_NOT_YET = -2
+_MOST_ROUNDS = 64  # of leaving out pairs whose parts nothing makes
+#: Pairs of names by rank: all left parts, and all right parts.
+Pairs = tuple[list[str], list[str]]
 
 
 class Table(NamedTuple):
@@ -40,16 +61,16 @@ class Table(NamedTuple):
     special: dict[Any, int]  # special tokens and their ids in the other library
     known: dict[Any, int]  # likewise the known words, which are found in every text
     pattern: str | None  # splits text; None if text is not split
-    whole: bool = False  # whether a word that equals a token becomes that token before any merge
-    one_by_one: bool = False  # whether order matters even between merges of one pair: see creation_order.py
+    whole: bool = False  # whether a word that equals a token becomes it before any merge
+    one_by_one: bool = False  # whether order matters even between merges of one pair: see merge_order.py
     splitter: Splitter | None = None  # instead of a pattern
     normalizer: Normalizer | None = None
-    unknown: Unknown | None = None  # what becomes of characters that are no tokens
-    decoding: Decoding | None = None  # how texts of tokens become one
+    unknown: Unknown | None = None  # the rule for characters that are no tokens
+    decoding: Decoding | None = None  # how texts of tokens are joined
     flags: dict[Any, int] = {}  # noqa: RUF012  # of special tokens and known words; see SpecialTokens
     shared: bool = False  # whether a special token or a known word may be a token of the vocabulary too
-    runs: dict[int, int] = {}  # noqa: RUF012  # of which code points text must be cut behind every so many; see run_order.py
-    stand_in: str | bytes | None = None  # what the constructor's `unknown` is to be: a symbol or a special token; None for none
+    runs: dict[int, int] = {}  # noqa: RUF012  # code points after every so many of which text must be cut; see merge_order.py
+    stand_in: str | bytes | None = None  # the constructor's `unknown`: a symbol or a special token
 
 
 def symbol_character(index: int) -> str:
@@ -102,6 +123,224 @@ def two_parts(lines: list[str]) -> Pairs | None:
     return None if "" in parts else (parts[::2], parts[1::2])
 
 
+# ---------------------------------------------------------------------------------------------------- pairs of names
+
+
+def flat_names(names: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Names as one text of UTF-8, uint8, and the beginnings of names, and the end, int64[n + 1].
+
+    >>> flat_names(["a", "é"])[1].tolist()
+    [0, 1, 3]
+    """
+    data = writable(np.frombuffer("".join(names).encode("utf-8", "surrogatepass"), np.uint8))
+    starts = offsets_of(np.fromiter(map(len, names), np.int64, len(names)))
+    if data.size > starts[-1]:
+        starts = np.append(np.flatnonzero(data & 0xC0 != 0x80), data.size)[starts]
+    return data, starts
+
+
+class NamePairs:
+    """Pairs of names by rank in flat text, drawn above: pair i is the names 2 i and 2 i + 1."""
+
+    def __init__(self, text: np.ndarray, starts: np.ndarray) -> None:
+        self.text, self.starts = text, starts
+
+    @classmethod
+    def of(cls, pairs: Pairs | NamePairs) -> NamePairs:
+        """Pairs of two lists, or pairs themselves."""
+        if isinstance(pairs, NamePairs):
+            return pairs
+        return cls(*flat_names(list(itertools.chain.from_iterable(zip(*pairs, strict=True)))))
+
+    def __len__(self) -> int:
+        return self.starts.size // 2
+
+    def __getitem__(self, i: int) -> tuple[str, str]:
+        begin, middle, end = self.starts[2 * i : 2 * i + 3].tolist()
+        data = self.text[begin:end].tobytes()
+        left, right = data[: middle - begin], data[middle - begin :]
+        return left.decode("utf-8", "surrogatepass"), right.decode("utf-8", "surrogatepass")
+
+    def lists(self) -> Pairs:
+        """All left parts, and all right parts."""
+        found = [self[i] for i in range(len(self))]
+        return [left for left, _ in found], [right for _, right in found]
+
+    def of_those(self, which: np.ndarray) -> NamePairs:
+        """Some of the pairs, bool[m]. O(bytes).
+
+        >>> NamePairs.of((["a", "b"], ["é", "c"])).of_those(np.array([False, True])).lists()
+        (['b'], ['c'])
+        """
+        sizes, chosen = np.diff(self.starts), np.repeat(which, 2)
+        return NamePairs(self.text[np.repeat(chosen, sizes)], offsets_of(sizes[chosen]))
+
+    def ids(self, vocab: dict[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Ids of left parts, right parts, and of what both join to, int64[m] each; -1 for names that are not in the vocabulary.
+
+        No name of the vocabulary is empty. ModelFormatError for names that are chosen to collide in a hash table. O(bytes).
+
+        >>> NamePairs.of((["a"], ["b"])).ids({"a": 5, "ab": 6})
+        (array([5]), array([-1]), array([6]))
+        """
+        text, starts = flat_names(list(vocab))
+        values = np.concatenate([text, self.text, np.zeros(8, np.uint8)])
+        table = np.full(2 << len(vocab).bit_length(), -1, np.int64)
+        found = np.empty((3, len(self)), np.int32)
+        if not numbers_of_pairs(values, starts, self.starts + text.size, table, found):
+            raise ModelFormatError("vocab: the tokens collide in a hash table, as only tokens do that are chosen for that")
+        ids = np.fromiter(itertools.chain(vocab.values(), [-1]), np.int64, len(vocab) + 1)
+        left, right, made = ids[found]
+        return left, right, made
+
+
+_KEY = b'"merges"'
+_HERE = "-Infinity"  # replaces the pairs while the rest is parsed; no valid file has it
+
+
+def parse(data: str | bytes) -> Any:
+    """Parse JSON as `model_file.parse_json`, but for an array of pairs of names with the key "merges", which becomes `NamePairs`.
+
+    A kernel reads it where it is written as usual, in a text of UTF-8. An empty array stays one: it may be of pairs of ids.
+    """
+    try:
+        raw = data.encode() if isinstance(data, str) else data
+    except UnicodeEncodeError:
+        return model_file.parse_json(data)
+    at = raw.rfind(_KEY) + len(_KEY)
+    if at < len(_KEY) or raw[at : at + 64].lstrip(b" \t\r\n")[:1] != b":":
+        return model_file.parse_json(data)
+    begin = raw.index(b":", at) + 1
+    text = writable(np.frombuffer(raw, np.uint8))
+    names, starts = np.empty(text.size - begin, np.uint8), np.empty((text.size - begin) // 5 * 2 + 3, np.int64)
+    end, m = read_json_pairs(text, begin, names, starts)
+    if end < 0 or m == 0:
+        return model_file.parse_json(data)
+    starts = starts[: 2 * m + 1].copy()
+    found = iter([NamePairs(names[: starts[-1]].copy(), starts)])
+
+    def put(name: str) -> NamePairs:
+        here = next(found, None)
+        if name != _HERE or here is None:
+            raise ValueError(f"{name} is no number")
+        return here
+
+    try:
+        str(memoryview(raw)[begin:end], "utf-8", "surrogatepass")  # as `json` reads it, which takes surrogates for characters
+        return json.loads(raw[:begin] + _HERE.encode() + raw[end:], parse_constant=put, object_pairs_hook=model_file.unique)
+    except (ValueError, RecursionError):
+        return model_file.parse_json(data)  # which says what is not valid
+
+
+# ---------------------------------------------------------------------------------------------------- pairs that occur
+
+
+def with_parts(left: np.ndarray, right: np.ndarray, made: np.ndarray, symbols: np.ndarray) -> np.ndarray:
+    """Mask of the pairs whose parts are symbols, or made by other such pairs: bool[m]. O(pairs) a level.
+
+    `left`, `right`, `made` int64[m] are the ids of the parts and of what they join to, `symbols` the ids of symbols. Other pairs
+    never occur. ModelFormatError for more than 64 levels.
+
+    >>> with_parts(np.array([0, 7, 8]), np.array([1, 7, 0]), np.array([6, 8, 9]), np.array([0, 1])).tolist()
+    [True, False, False]
+    """
+    is_symbol = np.zeros(max(map(int, map(np.max, (left, right, made)))) + 1 if left.size else 0, bool)
+    is_symbol[symbols[symbols < is_symbol.size]] = True
+    there = np.ones(left.size, bool)
+    for _ in range(_MOST_ROUNDS):
+        known = is_symbol.copy()
+        known[made[there]] = True
+        found = there & known[left] & known[right]
+        if found.sum() == there.sum():
+            return there
+        there = found
+    raise ModelFormatError(f"merges: there are more than {_MOST_ROUNDS} levels of pairs whose parts nothing makes")
+
+
+def last_of_each(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Mask of the last occurrence of each distinct pair, bool[m]. O(m log m).
+
+    >>> last_of_each(np.array([5, 6, 5]), np.array([7, 7, 7])).tolist()
+    [False, True, True]
+    """
+    keys = left << 32 | right
+    order = np.argsort(keys, kind="stable")
+    is_last = np.ones(left.size, bool)
+    is_last[order[:-1]] = np.diff(keys[order]) != 0
+    return is_last
+
+
+class MergedAlone:
+    """Encoding of tokens of pairs, each by itself; its tables are made when they are first needed.
+
+    `by_rank` are the ids of the parts of every pair and of the token that it makes, int64[m] each, `letters` the ids of symbols
+    and these.
+    """
+
+    def __init__(self, pairs: NamePairs, by_rank: tuple[np.ndarray, ...], letters: list[tuple[int, str]]) -> None:
+        self.pairs, self.letters = pairs, letters
+        self._starts, self._by_rank = pairs.starts[::2].copy(), by_rank
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Symbols of the token of every pair, int64[m]."""
+        return np.add.reduceat((self.pairs.text & 0xC0 != 0x80).view(np.uint8), self._starts[:-1], dtype=np.int64)
+
+    @cached_property
+    def _tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Pairs as `last_merges` looks them up; the id of the symbol of each code point, -1 for none; results by token."""
+        left, right, _ = self._by_rank
+        entries = np.full(4 << left.size.bit_length(), -1, np.int64)
+        enter_ranks(left.astype(np.int32), right.astype(np.int32), entries)
+        id_of = np.full(0x110000, -1, np.int32)
+        id_of[[ord(letter) for _, letter in self.letters]] = [i for i, _ in self.letters]
+        return entries, id_of, np.full(int(self._by_rank[2].max()) + 1, _NOT_YET, np.int64)
+
+    def last(self, which: np.ndarray) -> np.ndarray:
+        """The rank of the pair that is merged last in the tokens of some pairs, int64; -1 if that does not become one token."""
+        made = self._by_rank[2]
+        entries, id_of, known = self._tables
+        todo = which[known[made[which]] == _NOT_YET]
+        if todo.size:
+            if float((self.lengths[todo].astype(np.float64) ** 2).sum()) > WORK:
+                raise ModelFormatError("merges: too many tokens, or too long ones, are made by several pairs")
+            ends, ranks, parts = np.empty((3, int(np.diff(self._starts).max())), np.int32)
+            last = np.empty(todo.size, np.int64)
+            tokens = made.astype(np.int32)
+            last_merges(self.pairs.text, self._starts, todo, id_of, tokens, entries, ends, ranks, parts, last)
+            known[made[todo]] = last
+        found: np.ndarray = known[made[which]]
+        return found
+
+
+def pairs_that_occur(
+    pairs_of_names: NamePairs, left: np.ndarray, right: np.ndarray, made: np.ndarray, alone: MergedAlone
+) -> np.ndarray:
+    """For every token the one of its pairs that can occur, or its first if none can: ascending ranks, int64.
+
+    It is the last pair that is merged when the token is encoded by itself. `left`, `right`, `made` int64[m] are the ids of the
+    parts and of the token that they join to.
+    """
+    keys = left << 32 | right
+    ordered = np.sort(keys)
+    if (ordered[1:] == ordered[:-1]).any():
+        order = np.argsort(keys, kind="stable")
+        i = order[np.flatnonzero(np.diff(keys[order]) == 0)].min()
+        raise ModelFormatError(f"merges: the pair {quoted(pairs_of_names[int(i)])} is there twice")
+    is_only = np.bincount(made)[made] == 1
+    if is_only.all():
+        return np.arange(made.size)
+    several = np.flatnonzero(~is_only)
+    rank = np.full(int(made.max()) + 1, -1)
+    rank[made[several[::-1]]] = several[::-1]  # the first of each token, which is written last
+    first = np.sort(rank[rank >= 0])
+    last = alone.last(first)
+    return np.sort(np.concatenate([np.flatnonzero(is_only), np.where(last < 0, first, last)]))
+
+
+# ---------------------------------------------------------------------------------------------------- tables
+
+
 def from_names(
     vocab: dict[str, int], merges: Pairs | NamePairs, kind: str, special: dict[str, int], known: dict[str, int],
     pattern: str | None, whole: bool = False, all_letters: bool = False, loose: bool = False, cut_runs: bool = False,
@@ -110,18 +349,13 @@ def from_names(
 
     Tokens that are neither symbols nor made by a pair, such as the special tokens of a `vocab.json`, become special tokens too.
     If several pairs make one token, only the one that can occur is kept (see `pairs_that_occur`). ModelFormatError for a pair
-    that is there twice or whose parts or result have no id, for a name that is not valid, or for too much work.
+    that occurs twice or whose parts or result have no id, for a name that is not valid, or for too much work.
 
-    A special token or known word of one character is a symbol too where a pair needs it, or with `all_letters`.
-
-    `loose`, as Hugging Face reads its files: a special token or a known word may be a token of the vocabulary too, names may have
-    characters of no byte, pairs may be there twice, of which the last counts, or have a part that nothing makes: no text has it.
-
-    `whole` stays only if there is a token that merging does not make.
-
-    With `cut_runs` the caller cuts text within the `runs` of the table, behind every so many of a character, if there are any.
-
-    A name is looked up once; the rest is arithmetic on ids of `vocab`.
+    A special token or known word of one character is a symbol too where a pair needs it, or with `all_letters`. `loose`, as
+    Hugging Face reads its files: a special token or a known word may be a token of the vocabulary too, names may have characters
+    of no byte, pairs may occur twice, of which the last counts, or have a part that nothing makes: no text has it. `whole` stays
+    only if there is a token that merging does not make. With `cut_runs` the caller cuts text within the `runs` of the table,
+    after every so many of a character.
 
     >>> from_names({"a": 0, "b": 1, "ab": 2, "<s>": 3}, (["a"], ["b"]), "str", {}, {}, None)[1:6]
     ([97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]), {'<s>': 3}, {})
@@ -147,10 +381,10 @@ def from_names(
     token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
     one_by_one, runs = False, dict[int, int]()
     if (pairs.max(axis=1, initial=-1) >= len(symbols) + np.arange(len(pairs))).any() and pairs.min(initial=0) >= 0:
-        found = _in_order_of_creation(alone, chosen, pairs, len(symbols), cut_runs)
-        one_by_one, runs = found.one_by_one, {values[symbol]: n for symbol, n in found.longest.items()}
-        left[chosen], right[chosen] = token_ids[found.pairs].T
-        chosen = chosen[found.order]
+        order, pairs, one_by_one, longest = _in_order_of_creation(alone, chosen, pairs, len(symbols), cut_runs)
+        runs = {values[symbol]: n for symbol, n in longest.items()}
+        left[chosen], right[chosen] = token_ids[pairs].T
+        chosen = chosen[order]
         token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
     if whole and chosen.size:
         whole = bool((alone.last(chosen) < 0).any())
@@ -164,7 +398,9 @@ def from_names(
     others = np.flatnonzero(number[ids] < 0)
     rest = {names[i]: int(ids[i]) for i in others[np.argsort(ids[others])].tolist() if names[i] not in added}
     if kind == "bytes":  # their names are written in the characters of bytes too, if that is possible
-        rest = {word: i for token, i in rest.items() if (word := _as_text(named_bytes(token))) not in added}
+        of_bytes = ((named_bytes(token), i) for token, i in rest.items())
+        texts = ((data.decode() if data.isascii() else data, i) for data, i in of_bytes)
+        rest = {word: i for word, i in texts if word not in added}
     return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole, one_by_one, shared=loose, runs=runs)
 
 
@@ -178,22 +414,14 @@ def _numbered(
     return token_ids, number[np.stack([left[chosen], right[chosen]], axis=1)], number
 
 
-class _Ordered(NamedTuple):
-    """An order of pairs that encodes as they do by rank: `order` int64[m], `pairs` int64[m, 2], in the order given.
+def _in_order_of_creation(
+    alone: MergedAlone, chosen: np.ndarray, pairs: np.ndarray, n_symbols: int, cut_runs: bool
+) -> tuple[np.ndarray, np.ndarray, bool, dict[int, int]]:
+    """Order of `chosen` pairs that encodes as they do by rank; those of a run may become others, with `cut_runs`.
 
-    `one_by_one`: they have to be merged one by one. `longest`: of which symbols text must be cut behind every so many.
-    """
-
-    order: np.ndarray
-    pairs: np.ndarray
-    one_by_one: bool
-    longest: dict[int, int]
-
-
-def _in_order_of_creation(alone: MergedAlone, chosen: np.ndarray, pairs: np.ndarray, n_symbols: int, cut_runs: bool) -> _Ordered:
-    """The order of `chosen` pairs; those that make a token of a run may become others, with `cut_runs`.
-
-    Pairs that never occur in any text, since the token that they make is not what its own symbols become, come last.
+    The result is int64[m] their order, int64[m, 2] the pairs in the order given, whether they have to be merged one by one, and
+    the symbols after every so many of which text must be cut. Pairs that never occur, since their token is not what its own
+    symbols become, come last.
     """
     occurs = alone.last(chosen) >= 0
     never = np.flatnonzero(~occurs)
@@ -204,16 +432,19 @@ def _in_order_of_creation(alone: MergedAlone, chosen: np.ndarray, pairs: np.ndar
     inner = number[pairs[occurs]]
     order = creation_order(inner, n_symbols)
     if order is not None:
-        return _Ordered(np.concatenate([there[order], never]), pairs, False, {})
-    runs = run_order(inner, n_symbols) if cut_runs else None
-    if runs is not None and not alone.hold_longer_runs(chosen, runs.longest):
-        order = creation_order(runs.pairs, n_symbols)
-        if order is not None:
-            outer = np.concatenate([np.arange(n_symbols), n_symbols + there[runs.order]])
-            new = pairs.copy()
-            new[there[runs.order]] = outer[runs.pairs]
-            return _Ordered(np.concatenate([there[runs.order][order], never]), new, False, runs.longest)
-    return _Ordered(np.concatenate([there, never]), pairs, True, {})
+        return np.concatenate([there[order], never]), pairs, False, {}
+    if cut_runs and (found := run_order(inner, n_symbols)) is not None:
+        new, by_run, longest = found
+        too_long = [alone.letters[symbol][1] * (n + 1) for symbol, n in longest.items()]
+        long = chosen[alone.lengths[chosen] > min(longest.values())]
+        tokens = ["".join(alone.pairs[i]) for i in long.tolist()]
+        held = any(run in token for run in too_long for token in tokens)
+        if not held and (order := creation_order(new, n_symbols)) is not None:
+            outer = np.concatenate([np.arange(n_symbols), n_symbols + there[by_run]])
+            changed = pairs.copy()
+            changed[there[by_run]] = outer[new]
+            return np.concatenate([there[by_run][order], never]), changed, False, longest
+    return np.concatenate([there, never]), pairs, True, {}
 
 
 def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list[str], list[int]]:
@@ -231,11 +462,6 @@ def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list
     if sorted(i for i in indices if i is not None) != values:
         raise ModelFormatError("vocab: the characters are not those of an alphabet of integers")
     return [symbol_character(i) for i in values], values
-
-
-def _as_text(data: bytes) -> str | bytes:
-    """Bytes as `str` if they are ASCII."""
-    return data.decode() if data.isascii() else data
 
 
 def names(alphabet: Alphabet, vocabulary: Vocabulary) -> list[str]:

@@ -1,8 +1,8 @@
 """Messages of protobuf: as much of the format as models of sentencepiece need, read as arrays and written.
 
 The package protobuf makes an object of every message, a quarter of a million for a large vocabulary, and nests as deeply as a
-file asks for. Here a kernel lists the fields of all messages of one level (kernels/wire_fields.py draws them); what their numbers
-mean is left to the caller. Of a field that is there several times the last counts, as protobuf has it.
+file asks for. Here a kernel lists the fields of all messages of one level (kernels/wire_fields.py draws them); the caller knows
+what their numbers mean. Of a field that occurs several times the last counts, as protobuf has it.
 """
 
 from __future__ import annotations
@@ -15,41 +15,38 @@ import numpy as np
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.kernels.wire_fields import BYTES, FIELD, FIXED32, TOO_MANY, VARINT, wire_fields
 
-__all__ = ["Fields", "Messages", "field"]
-
 
 class Messages(NamedTuple):
-    """Messages of one level: the bytes of message i are ``data[begins[i]:ends[i]]``, uint8 and int64[m]."""
+    """Messages of one level: the bytes of message i are ``data[begins[i]:ends[i]]``; and their fields, in order."""
 
-    data: np.ndarray
-    begins: np.ndarray
-    ends: np.ndarray
+    data: np.ndarray  # uint8
+    begins: np.ndarray  # int64[m]
+    ends: np.ndarray  # int64[m]
+    listed: np.ndarray  # FIELD[n]
 
     @classmethod
-    def of(cls, data: bytes) -> Messages:
-        """The one message that `data` is."""
-        return cls(np.frombuffer(bytearray(data), np.uint8), np.array([0]), np.array([len(data)]))
+    def of(cls, data: bytes, most: int) -> Messages:
+        """The one message of `data`. ModelFormatError for bytes that are no fields, and for more than `most` fields."""
+        return cls._listed(np.frombuffer(bytearray(data), np.uint8), np.array([0]), np.array([len(data)]), most)
 
-    def fields(self, most: int) -> Fields:
-        """Their fields. ModelFormatError for bytes that are none, and for more than `most` fields."""
-        room = min(most, int((self.ends - self.begins).sum()) // 2 + 1)  # memory that is not written to costs nothing
+    @classmethod
+    def _listed(cls, data: np.ndarray, begins: np.ndarray, ends: np.ndarray, most: int) -> Messages:
+        room = min(most, int((ends - begins).sum()) // 2 + 1)  # memory that is not written to costs nothing
         found = np.empty(room, FIELD)
-        n = int(wire_fields(*self, found))
+        n = int(wire_fields(data, begins, ends, found))
         if n == TOO_MANY:
             raise ModelFormatError(f"more than {most} fields in a message of protobuf")
         if n < 0:
             raise ModelFormatError(f"not a message of protobuf: byte {-2 - n}")
-        return Fields(self, found[:n])
+        return cls(data, begins, ends, found[:n])
 
-
-class Fields(NamedTuple):
-    """The fields of messages, FIELD[n], in the order of the bytes."""
-
-    messages: Messages
-    listed: np.ndarray
+    def inside(self, number: int, most: int) -> Messages:
+        """The messages in the fields of a number; errors as of `of`."""
+        found = self._of(number, BYTES)
+        return self._listed(self.data, found["value"].copy(), found["end"].copy(), most)
 
     def _of(self, number: int, wire_type: int) -> np.ndarray:
-        """The fields of a number, FIELD[k]; of another wire type than that of the number they are unknown, and no error."""
+        """The fields of a number, FIELD[k]; fields of another wire type are unknown, and no error."""
         listed = self.listed
         found: np.ndarray = listed[(listed["number"] == number) & (listed["type"] == wire_type)]
         return found
@@ -60,36 +57,31 @@ class Fields(NamedTuple):
         last = np.flatnonzero(np.diff(found["message"], append=-1))
         return found[last], found["message"][last]
 
-    def inside(self, number: int) -> Messages:
-        """The messages that the fields of a number hold."""
-        found = self._of(number, BYTES)
-        return self.messages._replace(begins=found["value"].copy(), ends=found["end"].copy())
-
     def strings(self, number: int) -> list[bytes]:
         """The bytes of all fields of a number."""
-        data = self.messages.data
+        data = self.data
         return [data[begin:end].tobytes() for begin, end in self._of(number, BYTES)[["value", "end"]].tolist()]
 
     def texts(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """The bytes of a field of every message: uint8 one behind the other, and lengths int64[m], 0 where it is not there."""
+        """Bytes of a field of every message as one text, uint8, and lengths int64[m], 0 where it is absent."""
         found, which = self._last(number, BYTES)
-        lengths = np.zeros(self.messages.begins.size, np.int64)
+        lengths = np.zeros(self.begins.size, np.int64)
         lengths[which] = sizes = found["end"] - found["value"]
         shift = np.repeat(found["value"] - (np.cumsum(sizes) - sizes), sizes)
-        return self.messages.data[shift + np.arange(shift.size)], lengths
+        return self.data[shift + np.arange(shift.size)], lengths
 
     def integers(self, number: int, default: int) -> np.ndarray:
         """A varint of every message, int64[m]."""
         found, which = self._last(number, VARINT)
-        values = np.full(self.messages.begins.size, default)
+        values = np.full(self.begins.size, default)
         values[which] = found["value"]
         return values
 
     def floats(self, number: int, default: float) -> np.ndarray:
         """A float of every message, float32[m]."""
         found, which = self._last(number, FIXED32)
-        values = np.full(self.messages.begins.size, default, np.float32)
-        values[which] = self.messages.data[found["value"][:, None] + np.arange(4)].copy().view("<f4")[:, 0]
+        values = np.full(self.begins.size, default, np.float32)
+        values[which] = self.data[found["value"][:, None] + np.arange(4)].copy().view("<f4")[:, 0]
         return values
 
 

@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError, listed, quoted
 from ubpe_numba.formats import (
-    clip_merges,
     imports,
-    javascript_ranks,
     model_file,
-    name_pairs,
-    published_ranks,
+    pair_table,
     published_ubpe,
-    vocab_txt,
+    tiktoken,
+    vocab_merges,
+    wordpiece,
 )
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.files import BYTE_ORDER_MARK, is_object, naming, open_regular
@@ -94,10 +93,10 @@ class Source:
     def document(self) -> dict[str, Any]:
         """The object that a file of JSON, or a module with ranks, is; else an empty one. ModelFormatError if it is none."""
         if self._document is None:
-            if javascript_ranks.is_module(self.head):
-                self._document = model_file.parse_json(javascript_ranks.object_of(self.data))
+            if (module := tiktoken.javascript_object(self.head, lambda: self.data)) is not None:
+                self._document = model_file.parse_json(module)
             else:
-                self._document = name_pairs.parse(self.data.removeprefix(BYTE_ORDER_MARK)) if self.is_object else {}
+                self._document = pair_table.parse(self.data.removeprefix(BYTE_ORDER_MARK)) if self.is_object else {}
         return self._document  # type: ignore[no-any-return]
 
     def beside(self, names: Iterable[str]) -> str | None:
@@ -246,7 +245,7 @@ def _huggingface(source: Source, given: Given) -> Found:
 
 
 def _clip(source: Source, given: Given) -> Found:
-    return _by_pairs(given, imports.from_huggingface(clip_merges.document(source.data), None, None, source.n_bytes))
+    return _by_pairs(given, imports.from_huggingface(vocab_merges.clip_document(source.data), None, None, source.n_bytes))
 
 
 def _tekken(source: Source, given: Given) -> Found:
@@ -261,15 +260,15 @@ def _is_ranks(source: Source) -> bool:
 def _ranks(source: Source, given: Given) -> Found:
     pattern, special = given.pretokenizer, given.special_tokens
     if isinstance(pattern, str) and pattern == AUTO:
-        published = published_ranks.rest_of(source.data)
+        published = tiktoken.published(source.data)
         if published is None:
             raise ValueError(f"pretokenizer: {source.path} has ranks only: say by which pattern text is cut, or None")
-        pattern, special = published.pattern, published.special if special is None else special
+        pattern, special = published[0], published[1] if special is None else special
     return _by_pairs(given, imports.from_tiktoken(source.data, pattern, special))
 
 
 def _javascript(source: Source, given: Given) -> Found:
-    data, pattern, special = javascript_ranks.read(source.document)
+    data, pattern, special = tiktoken.read_javascript(source.document)
     return _by_pairs(given, imports.from_tiktoken(data, pattern, special))
 
 
@@ -328,18 +327,18 @@ def _is_pieces(source: Source) -> bool:
 
 
 def _pieces(source: Source, given: Given) -> Found:
-    return _by_words(given, Words(vocab_txt.parse(source.data)))
+    return _by_words(given, Words(wordpiece.parse_vocab_txt(source.data)))
 
 
 FORMATS = (
     Format("a model of this library as npz", _begins(b"PK\x03\x04"), _own_npz),
     Format("a file of gguf", _begins(b"GGUF"), _gguf),
-    Format("CLIP's file of merges", lambda source: clip_merges.is_it(source.head), _clip),
+    Format("CLIP's file of merges", lambda source: vocab_merges.is_clip(source.head), _clip),
     Format("a model of this library as JSON", _has("format", "tokenizer"), _own_json),
     Format("a tokenizer.json of Hugging Face", _is_huggingface, _huggingface, ("kind",)),
     Format("a tekken.json of Mistral", _has("config", "vocab"), _tekken),
     Format("a dump of ubpe", _has("n_tokens", "alphabet", "mapper", "weights"), _published, ("kind",)),
-    Format("ranks of a package of npm", _has(*javascript_ranks.FIELDS), _javascript),
+    Format("ranks of a package of npm", _has(*tiktoken.JAVASCRIPT_FIELDS), _javascript),
     Format("vocab.json with merges.txt", _is_pair, _pair, ("kind", "pretokenizer", "special_tokens")),
     Format("a file of ranks as tiktoken's", _is_ranks, _ranks, ("pretokenizer", "special_tokens")),
     Format("a model of sentencepiece", _is_sentencepiece, _sentencepiece),

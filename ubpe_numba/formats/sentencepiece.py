@@ -3,11 +3,23 @@
 A file is a message of protobuf (protobuf.py):
 
     1  pieces: 1 text, 2 score (float), 3 type (1 normal, 2 unknown, 3 control, 4 defined by the user, 5 unused, 6 byte)
-    2  how it was trained: 3 kind (1 unigram, 2 BPE, 3 words, 4 characters), 24 spaces as suffixes, 35 byte fallback, 44 what the
-       unknown decodes to
-    3  what is done to a text before: 1 a name, 2 a map of characters, 3 a space in front, 4 no superfluous spaces, 5 spaces as ▁
+    2  training: 3 kind (1 unigram, 2 BPE, 3 words, 4 characters), 24 spaces as suffixes, 35 byte fallback, 44 the text of the
+       unknown when decoded
+    3  normalization: 1 a name, 2 a map of characters, 3 a space in front, 4 no superfluous spaces, 5 spaces as ▁
 
-The id of a piece is its number. sentencepiece_model.py makes a model of the pieces.
+The id of a piece is its number. Symbols of the model are characters, and placeholders of private use for bytes, the unknown and
+words of the user (text/private_use.py).
+
+*Unigram*: the score of a piece is its weight. A character that is no piece weighs 10 less than the least normal piece; a piece of
+the user, n bytes long, (n - 1) / 10, so that it wins against any others. *BPE*: two neighbours merge if they join to a normal
+piece, of the highest score first, of equal scores the leftmost. So the pair of a piece is the last merge when it is encoded by
+itself (kernels/last_merges.py), and its rank is that of its score::
+
+    pieces   a -1   b -2   ab -3   bab -4   bb -5   abb -6
+    pairs    ab = (a, b)   bab = (b, ab)   bb = (b, b)   abb: a b b becomes ab b, which is (ab, b)
+
+No order of ranks says in general that the leftmost of equal scores merges first. In all models known such pieces are of one
+character, ▁, and `runs_in_order` finds an order for them. Others are allowed where it makes no difference (`_check_ties`).
 """
 
 from __future__ import annotations
@@ -20,21 +32,34 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
+from ubpe_numba.formats.kernels.last_merges import pairs_of_pieces
+from ubpe_numba.formats.pair_table import WORK
 from ubpe_numba.formats.protobuf import Messages, field
 from ubpe_numba.runtime.arrays import offsets_of, places_of
-from ubpe_numba.text.private_use import BYTE_NAMES, BYTES, UNKNOWN, WORDS, byte_name
+from ubpe_numba.runtime.tables.trie import trie_of
+from ubpe_numba.text.normalizer import Normalizer
+from ubpe_numba.text.private_use import BYTE_NAMES, BYTES, UNKNOWN, WORDS, byte_name, needed_of
+from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.unknown import Unknown
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 NORMAL, UNKNOWN_PIECE, CONTROL, USER, UNUSED, BYTE = 1, 2, 3, 4, 5, 6  # types of pieces
 UNIGRAM, BPE, WORDS_ONLY, CHARACTERS = 1, 2, 3, 4  # kinds of models
 _MOST = 1 << 20  # pieces
 _MOST_FIELDS = 1 << 16  # of other messages
-_LONGEST = 8000  # bytes of a piece, as sentencepiece has it
-SURFACE = " \u2047 "  # what the unknown decodes to unless a file says something else
+_LONGEST = 8000  # bytes of a piece, as in sentencepiece
+SURFACE = " \u2047 "  # text of the unknown, unless a file says another
+_PENALTY = np.float32(10.0)  # of the unknown
+_MOST_WEIGHT = 1e6
+_LONGEST_RUN, _MOST_RUNS = 32, 2  # characters, and scores that several such pieces have: trying an order takes 50 ms
+_NO_RANK = 1 << 30
 
 
 class Pieces(NamedTuple):
-    """What a file says, as arrays over its pieces."""
+    """The pieces and options of a file, as arrays over its pieces."""
 
     kind: int
     points: np.ndarray  # uint32: the characters of all pieces
@@ -42,7 +67,7 @@ class Pieces(NamedTuple):
     scores: np.ndarray  # float32
     types: np.ndarray  # int64
     by_bytes: bool  # whether an unknown character becomes bytes
-    surface: str  # what the unknown decodes to
+    surface: str  # text of the unknown
     text: dict[str, Any]  # the step that changes a text, for a Normalizer
 
     @property
@@ -58,9 +83,9 @@ class Pieces(NamedTuple):
 
 def read(data: bytes) -> Pieces:
     """Read the content of a file; ModelFormatError says what is not valid in it. The parts fit together then."""
-    top = Messages.of(data).fields(_MOST)
-    trainer, spec = (top.inside(number).fields(_MOST_FIELDS) for number in (2, 3))
-    fields = top.inside(1).fields(4 * _MOST)
+    top = Messages.of(data, _MOST)
+    trainer, spec = (top.inside(number, _MOST_FIELDS) for number in (2, 3))
+    fields = top.inside(1, 4 * _MOST)
     text, sizes = fields.texts(1)
     scores, types = fields.floats(2, 0.0), fields.integers(3, NORMAL)
     if not sizes.size:
@@ -103,7 +128,7 @@ def read(data: bytes) -> Pieces:
 
 
 def _last(values: Any, default: Any) -> Any:
-    """The last of several values, as for messages that are there several times."""
+    """The last of several values, as for messages that occur several times."""
     return values[-1] if len(values) else default
 
 
@@ -124,14 +149,230 @@ def check(pieces: Pieces) -> None:
         raise ModelFormatError("byte_fallback: expected the 256 pieces of bytes with it, and none without")
 
 
+# ---------------------------------------------------------------------------------------------------- the model
+
+
+def model_of(pieces: Pieces) -> Model:
+    """The model of the pieces of a file; ModelFormatError if it cannot be encoded exactly."""
+    try:
+        return _unigram(pieces) if pieces.kind == UNIGRAM else _bpe(pieces)
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(str(error)) from error
+
+
+def _symbols(pieces: Pieces, used: np.ndarray, words: np.ndarray) -> tuple[Alphabet, np.ndarray]:
+    """The alphabet of the pieces `used`, int64 indices: characters, bytes, the unknown, and `words` of the user; and their ids.
+
+    The ids are int64 of all symbols, -1 for a character that is no piece.
+    """
+    characters = np.unique(pieces.points_of(used))
+    if (point := needed_of(characters, words.size, pieces.by_bytes)) >= 0:
+        raise ModelFormatError(f"the character U+{point:04X} of a piece is needed to stand for something else")
+    ids = np.full(characters.size, -1)
+    single = used[pieces.lengths[used] == 1]
+    ids[np.searchsorted(characters, pieces.points_of(single))] = single
+    names = pieces.names
+    byte_ids = {names[i]: i for i in np.flatnonzero(pieces.types == BYTE).tolist()}
+    unknown = np.flatnonzero(pieces.types == UNKNOWN_PIECE)
+    points = [
+        characters,
+        np.arange(BYTES, BYTES + len(byte_ids)),
+        np.full(unknown.size, UNKNOWN),
+        np.arange(WORDS, WORDS + words.size),
+    ]
+    ids = np.concatenate([ids, [byte_ids[name] for name in BYTE_NAMES if name in byte_ids], unknown, words]).astype(np.int64)
+    return Alphabet.from_symbols(np.concatenate(points).astype(np.int64), "str"), ids
+
+
+def _segmenter(pieces: Pieces, alphabet: Alphabet, token_ids: np.ndarray, size: int, by_rank: bool) -> Segmenter:
+    """Steps before a text is encoded: sentencepiece's, and placeholders; those of words of the user are symbols if `by_rank`."""
+    names, types = pieces.names, pieces.types
+    words = [names[i] for i in np.flatnonzero(types == USER).tolist()]
+    n_others = int(np.isin(types, (BYTE, UNKNOWN_PIECE)).sum()) + len(words) * by_rank
+    characters = alphabet.symbols[: alphabet.size - n_others].astype(np.uint32).tobytes().decode("utf-32-le")
+    steps = [
+        {**pieces.text, "words": words},
+        {"type": "StandIns", "alphabet": characters, "words": words if by_rank else [], "by_bytes": pieces.by_bytes,
+         "fused": by_rank, "unknown": pieces.surface},
+    ]  # fmt: skip
+    special = {names[i]: i for i in np.flatnonzero(types == CONTROL).tolist()}
+    unknown = np.flatnonzero(types == UNKNOWN_PIECE)
+    made = Segmenter(
+        special=SpecialTokens.from_user(special, None, "str", size),
+        normalizer=Normalizer(steps),
+        unknown=Unknown(None, int(unknown[0]), True) if unknown.size else None,
+    )
+    return made.numbered(token_ids, size)
+
+
+def _unigram(pieces: Pieces) -> Model:
+    """A model whose weights are the scores."""
+    types = pieces.types
+    used = np.flatnonzero(np.isin(types, (NORMAL, USER)))
+    alphabet, ids = _symbols(pieces, used, np.zeros(0, np.int64))
+    normal = pieces.scores[types == NORMAL]
+    least = np.float64((normal.min() if normal.size else np.float32(np.finfo(np.float32).max)) - _PENALTY)
+    points = pieces.points
+    widths = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+    sizes = np.add.reduceat(widths, offsets_of(pieces.lengths)[:-1])  # in bytes
+    scores = np.where(types == USER, (0.1 * (sizes - 1)).astype(np.float32), pieces.scores).astype(np.float64)
+    multiple = used[pieces.lengths[used] > 1]
+    weights = np.where(ids >= 0, scores[ids], least)
+    points = alphabet.symbols
+    weights[points == UNKNOWN] = least
+    if pieces.by_bytes:
+        weights[(points >= BYTES) & (points < UNKNOWN)] = least  # of the first byte of a character, and of the others nothing
+        weights[(points >= BYTES + 0x80) & (points < BYTES + 0xC0)] = 0.0
+    unknown = np.flatnonzero(types == UNKNOWN_PIECE)
+    if (ids < 0).any():
+        if pieces.by_bytes:
+            character = chr(points[int(np.argmax(ids < 0))])
+            raise ModelFormatError(f"byte_fallback: the character {quoted(character)} is in pieces, but is none itself")
+        ids[ids < 0] = unknown[0]
+    flat = alphabet.lookup(pieces.points_of(multiple))
+    vocabulary = Vocabulary.from_sequences(
+        alphabet.size, flat, pieces.lengths[multiple],
+        log_probabilities=np.clip(np.concatenate([weights, scores[multiple]]), -_MOST_WEIGHT, _MOST_WEIGHT),
+    )  # fmt: skip
+    size = len(vocabulary)
+    segmenter = _segmenter(pieces, alphabet, np.concatenate([ids, multiple]), size, by_rank=False)
+    return Model(alphabet, vocabulary, segmenter)
+
+
+def _bpe(pieces: Pieces) -> Model:
+    """A model of pairs by rank."""
+    types = pieces.types
+    used = np.flatnonzero((types == NORMAL) | ((types == UNUSED) & (pieces.lengths > 1)))
+    if pieces.kind == CHARACTERS:
+        used = used[pieces.lengths[used] == 1]
+    alphabet, ids = _symbols(pieces, used, np.flatnonzero(types == USER))
+    if (ids < 0).any():
+        character = chr(alphabet.symbols[int(np.argmax(ids < 0))])
+        raise ModelFormatError(f"the character {quoted(character)} is in pieces, but is none itself")
+    by_rank, pairs = pairs_by_rank(pieces, used, alphabet)
+    vocabulary = Vocabulary.from_merges(alphabet.size, pairs)
+    segmenter = _segmenter(pieces, alphabet, np.concatenate([ids, by_rank]), len(vocabulary), by_rank=True)
+    return Model(alphabet, vocabulary, segmenter._replace(one_by_one=not vocabulary.in_order_of_creation))
+
+
+def pairs_by_rank(pieces: Pieces, used: np.ndarray, alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:
+    """The pieces that merging makes, by rank, int64[m], and the two tokens of each, int32[m, 2].
+
+    `used` are pieces, int64 indices, whose characters are in the alphabet. ModelFormatError for too much work, and for
+    ties that the order of ranks cannot say.
+    """
+    by_rank = used[pieces.lengths[used] > 1]
+    by_rank = by_rank[np.argsort(-pieces.scores[by_rank], kind="stable")]
+    by_rank, tied = runs_in_order(pieces, by_rank)
+    n, lengths = alphabet.size, pieces.lengths[by_rank]
+    if float((lengths.astype(np.float64) ** 2).sum()) > WORK:
+        raise ModelFormatError("pieces are too long to find out what they are made of")
+    arena = np.concatenate([np.arange(n, dtype=np.int32), alphabet.lookup(pieces.points_of(by_rank))])
+    sizes = np.concatenate([np.ones(n, np.int64), lengths])
+    pairs = np.empty((by_rank.size, 2), np.int32)
+    ends, ranks, parts = np.empty((3, int(sizes.max())), np.int32)
+    nodes = np.empty(ends.size, np.int64)
+    pairs_of_pieces(arena, offsets_of(sizes), n, trie_of(n, arena, sizes), ends, ranks, parts, nodes, pairs)
+    kept = pairs[:, 0] >= 0  # the others, which their own symbols are not merged to, are in no text
+    kept &= ~_taken_apart(pieces, by_rank, pairs, kept, n)
+    number = np.concatenate([np.arange(n), n + np.cumsum(kept) - 1]).astype(np.int32)
+    by_rank, pairs, tied = by_rank[kept], number[pairs[kept]], tied[kept]
+    _check_ties(pieces, by_rank, pairs, tied)
+    return by_rank, pairs
+
+
+def _taken_apart(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, made: np.ndarray, n: int) -> np.ndarray:
+    """Mask of the unused pieces, bool[m]: after all merges sentencepiece takes them apart again into their parts.
+
+    `made` bool[m]: pieces that merges make, of n symbols. That is as if they were absent, unless a used piece of lower rank
+    takes one of them, or one of its parts together with a neighbour: then ModelFormatError.
+    """
+    unused = made & (pieces.types[by_rank] == UNUSED)
+    last = np.full(n + by_rank.size, -1, np.int64)  # the lowest rank of a used piece that begins with a token; and ends with one
+    for side in (0, 1):
+        last[:] = -1
+        places = np.flatnonzero(made & ~unused)
+        last[pairs[places, side]] = places
+        at = np.flatnonzero(unused)
+        bad = (last[pairs[at, 1 - side]] > at) | (last[n + at] >= 0)
+        if bad.any():
+            i = int(by_rank[at[np.argmax(bad)]])
+            raise ModelFormatError(
+                f"piece {i}: {quoted(pieces.names[i])} is unused, so it is taken apart again, which other pieces depend on; "
+                "that is not supported: leave it out of the file, or make it a normal piece, if its ids may differ"
+            )
+    return np.asarray(unused)
+
+
+def runs_in_order(pieces: Pieces, by_rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pieces of equal score that are one character several times, in an order that merges them as from the left.
+
+    From the left a run of characters becomes pieces of the largest length, mostly 16, and what is left. By rank: powers of two
+    first, which leaves the rest as ever smaller powers; then these join from the left, if pieces that end with the larger one
+    come first: 12 = 8 + 4, then 14 = 12 + 2, 10 and 6, then 15 = 14 + 1, 13, 11, 9, 7, 5 and 3. The order is tried on
+    all lengths. Returns all pieces, int64, and a mask: pieces of a score that others have too, which are not put in order here.
+    """
+    scores = pieces.scores[by_rank]
+    points, starts = pieces.points_of(by_rank), offsets_of(pieces.lengths[by_rank])
+    new = np.concatenate([[True], scores[1:] != scores[:-1], [True]])
+    out, tied, left = by_rank.copy(), ~(new[:-1] & new[1:]), _MOST_RUNS
+    for begin, end in pairwise(np.flatnonzero(new).tolist()):
+        chosen = by_rank[begin:end]
+        lengths = pieces.lengths[chosen]
+        if chosen.size < 2 or lengths.max() > _LONGEST_RUN or np.ptp(points[starts[begin] : starts[end]]) or not left:
+            continue
+        left -= 1
+        low = lengths & -lengths
+        power = low == lengths
+        order = np.lexsort([np.where(power, lengths, -lengths), np.where(power, 0, -low), ~power])
+        by_order = {length: rank for rank, length in enumerate(lengths[order].tolist())}
+        from_left = dict.fromkeys(by_order, 0)
+        if all(parts_of_run(n, by_order) == parts_of_run(n, from_left) for n in range(3 * int(lengths.max()))):
+            out[begin:end], tied[begin:end] = chosen[order], False
+    return out, tied
+
+
+def parts_of_run(n: int, ranks: dict[int, int]) -> list[int]:
+    """Lengths of the parts that a run of n characters is merged to, by the ranks of lengths, of equal ones from the left.
+
+    >>> parts_of_run(7, {2: 0, 4: 1, 3: 2}), parts_of_run(7, {2: 0, 4: 0, 3: 0})
+    ([4, 3], [4, 3])
+    """
+    parts = [1] * n
+    while len(parts) > 1:
+        rank, at = min((ranks.get(a + b, _NO_RANK), i) for i, (a, b) in enumerate(pairwise(parts)))
+        if rank == _NO_RANK:
+            break
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+    return parts
+
+
+def _check_ties(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, tied: np.ndarray) -> None:
+    """ModelFormatError if the order of pieces of equal score matters: one ends with a token that one of lower rank begins with.
+
+    Of two that overlap sentencepiece merges the left one first. `tied` bool[m]: whether the score is that of another piece too.
+    """
+    places = np.flatnonzero(tied)
+    scores = pieces.scores[by_rank[places]]
+    for chosen in np.split(places, np.flatnonzero(np.diff(scores)) + 1):
+        first = dict(zip(pairs[chosen, 0].tolist()[::-1], chosen.tolist()[::-1], strict=True))
+        for i, right in zip(chosen.tolist(), pairs[chosen, 1].tolist(), strict=True):
+            if first.get(right, i) < i:
+                names = pieces.names
+                a, b = names[by_rank[i]], names[by_rank[first[right]]]
+                raise ModelFormatError(
+                    f"the pieces {quoted(a)} and {quoted(b)} have the same score, and which is merged first depends on where"
+                )
+
+
 # ---------------------------------------------------------------------------------------------------- writing
 
 
 def write(model: Model, unigram: bool) -> bytes:
     """The content of a file for a model of characters, by its scores if `unigram`, else by the ranks of its merges.
 
-    Ids that nothing has become control pieces, special tokens too; without an unknown piece one is added as the last. ValueError
-    for what sentencepiece has no place for, naming it. That it encodes alike is for the caller to check.
+    Unused ids become control pieces, special tokens too; without an unknown piece one is added as the last. ValueError names what
+    sentencepiece cannot say. The caller checks that the file encodes alike.
     """
     step, stand_ins = _steps(model)
     alphabet, vocabulary, segmenter = model
@@ -187,17 +428,14 @@ def _row(piece: tuple[str, float, int]) -> bytes:
     return field(1, field(1, data) + field(2, score) + field(3, type_))
 
 
-_PLAIN_TEXT = {  # what a model that changes nothing says
+_PLAIN_TEXT = {  # the step of a model that changes nothing
     "precompiled_charsmap": "", "add_dummy_prefix": False, "treat_whitespace_as_suffix": False,
     "remove_extra_whitespaces": False, "escape_whitespaces": False, "words": [],
 }  # fmt: skip
 
 
 def _steps(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The step of sentencepiece and that of characters that stand for others; the latter is empty for a model that has none.
-
-    ValueError for a model that sentencepiece has no place for.
-    """
+    """The step of sentencepiece and the step of placeholders, empty for a model without; ValueError for any other step."""
     alphabet, _, segmenter = model
     if alphabet.kind != "str":
         raise ValueError(f"alphabet: models of sentencepiece are of characters, not of {alphabet.kind}")

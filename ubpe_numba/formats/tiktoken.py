@@ -1,10 +1,13 @@
-"""`.tiktoken` files: a line for each token, its bytes in base64 and its rank, which is its id.
+r"""Ranks: `.tiktoken` files, Mistral's `tekken.json`, packages of npm, and what belongs to published files of ranks.
 
-The files hold no pairs: a segment that is a token becomes that; in others tiktoken merges two neighbours if the bytes of both are
-a token, that of the lowest rank first. The pair of a token is the last one merged when it is encoded by itself
-(kernels/pairs_of_ranks.py): what is merged inside a stretch of text, as long as no merge crosses its ends, is the same as in the
-stretch by itself, so that a token is made of its pair wherever it is made. A token that does not become itself so is never made,
-but by whole segments.
+A `.tiktoken` file has a line for each token, its bytes in base64 and its rank, which is its id::
+
+    YQ== 0
+    YWI= 1        b"a" has the rank 0, b"ab" 1
+
+There are no pairs: a segment that is a token becomes that; in others tiktoken merges two neighbours if the bytes of both are a
+token, of the lowest rank first. The pair of a token is the last one merged when it is encoded by itself (kernels/last_merges.py).
+A token that does not become itself so is never made, but by whole segments.
 """
 
 from __future__ import annotations
@@ -12,24 +15,38 @@ from __future__ import annotations
 import base64
 import binascii
 import functools
+import hashlib
 import itertools
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats import base64_lines
-from ubpe_numba.formats.creation_order import creation_order
-from ubpe_numba.formats.kernels.pairs_of_ranks import pairs_of_ranks
-from ubpe_numba.formats.kernels.parts import NONE
-from ubpe_numba.formats.pair_table import Table
-from ubpe_numba.formats.pairs_that_occur import WORK
+from ubpe_numba.formats.kernels.byte_strings import NONE
+from ubpe_numba.formats.kernels.last_merges import pairs_of_ranks
+from ubpe_numba.formats.merge_order import creation_order
+from ubpe_numba.formats.pair_table import WORK, Table
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.schema import integers_of
 from ubpe_numba.text.patterns import COVERING, name_of, published_for_tiktoken
 
 EVERYTHING = "(?s:.+)"  # tiktoken always splits text; this pattern leaves it whole
+
+
+class Ranks(NamedTuple):
+    """The tokens of a file, in any order, and their ranks."""
+
+    values: np.ndarray  # uint8: the bytes of all tokens
+    lengths: np.ndarray  # int64[V], each at least 1
+    ranks: np.ndarray  # int64[V]
+
+
+def ranks_of(ranks: Mapping[bytes, int]) -> Ranks:
+    """Ranks of a mapping, without a token of no bytes; ModelFormatError for ranks that are no integers."""
+    lengths = np.fromiter(map(len, ranks), np.int64, len(ranks))
+    numbers = integers_of(list(ranks.values()), "ranks").astype(np.int64)
+    return Ranks(np.frombuffer(b"".join(ranks), np.uint8), lengths[lengths > 0], numbers[lengths > 0])
 
 
 def covering(pattern: str | None) -> str:
@@ -53,80 +70,18 @@ def uncovered(pattern: str) -> str | None:
     return None if pattern == EVERYTHING else inner if inner and covering(inner) == pattern else pattern
 
 
-class Ranks(NamedTuple):
-    """The tokens of a file, in any order, and their ranks."""
-
-    values: np.ndarray  # uint8: the bytes of all tokens
-    lengths: np.ndarray  # int64[V], each at least 1
-    ranks: np.ndarray  # int64[V]
-
-    @classmethod
-    def of(cls, ranks: Mapping[bytes, int]) -> Ranks:
-        """The same from a mapping, without a token of no bytes; ModelFormatError for ranks that are no integers."""
-        lengths = np.fromiter(map(len, ranks), np.int64, len(ranks))
-        numbers = integers_of(list(ranks.values()), "ranks").astype(np.int64)
-        return cls(np.frombuffer(b"".join(ranks), np.uint8), lengths[lengths > 0], numbers[lengths > 0])
-
-
-def read_file(data: bytes, special: dict[str, int], pattern: str | None) -> Table:
-    """The table of a file, as `read`; ModelFormatError names the first line that is not valid."""
-    if (found := base64_lines.read(data)) is not None:
-        try:
-            return read(Ranks(*found), special, pattern)
-        except ModelFormatError:
-            if not _is_any_twice(*found[:2]):  # which is to be said first
-                raise
-    return read(Ranks.of(_parse_lines(data)), special, pattern)
-
-
-def _is_any_twice(values: np.ndarray, lengths: np.ndarray) -> bool:
-    """Whether two tokens are equal."""
-    data, bounds = values.tobytes(), offsets_of(lengths).tolist()
-    return len({data[a:b] for a, b in itertools.pairwise(bounds)}) < lengths.size
-
-
-def _parse_lines(data: bytes) -> dict[bytes, int]:
-    """The tokens of a file and their ranks, line by line: for files that are written in an unusual way or not valid."""
-    ranks: dict[bytes, int] = {}
-    for number, line in enumerate(data.split(b"\n"), 1):
-        parts = line.split()
-        if not parts:
-            continue
-        try:
-            token = b"" if parts[0] == b"=" else base64.b64decode(parts[0], validate=True)  # Whisper has a token of no bytes
-        except (binascii.Error, ValueError) as error:
-            raise ModelFormatError(f"line {number}: not base64: {error}") from error
-        if len(parts) != 2 or not parts[1].isdigit() or len(parts[1]) > 10:
-            raise ModelFormatError(f"line {number}: expected a token in base64 and its rank, got {quoted(line[:60])}")
-        if token in ranks:
-            raise ModelFormatError(f"line {number}: the token {quoted(token)} is there twice")
-        ranks[token] = int(parts[1])
-    return ranks
-
-
-def write(ranks: dict[bytes, int]) -> bytes:
-    r"""The content of a file of tokens and their ranks.
-
-    >>> write({b"a": 0})
-    b'YQ== 0\n'
-    """
-    by_rank = sorted(ranks, key=ranks.__getitem__)
-    encoded = map(functools.partial(binascii.b2a_base64, newline=False), by_rank)
-    return b"".join(map(b"%b %d\n".__mod__, zip(encoded, map(ranks.__getitem__, by_rank), strict=True)))
-
-
 def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
     """The table of tokens with ranks; `special` tokens with their ids.
 
-    ModelFormatError if a rank or a token is there twice, a token cannot be made of two others, tokens are too long, or they are
+    ModelFormatError if a rank or a token occurs twice, a token cannot be made of two others, tokens are too long, or they are
     chosen to collide in a hash table.
 
-    >>> read(Ranks.of({b"a": 0, b"b": 1, b"ab": 2}), {}, None)[:4]
+    >>> read(ranks_of({b"a": 0, b"b": 1, b"ab": 2}), {}, None)[:4]
     ('bytes', [97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]))
     """
     tokens, n = _in_order(given)
-    starts, size = offsets_of(tokens.lengths), tokens.lengths.size
-    if float((tokens.lengths[n:].astype(np.float64) ** 2).sum()) > WORK:
+    starts, size, lengths = offsets_of(tokens.lengths), tokens.lengths.size, tokens.lengths[n:]
+    if float((lengths.astype(np.float64) ** 2).sum()) > WORK:
         raise ModelFormatError("tokens are too long to find out what they are made of")
     values = np.concatenate([tokens.values, np.zeros(8, np.uint8)])
     pairs = np.empty((size - n, 2), np.int32)
@@ -143,26 +98,21 @@ def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
     if unmade.size:
         pairs[unmade] = _split(tokens, unmade + n)
     one_by_one, ids = bool((pairs.max(axis=1, initial=0) >= np.arange(n, size)).any()), tokens.ranks
-    if one_by_one and (order := _order(pairs, unmade, tokens.lengths[n:], n)) is not None:
-        number = np.arange(size, dtype=np.int32)
-        number[n + order] = np.arange(n, size)
-        pairs, ids, one_by_one = number[pairs[order]], np.concatenate([ids[:n], ids[n:][order]]), False
+    if one_by_one:
+        occurs = np.ones(len(pairs), bool)
+        occurs[unmade] = False
+        number = np.concatenate([np.arange(n), n + np.cumsum(occurs) - 1])
+        found = creation_order(number[pairs[occurs]], n)
+        if found is not None:  # pairs of tokens that are never made come last
+            order = np.concatenate([np.flatnonzero(occurs)[found], unmade[np.argsort(lengths[unmade], kind="stable")]])
+            number = np.arange(size, dtype=np.int32)
+            number[n + order] = np.arange(n, size)
+            pairs, ids, one_by_one = number[pairs[order]], np.concatenate([ids[:n], ids[n:][order]]), False
     return Table("bytes", values[:n].tolist(), pairs, ids, special, {}, pattern, bool(unmade.size), one_by_one)
 
 
-def _order(pairs: np.ndarray, unmade: np.ndarray, lengths: np.ndarray, n: int) -> np.ndarray | None:
-    """The pairs of m tokens in an order of creation that encodes alike, int64[m], those of tokens never made last; or None."""
-    occurs = np.ones(len(pairs), bool)
-    occurs[unmade] = False
-    number = np.concatenate([np.arange(n), n + np.cumsum(occurs) - 1])
-    found = creation_order(number[pairs[occurs]], n)
-    if found is None:
-        return None
-    return np.concatenate([np.flatnonzero(occurs)[found], unmade[np.argsort(lengths[unmade], kind="stable")]])
-
-
 def _split(tokens: Ranks, unmade: np.ndarray) -> list[tuple[int, int]]:
-    """Two tokens for each of those, int64[k], that merging does not make, of lower rank if there are such.
+    """Two tokens for each token that merging does not make, int64[k], of lower rank if there are such.
 
     A segment that equals such a token becomes it, since tiktoken looks for that first. No two neighbours ever join to it
     otherwise, so that it does not matter which two these are. ModelFormatError for one that no two tokens join to.
@@ -201,3 +151,272 @@ def _in_order(given: Ranks) -> tuple[Ranks, int]:
         to = offsets_of(lengths[order])[:-1]
         values = values[np.arange(values.size) + np.repeat(starts[order] - to, lengths[order])]
     return Ranks(values, lengths[order], ranks[order]), int(single.sum())
+
+
+# ---------------------------------------------------------------------------------------------------- lines of base64
+
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_SPACE, _NEWLINE, _PAD, _ZERO = b" \n=0"
+
+
+def read_file(data: bytes, special: dict[str, int], pattern: str | None) -> Table:
+    """The table of a file, as `read`; ModelFormatError names the first line that is not valid."""
+    if (found := read_lines(data)) is not None:
+        try:
+            return read(found, special, pattern)
+        except ModelFormatError:
+            tokens, bounds = found.values.tobytes(), offsets_of(found.lengths).tolist()
+            if len({tokens[a:b] for a, b in itertools.pairwise(bounds)}) == found.lengths.size:
+                raise  # else a token occurs twice, which is the first error
+    return read(ranks_of(_parse_lines(data)), special, pattern)
+
+
+def _parse_lines(data: bytes) -> dict[bytes, int]:
+    """Tokens of a file and their ranks, line by line: of files that are written in an unusual way or not valid."""
+    ranks: dict[bytes, int] = {}
+    for number, line in enumerate(data.split(b"\n"), 1):
+        parts = line.split()
+        if not parts:
+            continue
+        try:
+            token = b"" if parts[0] == b"=" else base64.b64decode(parts[0], validate=True)  # Whisper has a token of no bytes
+        except (binascii.Error, ValueError) as error:
+            raise ModelFormatError(f"line {number}: not base64: {error}") from error
+        if len(parts) != 2 or not parts[1].isdigit() or len(parts[1]) > 10:
+            raise ModelFormatError(f"line {number}: expected a token in base64 and its rank, got {quoted(line[:60])}")
+        if token in ranks:
+            raise ModelFormatError(f"line {number}: the token {quoted(token)} is there twice")
+        ranks[token] = int(parts[1])
+    return ranks
+
+
+def read_lines(data: bytes) -> Ranks | None:
+    r"""Tokens and ranks of a file, all lines at once; tokens may be equal. O(bytes).
+
+    None if a line is anything but one token, a space and a number of at most ten digits; empty lines only at the end. Four
+    characters of base64 are three bytes, of 6 and 8 bits; one or two ``=`` at the end of a token leave out as many bytes.
+
+    >>> values, lengths, numbers = read_lines(b"YQ== 0\nYWI= 12\n")
+    >>> values.tobytes(), lengths.tolist(), numbers.tolist()
+    (b'aab', [1, 2], [0, 12])
+    """
+    text = np.frombuffer(data.rstrip(b"\n") + b"\n", np.uint8)
+    stops = np.flatnonzero(text <= _SPACE)
+    starts = np.concatenate([[0], stops[:-1] + 1])
+    widths, digits = (stops - starts)[::2], (stops - starts)[1::2]
+    if stops.size % 2 or (text[stops[::2]] != _SPACE).any() or (text[stops[1::2]] != _NEWLINE).any():
+        return None
+    if widths.min() < 4 or (widths % 4).any() or digits.min() < 1 or digits.max() > 10:
+        return None
+    numbers = np.zeros(digits.size, np.int64)
+    for i in range(int(digits.max())):
+        longer = digits > i
+        digit = text[starts[1::2][longer] + i] - np.uint8(_ZERO)  # characters below 0 wrap around
+        if (digit > 9).any():
+            return None
+        numbers[longer] = 10 * numbers[longer] + digit
+    is_token = np.repeat(np.tile([True, False], digits.size), np.stack([widths, digits + 2], axis=1).ravel())
+    letters, ends = text[is_token], np.cumsum(widths)
+    is_padded = letters[ends - 1] == _PAD
+    padding = is_padded.astype(np.int64) + (is_padded & (letters[ends - 2] == _PAD))
+    bits_of = np.full(256, 64, np.uint8)  # the 6 bits of each letter, 0 of ``=``, 64 of everything else
+    bits_of[list(_LETTERS)], bits_of[_PAD] = np.arange(64), 0
+    bits = bits_of[letters]
+    if (bits == 64).any() or np.count_nonzero(letters == _PAD) != padding.sum():
+        return None
+    a, b, c, d = bits.reshape(-1, 4).T
+    values = np.stack([a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d], axis=1).ravel()
+    keep = np.ones(values.size, bool)
+    ends = ends // 4 * 3
+    keep[ends[padding > 0] - 1] = keep[ends[padding > 1] - 2] = False
+    return Ranks(values[keep], widths // 4 * 3 - padding, numbers)
+
+
+def write(ranks: dict[bytes, int]) -> bytes:
+    r"""The content of a file of tokens and their ranks.
+
+    >>> write({b"a": 0})
+    b'YQ== 0\n'
+    """
+    by_rank = sorted(ranks, key=ranks.__getitem__)
+    encoded = map(functools.partial(binascii.b2a_base64, newline=False), by_rank)
+    return b"".join(map(b"%b %d\n".__mod__, zip(encoded, map(ranks.__getitem__, by_rank), strict=True)))
+
+
+# ---------------------------------------------------------------------------------------------------- tekken
+
+_MOST = 1 << 22  # ids
+_SPARE = 1 << 14  # so many more special tokens than others are allowed: those without names cost a file nothing
+#: The first special tokens of files that name none, up to version 7 of the format.
+_UNNAMED = (
+    "<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]",
+    "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]",
+    "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]",
+)  # fmt: skip
+
+
+def read_tekken(file: Any) -> Table:
+    """The table of the object of a `tekken.json`, with a pattern, tokens in base64 and special tokens; ModelFormatError.
+
+    The first ids are those of special tokens, as many as the file says; those without names are called ``<SPECIAL_17>``. The id
+    of a token is its rank and their number. Only the first tokens are used, so that there are as many ids as the file says.
+    """
+    config = file.get("config") if isinstance(file, dict) else None
+    vocab = file.get("vocab") if isinstance(file, dict) else None
+    if not isinstance(config, dict) or not isinstance(vocab, list):
+        raise ModelFormatError("not a file of tekken: expected the fields config and vocab")
+    size, n_special = (config.get(name) for name in ("default_vocab_size", "default_num_special_tokens"))
+    pattern = config.get("pattern")
+    if type(size) is not int or type(n_special) is not int or not 0 <= n_special < size <= n_special + len(vocab) <= _MOST:
+        raise ModelFormatError(f"config: {len(vocab)} tokens, but {quoted(size)} ids of which {quoted(n_special)} are special")
+    if n_special > len(vocab) + _SPARE:
+        raise ModelFormatError(f"config: {n_special} special tokens are too many beside {len(vocab)} others")
+    if not isinstance(pattern, str) or not pattern:
+        raise ModelFormatError("config: pattern: expected a regular expression")
+    named = file.get("special_tokens")
+    words = list(_UNNAMED[:n_special]) if named is None else []
+    if named is not None and (not isinstance(named, list) or len(named) > n_special):
+        raise ModelFormatError(f"special_tokens: expected a list of at most {n_special}")
+    for i, token in enumerate(named or ()):
+        if not isinstance(token, dict) or token.get("rank") != i or not isinstance(token.get("token_str"), str):
+            raise ModelFormatError(f"special_tokens[{i}]: expected an object with the rank {i} and token_str")
+        words.append(token["token_str"])
+    words += [f"<SPECIAL_{i}>" for i in range(len(words), n_special)]
+    special = {word: i for i, word in enumerate(words)}
+    if len(special) < n_special:
+        raise ModelFormatError("special_tokens: one is there twice")
+    ranks: dict[bytes, int] = {}
+    for i, token in enumerate(vocab):
+        rank = token.get("rank") if isinstance(token, dict) else None
+        if type(rank) is not int or not 0 <= rank < len(vocab):
+            raise ModelFormatError(f"vocab[{i}]: expected an object with a rank below {len(vocab)}")
+        if rank >= size - n_special:
+            continue
+        try:
+            data = binascii.a2b_base64(token["token_bytes"], strict_mode=True)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFormatError(f"vocab[{i}]: token_bytes: expected base64: {error}") from error
+        if not data or data in ranks:
+            raise ModelFormatError(f"vocab[{i}]: the token {quoted(data)} is empty, or there twice")
+        ranks[data] = n_special + rank
+    return read(ranks_of(ranks), special, uncovered(pattern))
+
+
+# ---------------------------------------------------------------------------------------------------- packages of npm
+
+JAVASCRIPT_FIELDS = ("pat_str", "special_tokens", "bpe_ranks")
+_MODULES = (b"export default {", b"module.exports = {")
+
+
+def javascript_object(head: bytes, data: Any) -> bytes | None:
+    r"""The JSON of a module of JavaScript with ranks, None for a file that does not begin like one; `data` reads all of it.
+
+    >>> text = b'export default {"pat_str": "a+"};'
+    >>> javascript_object(text, lambda: text)
+    b'{"pat_str": "a+"}'
+    """
+    if not head.startswith(_MODULES) or not any(f'"{field}"'.encode() in head[:4096] for field in JAVASCRIPT_FIELDS):
+        return None
+    whole: bytes = data()
+    return whole[whole.index(b"{") :].rstrip(b" \t\r\n;")
+
+
+def read_javascript(document: dict[str, Any]) -> tuple[bytes, str, dict[str, int]]:
+    r"""The content of a `.tiktoken` file, the pattern and the special tokens of the object of a package; ModelFormatError.
+
+    The packages are tiktoken and js-tiktoken, the object a file of JSON or a module. ``"bpe_ranks"`` has lines of a mark, the
+    rank of the first token, and tokens in base64.
+
+    >>> read_javascript({"pat_str": "a+", "special_tokens": {"<e>": 9}, "bpe_ranks": "! 0 YQ== Yg==\n! 7 YWI="})
+    (b'YQ== 0\nYg== 1\nYWI= 7\n', 'a+', {'<e>': 9})
+    """
+    pattern, special, ranks = (document.get(field) for field in JAVASCRIPT_FIELDS)
+    if not isinstance(pattern, str) or not isinstance(ranks, str):
+        raise ModelFormatError("pat_str, bpe_ranks: expected text")
+    if not isinstance(special, dict) or not all(type(i) is int for i in special.values()):
+        raise ModelFormatError("special_tokens: expected an object of ids")
+    lines: list[str] = []
+    for number, line in enumerate(ranks.split("\n"), 1):
+        if not line:
+            continue
+        first, *tokens = line.split(" ")[1:] or [""]
+        if not (line.isascii() and first.isdigit()) or len(first) > 10:
+            raise ModelFormatError(f"bpe_ranks: line {number}: expected a mark, a rank and tokens, got {quoted(line[:60])}")
+        lines += [f"{token} {rank}\n" for rank, token in enumerate(tokens, int(first))]
+    return "".join(lines).encode(), pattern, special
+
+
+# ---------------------------------------------------------------------------------------------------- published files
+
+#: Special tokens of published files, which hold only ranks: `name` is <|name|>, `name_2:5` is name_2 to name_4, a number the next
+#: id. Ids are those that the packages give which the files are from: tiktoken, llama_models, dashscope, qwen_tokenizer,
+#: openai-whisper (of 99 languages, in its order; its model large-v3 has one more).
+_SPECIAL = {
+    "gpt2": "50256 endoftext",
+    "cl100k": "100257 endoftext fim_prefix fim_middle fim_suffix 100276 endofprompt",
+    "o200k": "199999 endoftext 200018 endofprompt",
+    "llama3": """128000 begin_of_text end_of_text reserved_special_token_0:2 finetune_right_pad_id step_id start_header_id
+        end_header_id eom_id eot_id python_tag image reserved_special_token_2:246""",
+    "llama4": """200000 begin_of_text end_of_text fim_prefix fim_middle fim_suffix header_start header_end eom eot step
+        text_post_train_reserved_special_token_0:6 python_start python_end finetune_right_pad
+        text_post_train_reserved_special_token_8:69 image_start image_end vision_reserved_special_token_0:2 tile_x_separator
+        tile_y_separator vision_reserved_special_token_2:6 image vision_reserved_special_token_6:7 patch
+        vision_reserved_special_token_7:1048 reasoning_reserved_special_token_0:8 reasoning_thinking_start reasoning_thinking_end
+        reserved_special_token_0:904""",
+    "qwen2": "151643 endoftext im_start im_end extra_0:205",
+    "qwen35": """248044 endoftext im_start im_end object_ref_start object_ref_end box_start box_end quad_start quad_end
+        vision_start vision_end vision_pad image_pad video_pad <tool_call> </tool_call> fim_prefix fim_middle fim_suffix fim_pad
+        repo_name file_sep <tool_response> </tool_response> <think> </think> audio_start audio_end <tts_pad> <tts_text_bos>
+        <tts_text_eod> <tts_text_bos_single> audio_pad""",
+    "whisper": """50257 endoftext startoftranscript
+        en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml cy
+        sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am yi lo
+        uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su
+        translate transcribe startoflm startofprev nospeech notimestamps""",
+}
+_KNOWN = {  # by SHA-256: the name of a pattern, and of a row of _SPECIAL
+    # r50k_base, p50k_base
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": ("gpt2", "gpt2"),
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": ("gpt2", "gpt2"),
+    # cl100k_base
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": ("cl100k", "cl100k"),
+    # o200k_base
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": ("o200k", "o200k"),
+    # tokenizer.model of Llama 3 and of Llama 4
+    "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": ("llama3", "llama3"),
+    "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed": ("o200k", "llama4"),
+    # qwen.tiktoken
+    "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": ("qwen2", "qwen2"),
+    # qwen3_6.tiktoken
+    "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd": ("qwen35", "qwen35"),
+    # multilingual.tiktoken of Whisper
+    "b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126": ("gpt2", "whisper"),
+}
+
+
+def published(data: bytes) -> tuple[str, dict[str, int]] | None:
+    """Pattern and special tokens that belong to a published file of this content; None if it is not known."""
+    known = _KNOWN.get(hashlib.sha256(data).hexdigest())
+    return None if known is None else (known[0], published_special(known[1]))
+
+
+def published_special(row: str) -> dict[str, int]:
+    """The special tokens of a row of _SPECIAL and their ids.
+
+    >>> published_special("o200k")
+    {'<|endoftext|>': 199999, '<|endofprompt|>': 200018}
+    """
+    found: dict[str, int] = {}
+    free = 0
+    words = _SPECIAL[row].split()
+    words += [f"{i // 50}.{i % 50 * 2:02}" for i in range(1501)] if row == "whisper" else []  # times, in seconds
+    for word in words:
+        if word.isdigit():
+            free = int(word)
+            continue
+        name, _, end = word.partition(":")
+        stem, _, begin = name.rpartition("_")
+        for one in [f"{stem}_{i}" for i in range(int(begin), int(end))] if end else [name]:
+            found[one if one[0] == "<" else f"<|{one}|>"] = free
+            free += 1
+    return found

@@ -1,7 +1,18 @@
-"""The two files of GPT-2, `vocab.json` (tokens and ids) and `merges.txt` (pairs by rank), over bytes or over characters.
+r"""Files of merges, pairs by rank: GPT-2's `merges.txt` with `vocab.json`, and CLIP's `bpe_simple_vocab_16e6.txt`.
 
-Bytes are written as the characters of GPT-2's table. In the older form (Sennrich et al., 2016) tokens consist of characters, and
-``</w>`` marks the end of a word: here it stands for an ordinary character of the text, usually the space after the word.
+`vocab.json` holds tokens and ids, over bytes, written as the characters of GPT-2's table, or over characters. In the older form
+(Sennrich et al., 2016) ``</w>`` marks the end of a word: here it becomes an ordinary character of the text, usually the space
+after the word.
+
+CLIP's file, or its .gz, has a first line that names it, then a pair a line by rank. The ids are those of the symbols, of the
+symbols at the end of a word, of the first 48,894 pairs (the file has more), and of two special tokens::
+
+    "bpe_simple_vocab_16e6.txt#version: 0.2       0 .. 255     ! " # ... of GPT-2's table
+    i n                                           256 .. 511   !</w> "</w> ...
+    t h                                           512          in
+    ...                                           49406        <|startoftext|>, and <|endoftext|>
+
+Text is normalised and cut as by Hugging Face's tokenizer of these models; repairs of text by `ftfy` and of HTML come before that.
 """
 
 from __future__ import annotations
@@ -9,11 +20,13 @@ from __future__ import annotations
 import itertools
 import json
 import operator
+import zlib
 from typing import Any
 
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, two_parts
+from ubpe_numba.text.characters import byte_characters
 
 END = "</w>"
 _HEADER = "#version: 0.2"
@@ -22,14 +35,27 @@ _HEADER = "#version: 0.2"
 def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: str | None, end_of_word: str | None) -> Table:
     """Read `vocab`, JSON or a dict, and the text of `merges`. ModelFormatError names what is not valid.
 
-    `end_of_word` is the character that ``</w>`` stands for, None if there is no such marker. In files of subword-nmt 0.2 the last
+    `end_of_word` is the character for ``</w>``, None if there is no such marker. In files of subword-nmt 0.2 the last
     character of a word and its marker are one symbol: then pairs that make these symbols are put before all others, which gives
     the same tokens, and characters that have no id of their own get the next free ids.
     """
-    ids = read_vocab(parse_json(vocab) if isinstance(vocab, (str, bytes)) else vocab)
-    pairs = _pairs(merges)
+    ids, pairs = read_vocab(parse_json(vocab) if isinstance(vocab, (str, bytes)) else vocab), _pairs(merges)
     if end_of_word is not None:
-        ids, pairs = _unmarked(ids, pairs, end_of_word)
+        plain = {token.removesuffix(END) + end_of_word * token.endswith(END): i for token, i in ids.items()}
+        if len(plain) < len(ids):
+            raise ModelFormatError(f"end_of_word: {quoted(end_of_word)} is a token already")
+        lefts, rights = pairs[0], [part.removesuffix(END) + end_of_word * part.endswith(END) for part in pairs[1]]
+        made = set(map(operator.add, lefts, rights))
+        joined = [
+            token
+            for token in sorted(plain, key=plain.__getitem__)
+            if len(token) == 2 and token[1] == end_of_word and token not in made
+        ]
+        free = max(plain.values()) + 1
+        for letter in sorted({letter for token in joined for letter in token} - plain.keys()):
+            plain[letter] = free
+            free += 1
+        ids, pairs = plain, ([token[0] for token in joined] + lefts, [end_of_word] * len(joined) + rights)
     if odd := next((word for word, i in special.items() if ids.get(word, i) != i), None):
         raise ModelFormatError(f"special_tokens: {quoted(odd)} has the id {ids[odd]} in the vocabulary, not {special[odd]}")
     return from_names(ids, pairs, kind, special, {}, pattern)
@@ -53,23 +79,6 @@ def _pairs(merges: str) -> Pairs:
     return pairs
 
 
-def _unmarked(ids: dict[str, int], pairs: Pairs, end: str) -> tuple[dict[str, int], Pairs]:
-    """Ids and pairs with the character `end` in place of the marker ``</w>``."""
-    plain = {token.removesuffix(END) + end * token.endswith(END): i for token, i in ids.items()}
-    if len(plain) < len(ids):
-        raise ModelFormatError(f"end_of_word: {quoted(end)} is a token already")
-    lefts, rights = pairs[0], [part.removesuffix(END) + end * part.endswith(END) for part in pairs[1]]
-    made = set(map(operator.add, lefts, rights))
-    joined = [
-        token for token in sorted(plain, key=plain.__getitem__) if len(token) == 2 and token[1] == end and token not in made
-    ]
-    free = max(plain.values()) + 1
-    for letter in sorted({letter for token in joined for letter in token} - plain.keys()):
-        plain[letter] = free
-        free += 1
-    return plain, ([token[0] for token in joined] + lefts, [end] * len(joined) + rights)
-
-
 def write(vocab: dict[str, int], merges: Pairs, end_of_word: str | None) -> tuple[str, str]:
     """The contents of both files; ValueError for tokens that could not be read again: with white space, or with the marker."""
     lefts, rights = merges
@@ -89,3 +98,56 @@ def write(vocab: dict[str, int], merges: Pairs, end_of_word: str | None) -> tupl
         raise ValueError(f"merges: the token {quoted(name)} holds white space, which merges.txt cannot keep")
     lines = [_HEADER, *map(" ".join, zip(lefts, rights, strict=True))]
     return json.dumps(vocab, ensure_ascii=False), "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------------------------------------------- CLIP
+
+_FIRST = b'"bpe_simple_vocab_16e6.txt#version'
+_N_MERGES = 49152 - 256 - 2
+_MOST = 1 << 21  # bytes that so many lines take at most
+_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+_END = "<|endoftext|>"
+
+
+def is_clip(head: bytes) -> bool:
+    """Whether a file that begins like this is CLIP's."""
+    return _plain(head, len(_FIRST)).startswith(_FIRST)
+
+
+def _plain(data: bytes, most: int) -> bytes:
+    """At most `most` bytes of a file that may be a .gz; none of one that is not valid."""
+    if not data.startswith(b"\x1f\x8b"):
+        return data[:most]
+    try:
+        return zlib.decompressobj(31).decompress(data, most)
+    except zlib.error:
+        return b""
+
+
+def clip_document(data: bytes) -> dict[str, Any]:
+    """The object of a `tokenizer.json` that encodes alike; ModelFormatError if the file is not valid."""
+    lines = _plain(data, _MOST).split(b"\n")[1 : _N_MERGES + 1]
+    if len(lines) < _N_MERGES:
+        raise ModelFormatError(f"expected {_N_MERGES} pairs, got {len(lines)}")
+    try:
+        merges = [line.decode().rstrip("\r") for line in lines]
+    except UnicodeDecodeError as error:
+        raise ModelFormatError(f"not text in UTF-8: {error}") from error
+    letters = sorted(byte_characters())
+    names = [*letters, *(f"{letter}</w>" for letter in letters), *(merge.replace(" ", "") for merge in merges)]
+    special = {"<|startoftext|>": len(names), _END: len(names) + 1}
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    spaces = {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "}
+    cut = {"type": "Split", "pattern": {"Regex": _PATTERN}, "behavior": "Removed", "invert": True}
+    return {
+        "added_tokens": [{"id": i, "content": word, **flags} for word, i in special.items()],
+        "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, spaces, {"type": "Lowercase"}]},
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [cut, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}],
+        },
+        "model": {
+            "type": "BPE", "unk_token": _END, "end_of_word_suffix": "</w>",
+            "vocab": {name: i for i, name in enumerate(names)} | special, "merges": merges,
+        },
+    }  # fmt: skip

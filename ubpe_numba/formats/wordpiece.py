@@ -1,8 +1,14 @@
-"""WordPiece models: a `tokenizer.json`, read and written, with what is done to text before; and what our own files hold."""
+"""WordPiece models: a `tokenizer.json`, BERT's `vocab.txt`, and our own files; read and written.
+
+A `vocab.txt` has a piece a line, in UTF-8, whose id is the number of the line, from 0 on. White space at the end of a line is no
+part of the piece, as the package ``tokenizers`` has it.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,14 +18,16 @@ from ubpe_numba.formats.huggingface_steps import added_of, file_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, read_vocab
 from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.files import naming, open_regular, write_atomically
 from ubpe_numba.runtime.schema import check_fields, integers_of
+from ubpe_numba.text.characters import WHITE_SPACE
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.special_tokens import FLAGS
 
 
 class Words(NamedTuple):
-    """What a file says; the fields are arguments of `WordPiece`."""
+    """Vocabulary and options of a file; the fields are arguments of `WordPiece`."""
 
     vocabulary: dict[str, int]
     unknown: str = "[UNK]"
@@ -95,17 +103,11 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
 
 
 _PARAMS = ("unknown", "prefix", "longest")
-_TEXT = (
-    "normalizer",
-    "pretokenizer",
-    "special_tokens",
-    "known_words",
-    "flags",
-)  # what a text goes through; in model files if there is something
+_TEXT = ("normalizer", "pretokenizer", "special_tokens", "known_words", "flags")  # in model files unless empty
 
 
 def state_of(words: Words) -> dict[str, Any]:
-    """What a model file of ours holds."""
+    """Plain data for a model file of ours."""
     params: dict[str, Any] = {name: getattr(words, name) for name in _PARAMS}
     params |= {name: step.state() for name in _TEXT[:2] if (step := getattr(words, name)) is not None}
     params |= {name: value for name in _TEXT[2:] if (value := getattr(words, name))}
@@ -128,3 +130,46 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
         if first.setdefault(piece, i) != i:
             raise ModelFormatError(f"vocabulary: a piece is there twice: {quoted(piece)}, as {first[piece]} and {i}")
     return {"vocabulary": dict(zip(listed, ids, strict=True)), **state["params"]}
+
+
+# ---------------------------------------------------------------------------------------------------- vocab.txt
+
+
+def read_vocab_txt(path: str | os.PathLike[str]) -> dict[str, int]:
+    """Ids of pieces. Of equal lines the last one counts, as for BERT. ModelFormatError for a file that is not UTF-8, or empty."""
+    with open_regular(path) as f, naming(path):
+        return parse_vocab_txt(f.read())
+
+
+def parse_vocab_txt(data: bytes) -> dict[str, int]:
+    r"""Ids of pieces of the content of a file.
+
+    >>> parse_vocab_txt(b"[UNK]\nun\n##able\n")
+    {'[UNK]': 0, 'un': 1, '##able': 2}
+    """
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    try:
+        text = b"\n".join(lines).decode()
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ModelFormatError(f"line {line}: not UTF-8") from error
+    if not lines:
+        raise ModelFormatError("no pieces")
+    return {line.rstrip(WHITE_SPACE): i for i, line in enumerate(text.split("\n"))}
+
+
+def write_vocab_txt(path: str | os.PathLike[str], pieces: Mapping[str, int]) -> None:
+    """Write pieces whose ids are 0, 1, ...; ValueError for other ids, and for pieces that could not be read again."""
+    listed = sorted(pieces, key=pieces.__getitem__)
+    if pieces[listed[-1]] != len(listed) - 1:
+        raise ValueError(
+            f"path: the ids of a vocab.txt are 0..{len(listed) - 1}, this vocabulary goes up to {pieces[listed[-1]]}"
+        )
+    for piece in listed:
+        if "\n" in piece or piece != piece.rstrip(WHITE_SPACE):
+            raise ValueError(f"path: a vocab.txt cannot hold the line break, or white space at the end, in {quoted(piece)}")
+        if not piece.isascii() and any("\ud800" <= c <= "\udfff" for c in piece):
+            raise ValueError(f"path: a vocab.txt is UTF-8, which cannot hold the surrogate in {quoted(piece)}")
+    write_atomically(path, "".join(f"{piece}\n" for piece in listed).encode())

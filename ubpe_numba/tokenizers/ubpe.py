@@ -1124,7 +1124,7 @@ def _with_scores(model: Model) -> Model:
 
 def _writable(vocabulary: Vocabulary) -> Vocabulary:
     """A vocabulary whose log-probabilities, or neighbours of them, can be written so that tokenizers reads them."""
-    from ubpe_numba.formats.numbers_of_json import read_numbers, write_numbers  # here only: other objectives need not wait for it
+    from ubpe_numba.formats.json_floats import read_numbers, write_numbers  # here only: other objectives need not wait for it
 
     assert vocabulary.log_probabilities is not None  # which were estimated
     return vocabulary.with_statistics(log_probabilities=read_numbers(write_numbers(vocabulary.log_probabilities)))

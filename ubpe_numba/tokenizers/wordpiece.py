@@ -18,7 +18,7 @@ from ubpe_numba.coding.spans import Spans
 from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
-from ubpe_numba.formats import model_file, vocab_txt, wordpiece
+from ubpe_numba.formats import model_file, wordpiece
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.files import naming, write_atomically
@@ -495,7 +495,7 @@ class WordPiece(Positions, Streaming, Saving):
         >>> tok.encode("Unable").tolist()
         [1, 2]
         """
-        return cls(vocab_txt.read(path), **options)
+        return cls(wordpiece.read_vocab_txt(path), **options)
 
     def to_file(self, path: str | os.PathLike[str]) -> None:
         """Write the pieces, one a line, as BERT's ``vocab.txt``; the arguments of the constructor have no place in it.
@@ -513,7 +513,7 @@ class WordPiece(Positions, Streaming, Saving):
         >>> WordPiece.from_file(path).vocabulary
         {'[UNK]': 0, 'un': 1, '##able': 2}
         """
-        vocab_txt.write(path, self.vocabulary)
+        wordpiece.write_vocab_txt(path, self.vocabulary)
 
     def to_huggingface(self, path: str | os.PathLike[str] | None = None, *, template: Any = None) -> str:
         """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type WordPiece.

@@ -36,7 +36,7 @@ class Segmenter(NamedTuple):
     `token_ids` int32[V] are the ids of the tokens of the vocabulary where they are not 0..V-1, as in tokenizers that were trained
     elsewhere, -1 for one that has none, which `unknown` replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes;
     `decoding` is how the texts of tokens become one. `whole_words`: a segment that equals a token becomes that token, before any
-    merge; `one_by_one`: the order of merges matters even between places of one pair (formats/creation_order.py). `lone` are the
+    merge; `one_by_one`: the order of merges matters even between places of one pair (formats/merge_order.py). `lone` are the
     break and stop tokens.
     """
 

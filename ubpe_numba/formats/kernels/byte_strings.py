@@ -1,35 +1,35 @@
-"""A hash table of strings of bytes, which stand one behind the other in one text: their numbers by their bytes.
+"""A hash table from strings of bytes, kept one after the other in one text, to their numbers; and look-ups of pairs of names.
 
 int64 with open addressing, half full at most; for example with the string "abc", number 258, which has the home 0::
 
     index    0                1      2
     table    tag << 32 | 258   -1    tag << 32 | 261   ...      tag: 31 bits of the hash; -1: empty
 
-The hash is no secret, so that the tokens of a file may be chosen to collide. A string that has no place within so many entries is
-not entered, and not searched for behind them; by chance that does not happen (a table of a million strings: one of 10**15).
+The hash is no secret, so the tokens of a file may be chosen to collide. A probe ends after a limited number of entries: a string
+that finds no place by then is not entered. By chance that does not happen (a table of a million strings: one in 10**15).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.formats.kernels.parts import NONE
-from ubpe_numba.runtime.compiler import section
+from ubpe_numba.runtime.compiler import kernel, section
 from ubpe_numba.runtime.machine.byte_words import key_of, mixed, same_bytes
+from ubpe_numba.runtime.machine.intrinsics import address
 
-CROWDED = -1  # what a string becomes that is not entered
-_MOST = 256  # entries that are looked at
-_COMPARED = 64  # as how many of them one counts whose bytes had to be compared
+NONE = 0x7FFFFFFF  # the number or rank of what is in no table, above all others
+CROWDED = -1  # the result for a string that is not entered
+_MOST = 256  # entries that a probe visits
+_COMPARED = 64  # the cost of an entry whose bytes are compared, in entries
 
 
 @section
 def number_of(text, i, n, last, starts, table, new):
-    """The number of the string that the n bytes at i are, int32, NONE if they are none. O(n), whatever the strings.
+    """Number of the string that equals the n bytes at i, int32, NONE if none does. O(n), whatever the strings.
 
-    text: address; `last`: the last position where 8 bytes can be read; n at least 1; starts int64, where each string begins, and
-    the end; table int64 of a power of two, at most half full. Bytes that are no string become string number `new` unless that is
-    -1; CROWDED if there is no place for them. Of the strings "a" and "ab" in "aabab", starts [0, 1, 3]: the 2 bytes at 3 are
-    number 1. A string that was entered is found: what stood before its place then is all that stands there now.
+    text: address; `last`: the last position where 8 bytes can be read; n at least 1; starts int64[V + 1], the beginnings of
+    strings, and the end; table int64 of a power of two, at most half full. A new string is entered as number `new` unless that
+    is -1; CROWDED if it finds no place. Of the strings "a" and "ab" in "aabab", starts [0, 1, 3]: the 2 bytes at 3 are number 1.
     """
     h = mixed(key_of(text, i, n, last) ^ np.uint64(n << 56))
     tag = np.int64(h >> np.uint64(33))
@@ -50,3 +50,31 @@ def number_of(text, i, n, last, starts, table, new):
     if new >= 0:
         table[at] = (tag << 32) | new
     return np.int32(NONE)
+
+
+@kernel
+def numbers_of_pairs(values, starts, pair_starts, table, found):
+    """Numbers of both names of every pair, and of the name that they join to; -1 for one that is not among the names.
+
+    values uint8: the bytes of V names, then of the pairs, left and right part side by side, and 8 more; starts int64[V + 1],
+    pair_starts int64[2 m + 1]: beginnings, and the end. table int64 of a power of two of at least 2 * V entries, filled with -1,
+    gets the names; found int32[3, m] gets the numbers. The caller allocates both. Returns False if a name finds no place in the
+    table; `found` is not filled then. O(bytes).
+
+    Names a, b, ab and the pairs (a, b), (b, a), values "abababba" and 8 zeros, starts [0, 1, 2, 4], pair_starts [4, 5, 6, 7, 8]:
+    found = [[0, 1], [1, 0], [2, -1]].
+    """
+    text = address(values)
+    last = values.size - 8
+    for t in range(starts.size - 1):
+        if number_of(text, starts[t], starts[t + 1] - starts[t], last, starts, table, t) == CROWDED:
+            return False
+    for i in range(found.shape[1]):
+        begin, middle, end = pair_starts[2 * i], pair_starts[2 * i + 1], pair_starts[2 * i + 2]
+        left = number_of(text, begin, middle - begin, last, starts, table, np.int64(-1))
+        right = number_of(text, middle, end - middle, last, starts, table, np.int64(-1))
+        made = number_of(text, begin, end - begin, last, starts, table, np.int64(-1))
+        found[0, i] = left if left != NONE else -1
+        found[1, i] = right if right != NONE else -1
+        found[2, i] = made if made != NONE else -1
+    return True

@@ -1,11 +1,11 @@
-"""Strings one behind the other, each behind its length, as files of gguf have them.
+"""Strings with their lengths before them, as files of gguf have them.
 
 A length is a number of eight bytes, the low ones first::
 
     02 00 00 00 00 00 00 00  61 62      00 00 00 00 00 00 00 00      01 00 00 00 00 00 00 00  63
     two bytes: "ab"                     none: ""                     one byte: "c"
 
-What is left of them is their text, "abc", and where each begins in it, and the end: 0 2 2 3.
+Read as one text, "abc", and the beginnings of strings in it, and the end: 0 2 2 3.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def _length(data, i):
 
 @kernel
 def counted_strings(data, i, text, starts, k):
-    """Read strings from i on as string number k and those behind it; returns how many there are then, and the place behind them.
+    """Read strings from i on as number k and following; returns how many there are then, and the position after them.
 
     data uint8; text uint8 gets their bytes from starts[k] on; starts int64[n + 1], of which all up to starts[k] are there, gets
-    where each ends. The caller allocates both. It stops behind string n - 1, and before one that does not end within data, or
+    where each ends. The caller allocates both. It stops after string n - 1, and before one that does not end within data, or
     for which text has no room. O(bytes).
 
     The example above from 0 on, k = 0, starts [0, ., ., .]: text "abc", starts [0, 2, 2, 3]; returns 3, 27. Without the last of

@@ -1,7 +1,7 @@
 r"""Reading the pairs of a `tokenizer.json`, half a million lists of two texts, or texts with a space, out of its bytes.
 
-`json` makes a list and two `str` of each, and takes longer than all the rest of an import. What is read here is JSON in every
-detail; anything that may be something else ends it, and is left to `json`::
+`json` makes a list and two `str` of each, and takes longer than all the rest of an import. This accepts JSON in every detail, and
+stops at anything that may be invalid or unusual, which is left to `json`::
 
     [["a", "b"], ["\u00e9", "c"], "ab \""]        names a b é c ab "        starts 0 1 2 4 5 7 8
 """
@@ -49,7 +49,7 @@ def _four_digits(data, i):
 
 @helper
 def _plain(byte):
-    r"""What is meant by a byte after a backslash, but for `\u`; -1 if that is nothing."""
+    r"""Character that a byte after a backslash means, other than `\u`; -1 for none."""
     if byte == _QUOTE or byte == 0x5C or byte == 0x2F:
         return np.int64(byte)
     if byte == ord("n"):
@@ -65,7 +65,7 @@ def _plain(byte):
 
 @helper
 def _character(data, i):
-    r"""The character behind `\u` at i, and the place behind its digits; -1 for what is none, or half of a pair."""
+    r"""Character of the digits after `\u` at i, and the position after them; -1 for no character, or half of a pair."""
     point = _four_digits(data, i)
     i += 4
     if 0xD800 <= point < 0xE000:
@@ -79,7 +79,7 @@ def _character(data, i):
 
 @section
 def _text(data, i, names, w, starts, k, split):
-    """Read the text that begins with a quote at i; returns the place behind it, _ENDED if that cannot be, and where names end.
+    """Read the text that begins with a quote at i; returns the position after it, _ENDED if it is invalid, and the end of names.
 
     names uint8, starts int64: the bytes of the text go to names[w:]; with `split`, at a space a new name begins, the start of
     which is starts[k]. There must be one space then, and no empty name. O(bytes).
@@ -131,7 +131,7 @@ def _text(data, i, names, w, starts, k, split):
 
 @kernel
 def read_json_pairs(data, begin, names, starts):
-    """Read an array of pairs that begins at `begin`; returns the place behind it, and how many pairs; or -1, if it is another.
+    """Read an array of pairs that begins at `begin`; returns the position after it and the number of pairs, or -1 for any other.
 
     data uint8; names uint8, as long as data is from `begin` on, gets the names, left and right part of every pair side by side;
     starts int64, room for two in five bytes of data from `begin` on, and one, gets where each begins, and the end. The caller

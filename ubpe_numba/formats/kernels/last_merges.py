@@ -1,17 +1,51 @@
-"""Finding which one of the pairs that make a token can occur: the last that is merged when the token is encoded by itself."""
+"""Kernels that find the pair of each token of a table: the one that is merged last when the token is encoded by itself.
+
+Merges inside a stretch of text, as long as none crosses its ends, are those of the stretch alone; so no other pair of parts can
+make the token in any text. One kernel a kind of table: pairs by rank (`last_merges`), tokens of bytes by rank (`pairs_of_ranks`),
+pieces of characters by rank (`pairs_of_pieces`).
+
+The parts of a token are kept in arrays over its symbols, at the symbol where a part begins: `ends` is where it ends, which is
+where the next begins, `ranks` the rank of its merge with the next, NONE without one. Other entries are out of use. "lower", of
+which "er" has been merged and then "lo"; "lo" + "w" is a pair of rank 7, "w" + "er" one of rank 9:
+
+    symbol     l    o    w    e    r
+    ends       2    .    3    5    .
+    ranks      7    .    9   NONE  .
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.formats.kernels.parts import NONE, lowest_rank
+from ubpe_numba.formats.kernels.byte_strings import CROWDED, NONE, number_of
 from ubpe_numba.runtime.compiler import helper, kernel, section
+from ubpe_numba.runtime.machine.intrinsics import address
 from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
+from ubpe_numba.runtime.tables.trie import step
+
+
+@helper
+def lowest_rank(ends, ranks, n):
+    """Beginning of the part with the lowest rank, the leftmost of several, and of the part before it, -1 if there is none.
+
+    (0, -1) if no rank is below NONE, and for the arrays drawn above; ends, ranks int32 of a token of n symbols. O(parts).
+    """
+    at, before, previous = np.int64(0), np.int64(-1), np.int64(-1)
+    i = np.int64(0)
+    best = ranks[0]
+    while i < n:
+        if ranks[i] < best:
+            best = ranks[i]
+            at = i
+            before = previous
+        previous = i
+        i = np.int64(ends[i])
+    return at, before
 
 
 @section
 def _rank(entries, left, right):
-    """The rank of a pair of ids, int32, NONE if it is none or an id is -1. O(1) expected."""
+    """Rank of a pair of ids, int32, NONE if it is not in the table or an id is -1. O(1) expected."""
     if left < 0 or right < 0:
         return np.int32(NONE)
     i = find(entries, pair_of(left, right))
@@ -29,7 +63,7 @@ def enter_ranks(left, right, entries):
 
 @helper
 def _point(text, i, end):
-    """The code point of the character at i, in UTF-8, and the place behind it, `end` at most."""
+    """Code point of the character of UTF-8 at i, and the position after it, `end` at most."""
     lead = np.int64(text[i])
     size = np.int64(1) + np.int64(lead >= 0xC0) + np.int64(lead >= 0xE0) + np.int64(lead >= 0xF0)
     point = lead if size == 1 else lead & (0x7F >> size)
@@ -41,12 +75,12 @@ def _point(text, i, end):
 
 @kernel
 def last_merges(text, starts, which, id_of, made, entries, ends, ranks, parts, last):
-    """The rank of the pair that is merged last when each of some tokens is encoded by itself, -1 if that does not end in one.
+    """Rank of the pair that is merged last when each of some tokens is encoded by itself, -1 if that does not end in one.
 
-    text uint8, starts int64: tokens in UTF-8; which int64[k], some of them. id_of int32: the id of the symbol that a code point
-    is, -1 for none. made int32[m], what pairs make, by rank; entries as `enter_ranks` fills them. ends, ranks, parts int32:
-    scratch of the bytes of the longest token (parts.py; `parts` are the ids of the parts). last int64[k] gets the ranks. The
-    caller allocates all of it. O(length**2 a token).
+    text uint8, starts int64: tokens in UTF-8; which int64[k], some of them. id_of int32: the id of the symbol of a code point, -1
+    for none. made int32[m], the tokens that pairs make, by rank; entries as `enter_ranks` fills them. ends, ranks, parts int32:
+    scratch of the bytes of the longest token, `parts` are ids. last int64[k] gets the ranks. The caller allocates all of it.
+    O(length**2) a token.
 
     Of a, b, c, ab, bc, abc with the ids 0 to 5, and the pairs a b, b c, a bc, ab c: abc is ab c after the first merge, so its
     last is 3; it never is a bc, the pair of rank 2.
@@ -79,3 +113,131 @@ def last_merges(text, starts, which, id_of, made, entries, ends, ranks, parts, l
                 ranks[at] = _rank(entries, parts[at], parts[end])
             if before >= 0:
                 ranks[before] = _rank(entries, parts[before], parts[at])
+
+
+@kernel
+def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, parts, pairs):
+    """The two tokens that are merged last when each token is encoded by itself; a token's number is its rank.
+
+    Two neighbours merge if their bytes are a token, of the lowest rank first, as in tiktoken. values uint8: the bytes of all
+    tokens and 8 more; starts int64[V + 1]: their beginnings, the `n_symbols` of one byte first, then by rank. Tokens of one byte
+    are entered in one int32[256], of two in two int32[65536], filled with NONE, others in table (byte_strings.py), int64 of a
+    power of two of at least 2 * V entries, filled with -1. ends, ranks, parts int32: scratch of the longest token, `parts` are
+    numbers. pairs int32[V - n_symbols, 2] gets the numbers of the two, -1 twice for a token that its parts are not merged to. The
+    caller allocates all of it. Returns -1, or the number of a token that is there twice, or -2 if one has no place in the table.
+    O(length**2) a token, in all O(bytes) for real vocabularies.
+
+    The tokens a, b, c, ab, bc, abc, n_symbols 3: abc is a b c, then ab c, since ab has the lower rank, so that pairs are
+    [[0, 1], [1, 2], [3, 2]]; without ab and bc those of abc are [-1, -1].
+    """
+    text = address(values)
+    last = values.size - 8
+    for t in range(starts.size - 1):
+        begin = starts[t]
+        n = starts[t + 1] - begin
+        found = np.int32(NONE)
+        if n == 1:
+            found = one[values[begin]]
+            one[values[begin]] = t
+        elif n == 2:
+            pair = (np.int64(values[begin]) << 8) | values[begin + 1]
+            found = two[pair]
+            two[pair] = t
+        else:
+            found = number_of(text, begin, n, last, starts, table, t)
+            if found == CROWDED:
+                return np.int64(-2)
+        if found != NONE:
+            return np.int64(t)
+    for t in range(n_symbols, starts.size - 1):
+        begin = starts[t]
+        n = starts[t + 1] - begin
+        for i in range(n):
+            ends[i] = i + 1
+            parts[i] = one[values[begin + i]]
+            ranks[i] = NONE
+        for i in range(n - 1):
+            ranks[i] = two[(np.int64(values[begin + i]) << 8) | values[begin + i + 1]]
+        while ends[0] < n and ends[ends[0]] < n:
+            at, before = lowest_rank(ends, ranks, n)
+            if ranks[at] == NONE:
+                break
+            parts[at] = ranks[at]
+            end = np.int64(ends[ends[at]])
+            ends[at] = end
+            ranks[at] = NONE
+            if end < n:
+                ranks[at] = number_of(text, begin + at, np.int64(ends[end]) - at, last, starts, table, np.int64(-1))
+            if before >= 0:
+                ranks[before] = number_of(text, begin + before, end - before, last, starts, table, np.int64(-1))
+        pairs[t - n_symbols, 0] = -1
+        pairs[t - n_symbols, 1] = -1
+        if ends[ends[0]] == n and parts[0] != NONE and parts[ends[0]] != NONE:
+            pairs[t - n_symbols, 0] = parts[0]
+            pairs[t - n_symbols, 1] = parts[ends[0]]
+    return np.int64(-1)
+
+
+@helper
+def _joined(trie, node, symbols, begin, end):
+    """Token that a part at `node` makes with the symbols from begin to end, NONE if none, and its node. O(symbols).
+
+    trie EDGE[capacity], symbols int32.
+    """
+    token = np.int64(NONE)
+    for i in range(begin, end):
+        payload = step(trie, node, np.int64(symbols[i]))
+        if payload < 0:
+            return np.int64(NONE), np.int64(0)
+        node = payload & 0xFFFFFFFF
+        token = payload >> 32
+    return token, node
+
+
+@kernel
+def pairs_of_pieces(arena, starts, n_alphabet, trie, ends, ranks, parts, nodes, pairs):
+    """The two tokens that are merged last when each token is encoded by itself; -1 twice for one that is not made so.
+
+    As `pairs_of_ranks` for symbols that are numbers, as in sentencepiece's models of BPE: from the node of the left part in the
+    trie of all pieces, the path through the symbols of the right one ends at the piece that both join to. arena int32: the
+    symbols of all tokens, starts int64[V + 1] their beginnings, the n_alphabet symbols first, then by rank; trie EDGE[capacity]
+    (runtime/tables/trie.py). ends, ranks, parts int32, nodes int64: scratch of the longest token, `parts` are tokens. pairs
+    int32[V - n_alphabet, 2], the result. The caller allocates all of it. O(length**2) a token.
+
+    Symbols a, b, c are 0, 1, 2; tokens 3 = ab, 4 = abc, 5 = bcc: abc is ab c; bcc is b c c, of which no two join to a token:
+    pairs are [[0, 1], [3, 2], [-1, -1]].
+    """
+    for t in range(n_alphabet, starts.size - 1):
+        begin = starts[t]
+        n = starts[t + 1] - begin
+        for i in range(n):
+            ends[i] = i + 1
+            parts[i] = arena[begin + i]
+            nodes[i] = arena[begin + i]
+            ranks[i] = NONE
+        for i in range(n - 1):
+            token, _ = _joined(trie, nodes[i], arena, begin + i + 1, begin + i + 2)
+            ranks[i] = token
+        pairs[t - n_alphabet, 0] = -1
+        pairs[t - n_alphabet, 1] = -1
+        while ends[0] < n:
+            at, before = lowest_rank(ends, ranks, n)
+            if ranks[at] == NONE:
+                break
+            middle = np.int64(ends[at])
+            end = np.int64(ends[middle])
+            if at == 0 and end == n:
+                pairs[t - n_alphabet, 0] = parts[0]
+                pairs[t - n_alphabet, 1] = parts[middle]
+                break
+            token, node = _joined(trie, nodes[at], arena, begin + middle, begin + end)
+            parts[at] = token
+            nodes[at] = node
+            ends[at] = end
+            ranks[at] = NONE
+            if end < n:
+                token, _ = _joined(trie, nodes[at], arena, begin + end, begin + ends[end])
+                ranks[at] = token
+            if before >= 0:
+                token, _ = _joined(trie, nodes[before], arena, begin + at, begin + end)
+                ranks[before] = token

@@ -51,7 +51,7 @@ def _varint(data, i, end):
 
 @kernel
 def wire_fields(data, begins, ends, fields):
-    """The fields of messages, one behind the other; returns how many there are.
+    """List the fields of messages; returns how many there are.
 
     data uint8; begins, ends int64[m]: the bytes of each message, inside of data; fields FIELD[room], allocated by the caller.
     Returns TOO_MANY where the room ends, -2 - i for bytes at i that are no field. O(bytes).

@@ -2,7 +2,7 @@
 
 It takes the digits as one integer of 64 bits, rounds that to float64, and divides by a power of ten, which rounds again. Of
 numbers written with 17 digits one in eight becomes the float64 beside the nearest. Sums of such scores decide between paths of
-equal probability, so scores are read in the same way, and written with digits that are read as what is meant::
+equal probability, so scores are read in the same way, and written with digits that are read back exactly::
 
     -15.275492379532281    nearest  -15.275492379532281    read there as  -15.27549237953228
     15275492379532281 is no float64: 15275492379532280; divided by 10**15
@@ -19,13 +19,13 @@ _POWERS = np.array([float(f"1e{k}") for k in range(309)])
 
 
 class Number(str):
-    """The text of a number in a file, for `json.loads(..., parse_float=Number)`."""
+    """Text of a number in a file, for `json.loads(..., parse_float=Number)`."""
 
     __slots__ = ()
 
 
 def read_number(text: str) -> float:
-    """The float64 of a number, as it is read there; infinite if it is too large.
+    """Float64 of a number, rounded as there; infinite if it is too large.
 
     >>> read_number("-15.275492379532281"), float("-15.275492379532281")
     (-15.27549237953228, -15.275492379532281)
@@ -66,7 +66,7 @@ def read_numbers(texts: list[str]) -> np.ndarray:
 def write_numbers(values: np.ndarray) -> list[str]:
     """Texts of finite numbers, float64[n], that are read as these: the shortest where that will do.
 
-    Of numbers of all 53 bits one in six hundred is the result of no division; then what is read is a neighbour of it.
+    One in six hundred numbers of 53 bits is the result of no division; a neighbour of it is read then.
 
     >>> write_numbers(np.array([-0.5, -15.275492379532281])), read_number("-15.2754923795322816")
     (['-0.5', '-15.2754923795322816'], -15.275492379532281)
@@ -83,15 +83,8 @@ def write_numbers(values: np.ndarray) -> list[str]:
             digits += step * np.spacing(digits)
             found = (digits / _POWERS[power] == left) & (digits < float(_MOST)) & (digits == np.floor(digits))
             for i, n, e in zip(wrong[found].tolist(), digits[found].tolist(), power[found].tolist(), strict=True):
-                texts[i] = ("-" if values[i] < 0 else "") + _with_point(f"{int(n):0{e + 1}}", e)
+                text = f"{int(n):0{e + 1}}"
+                text = f"{text[: len(text) - e]}.{text[len(text) - e :]}" if e else text
+                texts[i] = f"-{text}" if values[i] < 0 else text
             wrong, left, first = wrong[~found], left[~found], first[~found]
     return texts
-
-
-def _with_point(digits: str, power: int) -> str:
-    """Digits divided by a power of ten that leaves one before the point at least.
-
-    >>> _with_point("123", 2), _with_point("123", 0)
-    ('1.23', '123')
-    """
-    return f"{digits[: len(digits) - power]}.{digits[len(digits) - power :]}" if power else digits

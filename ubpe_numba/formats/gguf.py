@@ -1,4 +1,12 @@
-"""Vocabularies in `.gguf` files of llama.cpp: only the fields before the tensors are read (gguf_fields.py).
+"""Vocabularies in `.gguf` files of llama.cpp: the fields at the beginning of a file, before its tensors, low bytes first.
+
+::
+
+    47 47 55 46   03 00 00 00   n tensors: 8 bytes   m fields: 8 bytes    "GGUF", version 3; then every field:
+    length of its name: 8 bytes   name   type: 4 bytes   value            and the value of the type
+        0 to 7, 10 to 12   a number (7: true or false)                    1, 2, 4 or 8 bytes
+        8                  a string                                       length: 8 bytes, and UTF-8
+        9                  an array                                       type: 4 bytes, how many: 8 bytes, and the values
 
 The kind ``llama`` is sentencepiece's BPE and ``t5`` its unigram, with the same types of pieces (sentencepiece.py); ``gpt2`` is
 BPE over bytes with names of GPT-2's table and merges, cut by the pattern that the field `tokenizer.ggml.pre` names; ``bert`` is
@@ -9,23 +17,28 @@ published with: llama.cpp has simpler ones for o200k and tekken.
 from __future__ import annotations
 
 import base64
-from typing import Any
+import os
+import re
+import struct
+from itertools import pairwise
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats import sentencepiece
-from ubpe_numba.formats.gguf_fields import read_fields
+from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, two_parts
 from ubpe_numba.formats.sentencepiece import BPE, BYTE, CONTROL, UNIGRAM, UNKNOWN_PIECE, USER, Pieces
 from ubpe_numba.formats.wordpiece import Words
+from ubpe_numba.runtime.files import open_regular
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED
 
 _PREFIX = "tokenizer.ggml."
-_NAMES = {  # of patterns, and what llama.cpp calls tokenizers that cut so
+_NAMES = {  # of patterns, and the names of tokenizers in llama.cpp that cut by them
     "gpt2": (
         "gpt2 gpt-2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe gigachat a.x-4.0 mellum "
         "modern-bert exaone4 mpt olmo jais trillion granite-docling"
@@ -39,16 +52,17 @@ _NAMES = {  # of patterns, and what llama.cpp calls tokenizers that cut so
     "starcoder": "starcoder refact command-r smollm codeshell exaone minerva-7b mellum2",
 }
 _PATTERN_OF = {name: pattern for pattern, names in _NAMES.items() for name in names.split()}
-#: Of these a word that equals a token becomes it before any merge.
+#: Tokenizers of which a word that equals a token becomes it before any merge.
 _WHOLE = frozenset(
     ["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "tekken"]
 )
 _LOWER = {capital: capital + 32 for capital in range(ord("A"), ord("Z") + 1)}
 _START = "\u2581"  # before pieces that begin a word
+_IS_NAME = re.compile(r"(?s)\[.+\]").fullmatch  # of a token, not of a piece of text
 
 
 def read(path: Any) -> Pieces | Table | Words:
-    """What a file says: pieces of sentencepiece's kinds, the table of a BPE over bytes, or words of WordPiece.
+    """Vocabulary of a file: pieces of sentencepiece's kinds, the table of a BPE over bytes, or words of WordPiece.
 
     ModelFormatError names what is not valid or not supported; OSError if the file cannot be read.
     """
@@ -151,7 +165,7 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
     vocab = {piece: i for i, piece in enumerate(pieces)}
     if len(vocab) < len(pieces):
         raise ModelFormatError("tokenizer.ggml.tokens: a token is there twice")
-    own = "".join(piece for i, piece in enumerate(pieces) if i not in special and not _is_name(piece))
+    own = "".join(piece for i, piece in enumerate(pieces) if i not in special and not _IS_NAME(piece))
     lowercase = _flag(found, "normalizer.lowercase", own == own.translate(_LOWER))
     strip = _flag(found, "normalizer.strip_accents", lowercase)
     normalizer = Normalizer([{"type": "BertNormalizer", "lowercase": lowercase, "strip_accents": strip}])
@@ -160,16 +174,153 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
 
 
 def _piece(name: str) -> str:
-    """A piece as BERT's vocabulary has it.
+    """A piece as BERT's vocabulary has it; some files have no mark before a name of a token, in brackets.
 
     >>> _piece("\u2581un"), _piece("able"), _piece("[unused1]"), _piece("\u2581")
     ('un', '##able', '[unused1]', '##▁')
     """
     if name.startswith(_START) and name != _START:
         return name[1:]
-    return name if _is_name(name) else f"##{name}"
+    return name if _IS_NAME(name) else f"##{name}"
 
 
-def _is_name(name: str) -> bool:
-    """Whether it looks like the name of a token, and not like a piece of text; these have no mark in some files."""
-    return len(name) > 2 and name[0] == "[" and name[-1] == "]"
+# ---------------------------------------------------------------------------------------------------- fields
+
+_NUMBERS = {
+    0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?", 10: "<u8", 11: "<i8", 12: "<f8"
+}  # fmt: skip
+_DTYPES = {kind: np.dtype(name) for kind, name in _NUMBERS.items()}
+_STRING, _ARRAY = 8, 9
+_VERSIONS = (2, 3)
+_MOST_FIELDS = 1 << 12
+_MOST_BYTES = 1 << 28  # of all fields together; a vocabulary of a quarter of a million tokens has 12 million
+_MOST_STRINGS = 1 << 21  # of an array
+_PIECE = 1 << 20  # bytes that are read at first
+
+
+def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
+    """Fields with names that begin with `prefix`, without it: numbers, `str`, lists of `str`, and arrays of numbers.
+
+    ModelFormatError for a file that is not one of gguf, naming the field; OSError if it cannot be read.
+    """
+    with open_regular(path) as f:
+        head = _Head(f)
+        if head.take(4, "the beginning").tobytes() != b"GGUF":
+            raise ModelFormatError("not a file of gguf: it does not begin with GGUF")
+        version = head.number("<I", "the version")
+        if version not in _VERSIONS:
+            other = int.from_bytes(version.to_bytes(4, "little"), "big")
+            what = "the high bytes of its numbers are first" if other in (1, *_VERSIONS) else f"version {version}"
+            raise ModelFormatError(f"a file of gguf that is not supported: {what}; there are versions 2 and 3, low bytes first")
+        head.number("<Q", "the number of tensors")
+        n = head.number("<Q", "the number of fields")
+        if n > _MOST_FIELDS:
+            raise ModelFormatError(f"not a file of gguf: {n} fields; expected at most {_MOST_FIELDS}")
+        found: dict[str, Any] = {}
+        names = set()
+        for i in range(n):
+            name = head.string(f"the name of field {i}")
+            if name in names:
+                raise ModelFormatError(f"not a file of gguf: the field {quoted(name)} is there twice")
+            names.add(name)
+            value = head.value(name, name.startswith(prefix))
+            if value is not None:
+                found[name.removeprefix(prefix)] = value
+        return found
+
+
+class _Head:
+    """Reader of the beginning of a file, in growing pieces: gigabytes of tensors follow.
+
+    Every length is checked against the size of the file first: nothing is allocated for data that cannot be there.
+    """
+
+    def __init__(self, f: BinaryIO) -> None:
+        self._file = f
+        self._size = os.fstat(f.fileno()).st_size
+        self._data = np.empty(min(self._size, _MOST_BYTES), np.uint8)  # memory that is not written to costs nothing
+        self._n_read = 0
+        self._at = 0
+
+    def _need(self, n: int, where: str) -> None:
+        """Read until there are n more bytes; ModelFormatError if the file has not so many."""
+        end = self._at + n
+        if end > self._data.size:
+            what = f"the file ends within {where}" if end > self._size else f"{where} is too large"
+            raise ModelFormatError(f"not a file of gguf: {what}")
+        if end > self._n_read:
+            stop = min(max(end, 2 * self._n_read, _PIECE), self._data.size)
+            got = self._file.readinto(self._data[self._n_read : stop].data)  # type: ignore[attr-defined]
+            self._n_read += got or 0
+            if end > self._n_read:
+                raise ModelFormatError(f"not a file of gguf: the file ends within {where}")
+
+    def take(self, n: int, where: str) -> np.ndarray:
+        """The next n bytes, uint8."""
+        self._need(n, where)
+        self._at += n
+        return self._data[self._at - n : self._at]
+
+    def number(self, layout: str, where: str) -> int:
+        """The next number."""
+        return int(struct.unpack(layout, self.take(struct.calcsize(layout), where).data)[0])
+
+    def string(self, where: str) -> str:
+        """The next string."""
+        try:
+            return self.take(self.number("<Q", where), where).tobytes().decode()
+        except UnicodeDecodeError as error:
+            raise ModelFormatError(f"not a file of gguf: {where} is not UTF-8") from error
+
+    def strings(self, n: int, where: str, wanted: bool) -> list[str]:
+        """The next n strings; none if they are not wanted."""
+        self._need(8 * n, where)
+        starts = np.zeros(n + 1, np.int64)
+        text = np.empty(self._data.size - self._at - 8 * n, np.uint8)
+        k = 0
+        while k < n:
+            k, self._at = map(int, counted_strings(self._data[: self._n_read], self._at, text, starts, k))
+            if k < n:  # the next one is not whole yet
+                self._need(8 * (n - k), where)
+                self._need(8 * (n - k) + int(self._data[self._at : self._at + 8].view("<u8")[0]), where)
+        return _texts(text[: starts[-1]], starts, where) if wanted else []
+
+    def value(self, name: str, wanted: bool) -> Any:
+        """The value of a field, None if it is not wanted."""
+        where = f"the field {quoted(name)}"
+        kind = self.number("<I", where)
+        if kind == _STRING:
+            length = self.number("<Q", where)
+            data = self.take(length, where)
+            return _texts(data, np.array([0, length]), where)[0] if wanted else None
+        if kind in _DTYPES:
+            value = self.take(_DTYPES[kind].itemsize, where).view(_DTYPES[kind])
+            return value.item() if wanted else None
+        if kind != _ARRAY:
+            raise ModelFormatError(f"not a file of gguf: {where} has the type {kind}")
+        kind, n = self.number("<I", where), self.number("<Q", where)
+        if kind == _STRING:
+            if n > _MOST_STRINGS:
+                raise ModelFormatError(f"not a file of gguf: {where} has {n} strings; expected at most {_MOST_STRINGS}")
+            strings = self.strings(n, where, wanted)
+            return strings if wanted else None
+        if kind not in _DTYPES:
+            raise ModelFormatError(f"not a file of gguf: {where} is an array of the type {kind}")
+        values = self.take(n * _DTYPES[kind].itemsize, where)
+        return values.copy().view(_DTYPES[kind]) if wanted else None
+
+
+def _texts(text: np.ndarray, starts: np.ndarray, where: str) -> list[str]:
+    """Strings of one text, uint8, and their beginnings, and the end, int64[n + 1]."""
+    try:
+        joined = text.tobytes().decode()
+    except UnicodeDecodeError as error:
+        i = int(np.searchsorted(starts, error.start, "right")) - 1
+        raise ModelFormatError(f"{where}: string {i} is not UTF-8") from error
+    if len(joined) < text.size:
+        begins = (text & 0xC0) != 0x80
+        inner = starts[:-1][np.diff(starts) > 0]
+        if not begins[inner].all():
+            raise ModelFormatError(f"{where}: a string begins within a character")
+        starts = np.append(0, np.cumsum(begins))[starts]
+    return [joined[a:b] for a, b in pairwise(starts.tolist())]
