@@ -19,13 +19,13 @@ import numpy as np
 from suite import common
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.distributed.host import Host
+from ubpe_numba.distributed.messages import Part, together
+from ubpe_numba.distributed.remote_text import fit_remotely
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.fitting.host import Host
-from ubpe_numba.fitting.learn import fit
+from ubpe_numba.fitting.fit import fit
 from ubpe_numba.fitting.loop import Merges, Settings
-from ubpe_numba.fitting.messages import Part, together
-from ubpe_numba.fitting.remote_loop import fit_remotely
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.rules import FitRules

@@ -89,10 +89,10 @@ def sizes(per_shard: int, dense: int | None) -> Iterator[None]:
 
 
 def _homes_of_sizes() -> tuple[Any, Any]:
-    from ubpe_numba.fitting import loop
+    from ubpe_numba.fitting import fit
     from ubpe_numba.fitting.kernels import index
 
-    return loop, index
+    return fit, index
 
 
 def learned(tok: Any) -> str:

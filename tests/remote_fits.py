@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 
 from ubpe_numba import FitRules
+from ubpe_numba.distributed import messages, remote_text
+from ubpe_numba.distributed.host import Host
+from ubpe_numba.distributed.messages import Engine, LostHostsError
+from ubpe_numba.distributed.remote_text import RemoteText, fit_remotely
 from ubpe_numba.documents.corpus import Corpus, as_corpus
-from ubpe_numba.fitting import host as hosts
-from ubpe_numba.fitting import learn, loop, messages, remote_shards, working_text
-from ubpe_numba.fitting.engine import Engine, InProcess, LostHostsError
-from ubpe_numba.fitting.host import Host
+from ubpe_numba.fitting import fit, loop, text
 from ubpe_numba.fitting.kernels import index
 from ubpe_numba.fitting.loop import Merges, Settings
-from ubpe_numba.fitting.remote_loop import fit_remotely
-from ubpe_numba.fitting.remote_shards import RemoteShards
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -86,13 +85,13 @@ class Sizes(NamedTuple):
     def patch(self, patch: pytest.MonkeyPatch) -> None:
         """Set them."""
         patch.setattr(index, "DENSE", self.dense)
-        patch.setattr(working_text, "_POSITIONS", self.positions)
+        patch.setattr(text, "_POSITIONS", self.positions)
         patch.setattr(loop, "_SMALL", self.batch)
         patch.setattr(loop, "_FEW_PAIRS", self.most)
-        patch.setattr(hosts, "ROOM", self.room)
+        patch.setattr(text, "ROOM", self.room)
         if self.moves:
-            patch.setattr(working_text, "_LARGE", 0)
-            patch.setattr(working_text, "_SHORT", 1)
+            patch.setattr(text, "_LARGE", 0)
+            patch.setattr(text, "_SHORT", 1)
         if not self.one_epoch:
             patch.setattr(loop, "_ONE_EPOCH", 0)
             patch.setattr(loop, "_ONE_EPOCH_WEIGHTED", 0)
@@ -100,14 +99,14 @@ class Sizes(NamedTuple):
 
 def remotely(
     engine: Engine, goes_on: Sequence[tuple[bool, bool]] | None, size: int, plan: Settings, near: int | None = None
-) -> tuple[Merges, RemoteShards]:
+) -> tuple[Merges, RemoteText]:
     """The fit of the parts of an engine, symbols 0 to `size` - 1."""
     return fit_remotely(engine, engine.ask("part"), Alphabet.dense(size), plan, Progress(False), goes_on, near)
 
 
 def here(corpus: Corpus, size: int, plan: Settings) -> Merges:
     """The fit of the whole corpus in one piece, in this process."""
-    return learn.fit(corpus, Alphabet.dense(size), plan._replace(n_shards=1, n_threads=1), Progress(False))
+    return fit.fit(corpus, Alphabet.dense(size), plan._replace(n_shards=1, n_threads=1), Progress(False))
 
 
 def same(found: Merges, want: Merges) -> None:
@@ -122,6 +121,26 @@ def settings_of(n_tokens: int, n_candidates: int = 1, n_threads: int = 1, n_shar
     """Settings of a small fit."""
     longest = rules.pop("max_token_length", None) or 2**62
     return Settings(n_tokens, n_candidates, FitRules(**rules), n_threads, longest, n_shards)
+
+
+class InProcess:
+    """Hosts in this process, one after the other; each works on threads of its own."""
+
+    def __init__(self, hosts: Sequence[Any]) -> None:
+        self.hosts = list(hosts)
+        self.n = len(self.hosts)
+
+    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+        """See `Engine`."""
+        return [getattr(host, method)(*(args if each is None else each[k])) for k, host in enumerate(self.hosts)]
+
+    def tell(self, k: int, method: str, *args: Any) -> Any:
+        """See `Engine`."""
+        return getattr(self.hosts[k], method)(*args)
+
+    def renew(self, lost: Sequence[int]) -> None:
+        """See `Engine`."""
+        raise LostHostsError(lost, "they are in this process")
 
 
 class Losing(InProcess):
@@ -210,4 +229,4 @@ def chaos(rng: np.random.Generator, rate: float, n_hosts: int, most: int = 30) -
 
 def endless(patch: pytest.MonkeyPatch) -> None:
     """Let fits go on whatever they lose."""
-    patch.setattr(remote_shards, "_MOST_LOSSES", 1000)
+    patch.setattr(remote_text, "_MOST_LOSSES", 1000)

@@ -16,7 +16,8 @@ from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, bounds, count_d
 from ubpe_numba.coding import path_search
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
-from ubpe_numba.fitting import loop, memory_limit, working_text
+from ubpe_numba.fitting import fit, loop
+from ubpe_numba.fitting import text as fit_text
 from ubpe_numba.fitting.kernels import index
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text.count_words import count_words
@@ -71,8 +72,9 @@ def marked_fits_in_shards() -> None:
                 rules, small = FitRules(ties=ties), 1 << 16 if n_threads == 3 else 0
                 tok = UBPEClassic(size + 150, 4, alphabet=size, rules=rules, max_token_length=longest, n_threads=n_threads)
                 with (
-                    patch.multiple(loop, _PER_SHARD=2500, _SMALL=small),
-                    patch.multiple(working_text, _LARGE=0, _SHORT=1),
+                    patch.object(fit, "_PER_SHARD", 2500),
+                    patch.object(loop, "_SMALL", small),
+                    patch.multiple(fit_text, _LARGE=0, _SHORT=1),
                     patch.object(index, "DENSE", dense),
                 ):
                     tok.fit(docs, progress=False, **mark)
@@ -88,7 +90,7 @@ def more_merges_than_there_is_room_for() -> None:
             found = set()
             for n_threads in (1, 5):
                 tok = UBPEClassic(size + 1200, 4, alphabet=size, n_threads=n_threads)
-                with patch.object(loop, "_PER_SHARD", 2500):
+                with patch.object(fit, "_PER_SHARD", 2500):
                     found.add(tok.fit(docs, progress=False).fingerprint)
             assert len(found) == 1
 
@@ -105,7 +107,7 @@ def counts_of_documents() -> None:
             for given in (count_documents(docs), docs):
                 for n_threads in (1, 3):
                     tok = BPE(60, alphabet=12, n_threads=n_threads, **options)
-                    with patch.object(loop, "_PER_SHARD", 500), patch.object(thread_pool, "SERIAL_BELOW", 500):
+                    with patch.object(fit, "_PER_SHARD", 500), patch.object(thread_pool, "SERIAL_BELOW", 500):
                         found.add(tok.fit(given, progress=False).fingerprint)
                         there_and_back(tok, docs, **({"allowed_special": "all"} if "special_tokens" in options else {}))
             assert len(found) == 1
@@ -118,7 +120,7 @@ def fits_within_a_limit() -> None:
         plain = UBPEClassic(size + 150, 4, alphabet=size).fit(docs, progress=False).fingerprint
         for n_threads, per_symbol in itertools.product((1, 3), (100, 40, 18, 12, 8)):
             tok = UBPEClassic(size + 150, 4, alphabet=size, n_threads=n_threads)
-            with patch.object(memory_limit, "_TABLES", 0), patch.multiple(loop, _SMALL=0, _PER_SHARD=4000):
+            with patch.multiple(loop, _TABLES=0, _SMALL=0), patch.object(fit, "_PER_SHARD", 4000):
                 try:
                     tok.fit(docs, memory_limit=per_symbol * N, progress=False)
                 except MemoryError:

@@ -17,7 +17,7 @@ import dask
 
 from ubpe_numba.distributed import hosts
 from ubpe_numba.distributed.actors import DaskEngine
-from ubpe_numba.fitting.engine import LostHostsError
+from ubpe_numba.distributed.messages import LostHostsError
 
 pytestmark = pytest.mark.xdist_group("cluster")
 

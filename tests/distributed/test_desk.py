@@ -21,8 +21,8 @@ from ubpe_numba import BPE
 from ubpe_numba.distributed import fit, fitting, hosts
 from ubpe_numba.distributed.actors import DaskEngine
 from ubpe_numba.distributed.desk import Desk
+from ubpe_numba.distributed.messages import LostHostsError
 from ubpe_numba.distributed.packed import pack
-from ubpe_numba.fitting.engine import LostHostsError
 
 pytestmark = pytest.mark.xdist_group("cluster")
 

@@ -26,7 +26,7 @@ import dask.bag as db
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, count_documents
 from ubpe_numba.cli.demo import load_ecg
 from ubpe_numba.distributed import fit, hosts
-from ubpe_numba.fitting.remote_shards import RemoteShards, ask_at_first
+from ubpe_numba.distributed.remote_text import RemoteText, ask_at_first
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -479,8 +479,8 @@ def kill(client: Any, *which: int) -> None:
 
 
 def at_batches(monkeypatch: pytest.MonkeyPatch, method: str, what: dict[int, Callable[[], None]]) -> list[int]:
-    """Do something when `RemoteShards` is asked for this the n-th time; the list grows with every time."""
-    inner, seen = getattr(RemoteShards, method), []
+    """Do something when `RemoteText` is asked for this the n-th time; the list grows with every time."""
+    inner, seen = getattr(RemoteText, method), []
 
     def outer(self: Any, *args: Any) -> Any:
         seen.append(len(seen) + 1)
@@ -488,7 +488,7 @@ def at_batches(monkeypatch: pytest.MonkeyPatch, method: str, what: dict[int, Cal
             what[len(seen)]()
         return inner(self, *args)
 
-    monkeypatch.setattr(RemoteShards, method, outer)
+    monkeypatch.setattr(RemoteText, method, outer)
     return seen
 
 
@@ -516,7 +516,7 @@ def test_a_worker_with_weights_killed_in_the_middle(mortal: Any, monkeypatch: py
 
 def test_workers_killed_while_an_epoch_begins(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = here(BPE(290), ECG)
-    real = RemoteShards.ask
+    real = RemoteText.ask
     killed: list[str] = []
 
     def ask(self: Any, method: str, *args: Any, **options: Any) -> Any:
@@ -525,7 +525,7 @@ def test_workers_killed_while_an_epoch_begins(mortal: Any, monkeypatch: pytest.M
             kill(mortal, len(killed) % 2)
         return real(self, method, *args, **options)
 
-    monkeypatch.setattr(RemoteShards, "ask", ask)
+    monkeypatch.setattr(RemoteText, "ask", ask)
     same(fit(BPE(290), array(ECG, WAV_CHUNKS), mortal, progress=False), expected)
     assert killed[:3] == ["load", "count_dense", "list_dense"]
     assert clean(mortal)

@@ -67,7 +67,7 @@ def test_the_bar_and_the_tasks_of_a_fit(client: Any, capsys: Any, monkeypatch: p
         )
 
     monkeypatch.setattr(Percent, "update", noted)
-    monkeypatch.setattr("ubpe_numba.fitting.remote_loop._PAUSE", 0)
+    monkeypatch.setattr("ubpe_numba.distributed.remote_text._PAUSE", 0)
     docs = np.random.default_rng(1).integers(0, 9, (20, 300))
     fit(BPE(60), [docs[:10], docs[10:]], client, progress=True)
     shown = capsys.readouterr().err

@@ -10,13 +10,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import fit as reference
 
+from ubpe_numba.distributed.host import Host
+from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
+from ubpe_numba.distributed.messages import Batch, Fills, Setup
 from ubpe_numba.documents.corpus import as_corpus
-from ubpe_numba.fitting.host import Host
 from ubpe_numba.fitting.kernels import rounds, text_cells
-from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, give_first, left_neighbours, take_over
-from ubpe_numba.fitting.kernels.pair_counts import Task, allocate_task
+from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, left_neighbours
+from ubpe_numba.fitting.kernels.pair_table import Task, allocate_task
 from ubpe_numba.fitting.kernels.text_cells import Shards
-from ubpe_numba.fitting.messages import Batch, Fills, Setup
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 
@@ -224,7 +225,7 @@ def test_the_text_is_rewritten_elsewhere() -> None:
     shards = shard([-1, 1, 2, 3, 1, 2, -1], [0, 6], 0, [0, 2], [1, 4])
     task: Task = allocate_task(1, 8, 1)
     task.batch["n"], task.batch["first_id"], task.left[0], task.right[0], task.width[4] = 1, 4, 1, 2, 2
-    rounds.rewrite(np.int64(rounds.MERGE), 0, task, shards, None)
+    rewrite(np.int64(rounds.MERGE), 0, task, shards, None)
     assert shards.cells[[1, 3, 4]].tolist() == [4, 3, 4]
     assert shards.delta_end[0].tolist() == [0, 1, 2]
     assert shards.delta[:4].tolist() == [3, 1, 3, 1]

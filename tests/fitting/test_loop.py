@@ -15,8 +15,7 @@ from reference.unique import merge_until_unique
 
 from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, UBPEClassic
 from ubpe_numba.fitting import loop as fitting
-from ubpe_numba.fitting import run_rounds
-from ubpe_numba.fitting import working_text as shards
+from ubpe_numba.fitting import text as shards
 from ubpe_numba.fitting.kernels import index as shard_index
 
 
@@ -143,7 +142,7 @@ def test_pauses_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> Non
     rng = np.random.default_rng(3)
     docs = [rng.integers(0, 9, 300).tolist() for _ in range(5)]
     whole = UBPEClassic(200, 5, alphabet=9).fit(docs, progress=False)
-    monkeypatch.setattr(run_rounds, "BUDGET", 1)
+    monkeypatch.setattr(shards, "BUDGET", 1)
     assert UBPEClassic(200, 5, alphabet=9).fit(docs, progress=False).fingerprint == whole.fingerprint
 
 

@@ -11,13 +11,12 @@ import pytest
 
 from ubpe_numba import BPE, FitRules, UBPEClassic
 from ubpe_numba.fitting import loop as fitting
-from ubpe_numba.fitting import memory_limit as memory
 
 
 @pytest.fixture
 def no_tables(monkeypatch):
     """No allowance for tables and no batches of small merges, so that small corpora reach the limit too."""
-    monkeypatch.setattr(memory, "_TABLES", 0)
+    monkeypatch.setattr(fitting, "_TABLES", 0)
     monkeypatch.setattr(fitting, "_SMALL", 0)
 
 
@@ -59,7 +58,7 @@ def test_a_small_text_is_held_by_what_the_docstring_says(cls, n):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_what_the_docstring_says_is_enough(seed, monkeypatch):
-    monkeypatch.setattr(memory, "_TABLES", 0)
+    monkeypatch.setattr(fitting, "_TABLES", 0)
     rng = np.random.default_rng(seed)
     n = int(rng.choice([10, 1000, 20_000, 50_000]))
     x = [rng.integers(0, 4, n), np.zeros(n, int), np.arange(n) % 3, rng.zipf(1.3, n) % 1500][seed % 4]
@@ -146,11 +145,11 @@ def test_the_process_keeps_to_it():
 def test_the_least_and_the_most_that_a_limit_can_be():
     """Positions may be left out but for one of four bytes for every fourth cell; where they may not, less is refused."""
     n = 1_000_000
-    fixed = memory.Memory.within(50 * n, n, 10, True).fixed
-    most = fixed + (memory._MOST - 4) * n
-    assert memory.Memory.within(fixed + n, n, 10, True).limit == fixed + n
+    fixed = fitting.Memory.within(50 * n, n, 10, True).fixed
+    most = fixed + (fitting._MOST - 4) * n
+    assert fitting.Memory.within(fixed + n, n, 10, True).limit == fixed + n
     for limit, divisible in ((fixed + n - 1, True), (most - 1, False)):
         with pytest.raises(MemoryError):
-            memory.Memory.within(limit, n, 10, divisible)
-    assert memory.Memory.within(most - 1, n, 10, True) is not None
-    assert memory.Memory.within(most, n, 10, True) is memory.Memory.within(most, n, 10, False) is None
+            fitting.Memory.within(limit, n, 10, divisible)
+    assert fitting.Memory.within(most - 1, n, 10, True) is not None
+    assert fitting.Memory.within(most, n, 10, True) is fitting.Memory.within(most, n, 10, False) is None

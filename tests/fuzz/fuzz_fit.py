@@ -31,7 +31,7 @@ from fuzz.fit_problems import Docs, Learned, Problem
 from fuzz.reference_process import answers
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
-from ubpe_numba.fitting import loop, working_text
+from ubpe_numba.fitting import fit, loop, text
 from ubpe_numba.fitting.kernels import index
 
 CLASSES: dict[str, Any] = {"BPE": BPE, "UBPEClassic": UBPEClassic, "UBPE": UBPE}
@@ -46,15 +46,15 @@ def plain(problem: Problem, rng: Random) -> Any:
 
 def in_shards(problem: Problem, rng: Random) -> Any:
     """As many shards as threads, of few symbols each, with borders inside of documents."""
-    with changed(loop, _PER_SHARD=rng.choice([1, 3, 8, 30])):
+    with changed(fit, _PER_SHARD=rng.choice([1, 3, 8, 30])):
         return tokenizer(problem, rng.choice([2, 3, 5])).fit(problem.docs, **marks(problem))
 
 
 def with_low_limits(problem: Problem, rng: Random) -> Any:
     """Pairs counted by sorting, many epochs, small batches, lists that have to grow."""
     limits = changed(loop, _ONE_EPOCH=0, _ONE_EPOCH_WEIGHTED=0, _SMALL=rng.choice([0, 1 << 16]), _FEW_PAIRS=rng.choice([1, 4]))
-    text = changed(working_text, _POSITIONS=rng.choice([1.0, 1.03]), _LARGE=0)
-    with limits, text, changed(index, DENSE=rng.choice([0, 1024])), changed(loop, _PER_SHARD=rng.choice([8, 500_000])):
+    sizes = changed(text, _POSITIONS=rng.choice([1.0, 1.03]), _LARGE=0)
+    with limits, sizes, changed(index, DENSE=rng.choice([0, 1024])), changed(fit, _PER_SHARD=rng.choice([8, 500_000])):
         return tokenizer(problem, rng.choice([1, 1, 3])).fit(problem.docs, **marks(problem))
 
 

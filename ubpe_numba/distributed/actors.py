@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from ubpe_numba.distributed import hosts
 from ubpe_numba.distributed.desk import Together
+from ubpe_numba.distributed.messages import LostHostsError
 from ubpe_numba.distributed.packed import Packed, pack
-from ubpe_numba.fitting.engine import LostHostsError
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed

@@ -13,17 +13,16 @@ from ubpe_numba.distributed.actors import DaskEngine
 from ubpe_numba.distributed.cluster import using
 from ubpe_numba.distributed.counting import counted, lines_of, steady
 from ubpe_numba.distributed.cuts import even_cuts
-from ubpe_numba.distributed.host_part import make_host, name_of_range
+from ubpe_numba.distributed.host import make_host, name_of_range
 from ubpe_numba.distributed.marks import Marks
+from ubpe_numba.distributed.messages import Part, Span, together
 from ubpe_numba.distributed.opaque import opaque, unfitted
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.percent import Percent
+from ubpe_numba.distributed.remote_text import ask_at_first, check_rules, fit_remotely
 from ubpe_numba.documents.normalise import Documents
-from ubpe_numba.fitting.learn import learned
+from ubpe_numba.fitting.fit import learned
 from ubpe_numba.fitting.loop import Settings
-from ubpe_numba.fitting.messages import Part, Span, together
-from ubpe_numba.fitting.remote_loop import check_rules, fit_remotely
-from ubpe_numba.fitting.remote_shards import ask_at_first
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer

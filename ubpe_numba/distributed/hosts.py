@@ -18,8 +18,8 @@ from uuid import uuid4
 
 from ubpe_numba.distributed.cluster import LARGE_GRAPHS, address_of, failure
 from ubpe_numba.distributed.desk import Desk, Together
+from ubpe_numba.distributed.messages import LostHostsError
 from ubpe_numba.distributed.packed import received
-from ubpe_numba.fitting.engine import LostHostsError
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed

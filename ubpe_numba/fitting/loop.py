@@ -8,39 +8,48 @@ A fit is a loop of rounds and epochs:
     round:  choose the best pairs of the tables, merge them where they occur, carry the counts of the pairs beside them
     ...     until too few pairs reach the threshold: then the text is compacted, the threshold falls, and another epoch begins
 
-Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~100 ms. The text and the lists are in
-`working_text.py`, the tables in `kernels/pair_counts.py`; this module steers: it chooses thresholds and grows what is full.
+Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~100 ms. The text and the lists are in `text.py`,
+the tables in `kernels/pair_table.py`; this module chooses thresholds, keeps to a limit of memory, and grows what is full.
+
+A fit holds its text (4 bytes a cell), the positions of the frequent pairs (4 bytes each, the only part that can be made smaller:
+pairs below the threshold have none), and the records of a batch of merges (12 bytes an occurrence). With room for fewer positions
+a fit takes more epochs; its result is the same.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.corpus import Corpus
-from ubpe_numba.fitting.all_shards import AllShards
 from ubpe_numba.fitting.kernels import index, rounds
-from ubpe_numba.fitting.kernels import pair_counts as d
-from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
+from ubpe_numba.fitting.kernels import pair_table as d
+from ubpe_numba.fitting.text import Text
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.runtime.tables.pairs import EMPTY
 from ubpe_numba.vocabulary.rules import FitRules
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
 _ROUND = 1024  # most merges of a round where one is asked for
-BATCH_PART = 32  # of the symbols are merged at once: what a batch replaces is noted down (12 bytes each)
+_BATCH_PART = 32  # of the symbols are merged at once: each occurrence in a batch is recorded (12 bytes)
 _SMALL = 1 << 16  # but not less than so many
-_PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
 _STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
 _FEW_PAIRS = 1 << 16  # most pairs to keep of a small text
 _PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150 bytes
 _ONE_EPOCH = 1 << 18  # symbols; of a text so small all pairs are listed at once if there may be as many merges
 _ONE_EPOCH_WEIGHTED = 1 << 21  # and of one with weights as many pairs as merges: its documents tend to be short, as words are
 _MOST_READY = 1 << 15  # most pairs and tokens that there is room for at first; a round that needs more asks for it
-ENDLESS = 2**63 - 1
+_ENDLESS = 2**63 - 1
+_TABLES = 40 << 20  # bytes of the driver, and of dense counts
+_CELL = 4 + 4 / 16  # bytes: the text, and the segment of each block of cells
+_PAIR = 150  # bytes a frequent pair takes in the tables, of which there are at most cells / 128
+_NOTED = 12  # bytes that a batch records for each occurrence
+_OCCURRENCE = _NOTED + 4 * 3  # and needs in all: its new pairs have positions as well
+_MOST = 25  # bytes a cell that a fit can come to without a limit; ten are usual
+
+log = logging.getLogger("ubpe_numba")
 
 
 class Settings(NamedTuple):
@@ -75,83 +84,122 @@ class Merges(NamedTuple):
         return found
 
 
-class CorpusSize(NamedTuple):
-    """What the driver of a fit knows of its corpus."""
+def room_for(n_symbols: int, n_alphabet: int, settings: Settings, n_parts: int) -> tuple[int, int, int]:
+    """Tokens, slots of pairs and merges of a round that there is room for when a fit begins; the last never becomes more.
 
-    n_symbols: int
-    by_weight: int  # with weights counted
-    cells: int  # symbols and separators
-    has_weights: bool
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> CorpusSize:
-        """That of a corpus."""
-        n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
-        return cls(n_symbols, corpus.n_symbols, n_symbols + corpus.offsets.size, corpus.weights is not None)
-
-    def candidates(self, settings: Settings) -> int:
-        """How many candidates a round has: there are no more pairs than symbols."""
-        return min(settings.n_candidates, max(1, self.n_symbols))
+    `n_parts`, to which the pairs are dealt.
+    """
+    wanted = max(0, settings.n_tokens - n_alphabet)
+    n_candidates = _candidates(n_symbols, settings)
+    merges = n_candidates if n_candidates > 1 else min(_ROUND, max(1, wanted))
+    ready = max(1 << 10, min(_MOST_READY, n_symbols // 4, 4 * wanted) // n_parts)
+    return n_alphabet + merges + min(ready, wanted), 1 << (ready - 1).bit_length(), merges
 
 
-class Room(NamedTuple):
-    """For how much there is room when a fit begins."""
+def _candidates(n_symbols: int, settings: Settings) -> int:
+    """How many candidates a round has: there are no more pairs than symbols."""
+    return min(settings.n_candidates, max(1, n_symbols))
 
-    tokens: int
-    slots: int  # pairs
-    merges: int  # of a round; never more
+
+class Memory:
+    """The `limit` of a fit in bytes, beside its input, of which `fixed` cannot be made smaller: the text and the tables."""
+
+    def __init__(self, limit: int, fixed: int) -> None:
+        self.limit, self.fixed = limit, fixed
 
     @classmethod
-    def of(cls, size: CorpusSize, n_alphabet: int, settings: Settings, n_parts: int) -> Room:
-        """That of a fit whose pairs are dealt to `n_parts`."""
-        wanted = max(0, settings.n_tokens - n_alphabet)
-        n_candidates = size.candidates(settings)
-        merges = n_candidates if n_candidates > 1 else min(_ROUND, max(1, wanted))
-        ready = max(1 << 10, min(_MOST_READY, size.n_symbols // 4, 4 * wanted) // n_parts)
-        return cls(n_alphabet + merges + min(ready, wanted), 1 << (ready - 1).bit_length(), merges)
+    def within(cls, limit: int, n_cells: int, n_segments: int, divisible: bool) -> Memory | None:
+        """The limit of a fit of so many cells and segments; None if the fit cannot come to so much.
+
+        `divisible`: positions may be left out, which fits of one shard without weights can do. Raises MemoryError if the limit is
+        below what the fit needs at least.
+        """
+        fixed = _TABLES + 4 * n_segments + int(n_cells * (_CELL + _PAIR / 128))
+        most = fixed + (_MOST - 4) * n_cells
+        least = fixed + n_cells if divisible else most  # a position for every fourth cell
+        if limit >= most:
+            return None
+        if limit < least:
+            raise MemoryError(
+                f"memory_limit: {n_cells} symbols and separators need at least {_megabytes(least)} beside the documents, "
+                f"at most {_megabytes(most)}; the limit is {_megabytes(limit)}"
+            )
+        return cls(limit, fixed)
+
+    def batch(self, counts: np.ndarray, wanted: int, least: int, scratch: int) -> int:
+        """After how many occurrences a batch of merges is closed: `wanted`, or fewer where there is no room, but `least`.
+
+        Of the room that the most frequent pair leaves a batch gets a quarter: `wanted` may be more than a small text has symbols.
+        """
+        room = self.limit - self.fixed - _OCCURRENCE * int(counts.max(initial=0)) - 4 * scratch
+        return max(1, min(wanted, max(least, room // (4 * _OCCURRENCE))))
+
+    def threshold(self, counts: np.ndarray, least: int, most: int, batch: int, scratch: int) -> tuple[int, int]:
+        """The lowest threshold, `least` or more, with which all positions fit, and how many positions fit.
+
+        counts: of pairs, of which those of at least `least` are to be listed; a batch of merges is closed after `batch`
+        occurrences; `scratch`, further positions needed now. MemoryError if a batch cannot be held, or the threshold would be
+        above `most`.
+        """
+        listed = np.sort(counts[counts >= least])[::-1]
+        noted = int(listed[:1].sum()) + batch
+        room = (self.limit - self.fixed - _NOTED * noted) // 4
+        fitting = int(np.searchsorted(np.cumsum(listed), room - 2 * noted - scratch, side="right"))
+        threshold = least if fitting == listed.size else int(listed[fitting]) + 1
+        if threshold > most:
+            needed = self.fixed + _OCCURRENCE * noted + 4 * scratch
+            raise MemoryError(f"memory_limit: a round needs about {_megabytes(needed)}, the limit is {_megabytes(self.limit)}")
+        if threshold > least:
+            log.info("memory_limit: only pairs that occur %d times or more are indexed now, instead of %d", threshold, least)
+        return threshold, room
+
+    def refuse(self) -> None:
+        """Raise MemoryError, as new pairs of a round do not fit."""
+        raise MemoryError(f"memory_limit: a round needs more than the limit of {_megabytes(self.limit)}")
 
 
-def plan(n_cells: int, n_threads: int, n_shards: int | None = None) -> tuple[int, int]:
-    """How many threads, and how many shards: one each, unless they would be too small to pay or too large to be possible."""
-    if n_shards is not None:
-        return n_threads, n_shards
-    threads = max(1, min(n_threads, n_cells // _PER_SHARD))
-    return threads, max(threads, -(-n_cells // (MOST_CELLS - 2**20)))
+def _megabytes(n: int) -> str:
+    return f"{n / 1e6:.3g} MB"
 
 
-class Loop(ABC):
+class Loop:
     """The driver of a fit: the arrays of its tables, and the steps that Python takes between rounds.
 
     Parameters
     ----------
-    shards
-        The text.
-    size, n_alphabet, settings
-        Of the corpus; of the alphabet; how to fit, with the threads to use.
+    text
+        The shards.
     room
-        What the arrays begin with.
+        Sizes of the first arrays, by `room_for`.
+    settings
+        How to fit, with the threads to use.
+    n_symbols, by_weight, has_weights
+        The symbols of the corpus, with weights counted, and whether it has any.
     n_parts
         To which the pairs are dealt.
-    offsets
-        As for `fit`.
+    lengths
+        int64[alphabet]: symbols in each id, where the alphabet is one of tokens; None: one.
+    memory
+        The limit, None without one.
     """
 
     def __init__(
-        self, shards: AllShards, size: CorpusSize, n_alphabet: int, room: Room, settings: Settings, n_parts: int,
-        offsets: np.ndarray | None,
+        self, text: Text, room: tuple[int, int, int], settings: Settings, n_alphabet: int, n_symbols: int, by_weight: int,
+        has_weights: bool, n_parts: int, lengths: np.ndarray | None = None, memory: Memory | None = None,
     ) -> None:  # fmt: skip
-        self.shards, self.n_alphabet = shards, n_alphabet
-        self.n_candidates, self.n_symbols, self.by_weight = size.candidates(settings), size.n_symbols, size.by_weight
-        self.has_weights, self.threads = size.has_weights, settings.n_threads
+        self.text, self.n_alphabet, self.memory = text, n_alphabet, memory
+        self.n_candidates, self.n_symbols, self.by_weight = _candidates(n_symbols, settings), n_symbols, by_weight
+        self.threads = settings.n_threads
         self.driver, self.task = d.allocate(n_parts, *room, self.n_candidates)
-        self.driver.lengths[:n_alphabet] = 1 if offsets is None else np.diff(offsets)[:n_alphabet]
+        self.driver.lengths[:n_alphabet] = 1 if lengths is None else lengths[:n_alphabet]
+        text.follow(self.driver, self.task)
         self.ties = None if settings.rules.ties == "smallest" else _TIES[settings.rules.ties]
-        self.control = np.zeros(rounds.CLAIMS + rounds.LINE * max(n_parts, shards.k), np.int64)
+        self.control = np.zeros(rounds.CLAIMS + rounds.LINE * max(n_parts, text.k), np.int64)
         self.threshold, self.min_count, self.longest = 0, settings.rules.min_count, settings.longest
         # beginning an epoch costs a small text more than its rounds: if there may be as many merges, all pairs are listed
-        small = size.n_symbols <= (_ONE_EPOCH_WEIGHTED if size.has_weights else _ONE_EPOCH) and settings.memory_limit is None
+        small = n_symbols <= (_ONE_EPOCH_WEIGHTED if has_weights else _ONE_EPOCH) and settings.memory_limit is None
         self.wanted = max(0, settings.n_tokens - n_alphabet) if small else 0
-        self.enough = max(2 * self.n_candidates, self.wanted if size.has_weights else 0)
+        self.enough = max(2 * self.n_candidates, self.wanted if has_weights else 0)
         self.state = state = self.driver.state[0]
         state["next_id"] = state["round_start"] = n_alphabet
         state["limit"] = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
@@ -160,29 +208,31 @@ class Loop(ABC):
         state["longest"] = self.longest
         state["ties"] = _TIES[settings.rules.ties]
         state["candidates"] = self.n_candidates
-        state["batch"] = self.batch = max(_SMALL, size.by_weight // BATCH_PART)
+        state["batch"] = self.batch = self.wanted_batch = max(_SMALL, by_weight // _BATCH_PART)
 
     def run(self, progress: Progress) -> Merges:
         """Rounds and epochs until the vocabulary is full, or no pair is frequent enough."""
         state = self.state
         progress.start(int(state["next_id"]), int(state["limit"]))
         if state["next_id"] < state["limit"]:
-            self._begin_epoch()
+            self.text.until_done(self._begin_epoch)
             full_at = -1
-            while (reason := self._rounds()) != rounds.DONE:
+            while (reason := self.text.rounds(self.ties, self.control, self.threads)) != rounds.DONE:
                 last = int(state["next_id"])
                 progress.update(last, int(self.driver.learned["count"][last - 1]))
                 if reason == rounds.THIN:
                     self.threshold = max(self.min_count, self.threshold // _STEP)
                 if reason in (rounds.THIN, rounds.FULL):
-                    # a slice that is to be moved is longer than what is left
-                    self._compact(more_room=reason == rounds.FULL and full_at == last)
+                    more_room = (
+                        reason == rounds.FULL and full_at == last
+                    )  # a slice that is to be moved is longer than what is left
+                    self.text.compact(self.memory is None, more_room and self.memory is None)
+                    if more_room and self.memory is not None:
+                        self.memory.refuse()
                     full_at = last if reason == rounds.FULL else full_at
-                    self._begin_epoch()
+                    self.text.until_done(self._begin_epoch)
                 elif reason == rounds.GROW:
                     self._grow(int(state["need"]), int(state["need"]))
-        else:
-            self.shards.count_symbols()
         progress.finish(int(state["next_id"]))
         learned = self.driver.learned[self.n_alphabet : state["next_id"]]
         return Merges(
@@ -191,20 +241,13 @@ class Loop(ABC):
             learned["documents"].copy(),
             learned["replaced"].copy(),
             max(0, learned.size - 1) if self.n_candidates == 1 else int(state["round_start"]) - self.n_alphabet,
-            self.shards.symbol_counts,
+            self.text.symbol_counts(),
         )
-
-    @abstractmethod
-    def _rounds(self) -> int:
-        """Rounds until there is a reason to stop; returns it (`rounds.DONE` ...)."""
-
-    @abstractmethod
-    def _compact(self, more_room: bool) -> None:
-        """Compact the text, or raise MemoryError if it wants more room than there may be."""
 
     def _grow(self, need: int, listed: int) -> None:
         """Make room for `need` more pairs in each part, `listed` new ones of a round, and the tokens of the next round."""
         self.driver, self.task = d.grown(self.driver, self.task, need, listed)
+        self.text.follow(self.driver, self.task)
 
     # ---------------------------------------------------------------------------------------------- epochs
 
@@ -224,9 +267,9 @@ class Loop(ABC):
         part["below"][0] += rarer
 
     def _index_dense(self, n_tokens: int) -> int:
-        """Begin an epoch by a table of all pairs; how many pairs that may be merged are left out."""
+        """Begin an epoch by a table of all pairs; returns how many pairs that may be merged are left out."""
         lengths = self.driver.lengths[:n_tokens]
-        counts = self.shards.count_dense(n_tokens)
+        counts = self.text.count_dense(n_tokens)
         mergeable = counts
         if 2 * lengths.max() > self.longest:
             mergeable = counts * (np.add.outer(lengths, lengths) <= self.longest).ravel()
@@ -238,36 +281,36 @@ class Loop(ABC):
         n = self._not_too_many(mergeable, mergeable, 0)
         frequent = np.flatnonzero((counts if self.n_candidates > 1 else mergeable) >= self.threshold)
         slots = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
-        self.shards.list_dense(n_tokens, frequent, slots)
+        self.text.list_dense(n_tokens, frequent, slots)
         return existing - n
 
     def _index_sorted(self, n_tokens: int) -> int:
-        """Begin an epoch by sorting the pairs of the text; an upper bound of how many that may be merged are left out."""
-        shards, single, floor = self.shards, self.shards.k == 1, self.min_count
-        n_pairs = shards.sort_pairs(n_tokens)
+        """Begin an epoch by sorting the pairs of the text; returns at most how many that may be merged are left out."""
+        text, single, floor = self.text, self.text.k == 1, self.min_count
+        n_pairs = text.sort_pairs(n_tokens)
         pairs = counts = np.empty(0, np.int64)
         rarer = 0
 
         def count(threshold: int) -> int:
             """Count the pairs that may reach the threshold; how many of them may be merged."""
             nonlocal pairs, counts, rarer
-            pairs, counts, rarer = shards.count_sorted(threshold, floor)
+            pairs, counts, rarer = text.count_sorted(threshold, floor)
             short = self._mergeable(pairs)
             n = int(np.count_nonzero(short))
             if self.n_candidates == 1 and n < pairs.size:  # a long pair may still keep one of many candidates from a round
                 pairs, counts = pairs[short], counts[short]
             return n
 
-        weight = n_pairs if shards.view.weighted is None else max(n_pairs, self.by_weight)
+        weight = n_pairs if text.weighted is None else max(n_pairs, self.by_weight)
         n = self._lower_threshold(weight // 1000, _STEP, self.enough, count)
         if single:
             rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], n_pairs)
             pairs = pairs[counts >= self.threshold]
-        counts = shards.list_sorted(pairs)
+        counts = text.list_sorted(pairs)
         if not single:  # now by what they really count: if all bounds were equal, and too high by one, no pair would be left
             mergeable = counts[self._mergeable(pairs)]
             rarer += int(np.count_nonzero(mergeable >= floor)) - self._not_too_many(counts, mergeable, 0)
-        shards.give_slots(self._seed(pairs, counts))
+        text.give_slots(self._seed(pairs, counts))
         return rarer
 
     def _lower_threshold(self, first: int, factor: int, enough: int, count: Callable[[int], int]) -> int:
@@ -286,21 +329,11 @@ class Loop(ABC):
         return short
 
     def _not_too_many(self, counts: np.ndarray, mergeable: np.ndarray, scratch: int) -> int:
-        """Raise the threshold, if need be, until few enough pairs reach it.
+        """Raise the threshold, if need be, until few enough pairs reach it, and their positions fit.
 
-        Parameters
-        ----------
-        counts
-            Of all pairs whose positions will be listed.
-        mergeable
-            Counts of those that are not too long.
-        scratch
-            Cells that are being sorted.
-
-        Returns
-        -------
-        How many of the mergeable pairs reach the threshold. Two rounds' worth of candidates are left, where there were as many:
-        otherwise the next epoch would be this one again.
+        counts: of all pairs whose positions will be listed; mergeable: of those that are not too long; `scratch`, cells that are
+        being sorted. Returns how many of the mergeable pairs reach the threshold. Two rounds' worth of candidates are left, where
+        there were as many: otherwise the next epoch would be this one again.
         """
         most = max(2 * self.n_candidates, _FEW_PAIRS, self.n_symbols // _PAIRS_PART)
         if np.count_nonzero(mergeable >= self.threshold) > most:
@@ -309,11 +342,19 @@ class Loop(ABC):
             rarest = np.count_nonzero(mergeable > threshold) < max(2 * self.n_candidates, most // 4)
             self.threshold = threshold if rarest else threshold + 1
         self.threshold = min(self.threshold, self._least_chosen())  # what has been chosen is in the tables
+        if self.memory is not None:
+            best = np.sort(mergeable[mergeable >= self.threshold])[-self.n_candidates :]
+            self.state["batch"] = self.batch = self.memory.batch(
+                counts, self.wanted_batch, self.n_symbols // _BATCH_PART, scratch
+            )
+            given = self.threshold, min(self._least_chosen(), int(best[0]) if best.size else _ENDLESS), self.batch
+            self.threshold, positions = self.memory.threshold(counts, *given, scratch)
+            self.text.shards.base["arena"][1] = min(positions, self.text.shards.arena.size)  # of the only shard
         return int(np.count_nonzero(mergeable >= self.threshold))
 
     def _least_chosen(self) -> int:
         """The count of the rarest pair that the round has still to merge."""
-        return int(self.task.counts[self.task.batch["n"][0] :][: self.state["pending"]].min(initial=ENDLESS))
+        return int(self.task.counts[self.task.batch["n"][0] :][: self.state["pending"]].min(initial=_ENDLESS))
 
     def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Enter pairs into the tables of their parts; their slots, -1 for those that are too rare or too long."""

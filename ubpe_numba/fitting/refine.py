@@ -17,7 +17,7 @@ import numpy as np
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.deadline import Deadline
-from ubpe_numba.fitting.learn import learn
+from ubpe_numba.fitting.fit import learn
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.fitting.neighbours import exchanged
 from ubpe_numba.fitting.substrings import Substrings

@@ -12,9 +12,8 @@ import numpy as np
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import NotFittedError, quoted
+from ubpe_numba.fitting.fit import learn, learn_more
 from ubpe_numba.fitting.history import History
-from ubpe_numba.fitting.learn import learn
-from ubpe_numba.fitting.learn_more import learn_more
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import Progress, warn

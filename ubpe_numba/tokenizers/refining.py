@@ -14,7 +14,7 @@ from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.deadline import Deadline
-from ubpe_numba.fitting.learn import learn
+from ubpe_numba.fitting.fit import learn
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.parameters import seconds_of, segments_of

@@ -10,11 +10,8 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.fitting.engine import InProcess
-from ubpe_numba.fitting.host import Host
-from ubpe_numba.fitting.learn import fit
+from ubpe_numba.fitting.fit import fit
 from ubpe_numba.fitting.loop import Settings
-from ubpe_numba.fitting.remote_loop import fit_remotely
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.formats.protobuf import field
@@ -76,9 +73,6 @@ def warmup() -> None:
     plain = Settings(30, 1, FitRules(), 2, n_shards=2)
     for corpus in (as_corpus(counts.documents), as_corpus(counts)):
         fit(corpus, Alphabet.dense(4), plain, Progress(False))
-    for weight in (None, [2]):  # and of hosts elsewhere, one of which takes a token over from the other
-        engine = InProcess([Host(as_corpus([half], sample_weight=weight), 1) for half in ([0, 1] * 9, [1, 0] * 9)])
-        fit_remotely(engine, engine.ask("part"), Alphabet.dense(4), plain, Progress(False), [(False, False), (True, True)])
     wide = [rng.integers(0, 1200, 2000)] * 2
     fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), Progress(False))
     BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)

@@ -1,12 +1,12 @@
 """Borders: a document that is cut because one shard cannot hold it, or because threads shall share it.
 
-The pair across a cut is in no shard's slices. Its count lies with the driver as any other, and what merges beside the cut do to
-it is worked out here, from the outermost tokens of the shards after each merge. When the pair across the cut is merged itself,
+The pair across a cut is in no shard's slices. Its count is in the driver's tables as any other, and is updated here from the
+outermost tokens of the shards after each merge. When the pair across the cut is merged itself,
 its right token is first handed over to the shard on the left, where it is one occurrence more. So no pair is lost, and none is
 counted twice. With the merge (1, 2) -> 9:
 
                 shard 0        shard 1
-    before     ... 7 1 -1     -1 2 3 ...       (1, 2) stands across the border
+    before     ... 7 1 -1     -1 2 3 ...       (1, 2) crosses the border
     prepare    ... 7 1 2 -1   -1 3 ...         2 is handed over, and (1, 2) is listed in shard 0
     merge      ... 7 9 . -1   -1 3 ...         shard 0 counts 7 as left neighbour
     collect                                    the last token changed, 2 -> 9: 3 is a right neighbour, (2, 3) becomes (9, 3)
@@ -30,7 +30,7 @@ OUTERMOST = np.dtype([("first", np.int64), ("last", np.int64)])
 class Borders(NamedTuple):
     """Of K shards, border k lies before shard k; R merges in the largest round."""
 
-    continued: np.ndarray  # bool[K + 1]: the document before the border goes on behind it
+    continued: np.ndarray  # bool[K + 1]: the document before the border goes on after it
     joined: np.ndarray  # bool[K + 1]: so do its tokens
     whole: np.ndarray  # bool[K]: the shard is a part of one document and no more
     weight: np.ndarray  # int64[K + 1]: of that document
@@ -63,7 +63,7 @@ def allocate_borders(
 
 
 def borders_of(continued: np.ndarray, joined: np.ndarray, whole: np.ndarray, weight: np.ndarray, merges: int) -> Borders:
-    """The borders of which these arrays are known, with room for what `merges` do to them."""
+    """The borders of which these arrays are known, with room for the changes of `merges`."""
     k = whole.size
     return Borders(
         continued=continued,
@@ -87,7 +87,7 @@ def _is_single(shards, k):
 
 @helper
 def left_of(shards, borders, k):
-    """The shard whose last token stands before the first one of shard k; -1 if there is none. O(1), O(K) beside empty shards."""
+    """The shard whose last token precedes the first one of shard k; -1 if there is none. O(1), O(K) beside empty shards."""
     if shards.state[k].first < 0 or not borders.joined[k]:
         return np.int64(-1)
     j = np.int64(k - 1)
@@ -102,7 +102,7 @@ def left_of(shards, borders, k):
 def left_neighbours(shards, borders, found):
     """Write `left_of` every shard, int64[K]. O(K), O(K * K) beside empty shards.
 
-    A document [1, 2, 3, 4] that is cut in its middle: found [-1, 0], as 3 of shard 1 stands behind 2 of shard 0.
+    A document [1, 2, 3, 4] that is cut in its middle: found [-1, 0], as 3 of shard 1 follows 2 of shard 0.
     """
     found[0] = -1
     for k in range(1, found.size):
@@ -111,7 +111,7 @@ def left_neighbours(shards, borders, found):
 
 @helper
 def holds_border(shards, borders, k, left, right):
-    """Whether the pair stands across the border behind shard k. O(K)."""
+    """Whether the pair crosses the border after shard k. O(K)."""
     if shards.state[k].last != left:
         return False
     for after in range(k + 1, shards.state.shape[0]):
@@ -122,13 +122,13 @@ def holds_border(shards, borders, k, left, right):
 
 @helper
 def first_border(shards, borders, k, left, right):
-    """The cell of the left token if the pair stands across the border behind shard k, or -1. O(K)."""
+    """The cell of the left token if the pair crosses the border after shard k, or -1. O(K)."""
     return shards.state[k].n_cells - 2 if holds_border(shards, borders, k, left, right) else np.int64(-1)
 
 
 @helper
-def _run_is_odd(cells, n_cells, width, token):
-    """Whether an odd number of this token stands at the end of the shard, as in [2, 1, 1, 1]. O(run)."""
+def run_is_odd(cells, n_cells, width, token):
+    """Whether the shard ends with an odd number of this token, as in [2, 1, 1, 1]. O(run)."""
     odd = False
     p = n_cells - 1
     while cells[p - 1] == token or cells[p - 1] == -(token + 2):
@@ -138,7 +138,7 @@ def _run_is_odd(cells, n_cells, width, token):
 
 
 @helper
-def _take_over(shard, slot, width, width_a, token):
+def append_token(shard, slot, width, width_a, token):
     """Put a token of so many cells at the end of a shard, and list the pair that it completes. O(slice).
 
     `width_a`, the cells of the last token before. Returns False, with nothing changed, if cells or arena are too short.
@@ -167,7 +167,7 @@ def _take_over(shard, slot, width, width_a, token):
 
 
 @helper
-def _give_first(shard, width):
+def drop_first(shard, width):
     """Take the first token, of so many cells, from a shard. O(width)."""
     cells, separators = shard.cells, shard.separators
     first = np.int64(separators[0]) + 1
@@ -177,30 +177,6 @@ def _give_first(shard, width):
     separators[0] = first + width - 1
     shard.state[0].first = cells[first + width]
     shard.state[0].last = last_token(cells, shard.state[0].n_cells)
-
-
-@kernel
-def take_over(shards, k, slot, width, token, same):
-    """What `prepare` does in shard k, where the shard that gives the token is elsewhere. O(slice + run).
-
-    width int32[V]; `same`: the pair is one of equal tokens. Returns 1; 0 if the last token is not free; -1 if there is no room.
-    Shard [-1, 7, 1, -1] with 2, where (1, 2) is merged, becomes [-1, 7, 1, 2, -1], and cell 2 is listed in the slot.
-    """
-    shard = shard_of(shards, k)
-    last = shard.state[0].last
-    if same and not _run_is_odd(shard.cells, shard.state[0].n_cells, np.int64(width[last]), last):
-        return 0
-    return 1 if _take_over(shard, slot, np.int64(width[token]), np.int64(width[last]), token) else -1
-
-
-@kernel
-def give_first(shards, k, width):
-    """What `prepare` does in shard k that gives its first token away. O(width).
-
-    width int32[V]. Shard [-1, 2, 3, -1] gives 2 and becomes [., -1, 3, -1].
-    """
-    shard = shard_of(shards, k)
-    _give_first(shard, np.int64(width[shard.state[0].first]))
 
 
 @helper
@@ -237,11 +213,11 @@ def prepare(task, shards, borders):
                 here, there = shard_of(shards, j), shard_of(shards, k)
                 width = np.int64(task.width[right])
                 # of a run of one token, merged from left to right, the last is free if their number is odd
-                if left == right and not _run_is_odd(here.cells, here.state[0].n_cells, width, left):
+                if left == right and not run_is_odd(here.cells, here.state[0].n_cells, width, left):
                     break
-                if not _take_over(here, task.slot[i], width, np.int64(task.width[left]), right):
+                if not append_token(here, task.slot[i], width, np.int64(task.width[left]), right):
                     return False
-                _give_first(there, width)
+                drop_first(there, width)
                 break
     _remember(shards, borders)
     return True
@@ -249,7 +225,7 @@ def prepare(task, shards, borders):
 
 @section
 def collect(task, shards, borders):
-    """After a batch: what it did to the pairs across borders, and which documents are counted twice. O(R * K).
+    """After a batch: update the pairs across borders, and count documents that two shards hold once only. O(R * K).
 
     `end`, `token` and `gain` get neighbours across borders, laid out as `Shards.delta_end` and `Shards.delta`.
     """

@@ -1,6 +1,6 @@
-"""Merging pairs in a shard: rewrite the text, and tell the driver what the neighbours lost and gained.
+"""Merging pairs in a shard: rewrite the text, and record the counts that neighbours lost and gained.
 
-What is noted down (`neighbours`, `delta`, `delta_end`, `merged`) is drawn in text_cells.py.
+The records (`neighbours`, `delta`, `delta_end`, `merged`) are drawn in text_cells.py.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ubpe_numba.fitting.kernels.text_cells import DEAD, last_token, segment_at
 from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.machine.intrinsics import prefetch
 
-#: By weight, what `MERGED` has by occurrences.
+#: Fields of `MERGED` by weight instead of occurrences.
 MERGED_BY_WEIGHT = np.dtype([("occurrences", np.int64), ("twins", np.int64)])
 
 
 class Weighted(NamedTuple):
-    """What a fit needs beyond `Shards` when documents have weights or barriers; without it an occurrence counts 1."""
+    """Arrays of documents with weights or boundaries, beside `Shards`; without them an occurrence counts 1."""
 
     weights: np.ndarray  # int64[s + K]: of each segment, laid out as `Shards.separators`
     documents: np.ndarray  # int32[s + K]: the document that a segment belongs to
@@ -242,7 +242,7 @@ def fill(shard, task):
                 right[delta[2 * j]] = delta[2 * j + 1]
                 right_at[delta[2 * j]] = -1
             right_at[new] = -1
-            right[task.filled_left[i]] -= shard.merged[i].twins  # (b, a) between twins: (new, new) stands there now
+            right[task.filled_left[i]] -= shard.merged[i].twins  # (b, a) between twins: it is (new, new) now
             for part in range(n_parts):
                 new_token, new_slot = task.new_token[part], task.new_slot[part]
                 for j in range(task.new_end[part, 2 * i], task.new_end[part, 2 * i + 1]):

@@ -1,6 +1,6 @@
 """The rounds of a fit over its shards, on one thread or many, back in Python every so often for progress and Ctrl-C.
 
-A round: the driver chooses its merges, and takes them in batches, so that what is noted down has a bound. For each batch every
+A round: the driver chooses its merges, and takes them in batches, so that their records have a bound. For each batch every
 shard writes the slices of the pairs that the batch before created, and merges; then every part of the driver accounts for its
 pairs. Shards and parts are *pieces* of work that any thread may claim, so no job waits for a particular thread; each tries the
 piece of its own index first, which keeps the memory of that piece in its cache.
@@ -16,8 +16,8 @@ piece of its own index first, which keeps the memory of that piece in its cache.
 
     e.g. two shards, job 21 (number 5, kind MERGE):   21 | 1 | 21 | 21      both pieces are claimed, one of them is done
 
-What a fit does not need is not compiled: `weighted`, `borders` and `ties` are None where documents weigh 1, where there is one
-shard, and where ties go to the smaller pair; the compiler makes a kernel of its own for each of these cases that occurs.
+Variants that a fit does not need are not compiled: `weighted`, `borders` and `ties` are None where documents weigh 1, where there
+is one shard, and where ties go to the smaller pair; the compiler makes a kernel of its own for each of these cases that occurs.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.fitting.kernels.borders import collect, crosses, prepare
-from ubpe_numba.fitting.kernels.choose_pairs import choose, take
+from ubpe_numba.fitting.kernels.choose import choose, take
 from ubpe_numba.fitting.kernels.merge import fill, merge, weights_of
+from ubpe_numba.fitting.kernels.pair_table import account, has_room
 from ubpe_numba.fitting.kernels.text_cells import shard_of
-from ubpe_numba.fitting.kernels.update_counts import account, has_room
 from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.machine.intrinsics import atomic_add, atomic_load, atomic_store, atomic_swap, give_way
 
 # why `run` came back
 DONE, THIN, FULL, GROW, PAUSE, BATCH, CROSSING = range(7)
-# where it goes on: what the next job is, or choosing, or accounting for what shards elsewhere have merged
+# where it goes on: the next job, or choosing, or accounting for merges that shards elsewhere have made
 FILL, MERGE, ACCOUNT, CHOOSE, MERGED = range(5)
 STOP = 3  # to threads instead of CHOOSE
 # words of `control`
@@ -79,27 +79,17 @@ def _work_on(kind, k, driver, task, shards, weighted, borders):
     if kind == ACCOUNT:
         account(driver, task, shards, weighted, borders, k)
     else:
-        _rewrite(kind, k, task, shards, weighted)
+        rewrite_shard(kind, k, task, shards, weighted)
 
 
 @helper
-def _rewrite(kind, k, task, shards, weighted):
-    """What the text of shard k has to do with a batch: write slices, and if `kind` is MERGE, merge. O(its occurrences)."""
+def rewrite_shard(kind, k, task, shards, weighted):
+    """Piece of shard k of a batch: write slices, and if `kind` is MERGE, merge. O(its occurrences)."""
     shard = shard_of(shards, k)
     if task.batch[0].filled > 0:
         fill(shard, task)
     if kind == MERGE:
         merge(shard, weights_of(weighted, shards, k), task)
-
-
-@kernel
-def rewrite(kind, k, task, shards, weighted):
-    """The piece of shard k of a batch, where the driver is elsewhere. O(its occurrences).
-
-    kind int64 FILL or MERGE; task: `Task` of one part; shards: `Shards`; weighted: None or `Weighted`; the caller allocates all.
-    Text 1 2 3 1 2 with (1, 2) in the task, as token 4: MERGE makes 4 3 4 of it, and notes down the neighbours.
-    """
-    _rewrite(kind, k, task, shards, weighted)
 
 
 @kernel
@@ -124,7 +114,7 @@ def work(driver, task, shards, weighted, borders, control, me):
 
 @helper
 def _until(driver, task, shards, weighted, borders, ties, control, threads, budget):
-    """What `run` does but for the end. Ninety lines, as the stages share all of the state. O(occurrences)."""
+    """Body of `run`. Ninety lines, as the stages share all of the state. O(occurrences)."""
     state, batch = driver.state[0], task.batch[0]
     stop = state.visited + budget
     n_shards, n_parts = shards.state.shape[0], driver.part.shape[0]
@@ -217,7 +207,7 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
     must be compacted. GROW: tables, heaps, slots or tokens need room for `state.need` more. PAUSE: `budget` occurrences were
     visited. BATCH: shards elsewhere have to merge the batch, in stage MERGED the fit goes on; CROSSING: the same, but first a
     token has to be handed over. Every reason but DONE is dealt with by the caller, who calls again with the same arrays or longer
-    ones. Of shards elsewhere, `shards` holds no text, but what they answered (`remote_shards.py`).
+    ones. For shards elsewhere, `shards` holds their answers and no text (distributed/remote_text.py).
 
     driver, task, shards: `Driver`, `Task`, `Shards`, allocated by the caller. weighted: None or `Weighted`; borders: None or
     `Borders`; ties: None or a rule. control int64[CLAIMS + LINE * shards]. `threads` counts this one; the others run `work`, and

@@ -1,8 +1,8 @@
-"""The working text of a fit: cells, where every frequent pair occurs in them, and what a merge notes down.
+"""The working text of a fit: cells, the positions of every frequent pair in them, and the records of a merge.
 
 A *cell* is one int32. The text is cut into *segments*, a document each or a part of one that no token may leave. A token takes as
 many cells as it has symbols: the first holds its id, the last -(id + 2), those between are stale (`DEAD` or older ids). -1
-(`SEPARATOR`) stands before, between and after the segments. With `width[id]`, the cells of a token, its neighbours follow from
+(`SEPARATOR`) is before, between and after the segments. With `width[id]`, the cells of a token, its neighbours follow from
 its own cells, so there are no linked lists. Documents [1, 2, 3] and [1, 2], and the merge (1, 2) -> 4:
 
     cell               0   1   2   3   4   5   6   7
@@ -18,7 +18,7 @@ stale (the pair is gone from there), which a look at the cells tells. At first, 
     slices             0 2   2 1                            start and length: slot 0, slot 1
     arena              1   5 | 2 |                          then come the slices of new pairs, up to `arena_top`
 
-What the merge (1, 2) -> 4 does to [3, 1, 2, 5] and [3, 1, 2, 6] is noted down for the driver and for `fill`:
+The merge (1, 2) -> 4 of [3, 1, 2, 5] and [3, 1, 2, 6] is recorded for the driver and for `fill`:
 
     neighbours         3 5   3 6                            left and right neighbour of each occurrence
     delta              3 2 | 5 1   6 1                      distinct neighbours and how often: left ones, then right ones
@@ -65,12 +65,12 @@ SHARD_STATE = np.dtype(
     },
     align=True,
 )
-#: What a merge did to a shard.
+#: Result of a merge in a shard.
 MERGED = np.dtype(
     [
         ("at", _I64),  # where its occurrences begin in the arena
         ("occurrences", _I64),
-        ("twins", _I64),  # occurrences right behind another one: a b a b -> z z
+        ("twins", _I64),  # occurrences directly after another one: a b a b -> z z
         ("documents", _I64),  # that hold an occurrence, by weight
         ("in_first", _I64),  # 1 if the first document of the shard does
         ("in_last", _I64),
@@ -258,7 +258,7 @@ def load(ids, first, offsets, segment, state, cells, separators):
     """Write the symbols `first : first + ids.size` of a shard that is laid out. O(symbols + segments passed).
 
     ids int32; offsets int64[s + 1] as in `lay_out`; `segment`, the one to start looking in; returns the one that holds the last
-    symbol, for the next call. Symbol j of segment s stands in cell j - offsets[0] + s + 1: ids [1, 2, 3, 1, 2], offsets
+    symbol, for the next call. Symbol j of segment s is in cell j - offsets[0] + s + 1: ids [1, 2, 3, 1, 2], offsets
     [0, 3, 5] -> cells [-1, 1, 2, 3, -1, 1, 2, -1].
     """
     for j in range(ids.size):

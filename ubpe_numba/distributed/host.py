@@ -1,6 +1,6 @@
-"""Shards of a fit that live apart from its driver: in a worker process, on another machine.
+"""A host of a fit: shards that live apart from the driver, in a worker process, made of consecutive partitions.
 
-A host holds the text of some consecutive shards, a thread each, and answers messages (engine.py):
+A host holds the text of some consecutive shards, a thread each, and answers messages (messages.py):
 
     driver                                             host
     step(7, slices of new pairs, merges) ──────────>   writes the slices that the batch before created, then merges
@@ -14,22 +14,27 @@ driver.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.distributed.cluster import with_name
+from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
+from ubpe_numba.distributed.messages import Batch, Fills, Loaded, Origin, Part, Setup, Span, Stepped, least_bytes
+from ubpe_numba.distributed.opaque import opened
+from ubpe_numba.distributed.partitions import no_documents
+from ubpe_numba.documents.corpus import Corpus, as_corpus
+from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.fitting.kernels import index, rounds
-from ubpe_numba.fitting.kernels import pair_counts as d
-from ubpe_numba.fitting.kernels.borders import give_first, take_over
-from ubpe_numba.fitting.loop import plan
-from ubpe_numba.fitting.messages import Batch, Fills, Loaded, Origin, Part, Setup, Span, Stepped, least_bytes
-from ubpe_numba.fitting.shards import Cut, cut
-from ubpe_numba.fitting.working_text import ROOM, PairLists, WorkingText
+from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.fitting.fit import plan
+from ubpe_numba.fitting.kernels import rounds
+from ubpe_numba.fitting.kernels.pair_table import allocate_task
+from ubpe_numba.fitting.text import Cut, LocalText, cut
 from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.vocabulary.alphabet import Alphabet, distinct_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -47,11 +52,17 @@ class Host:
         Its part of the corpus.
     n_threads
         To work on them; None: as many as there are.
+    names, sizes, joined
+        Of its partitions, for messages; the documents of each, or its symbols if they are one document together.
     """
 
-    def __init__(self, corpus: Corpus, n_threads: int | None = None) -> None:
+    def __init__(
+        self, corpus: Corpus, n_threads: int | None = None, names: Sequence[str] = ("",), sizes: Sequence[int] = (),
+        joined: bool = False,
+    ) -> None:  # fmt: skip
         self.corpus: Corpus | None = corpus
         self.n_threads = thread_pool.resolve(n_threads)
+        self.names, self.first, self.joined = list(names), offsets_of(np.array(sizes, np.int64)), joined
         self.number = -1  # of the last message of rounds
         self.answer: Any = None
         self.loaded: Loaded | None = None
@@ -60,7 +71,7 @@ class Host:
     # ---------------------------------------------------------------------------------------------- the text
 
     def part(self) -> Part:
-        """What the driver has to know before it decides how to load."""
+        """Summary for the driver, before it decides how to load."""
         corpus = self._corpus()
         begin, end = int(corpus.offsets[0]), int(corpus.offsets[-1])
         first = last = 0
@@ -71,10 +82,10 @@ class Host:
             check = check if array is None else zlib.crc32(np.ascontiguousarray(array).data, check)
         weighted = corpus.weights is not None or corpus.document_of is not None
         sizes = end - begin, corpus.n_symbols, corpus.n_documents, corpus.offsets.size - 1
-        return Part(*sizes, weighted, corpus.weights is not None, first, last, check)
+        return Part(*sizes, weighted, corpus.weights is not None, first, last, check, name_of_range(self.names))
 
     def span(self) -> Span:
-        """What alphabets are learned from."""
+        """Range of the symbols, from which alphabets are learned."""
         given = self._corpus().given
         values = given.values[given.offsets[0] : given.offsets[-1]]
         low, high = (int(values.min()), int(values.max())) if values.size else (0, -1)
@@ -87,21 +98,25 @@ class Host:
     def load(self, setup: Setup, origin: Origin | None = None) -> Loaded:
         """Lay out the text; the part of the corpus is given back then.
 
-        UnknownSymbolError for a symbol outside the alphabet.
+        UnknownSymbolError for a symbol outside the alphabet, with the name of the partition, the document in it, or the symbol in
+        it if all are one document.
         """
         if self.loaded is not None:  # another host was lost before it could answer
             return self.loaded
-        corpus, alphabet = self._corpus(), setup.alphabet
-        if origin is None:
-            place = self._place(corpus, setup)
-            made = self._text(corpus, alphabet, place, setup)
-            at = place.at - corpus.offsets[0]
-        else:
-            made, place = self._made_again(corpus, setup, origin)
-            at = origin.starts
+        corpus = self._corpus()
+        try:
+            made, place, at = self._laid_out(corpus, setup) if origin is None else self._made_again(corpus, setup, origin)
+        except UnknownSymbolError as error:
+            if self.first.size == 1:
+                raise
+            at_all = error.position if self.joined else error.document
+            i = int(np.searchsorted(self.first, at_all, side="right")) - 1
+            inside = at_all - int(self.first[i])
+            document, position = (0, inside) if self.joined else (inside, error.position)
+            raise with_name(UnknownSymbolError(document, position, error.symbol, error.hint), self.names[i]) from None
         self.corpus = None
         self.text = made
-        self.task = d.allocate_task(1, made.shards.counters.shape[2], setup.merges)
+        self.task = allocate_task(1, made.shards.counters.shape[2], setup.merges)
         made.width = self.task.width
         k, segments = made.k, place.segments
         documents, weights = np.full((k, 2), -1, np.int64), np.zeros((k, 2), np.int64)
@@ -112,7 +127,7 @@ class Host:
                 weights[i] = 1 if corpus.weights is None else corpus.weights[ends]
         sizes = np.array([end - begin for begin, end in segments], np.int64)
         state = made.shards.state.copy()
-        self.loaded = Loaded(state, self._arenas(), at, sizes, place.inside, documents, weights, made.symbol_counts, self.asked)
+        self.loaded = Loaded(state, self._arenas(), at, sizes, place.inside, documents, weights, made.symbol_counts(), self.asked)
         return self.loaded
 
     def _corpus(self) -> Corpus:
@@ -126,14 +141,19 @@ class Host:
         self.asked = plan(n_cells, self.n_threads, setup.n_shards)[1]
         return cut(corpus.offsets, self.asked, setup.near)
 
-    def _text(self, corpus: Corpus, alphabet: Alphabet, place: Cut, setup: Setup) -> WorkingText:
-        tokens = alphabet.size + 2 * setup.merges
-        return WorkingText(corpus, alphabet, place, ROOM, setup.weighted, True, tokens, _SLOTS, setup.merges, self.n_threads)
+    def _text(self, corpus: Corpus, alphabet: Alphabet, place: Cut, setup: Setup) -> LocalText:
+        room = alphabet.size + 2 * setup.merges, _SLOTS, setup.merges
+        return LocalText(corpus, alphabet, place, setup.weighted, room, self.n_threads, whole=False)
 
-    def _made_again(self, corpus: Corpus, setup: Setup, origin: Origin) -> tuple[WorkingText, Cut]:
-        """The text after the merges so far, of the symbols that its shards hold by now.
+    def _laid_out(self, corpus: Corpus, setup: Setup) -> tuple[LocalText, Cut, np.ndarray]:
+        """The text at first, its cut, and where shards begin in the part."""
+        place = self._place(corpus, setup)
+        return self._text(corpus, setup.alphabet, place, setup), place, place.at - corpus.offsets[0]
 
-        No token has ever stood across the places where shards begin now, so every shard can be encoded by itself.
+    def _made_again(self, corpus: Corpus, setup: Setup, origin: Origin) -> tuple[LocalText, Cut, np.ndarray]:
+        """As `_laid_out`, after the merges so far, of the symbols that its shards hold by now.
+
+        No token has ever crossed the places where shards begin now, so every shard can be encoded by itself.
         """
         place = self._place(corpus, setup)
         n, first = setup.alphabet.size, int(corpus.offsets[0])
@@ -150,7 +170,7 @@ class Host:
         if len(origin.pairs):
             vocabulary = Vocabulary.from_merges(n, origin.pairs, max_symbols=1 << 62)
             text = PairEncoder(vocabulary, batch=False).encode(text, self.n_threads)
-        # segments that are cut stand there twice now
+        # segments that are cut are there twice now
         segments = np.concatenate([np.arange(begin, end) for begin, end in place.segments]).astype(np.int64)
         document_of = corpus.document_of
         if setup.weighted:
@@ -158,7 +178,7 @@ class Host:
         weights = None if corpus.weights is None else corpus.weights[segments]
         encoded = corpus._replace(values=text.values, offsets=text.offsets, document_of=document_of, weights=weights)
         shards = Cut(text.offsets[at], np.array(at), np.zeros(len(at), bool))
-        return self._text(encoded, Alphabet.dense(n + len(origin.pairs)), shards, setup), place
+        return self._text(encoded, Alphabet.dense(n + len(origin.pairs)), shards, setup), place, origin.starts
 
     def _arenas(self) -> np.ndarray:
         return np.diff(self.text.shards.base["arena"])
@@ -166,42 +186,31 @@ class Host:
     # ---------------------------------------------------------------------------------------------- epochs
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
-        """See `WorkingText`; in as few bytes as will do."""
+        """See `Text`; in as few bytes as will do."""
         return least_bytes(self.text.count_dense(n_tokens))
 
     def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
-        """See `WorkingText`."""
+        """See `Text`."""
         self._grow(n_tokens, int(slots.max(initial=0)) + 1)
         self.text.list_dense(n_tokens, pairs, slots)
         self.task.batch["filled"] = 0
 
     def sort_pairs(self, n_tokens: int) -> int:
-        """See `WorkingText`."""
+        """See `Text`."""
         self._grow(n_tokens, 0)
-        self.n_tokens = n_tokens
         return self.text.sort_pairs(n_tokens)
 
-    def count_sorted(self, least: int, floor: int) -> PairLists:
-        """The pairs that may occur `least` times in this host, one list; of several shards with upper bounds of their counts."""
-        k = self.text.k
-        found = self.text.count_sorted(max(1, -(-least // k)), floor)
-        n, below = int((found.ends - found.begins).sum()), found.below
-        if k == 1:
-            pairs, counts = found.pairs[:n].copy(), found.counts[:n].copy()
-        else:
-            scratch = np.zeros((3, self.n_tokens), np.int64)
-            pairs, counts = np.empty(n, np.int64), np.empty(n, np.int64)
-            begins, ends = np.append(found.begins, 0), np.append(found.ends, 0)  # no list across borders
-            n = index.add_up(found.pairs, found.counts, begins, ends, max(1, -(-least // k)), least, scratch, pairs, counts)
-            pairs, counts, below = pairs[:n].copy(), counts[:n].copy(), int(least > floor)
-        return PairLists(pairs, counts, np.zeros(1, np.int64), np.array([n]), below)
+    def count_sorted(self, least: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """See `Text`: the pairs that may occur `least` times in this host."""
+        pairs, counts, below = self.text.count_sorted(least, floor)
+        return pairs.copy(), counts.copy(), below
 
     def list_sorted(self, pairs: np.ndarray) -> np.ndarray:
-        """See `WorkingText`."""
+        """See `Text`."""
         return self.text.list_sorted(pairs)
 
     def give_slots(self, slots: np.ndarray) -> None:
-        """See `WorkingText`."""
+        """See `Text`."""
         self._grow(0, int(slots.max(initial=0)) + 1)
         self.text.give_slots(slots)
         self.task.batch["filled"] = 0
@@ -215,9 +224,7 @@ class Host:
 
     def compact(self, more_room: bool) -> tuple[np.ndarray, np.ndarray]:
         """One cell a token again; all slices become void. The states of the shards, and their arenas, twice as long if asked."""
-        self.text.compact(shrink=True)
-        if more_room:
-            self.text.more_room()
+        self.text.compact(True, more_room)
         return self.text.shards.state.copy(), self._arenas()
 
     # ---------------------------------------------------------------------------------------------- rounds
@@ -227,7 +234,7 @@ class Host:
         return self._once(number, lambda: self._step(None if number == self.listed else fills, batch))
 
     def _once(self, number: int, work: Callable[[], T]) -> T:
-        """What a message of rounds brings, done once only."""
+        """The answer to a message of rounds, whose work is done once only."""
         if number != self.number:
             self.answer, self.number = work(), number
         answer: T = self.answer
@@ -238,7 +245,7 @@ class Host:
         text, task = self.text, self.task
         kind = np.int64(rounds.FILL if batch is None else rounds.MERGE)
         if fills is not None or batch is not None:
-            text.each(lambda k: rounds.rewrite(kind, k, task, text.shards, text.weighted))
+            text.each(lambda k: rewrite(kind, k, task, text.shards, text.weighted))
         task.batch["filled"] = 0
         if batch is None:
             return None
@@ -255,7 +262,7 @@ class Host:
         return done if text.k == 1 else Stepped.together([done])
 
     def _told(self, fills: Fills | None, batch: Batch | None) -> None:
-        """Write into the task what the driver says."""
+        """Write the message of the driver into the task."""
         tokens = slots = 0
         if fills is not None:
             tokens = fills.first_id + fills.left.size
@@ -294,7 +301,7 @@ class Host:
     # ---------------------------------------------------------------------------------------------- borders
 
     def take_over(self, number: int, k: int, slot: int, token: int, same: bool) -> tuple[int, np.ndarray]:
-        """Take the first token of the shard behind shard k to its end, and list the pair that it completes.
+        """Take the first token of the shard after shard k to its end, and list the pair that it completes.
 
         Returns 1, or, with nothing changed, 0 if the last token of shard k is not free (of a run of one token, merged from left
         to right, the last is free if their number is odd; `same`: the pair is one of equal tokens), -1 if there is no room for
@@ -311,3 +318,75 @@ class Host:
             return 1, self.text.shards.state.copy()
 
         return self._once(number, give)
+
+
+def name_of_range(names: Sequence[str]) -> str:
+    """The name of consecutive partitions in messages.
+
+    >>> name_of_range(["partition 3", "partition 4"]), name_of_range(["a.parquet"])
+    ('partition 3 to partition 4', 'a.parquet')
+    """
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+
+
+def make_host(parts: list[Any], how: bytes) -> Host:
+    """A host of partitions, on the worker where it is called; `parts` are documents as `Tokenizer.fit` takes them.
+
+    `how`, opaque: the tokenizer; the weights and the boundaries of each partition, as `fit` takes them, or None, and of one
+    document those of all; the name of each partition; and whether they are one document together. TypeError and ValueError as of
+    `Tokenizer.fit`, with the name of the partition before the message.
+    """
+    from distributed import get_worker
+
+    tokenizer, marks, names, joined = opened(how)
+    corpora, sizes, called = [], [], names
+    if joined:
+        sizes, called = [len(part) for part in parts], [name_of_range(names)]
+        parts = [np.concatenate(parts)]
+    for i, ((weights, boundaries), name) in enumerate(zip(marks, called, strict=True)):
+        documents, parts[i] = parts[i], None  # one after the other may be given back
+        try:
+            if no_documents(documents):  # they are of any kind
+                corpora.append(as_corpus([], None, weights, boundaries))
+            else:
+                corpora.append(tokenizer._corpus(documents, None, weights, boundaries))
+        except (TypeError, ValueError) as error:
+            raise with_name(error, name) from None
+    if not joined:
+        sizes = [corpus.given.offsets.size - 1 for corpus in corpora]
+    return Host(_side_by_side(corpora, called), get_worker().state.nthreads, names, sizes, joined)
+
+
+def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
+    """One corpus of all documents; TypeError, naming two partitions, if they are not of one kind."""
+    filled = [(c, name) for c, name in zip(corpora, names, strict=True) if c.given.offsets[-1] > c.given.offsets[0]]
+    for corpus, name in filled[1:]:
+        first, first_name = filled[0]
+        if corpus.given.kind != first.given.kind:
+            raise TypeError(
+                f"parts: expected documents of one kind, got {first.given.kind} ({first_name}) and {corpus.given.kind} ({name})"
+            )
+    if len(corpora) == 1:
+        return corpora[0]
+    kind = filled[0][0].given.kind if filled else "int"
+    values, offsets = _joined([(c.values, c.offsets) for c in corpora])
+    given = Documents(values, offsets, kind)
+    if not all(c.given.values is c.values for c in corpora):  # for alphabets: documents of weight 0 too
+        given = Documents(*_joined([(c.given.values, c.given.offsets) for c in corpora]), kind)
+    elif any(c.given.offsets is not c.offsets for c in corpora):  # segments are not documents
+        given = Documents(values, offsets_of(np.concatenate([np.diff(c.given.offsets) for c in corpora])), kind)
+    document_of = weights = None
+    if any(c.document_of is not None for c in corpora):
+        numbers = [np.arange(c.offsets.size - 1) if c.document_of is None else c.document_of for c in corpora]
+        begins = offsets_of(np.array([0 if n.size == 0 else int(n[-1]) + 1 for n in numbers]))
+        document_of = np.concatenate([n + at for n, at in zip(numbers, begins.tolist(), strict=False)]).astype(np.int32)
+    if any(c.weights is not None for c in corpora):
+        weights = np.concatenate([np.ones(c.offsets.size - 1, np.int64) if c.weights is None else c.weights for c in corpora])
+    sizes = sum(c.n_documents for c in corpora), sum(c.n_symbols for c in corpora)
+    return Corpus(given, values, offsets, document_of, weights, *sizes)
+
+
+def _joined(arrays: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Values and offsets of documents one after the other."""
+    values = np.concatenate([v[o[0] : o[-1]] for v, o in arrays])
+    return values, offsets_of(np.concatenate([np.diff(o) for _, o in arrays]))

@@ -12,14 +12,14 @@ from fit_cases import corpora
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import fit as reference
-from remote_fits import Cut, Losing, Place, Sizes, chaos, cut, endless, here, remotely, same, settings_of
+from remote_fits import Cut, InProcess, Losing, Place, Sizes, chaos, cut, endless, here, remotely, same, settings_of
 
 from ubpe_numba import UnknownSymbolError
+from ubpe_numba.distributed import remote_text
+from ubpe_numba.distributed.host import Host
+from ubpe_numba.distributed.remote_text import fit_remotely
 from ubpe_numba.documents.corpus import as_corpus
-from ubpe_numba.fitting import loop, remote_loop, run_rounds
-from ubpe_numba.fitting.engine import InProcess
-from ubpe_numba.fitting.host import Host
-from ubpe_numba.fitting.remote_loop import fit_remotely
+from ubpe_numba.fitting import fit, text
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -153,7 +153,7 @@ def test_large_corpora_on_hosts(nature: str, n_candidates: int) -> None:
 
 def test_hosts_have_as_many_shards_as_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the size of their parts; a host that is made anew where there are other threads has as many as before."""
-    monkeypatch.setattr(loop, "_PER_SHARD", 10)
+    monkeypatch.setattr(fit, "_PER_SHARD", 10)
     doc = np.random.default_rng(1).integers(0, 3, 90).tolist()
     parts, goes_on = cut([doc], [Place(0, True, 60)])
     plan = settings_of(20, n_shards=None)
@@ -221,8 +221,8 @@ def test_pauses_for_progress_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     doc = np.random.default_rng(1).integers(0, 3, 200).tolist()
     parts, goes_on = cut([doc], [Place(0, True, 60)])
     plan = settings_of(30, 5)
-    monkeypatch.setattr(remote_loop, "_PAUSE", -1.0)
-    monkeypatch.setattr(run_rounds, "BUDGET", 1)
+    monkeypatch.setattr(remote_text, "_PAUSE", -1.0)
+    monkeypatch.setattr(text, "BUDGET", 1)
     seen: list[int] = []
 
     class Seen(Progress):

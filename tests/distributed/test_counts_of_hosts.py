@@ -9,26 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import fit as reference
-from remote_fits import Place, cut
+from remote_fits import InProcess, Place, cut
 
-from ubpe_numba.fitting.all_shards import AllShards
-from ubpe_numba.fitting.engine import InProcess
-from ubpe_numba.fitting.host import Host
-from ubpe_numba.fitting.kernels import index
-from ubpe_numba.fitting.messages import Setup
-from ubpe_numba.fitting.remote_shards import RemoteShards
+from ubpe_numba.distributed.host import Host
+from ubpe_numba.distributed.messages import Setup
+from ubpe_numba.distributed.remote_text import RemoteText
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 
 def all_shards(
     docs: list[list[int]], places: list[Place], weights: list[int] | None, n_shards: int
-) -> tuple[AllShards, InProcess]:
+) -> tuple[RemoteText, InProcess]:
     """The shards of hosts of documents that are cut, symbols 0 to 3."""
     parts, goes_on = cut(docs, places, weights)
     engine = InProcess([Host(part, 1) for part in parts])
     setup = Setup(Alphabet.dense(4), weights is not None, 4, n_shards, 10**9)
-    shards = RemoteShards(engine, engine.ask("part"), setup, goes_on)
-    return AllShards(shards.ask, engine.n, shards, shards.borders, shards.symbol_counts), engine
+    return RemoteText(engine, engine.ask("part"), setup, goes_on), engine
 
 
 @st.composite
@@ -51,7 +47,7 @@ def test_counts_of_all_hosts(case: tuple[Any, ...], threshold: int, floor: int) 
     for doc, weight in zip(docs, weights or [1] * len(docs), strict=True):
         counts += weight * np.bincount(np.array(doc, np.int64), minlength=4)
     shards, engine = all_shards(*case)
-    assert shards.symbol_counts.tolist() == counts.tolist()
+    assert shards.symbol_counts().tolist() == counts.tolist()
     dense = shards.count_dense(4)
     assert dense.dtype == np.int64
     assert {int(p // 4 << 32 | p % 4): int(dense[p]) for p in np.flatnonzero(dense)} == want
@@ -90,11 +86,3 @@ def test_pairs_across_borders_have_room_beside_the_lists(n_hosts: int, n_shards:
     pairs, bounds, _ = shards.count_sorted(1, 1)
     want = {a << 32 | b: n for (a, b), n in reference.count_pairs([doc]).items()}
     assert dict(zip(pairs.tolist(), bounds.tolist(), strict=True)) == want
-
-
-def test_symbols_that_are_counted_already_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    shards, _ = all_shards([[0, 1]], [], None, 1)
-    monkeypatch.setattr(shards, "ask", None)
-    shards.count_symbols()
-    assert index.DENSE >= 4
-    assert shards.symbol_counts.tolist() == [1, 1, 0, 0]

@@ -1,17 +1,90 @@
-"""Choosing the merges of a round, the best pairs that do not get in each other's way, and taking them in batches."""
+"""Choosing the merges of a round: the best pairs that do not conflict, taken in batches.
+
+A candidate (l2, r2) is ruled out by a kept pair (l1, r1) if one of the border pairs (r2, l1) and (r1, l2) is as frequent. So of
+each token it is enough to know the count of the most frequent border pair that it would make on either side; each kept pair
+updates these counts of the neighbours of its own tokens once. Pairs in the table are listed by their parts for that:
+
+    table      (5, 1) 8   (1, 2) 9   (2, 4) 6   (5, 3) 4     of which those that occur 5 times are listed
+    listed     of left token 2: (2, 4)      of right token 1: (5, 1)     and so on
+    keep       (1, 2)     5 at the end of a candidate makes (5, 1): right[5] = 8     4 at the beginning makes (2, 4): left[4] = 6
+    (3, 5) 7   is ruled out, as right[5] is not less than 7
+    (4, 6) 7   is not, as left[4] is less
+
+A kept pair shares no token with another one, so each listed pair is read twice at most. Up to `FEW` candidates are compared with
+every kept pair instead.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ubpe_numba.fitting.kernels.borders import first_border, holds_border
-from ubpe_numba.fitting.kernels.conflicts import keep, list_pairs, rules_out
-from ubpe_numba.fitting.kernels.heap import heap_pop, heap_push, heap_sink
 from ubpe_numba.fitting.kernels.merge import count_documents, first_occurrence, weights_of
-from ubpe_numba.fitting.kernels.pair_counts import FEWEST_DOCUMENTS, FIRST_SEEN, NO_PAIR, NOT_KNOWN, part_of
+from ubpe_numba.fitting.kernels.pair_table import (
+    FEWEST_DOCUMENTS,
+    FIRST_SEEN,
+    NO_PAIR,
+    NOT_KNOWN,
+    heap_pop,
+    heap_push,
+    heap_sink,
+    part_of,
+)
 from ubpe_numba.fitting.kernels.text_cells import shard_of
 from ubpe_numba.runtime.compiler import helper, section
-from ubpe_numba.runtime.tables.pairs import find, pair_of, remove
+from ubpe_numba.runtime.tables.pairs import EMPTY, find, pair_of, remove
+
+
+@section
+def list_pairs(entries, conflicts, listed, n_tokens, least):
+    """List the pairs that occur at least so often by their parts; no token is in conflict yet. O(capacity of tables + V).
+
+    entries int64[P, 2 * capacity]: tables of pairs; conflicts CONFLICT[V], of which `n_tokens` are used; listed LISTED[P *
+    capacity]. The caller allocates all. Above, with least 5: (5, 1), (1, 2) and (2, 4) are listed.
+    """
+    for t in range(n_tokens):
+        conflicts[t].left, conflicts[t].right = 0, 0
+        conflicts[t].first_left, conflicts[t].first_right = -1, -1
+    capacity = entries.shape[1] >> 1
+    for p in range(entries.shape[0]):
+        for i in range(capacity):
+            pair = entries[p, 2 * i]
+            if pair != EMPTY and entries[p, 2 * i + 1] >= least:
+                at = p * capacity + i
+                left, right = conflicts[pair >> 32], conflicts[pair & 0xFFFFFFFF]
+                listed[at].left, listed[at].right = left.first_left, right.first_right
+                left.first_left = right.first_right = at
+
+
+@section
+def keep(entries, conflicts, listed, left, right):
+    """Update the conflicts of the neighbours of a kept pair; returns how many listed pairs were read, which is the cost.
+
+    Arrays as in `list_pairs`. Above, keep (1, 2) sets `right` of 5 to 8 and `left` of 4 to 6, and returns 2.
+    """
+    capacity = entries.shape[1] >> 1
+    looks = np.int64(0)
+    at = conflicts[left].first_right
+    while at >= 0:
+        p, i = at // capacity, at % capacity
+        other = conflicts[entries[p, 2 * i] >> 32]
+        other.right = max(other.right, entries[p, 2 * i + 1])
+        at = listed[at].right
+        looks += 1
+    at = conflicts[right].first_left
+    while at >= 0:
+        p, i = at // capacity, at % capacity
+        other = conflicts[entries[p, 2 * i] & 0xFFFFFFFF]
+        other.left = max(other.left, entries[p, 2 * i + 1])
+        at = listed[at].left
+        looks += 1
+    return looks
+
+
+@helper
+def rules_out(conflicts, left, right, count):
+    """Whether a pair that is kept rules out the candidate (left, right) of this count. O(1)."""
+    return conflicts[left].left >= count or conflicts[right].right >= count
 
 
 @helper
@@ -148,9 +221,9 @@ def choose(driver, task, shards, weighted, borders, ties):
     * By (1) no occurrence of q overlaps one of a taken pair, so the count of q does not change; and the conflict of (1) is
       symmetric, so the merges of the batch may be made in any order.
     * A pair of old tokens never gains. Take a pair (u, v) with a new token in it. Every boundary between tokens of the new text
-      is one of the old text, where it stood between the old tokens x, the last part of u (or u itself), and y, the first of v.
+      is one of the old text, where it was between the old tokens x, the last part of u (or u itself), and y, the first of v.
       So count(u, v) <= old count of o = (x, y). If u is new, x is the right part of a taken pair, and if v is new, y is the left
-      part of one: o is in conflict with that pair, so o is not q, and unless it is a taken pair itself (below) it ranks behind q,
+      part of one: o is in conflict with that pair, so o is not q, and unless it is a taken pair itself (below) it ranks after q,
       as all that rank before q are taken: count(u, v) <= count(o) <= count(q). With (3) the last is "less than". With ties to the
       smaller pair, o > q as a pair if they are equally frequent. u new: u > l. u old: u = x >= l, and where x = l, v is new and
       greater than r. So (u, v) > q: q still wins.
@@ -258,7 +331,7 @@ def choose(driver, task, shards, weighted, borders, ties):
 def take(driver, task, borders):
     """Begin the next batch of the round's merges: as many as `state.batch` occurrences allow, and one at least. O(pending).
 
-    What a batch notes down has a bound then. Batches give what the round at once would give, with the same counts: its pairs do
+    So the records of a batch have a bound. Batches give what the round at once would give, with the same counts: its pairs do
     not overlap, so none loses an occurrence to another, and what a batch creates is not chosen before the round is over. Pending
     merges of 50, 40 and 30 occurrences, where a batch is closed at 80: the first two are a batch, then the third.
     """

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from remote_fits import Losing, Place, Sizes, cut, here, remotely, same, settings_of
+from remote_fits import InProcess, Losing, Place, Sizes, cut, here, remotely, same, settings_of
 
+from ubpe_numba.distributed import remote_text
+from ubpe_numba.distributed.host import Host
+from ubpe_numba.distributed.messages import LostHostsError
+from ubpe_numba.distributed.remote_text import RemoteText, ask_at_first
 from ubpe_numba.documents.corpus import Corpus, as_corpus
-from ubpe_numba.fitting import remote_shards
-from ubpe_numba.fitting.engine import InProcess, LostHostsError
-from ubpe_numba.fitting.host import Host
-from ubpe_numba.fitting.remote_shards import RemoteShards, ask_at_first
 
 Fate = Callable[[int, str, int], str | None]
 
@@ -40,7 +40,7 @@ class Fit:
         self.plan = settings_of(12, n_candidates, 1, 2, min_count=1)
         self.want = here(as_corpus(docs, sample_weight=given), self.size, self.plan)
 
-    def run(self, fate: Fate) -> tuple[RemoteShards, Losing]:
+    def run(self, fate: Fate) -> tuple[RemoteText, Losing]:
         """Fit, and hold the result equal to that of one process."""
         engine = Losing(self.cut.parts, fate)
         with pytest.MonkeyPatch.context() as patch:
@@ -175,12 +175,12 @@ def test_losses_without_end_are_an_error() -> None:
         engine = Losing(parts, lambda n, method, k, m=message: "before" if (method, k) == m else None)
         with pytest.raises(RuntimeError, match=rf"fit: .*lost.* host {message[1]}"):
             remotely(engine, goes_on, 3, settings_of(9, min_count=1))
-        assert engine.n_renewed <= remote_shards._MOST_LOSSES**2
+        assert engine.n_renewed <= remote_text._MOST_LOSSES**2
     for method in ("part", "list_again"):  # while they are made anew
         engine = Losing(parts, lambda n, now, k, m=method: "before" if n > 9 and now in (m, "step") else None)
         with pytest.raises(RuntimeError, match=r"fit: .*lost .*times"):
             remotely(engine, goes_on, 3, settings_of(9, min_count=1))
-        assert engine.n_renewed <= 2 * remote_shards._MOST_LOSSES**2
+        assert engine.n_renewed <= 2 * remote_text._MOST_LOSSES**2
 
 
 def test_hosts_that_cannot_be_made_anew_are_an_error() -> None:
@@ -208,7 +208,7 @@ def test_many_losses_of_different_messages_are_no_endless_ones() -> None:
     engine = Losing(fit.cut.parts, once)
     found, shards = remotely(engine, fit.cut.goes_on, fit.size, fit.plan, 10**9)
     same(found, fit.want)
-    assert shards.n_losses > remote_shards._MOST_LOSSES
+    assert shards.n_losses > remote_text._MOST_LOSSES
 
 
 def test_losses_before_a_fit_begins() -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba.fitting.kernels.add_neighbours import MOST
+from ubpe_numba.distributed.kernels.remote import MOST
+from ubpe_numba.distributed.messages import LostHostsError, Stepped
 from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT
 from ubpe_numba.fitting.kernels.text_cells import MERGED, SHARD_STATE
-from ubpe_numba.fitting.messages import Stepped
 
 Lists = list[list[dict[int, int]]]  # of each shard, of each side of each merge: neighbours and how often they stand there
 
@@ -78,3 +79,11 @@ def test_the_worked_example() -> None:
     found = Stepped.together([stepped([[{3: 2, 5: 1}, {6: 1}]], False), stepped([[{5: 4}, {6: 2}]], False)])
     assert found.delta.tolist() == [3, 2, 5, 5, 6, 3]
     assert found.delta_end.tolist() == [[0, 2, 3], [0, 0, 0]]
+
+
+def test_lost_hosts_are_named_and_travel() -> None:
+    error = LostHostsError([3, 1], "killed")
+    assert str(error) == "lost: host 3, host 1: killed"
+    assert str(LostHostsError([0])) == "lost: host 0"
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.hosts, again.reason, str(again)) == ([3, 1], "killed", str(error))

@@ -13,10 +13,10 @@ from reference import fit as reference
 from remote_fits import Place, cut
 
 from ubpe_numba import UnknownSymbolError
+from ubpe_numba.distributed import host as hosts
+from ubpe_numba.distributed.host import Host
+from ubpe_numba.distributed.messages import Batch, Fills, Origin, Part, Setup, Span
 from ubpe_numba.documents.corpus import as_corpus
-from ubpe_numba.fitting import host as hosts
-from ubpe_numba.fitting.host import Host
-from ubpe_numba.fitting.messages import Batch, Fills, Origin, Part, Setup, Span
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 SETUP = Setup(Alphabet.dense(4), False, 4, 1)

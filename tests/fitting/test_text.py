@@ -14,10 +14,8 @@ from reference import fit as reference
 
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.documents.corpus import as_corpus
-from ubpe_numba.fitting import learn
+from ubpe_numba.fitting import fit, text
 from ubpe_numba.fitting import loop as fitting
-from ubpe_numba.fitting import shards as cutting
-from ubpe_numba.fitting import working_text as shards
 from ubpe_numba.fitting.kernels import index as shard_index
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -31,13 +29,13 @@ def sharded(docs: Any, size: int, n_shards: int, threads: int, near: int, argume
     longest = arguments["max_token_length"] or 2**62
     plan = fitting.Settings(arguments["n_tokens"], arguments["n_candidates"], rules, threads, longest, n_shards)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "_NEAR", near)
-        patch.setattr(shards, "_LARGE", 0)  # texts move to shorter arrays, however short they are
-        patch.setattr(shards, "_SHORT", 1)
+        patch.setattr(text, "_NEAR", near)
+        patch.setattr(text, "_LARGE", 0)  # texts move to shorter arrays, however short they are
+        patch.setattr(text, "_SHORT", 1)
         patch.setattr(shard_index, "DENSE", arguments.get("dense", 1024))
         patch.setattr(fitting, "_SMALL", arguments.get("batch", fitting._SMALL))
         patch.setattr(fitting, "_FEW_PAIRS", arguments.get("most", fitting._FEW_PAIRS))
-        found = learn.fit(as_corpus(docs, **marks), Alphabet.dense(size), plan, Progress(False))
+        found = fit.fit(as_corpus(docs, **marks), Alphabet.dense(size), plan, Progress(False))
     return [(int(a), int(b), int(c), int(d)) for (a, b), c, d in zip(found.pairs, found.counts, found.documents, strict=True)]
 
 
@@ -169,3 +167,15 @@ def test_a_mapped_array_is_not_copied(tmp_path, dtype):
     # what is reserved, not what is touched: a copy would be 4 bytes a symbol more
     assert peak < 25 * n + copy + 4_000_000
     assert tok.fingerprint == UBPEClassic(110, 5, alphabet=100).fit(Ragged(values.astype(np.int32), offsets)).fingerprint
+
+
+def test_cuts_lie_between_documents_where_they_are_near() -> None:
+    offsets = np.array([0, 100, 195, 200, 300, 1000])
+    assert text.cut(offsets, 5).at.tolist() == [0, 200, 400, 600, 800, 1000]
+    assert text.cut(offsets, 5).inside.tolist() == [False, False, True, True, True, False]
+    assert text.cut(offsets, 1).at.tolist() == [0, 1000]
+    assert text.cut(np.array([7]), 4).at.tolist() == [7, 7]
+    assert text.cut(np.array([5, 5, 5]), 3).segment.tolist() == [0, 2]
+    many = text.cut(np.arange(0, 2**40, 2**30), 64)  # offsets past 2**31
+    assert many.at[-1] == 2**40 - 2**30
+    assert np.all(np.diff(many.at) > 2**33)

@@ -10,8 +10,8 @@ from fit_cases import TIES, merges
 from reference import fit as reference
 
 from ubpe_numba import FitRules, UBPEClassic
-from ubpe_numba.fitting import learn, loop
-from ubpe_numba.fitting.kernels import conflicts
+from ubpe_numba.fitting import fit, loop
+from ubpe_numba.fitting.kernels import choose, pair_table
 
 BIG = 300  # candidates, of which so many are looked at that pairs are listed
 
@@ -37,18 +37,18 @@ def test_the_worked_example() -> None:
     entries = np.full((2, 16), -1)
     for place, ((left, right), count) in zip([0, 3, 9, 14], table.items(), strict=True):
         entries[place // 8, 2 * (place % 8) :][:2] = left << 32 | right, count
-    tokens, listed = np.ones(9, conflicts.CONFLICT).view(np.recarray), np.ones(16, conflicts.LISTED).view(np.recarray)
-    conflicts.list_pairs.py_func(entries, tokens, listed, 8, 5)
+    tokens, listed = np.ones(9, pair_table.CONFLICT).view(np.recarray), np.ones(16, pair_table.LISTED).view(np.recarray)
+    choose.list_pairs.py_func(entries, tokens, listed, 8, 5)
     assert tokens.first_left.tolist() == [-1, 3, 9, -1, -1, 0, -1, -1, 1]
     assert tokens.first_right.tolist() == [-1, 0, 3, -1, 9, -1, -1, -1, 1]
-    assert conflicts.keep.py_func(entries, tokens, listed, 1, 2) == 2
+    assert choose.keep.py_func(entries, tokens, listed, 1, 2) == 2
     assert tokens.left.tolist() == [0, 0, 0, 0, 6, 0, 0, 0, 1]
     assert tokens.right.tolist() == [0, 0, 0, 0, 0, 8, 0, 0, 1]
-    assert conflicts.rules_out.py_func(tokens, 3, 5, 7)
-    assert conflicts.rules_out.py_func(tokens, 3, 5, 8)
-    assert not conflicts.rules_out.py_func(tokens, 3, 5, 9)
-    assert conflicts.rules_out.py_func(tokens, 4, 6, 6)
-    assert not conflicts.rules_out.py_func(tokens, 4, 6, 7)
+    assert choose.rules_out.py_func(tokens, 3, 5, 7)
+    assert choose.rules_out.py_func(tokens, 3, 5, 8)
+    assert not choose.rules_out.py_func(tokens, 3, 5, 9)
+    assert choose.rules_out.py_func(tokens, 4, 6, 6)
+    assert not choose.rules_out.py_func(tokens, 4, 6, 7)
 
 
 @pytest.mark.parametrize("n_shards", [1, 3])
@@ -69,7 +69,7 @@ def test_many_candidates_equal_the_reference(
     docs = [part.tolist() for part in np.split(values, np.sort(rng.integers(0, values.size, 30)))]
     size = int(values.max()) + 1
     want, _ = reference.fit(docs, size, size + 400, BIG, ties, max_token_length=longest)
-    monkeypatch.setattr(learn, "plan", lambda n_cells, n_threads, shards=None: (1, n_shards))
+    monkeypatch.setattr(fit, "plan", lambda n_cells, n_threads, shards=None: (1, n_shards))
     tok = UBPEClassic(size + 400, BIG, alphabet=size, rules=FitRules(ties=ties), max_token_length=longest, n_threads=1)
     tok.fit(docs, progress=False)
     assert merges(tok) == [tuple(m) for m in want]
@@ -87,7 +87,7 @@ def test_a_round_looks_at_few_pairs_for_each_that_it_keeps(n: int, driver: list[
     assert driver[0].state["visited"][0] < 40 * n
 
 
-@pytest.mark.parametrize("n_candidates", [1, 50, conflicts.FEW])
+@pytest.mark.parametrize("n_candidates", [1, 50, pair_table.FEW])
 def test_rounds_of_few_candidates_have_no_memory_for_it(n_candidates: int, driver: list[Any]) -> None:
     UBPEClassic(20, n_candidates, alphabet=8).fit([[0, 1, 2, 3] * 40], progress=False)
     assert driver[0].listed.size == driver[0].conflicts.size == 0
@@ -97,8 +97,8 @@ def test_the_first_place_of_the_first_table_is_listed_too() -> None:
     entries = np.full((1, 8), -1)
     entries[0, :2] = 3 << 32 | 4, 7
     for left, right, wanted in [(1, 3, ("left", 4)), (4, 1, ("right", 3))]:
-        tokens, listed = np.ones(6, conflicts.CONFLICT).view(np.recarray), np.ones(4, conflicts.LISTED).view(np.recarray)
-        conflicts.list_pairs.py_func(entries, tokens, listed, 6, 5)
-        assert conflicts.keep.py_func(entries, tokens, listed, left, right) == 1
+        tokens, listed = np.ones(6, pair_table.CONFLICT).view(np.recarray), np.ones(4, pair_table.LISTED).view(np.recarray)
+        choose.list_pairs.py_func(entries, tokens, listed, 6, 5)
+        assert choose.keep.py_func(entries, tokens, listed, left, right) == 1
         side, token = wanted
         assert tokens[side][token] == 7 and tokens.left.sum() + tokens.right.sum() == 7

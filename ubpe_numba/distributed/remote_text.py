@@ -1,4 +1,4 @@
-"""Shards that live on hosts elsewhere, as the driver of their fit sees them: what they answered last.
+"""A fit whose shards are on hosts elsewhere: the text as its loop sees it, which is what the hosts answered last.
 
 The kernels of the driver read a `Shards` without text: states, neighbours and counts of a batch, laid out as if it were here.
 
@@ -7,8 +7,8 @@ The kernels of the driver read a `Shards` without text: states, neighbours and c
                                                                          base.cells 0     1     2     3
 
 A batch is one synchronisation. A pair that is merged across a border takes two messages more: the shard on the left takes the
-token over, the one on the right gives it. Where shards begin, in symbols of the corpus, is noted down (`starts`), and so are the
-tokens that have passed from one host to another (`passed`): a lost host is made again of the symbols that it held.
+token over, the one on the right gives it. The places where shards begin, in symbols of the corpus, are kept in `starts`, and the
+tokens that have passed from one host to another in `passed`: a lost host is made again of the symbols that it held.
 
     part of host 0      part of host 1                 3 has passed from host 1 to host 0:
     . . . . . 1 2    |  3 4 5 . . .                    starts [0, 8], passed [3]
@@ -16,58 +16,95 @@ tokens that have passed from one host to another (`passed`): a lost host is made
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ubpe_numba.fitting.engine import Engine, LostHostsError
+from ubpe_numba.distributed.messages import Batch, Engine, Fills, Loaded, LostHostsError, Origin, Part, Setup, Stepped
+from ubpe_numba.documents.counts import MOST
+from ubpe_numba.fitting.kernels import rounds
 from ubpe_numba.fitting.kernels.borders import Borders, borders_of, left_neighbours
 from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT, Weighted
-from ubpe_numba.fitting.kernels.pair_counts import Driver, Task
+from ubpe_numba.fitting.kernels.pair_table import Driver, Task
 from ubpe_numba.fitting.kernels.text_cells import BASE, MERGED, SHARD_STATE, Shards
-from ubpe_numba.fitting.messages import Batch, Fills, Loaded, Origin, Part, Setup, Stepped
+from ubpe_numba.fitting.loop import Loop, Merges, Settings, room_for
+from ubpe_numba.fitting.text import add_across, add_up, pairs_across, run_rounds, sorted_across
 from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.runtime.tables.pairs import EMPTY
+from ubpe_numba.vocabulary.alphabet import Alphabet
 
 T = TypeVar("T")
 
 _MOST_LOSSES = 5  # in a row, of one message
+_PAUSE = 0.1  # seconds between two looks at the progress
 
 
-class RemoteShards:
-    """All shards of a fit whose hosts are elsewhere.
+def fit_remotely(
+    engine: Engine,
+    parts: Sequence[Part],
+    alphabet: Alphabet,
+    settings: Settings,
+    progress: Progress,
+    goes_on: Sequence[tuple[bool, bool]] | None = None,
+    near: int | None = None,
+) -> tuple[Merges, RemoteText]:
+    """Learn merges from the parts of a corpus that hosts hold, as `fit` learns them from the whole corpus.
 
-    Parameters
-    ----------
-    engine
-        Of the hosts, whose parts are there but not loaded.
-    parts
-        What the hosts told of them.
-    setup
-        How to load them.
-    goes_on
-        Of each host: whether its first document is the last one of the host before, and whether a token may stand across the
-        border between them.
+    The n hosts of the engine have not loaded their `parts`. goes_on: of each host, whether its first document is the last one of
+    the host before, and whether tokens may cross the border between the two; None if no document is cut. near: as for `text.cut`.
+    Returns the text beside the merges, which counts synchronisations (one a batch of merges, and up to seven an epoch) and
+    losses.
+
+    ValueError for rules that only a fit in one process has, and for 2**62 symbols or more, before any work. RuntimeError if hosts
+    are lost again and again, or the part of a lost one is not the same any more.
+    """
+    check_rules(settings)
+    n_symbols, by_weight = sum(part.n_symbols for part in parts), sum(part.by_weight for part in parts)
+    if max(by_weight, sum(part.n_documents for part in parts)) >= MOST:
+        raise ValueError("sample_weight: expected less than 2**62 symbols and documents in all, by weight")
+    room = room_for(n_symbols, alphabet.size, settings, 1)
+    setup = Setup(alphabet, any(part.weighted for part in parts), room[2], settings.n_shards, near)
+    text = RemoteText(engine, parts, setup, [(False, False)] * engine.n if goes_on is None else goes_on)
+    n_parts = min(settings.n_threads, text.k)  # of a single shard there is one
+    size = alphabet.size, n_symbols, by_weight, any(part.has_weights for part in parts)
+    return Loop(text, room, settings._replace(n_threads=n_parts), *size, n_parts).run(progress), text
+
+
+def check_rules(settings: Settings) -> None:
+    """ValueError for rules that only a fit in one process has."""
+    if settings.rules.ties != "smallest":
+        raise ValueError(
+            f"rules: ties={settings.rules.ties!r} is decided by a look at the text, which a distributed fit does not have in one "
+            "place; use ties='smallest', or fit on one machine"
+        )
+
+
+class RemoteText:
+    """All shards of a fit whose hosts are elsewhere; parameters as `fit_remotely` has them.
 
     Attributes
     ----------
     shards, weighted, borders
-        What kernels of the driver read; the weights None where occurrences count 1.
+        Arrays for kernels of the driver; the weights None where occurrences count 1.
     loaded
-        What each host told of its text.
+        The answers of the hosts when they had loaded their parts.
     n_synchronisations
         So far.
     losses
         How often each host was lost.
     """
 
+    driver: Driver
+    task: Task
+
     def __init__(self, engine: Engine, parts: Sequence[Part], setup: Setup, goes_on: Sequence[tuple[bool, bool]]) -> None:
         self.engine, self.parts, self.setup = engine, list(parts), setup
         self.n_synchronisations = self.number = 0
         self.losses = [0] * engine.n
-        self.driver: Driver | None = None  # and its task: what is known when a host is lost
-        self.task: Task | None = None
+        self.has_begun = False  # the driver and its task are known
         self.loaded: list[Loaded] = self.until_done(lambda: self.ask("load", setup))
         sizes = [found.state.size for found in self.loaded]
         self.first = offsets_of(np.array(sizes))  # shard of each host
@@ -101,14 +138,8 @@ class RemoteShards:
         """How often hosts were lost."""
         return sum(self.losses)
 
-    @property
-    def symbol_counts(self) -> np.ndarray:
-        """How often each symbol occurs, int64[alphabet], by weight."""
-        total: np.ndarray = np.sum([found.symbol_counts for found in self.loaded], axis=0)
-        return total
-
     def _borders(self, goes_on: Sequence[tuple[bool, bool]]) -> Borders:
-        """The borders between all shards: those inside hosts as the hosts cut them, those between hosts as it was said."""
+        """The borders between all shards: those inside hosts as the hosts cut them, those between hosts by `goes_on`."""
         k, merges = self.k, self.setup.merges
         documents = np.concatenate([found.documents for found in self.loaded])
         weights = np.concatenate([found.weights for found in self.loaded])
@@ -122,7 +153,61 @@ class RemoteShards:
         weight[1:k] = weights[:-1, 1]
         return borders_of(continued, joined, documents[:, 0] == documents[:, 1], weight, merges)
 
+    # ---------------------------------------------------------------------------------------------- counting and listing pairs
+
+    def symbol_counts(self) -> np.ndarray:
+        """See `Text`."""
+        total: np.ndarray = np.sum([found.symbol_counts for found in self.loaded], axis=0)
+        return total
+
+    def count_dense(self, n_tokens: int) -> np.ndarray:
+        """See `Text`."""
+        first, *others = self.ask("count_dense", n_tokens)
+        total: np.ndarray = first.astype(np.int64, copy=False)
+        for more in others:
+            total += more.astype(np.int64, copy=False)  # as uint64 it would be added as floats
+        left, right, weight = pairs_across(self.shards, self.borders)
+        np.add.at(total, left * n_tokens + right, weight)
+        return total
+
+    def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
+        """See `Text`."""
+        self.ask("list_dense", n_tokens, pairs, slots)
+
+    def sort_pairs(self, n_tokens: int) -> int:
+        """See `Text`."""
+        self._across, self._n_tokens = sorted_across(self.shards, self.borders), n_tokens
+        return sum(self.ask("sort_pairs", n_tokens))
+
+    def count_sorted(self, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """See `Text`."""
+        least = max(1, -(-threshold // self.engine.n))  # a pair that reaches the threshold reaches this in one host at least
+        found: list[tuple[np.ndarray, np.ndarray, int]] = self.ask("count_sorted", least, floor)
+        if self.k == 1:
+            return found[0]
+        pairs = [*(answer[0] for answer in found), self._across[0]]
+        counts = [*(answer[1] for answer in found), self._across[1]]
+        ends = offsets_of(np.array([array.size for array in pairs]))
+        lists = np.concatenate(pairs), np.concatenate(counts), ends[:-1].copy(), ends[1:]
+        # rarer pairs were not counted: there may be some
+        return *add_up(*lists, least, threshold, self._n_tokens), int(threshold > floor)
+
+    def list_sorted(self, pairs: np.ndarray) -> np.ndarray:
+        """See `Text`."""
+        total: np.ndarray = np.sum(self.ask("list_sorted", pairs), axis=0)
+        add_across(total, pairs, self._across)
+        return total
+
+    def give_slots(self, slots: np.ndarray) -> None:
+        """See `Text`."""
+        self.ask("give_slots", slots)
+
     # ---------------------------------------------------------------------------------------------- messages
+
+    def follow(self, driver: Driver, task: Task) -> None:
+        """See `Text`."""
+        self.driver, self.task, self.has_begun = driver, task, True
+        driver.state["elsewhere"] = 1
 
     def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
         """Ask all hosts: one synchronisation."""
@@ -130,7 +215,7 @@ class RemoteShards:
         return self.engine.ask(method, *args, each=each)
 
     def until_done(self, message: Callable[[], T], listed: bool = False) -> T:
-        """What a message brings, sent again after lost hosts were made anew: with their pairs listed, if there are any.
+        """The answer to a message, sent again after lost hosts were made anew: with their pairs listed, if there are any.
 
         RuntimeError if hosts are lost again and again.
         """
@@ -166,7 +251,7 @@ class RemoteShards:
                 f"parts: {before.name or f'the part of host {h}'}: not the same when it was read again, as a worker was lost "
                 f"({part.n_symbols} symbols, before {before.n_symbols})"
             )
-        if self.driver is None:
+        if not self.has_begun:
             return
         first, last = self.first[h : h + 2].tolist()
         tail = self._spelled(self.passed[h + 1])
@@ -182,14 +267,11 @@ class RemoteShards:
 
     def _merges(self) -> np.ndarray:
         """The merges so far, int32[m, 2]."""
-        assert self.driver is not None
         learned = self.driver.learned[self.setup.alphabet.size : int(self.driver.state["next_id"][0])]
         return np.stack([learned["left"], learned["right"]], axis=1).astype(np.int32)
 
     def _listed(self) -> tuple[np.ndarray, np.ndarray]:
         """The pairs that are listed now, those of the batch included, ascending, and their slots."""
-        assert self.driver is not None
-        assert self.task is not None
         keys, slots = self.driver.entries[:, ::2].ravel(), self.driver.slots.ravel()
         there = np.flatnonzero(keys != EMPTY)
         there = there[slots[there] >= 0]
@@ -200,8 +282,7 @@ class RemoteShards:
         return pairs[order], slots[order]
 
     def _spelled(self, tokens: Sequence[int]) -> np.ndarray:
-        """The alphabet ids that tokens stand for, int32."""
-        assert self.driver is not None
+        """The alphabet ids of the symbols of tokens, int32."""
         n, learned, out, stack = self.setup.alphabet.size, self.driver.learned, [], list(tokens)[::-1]
         while stack:
             if (token := stack.pop()) < n:
@@ -210,13 +291,13 @@ class RemoteShards:
                 stack += [int(learned["right"][token]), int(learned["left"][token])]
         return np.array(out, np.int32)
 
-    # ---------------------------------------------------------------------------------------------- what was answered
+    # ---------------------------------------------------------------------------------------------- answers
 
     def _see_arenas(self, arenas: Sequence[np.ndarray]) -> None:
         self.shards.base["arena"][1:] = np.cumsum(np.concatenate(arenas))
 
     def _see(self, found: Sequence[Stepped], n: int) -> None:
-        """What a batch of n merges did to the hosts."""
+        """Apply the hosts' replies to a batch of n merges to the driver's view."""
         shards, ends = self.shards, np.concatenate([part.delta_end for part in found])
         shards.base["cells"][1:] = np.cumsum(ends[:, -1])
         shards.delta_end[:, : 2 * n + 1] = ends
@@ -231,17 +312,33 @@ class RemoteShards:
             self.weighted.merged[:, :n] = np.concatenate([part.merged_by_weight for part in found])
             self.weighted = self.weighted._replace(delta=by_weight)
 
-    def compact(self, more_room: bool) -> None:
-        """One cell a token again, everywhere; arenas twice as long if asked."""
+    def compact(self, shrink: bool, more_room: bool) -> None:
+        """See `Text`; hosts always give back memory."""
+        self.task.width[:] = 1
         found = self.until_done(lambda: self.ask("compact", more_room))
         np.concatenate([state for state, _ in found], out=self.shards.state)
         self._see_arenas([arenas for _, arenas in found])
 
     # ---------------------------------------------------------------------------------------------- rounds
 
-    def merge(self, task: Task) -> None:
+    def rounds(self, ties: int | None, control: np.ndarray, threads: int) -> int:
+        """See `Text`: the driver works here, batches are merged elsewhere; back for progress every so often."""
+        began = time.monotonic()
+        while True:
+            shared = self.driver, self.task, self.shards, self.weighted, self.borders
+            reason = run_rounds(shared, ties, control, threads)
+            if reason not in (rounds.BATCH, rounds.CROSSING):
+                return reason
+            if reason == rounds.CROSSING and not self._hand_over():
+                return rounds.FULL
+            self._merge()
+            self.driver.state["stage"] = rounds.MERGED
+            if time.monotonic() - began > _PAUSE:
+                return rounds.PAUSE
+
+    def _merge(self) -> None:
         """One batch, one synchronisation: hosts write the slices of the batch before, and merge."""
-        told = task.batch[0]
+        task, told = self.task, self.task.batch[0]
         n = int(told["n"])
         batch = Batch(int(told["first_id"]), task.left[:n].copy(), task.right[:n].copy(), task.slot[:n].copy())
         if self.borders is not None:
@@ -253,13 +350,13 @@ class RemoteShards:
         self.number += 1
         return self.until_done(lambda: self.ask("step", self.number, fills, batch), listed=True)
 
-    def hand_over(self, task: Task) -> bool:
+    def _hand_over(self) -> bool:
         """Before a batch: hand over what it merges across borders. False if that needs a compacted text."""
+        task = self.task
         if task.batch["filled"][0] > 0:  # a pair that is merged across a border is entered into its slice
             self._step(_fills(task), None)
             task.batch["filled"] = 0
         left_of, n = np.empty(self.k, np.int64), int(task.batch["n"][0])
-        assert self.driver is not None
         for k in range(1, self.k):
             left_neighbours(self.shards, self.borders, left_of)
             j = int(left_of[k])
@@ -277,7 +374,7 @@ class RemoteShards:
         return True
 
     def _tell(self, k: int, method: str, *args: Any) -> int:
-        """Tell the host of shard k something about that shard; what it answers beside the states of its shards."""
+        """Tell the host of shard k something about that shard; its answer beside the states of its shards."""
         host = int(self.host_of[k])
         first, last = self.first[host : host + 2].tolist()
         self.number += 1
@@ -296,14 +393,13 @@ class RemoteShards:
 
     def _pass(self, j: int, k: int, token: int) -> None:
         """Note down that the first token of shard k has gone to shard j."""
-        assert self.driver is not None
         self.starts[j + 1 : k + 1] = self.starts[k] + int(self.driver.lengths[token])
         for host in range(int(self.host_of[j]) + 1, int(self.host_of[k]) + 1):
             self.passed[host].append(token)
 
 
 def ask_at_first(engine: Engine, method: str) -> list[Any]:
-    """What hosts answer that have not loaded their parts. Lost ones are made anew; RuntimeError if that happens too often."""
+    """Answers of hosts that have not loaded their parts. Lost ones are made anew; RuntimeError if that happens too often."""
     for _ in range(_MOST_LOSSES):
         try:
             return engine.ask(method)
@@ -317,7 +413,7 @@ def ask_at_first(engine: Engine, method: str) -> list[Any]:
 
 
 def _fills(task: Task) -> Fills | None:
-    """What a task says of the batch before, the lists of all parts as one; None if its slices are there."""
+    """The new pairs of the batch before in a task, the lists of all parts as one; None if their slices are written."""
     n = int(task.batch["filled"][0])
     if n == 0:
         return None

@@ -1,6 +1,7 @@
-"""Adding up what shards have noted down of a batch, so that less travels and the driver has less to read.
+"""Kernels of a fit whose driver is elsewhere: a batch in one shard, a token handed over, and records of shards added up.
 
-Lists of neighbours, `delta` and `delta_end` as in text_cells.py, of two shards and one merge, left ones before right ones:
+Lists of neighbours, `delta` and `delta_end` as in fitting/kernels/text_cells.py, of two shards and one merge, left ones before
+right ones:
 
     shard 0    delta 3 2   5 1 | 6 1     delta_end 0 2 3
     shard 1    delta 5 4 | 6 2           delta_end 0 1 2
@@ -11,9 +12,46 @@ from __future__ import annotations
 
 import numpy as np
 
+from ubpe_numba.fitting.kernels.borders import append_token, drop_first, run_is_odd
+from ubpe_numba.fitting.kernels.rounds import rewrite_shard
+from ubpe_numba.fitting.kernels.text_cells import shard_of
 from ubpe_numba.runtime.compiler import kernel
 
 MOST = 2**31 - 1  # of an entry; a larger sum is several
+
+
+@kernel
+def rewrite(kind, k, task, shards, weighted):
+    """Write slices of the batch before in shard k, and merge if `kind` says so. O(its occurrences).
+
+    kind int64 FILL or MERGE; task: `Task` of one part; shards: `Shards`; weighted: None or `Weighted`; the caller allocates all.
+    Text 1 2 3 1 2 with (1, 2) in the task, as token 4: MERGE makes 4 3 4 of it, and notes down the neighbours.
+    """
+    rewrite_shard(kind, k, task, shards, weighted)
+
+
+@kernel
+def take_over(shards, k, slot, width, token, same):
+    """Append a token, handed over by the next shard, to shard k, as `prepare` does. O(slice + run).
+
+    width int32[V]; `same`: the pair is one of equal tokens. Returns 1; 0 if the last token is not free; -1 if there is no room.
+    Shard [-1, 7, 1, -1] with 2, where (1, 2) is merged, becomes [-1, 7, 1, 2, -1], and cell 2 is listed in the slot.
+    """
+    shard = shard_of(shards, k)
+    last = shard.state[0].last
+    if same and not run_is_odd(shard.cells, shard.state[0].n_cells, np.int64(width[last]), last):
+        return 0
+    return 1 if append_token(shard, slot, np.int64(width[token]), np.int64(width[last]), token) else -1
+
+
+@kernel
+def give_first(shards, k, width):
+    """Remove the first token of shard k, which is handed over, as `prepare` does. O(width).
+
+    width int32[V]. Shard [-1, 2, 3, -1] gives 2 and becomes [., -1, 3, -1].
+    """
+    shard = shard_of(shards, k)
+    drop_first(shard, np.int64(width[shard.state[0].first]))
 
 
 @kernel

@@ -1,6 +1,12 @@
-"""What the driver of a fit and its hosts elsewhere tell each other, as records (host.py, remote_shards.py).
+"""Messages between the driver of a fit (remote_text.py) and its hosts (host.py), which hold the text.
 
-Answers of several hosts can be added up on their way to the driver; neighbours of a batch stand with the first shard then:
+The driver asks all hosts one thing and waits for their answers, which is one synchronisation, or tells one host something. The
+name of a message is that of a method of the host:
+
+    ask("count_dense", 5)  ──> host 0 ──> its counts ──┐
+                           ──> host 1 ──> its counts ──┴──> [counts, counts]
+
+Answers of several hosts can be added up on their way to the driver; neighbours of a batch are those of the first shard then:
 
     host 0    delta 3 2 | 5 1    merged of shards 0 and 1           together    delta 3 6 | 5 1
     host 1    delta 3 4          merged of shard 2                              merged of shards 0, 1 and 2
@@ -9,19 +15,49 @@ Answers of several hosts can be added up on their way to the driver; neighbours 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ubpe_numba.fitting.kernels.add_neighbours import MOST, add_neighbours
+from ubpe_numba.distributed.kernels.remote import MOST, add_neighbours
 from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT
 from ubpe_numba.fitting.kernels.text_cells import MERGED, SHARD_STATE
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 
+class LostHostsError(Exception):
+    """Some `hosts` of a fit, a list of int, are gone, and their shards with them."""
+
+    def __init__(self, hosts: Sequence[int], reason: str = "") -> None:
+        super().__init__(list(hosts), reason)
+        self.hosts, self.reason = list(hosts), reason
+
+    def __str__(self) -> str:
+        return f"lost: {', '.join(f'host {k}' for k in self.hosts)}" + (f": {self.reason}" if self.reason else "")
+
+
+class Engine(Protocol):
+    """Carries messages to `n` hosts and answers back."""
+
+    n: int
+
+    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+        """Answers of every host, in order of hosts; all get the same arguments, or with `each` host k gets `each[k]`.
+
+        Answers of consecutive hosts that can be added up may come as one (`together`). Raises `LostHostsError`, when all others
+        have answered or will have before they take another message, and what a host raises.
+        """
+
+    def tell(self, k: int, method: str, *args: Any) -> Any:
+        """The answer of host k. Raises as `ask`."""
+
+    def renew(self, lost: Sequence[int]) -> None:
+        """Make lost hosts anew; they know nothing of the fit then. Raises `LostHostsError` if that fails."""
+
+
 class Part(NamedTuple):
-    """What the driver is told of the part of a host."""
+    """Summary of a host's part of the corpus, sent to the driver."""
 
     n_symbols: int  # as they are laid out
     by_weight: int  # with weights counted
@@ -31,7 +67,7 @@ class Part(NamedTuple):
     has_weights: bool
     first_weight: int  # of the first and of the last document; 0 if there is none
     last_weight: int
-    check: int  # of its symbols, segments and weights: the same part again has the same
+    check: int  # checksum of symbols, segments and weights; detects that a partition was read differently
     name: str = ""  # for messages
 
 
@@ -51,11 +87,11 @@ class Setup(NamedTuple):
     weighted: bool  # any host's occurrences have weights
     merges: int  # most in a round
     n_shards: int | None  # None: by the size of the part and the number of threads
-    near: int | None = None  # as for `shards.cut`
+    near: int | None = None  # as for `text.cut`
 
 
 class Origin(NamedTuple):
-    """From where the text of a host is made again."""
+    """State from which the text of a host is made again."""
 
     pairs: np.ndarray  # int32[m, 2]: the merges so far
     starts: np.ndarray  # int64[K + 1]: where its shards begin and the last one ends, in symbols from the beginning of its part
@@ -77,7 +113,7 @@ class Loaded(NamedTuple):
 
 
 class Stepped(NamedTuple):
-    """What a batch of n merges did to a host of K shards."""
+    """Result of a batch of n merges in a host of K shards."""
 
     state: np.ndarray  # SHARD_STATE[K]
     delta_end: np.ndarray  # int64[K, 2n + 1]
@@ -88,7 +124,7 @@ class Stepped(NamedTuple):
 
     @staticmethod
     def together(found: Sequence[Stepped]) -> Stepped:
-        """What it did to several hosts: their neighbours are added up, and stand with the first shard."""
+        """Results of several hosts as one: their neighbours are added up, as those of the first shard."""
         ends, delta = np.concatenate([part.delta_end for part in found]), np.concatenate([part.delta for part in found])
         # with its dtype: NumPy compares those of records field by field otherwise, in Python
         state = np.concatenate([part.state for part in found], dtype=SHARD_STATE)
@@ -111,7 +147,7 @@ class Stepped(NamedTuple):
 
 
 class Fills(NamedTuple):
-    """Which pairs the batch before created that are frequent: what a `Task` of one part says of it."""
+    """The frequent pairs that the batch before created, as in a `Task` of one part."""
 
     first_id: int
     left: np.ndarray  # int32[n]: left parts of its merges
@@ -131,7 +167,7 @@ class Batch(NamedTuple):
 
 
 def together(method: str, answers: list[Any]) -> list[Any]:
-    """What consecutive hosts answered to a message, as one answer where they can be added up.
+    """Answers of consecutive hosts to a message, as one where they can be added up.
 
     >>> together("sort_pairs", [3, 4]), together("part", ["a", "b"])
     ([7], ['a', 'b'])

@@ -1,0 +1,469 @@
+"""The text of a fit: cut into shards, loaded, its pairs counted and listed, merges made in it; a thread has a shard each.
+
+The loop of a fit (loop.py) sees a `Text`: `LocalText` here, or shards on other machines (distributed/remote_text.py). The text is
+held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs. Cells, arena and slices are drawn in
+`kernels/text_cells.py`.
+
+Shards hold consecutive documents and as many symbols each. A document that is too long for that, one giant document above all, is
+cut in its middle; the pair of tokens across such a cut is worked out in `kernels/borders.py`.
+
+    documents   |-- 5 --|- 2 -|------------ 13 ------------|      20 symbols for two threads
+    shards      |-- 5 --|- 2 -|-- 3 --|--------- 10 -------|      the second begins inside the third document
+
+When an epoch begins the text is compact, one cell a token. Its pairs are counted and listed in one of two ways: of up to
+`index.DENSE` tokens in a table of all pairs (`count_dense`, `list_dense`), of more tokens by sorting (`sort_pairs`,
+`count_sorted`, `list_sorted`, `give_slots`). Shards count for themselves; the pairs across borders are in none, and are added:
+
+    shard 0          shard 1                                   counts of (1, 2)
+    ... 1 2 -1       -1 1 2 ... 1 -1   |   -1 2 3 ...          shards: 2, across: 1 (1 | 2), in all 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.fitting.kernels import index, rounds
+from ubpe_numba.fitting.kernels import text_cells as s
+from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, left_neighbours
+from ubpe_numba.fitting.kernels.merge import Weighted, allocate_weighted
+from ubpe_numba.fitting.kernels.pair_table import Driver, Task
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.vocabulary.alphabet import Alphabet
+
+T = TypeVar("T")
+
+ROOM = 64  # cells at the end of each of several shards, for tokens that it takes over; a compacted text leaves more
+BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
+_NEAR = 16  # snap a cut to a document end within 1/16 of a shard
+_CHUNK = 1 << 18  # symbols mapped to ids at once while loading
+_POSITIONS = 1.6  # in the arena, a cell
+_LARGE = 1 << 20  # cells; less is not worth giving back
+_SHORT = 4  # a text that has become so many times shorter moves to arrays of its own size
+
+
+class Text(Protocol):
+    """The text of a fit, of `k` shards, with the arrays that kernels read."""
+
+    k: int
+    shards: s.Shards
+    weighted: Weighted | None
+
+    def follow(self, driver: Driver, task: Task) -> None:
+        """Take the arrays of the driver, new or longer ones."""
+
+    def until_done(self, message: Callable[[], T]) -> T:
+        """Call `message`; again after shards were lost and made anew."""
+
+    def symbol_counts(self) -> np.ndarray:
+        """Occurrences of each symbol in the whole text, int64[alphabet], by weight."""
+
+    def count_dense(self, n_tokens: int) -> np.ndarray:
+        """Count every pair in a table, the pair (a, b) at a * V + b: int64[V * V], by weight; `list_dense` comes next."""
+
+    def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
+        """List where the pairs with a slot, that is not -1, occur; pairs int64[n] at a * V + b, slots int32[n]."""
+
+    def sort_pairs(self, n_tokens: int) -> int:
+        """Sort where pairs begin by their left token; returns how many there are, without those across borders."""
+
+    def count_sorted(self, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """The pairs that may reach the threshold, by left token, and their counts, int64.
+
+        Of several shards counts are upper bounds, as a shard does not list what is rare in it. Third an upper bound of how many
+        other pairs reach `floor`: 0 only if there are none.
+        """
+
+    def list_sorted(self, pairs: np.ndarray) -> np.ndarray:
+        """List where `pairs`, by left token, occur; their counts by weight, int64. `give_slots` comes next."""
+
+    def give_slots(self, slots: np.ndarray) -> None:
+        """Enter the pairs that were listed last at their slots, int32; those with slot -1 are left out."""
+
+    def rounds(self, ties: int | None, control: np.ndarray, threads: int) -> int:
+        """Rounds until there is a reason to stop; returns it (`rounds.DONE` ...)."""
+
+    def compact(self, shrink: bool, more_room: bool) -> None:
+        """One cell a token again, and twice the arena if asked; all slices become void. `shrink`: give back unused memory."""
+
+
+class Cut(NamedTuple):
+    """Where shards begin: `at` int64[K + 1] in symbols, `segment` int64[K + 1], `inside` bool[K + 1]: in the middle of it."""
+
+    at: np.ndarray
+    segment: np.ndarray
+    inside: np.ndarray
+
+    @property
+    def segments(self) -> list[tuple[int, int]]:
+        """The range of segments of each shard; one that is cut belongs to both shards."""
+        ends = self.segment[1:] + self.inside[1:]
+        return list(zip(self.segment.tolist(), ends.tolist(), strict=False))
+
+
+def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
+    """Cut segments into at most `n_shards` shards of consecutive symbols; `near` replaces `_NEAR`.
+
+    >>> cut(np.array([0, 2, 5, 9]), 2, near=2)
+    Cut(at=array([0, 5, 9]), segment=array([0, 2, 3]), inside=array([False, False, False]))
+    >>> cut(np.array([0, 9]), 2)
+    Cut(at=array([0, 4, 9]), segment=array([0, 0, 1]), inside=array([False,  True, False]))
+    """
+    last, n = offsets.size - 1, int(offsets[-1] - offsets[0])
+    cuts = [(int(offsets[0]), 0, False)]
+    for k in range(1, n_shards):
+        target = int(offsets[0]) + n * k // n_shards
+        after = int(np.searchsorted(offsets, target))
+        nearest = after if after == 0 or offsets[after] - target <= target - offsets[after - 1] else after - 1
+        if abs(int(offsets[nearest]) - target) <= n // n_shards // (near or _NEAR):
+            found = (int(offsets[nearest]), nearest, False)
+        else:
+            found = (target, after - 1, True)
+        if cuts[-1][0] < found[0] < offsets[-1]:
+            cuts.append(found)
+    cuts.append((int(offsets[-1]), last, False))
+    at, segment, inside = zip(*cuts, strict=True)
+    return Cut(np.array(at), np.array(segment), np.array(inside))
+
+
+class _Sorted(NamedTuple):
+    """The pairs of a text of K shards by left token, to be counted and listed; V tokens."""
+
+    starts: list[np.ndarray]  # int32, of each shard: cells where a pair begins
+    ends: list[np.ndarray]  # int64[V + 1], of each shard: where the bucket of a left token ends
+    rooms: list[int]  # where the lists of each shard begin in the two arrays below, and where the last ends
+    pairs: np.ndarray  # int64: room for all of the pairs of all shards and K more, touched only as far as it is used
+    counts: np.ndarray  # int64
+    across: tuple[np.ndarray, np.ndarray]  # int64: the pairs across borders, and their weights
+
+
+class LocalText:
+    """Shards of a fit in this process: all of them, or those of one host.
+
+    Parameters
+    ----------
+    corpus, alphabet
+        Documents to load. UnknownSymbolError for a symbol outside the alphabet.
+    place
+        Where shards begin.
+    weighted
+        Whether occurrences have weights, or segments are not documents.
+    room
+        Of tokens, slots and merges of a round; `grow` makes more of the first two.
+    threads
+        To work on shards.
+    whole
+        Whether these are all shards of the fit. Those of a host take tokens over from other hosts, and count symbols at once.
+
+    Attributes
+    ----------
+    shards, weighted, borders
+        The arrays; None without weights, and of a single shard or of a host.
+    width
+        int32[V]: cells of a token, of the task of the driver.
+    """
+
+    driver: Driver
+    task: Task
+    width: np.ndarray
+
+    def __init__(
+        self, corpus: Corpus, alphabet: Alphabet, place: Cut, weighted: bool, room: tuple[int, int, int], threads: int,
+        whole: bool = True,
+    ) -> None:  # fmt: skip
+        offsets, given = corpus.offsets, (corpus.document_of, corpus.weights)
+        tokens, slots, merges = room
+        self.k = place.at.size - 1
+        self.threads, self.n_symbols = threads, int(place.at[-1] - place.at[0])
+        segments = place.segments
+        n_separators = place.segment[1:] + place.inside[1:] - place.segment[:-1] + 1
+        self.spare = 0 if whole and self.k == 1 else ROOM
+        self.shards = s.allocate(np.diff(place.at) + n_separators + self.spare, n_separators, _POSITIONS, tokens, slots, merges)
+        self.weighted: Weighted | None = None
+        if weighted:
+            self.weighted = allocate_weighted(self.shards.base, segments, *given, offsets.size - 1, tokens, merges)
+        self._counted = not whole or alphabet.size > index.DENSE
+        counts = self.each(lambda k: self._load(k, corpus, alphabet, place.at[k : k + 2], segments[k]))
+        if not self._counted:  # only the last symbols of segments; the first dense table of pairs adds the others
+            ends = np.flatnonzero(np.diff(offsets))
+            lasts = alphabet.lookup(corpus.values[offsets[ends + 1] - 1])
+            counts = [_counted(lasts, None if corpus.weights is None else corpus.weights[ends], alphabet.size)]
+        self._symbol_counts: np.ndarray = np.sum(counts, axis=0)
+        self.borders = allocate_borders(place.segment, place.inside, *given, merges) if whole and self.k > 1 else None
+
+    def _load(self, k: int, corpus: Corpus, alphabet: Alphabet, at: np.ndarray, segments: tuple[int, int]) -> np.ndarray:
+        """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice; returns their counts."""
+        begin, end = at.tolist()
+        shard = self._shard(k)
+        offsets = np.clip(corpus.offsets[segments[0] : segments[1] + 1], begin, end)
+        s.lay_out(offsets, shard.state, shard.cells, shard.separators, shard.segment_of_block)
+        segment = 0
+        counts = np.zeros(alphabet.size, np.int64)
+        for first in range(begin, end, _CHUNK):
+            ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
+            if ids.min() < 0:
+                alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol
+            segment = s.load(ids, first, offsets, segment, shard.state, shard.cells, shard.separators)
+            if self._counted:
+                counts += _counted(ids, _weights_from(first, ids.size, corpus), counts.size)
+        return counts
+
+    def symbol_counts(self) -> np.ndarray:
+        """See `Text`."""
+        if not self._counted:  # of a fit that asked for no pairs
+            self.count_dense(self._symbol_counts.size)
+        return self._symbol_counts
+
+    # ---------------------------------------------------------------------------------------------- counting and listing pairs
+
+    def count_dense(self, n_tokens: int) -> np.ndarray:
+        """See `Text`."""
+
+        def one(k: int) -> tuple[np.ndarray, np.ndarray]:
+            cells = self._cells(k)
+            counts = np.zeros(n_tokens * n_tokens, np.int32)
+            index.count_dense(cells, n_tokens, counts)
+            if self.weighted is None:
+                return counts, counts
+            weights = np.zeros(n_tokens * n_tokens, np.int64)
+            index.weigh_dense(cells, self._weights(k), n_tokens, weights)
+            return counts, weights
+
+        found = self.each(one)
+        total: np.ndarray = found[0][1].astype(np.int64, copy=self.weighted is None)
+        for _, more in found[1:]:
+            total += more
+        self._dense = [counts for counts, _ in found]
+        left, right, weight = pairs_across(self.shards, self.borders)
+        np.add.at(total, left * n_tokens + right, weight)
+        if not self._counted:
+            self._symbol_counts += total.reshape(n_tokens, n_tokens).sum(axis=1)
+            self._counted = True
+        return total
+
+    def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
+        """See `Text`."""
+        slot_of = np.full(n_tokens * n_tokens, -1, np.int32)
+        slot_of[pairs] = slots
+        counts = self._dense
+        del self._dense
+
+        def one(k: int) -> None:
+            shard = self._shard(k)
+            cells = self._cells(k)
+            shard.state["arena_top"] = index.index_dense(cells, shard.arena, shard.slices, n_tokens, counts[k], slot_of)
+
+        self.each(one)
+
+    def sort_pairs(self, n_tokens: int) -> int:
+        """See `Text`."""
+        # each in the arena, where that leaves as much at its front
+        starts, ends = [], [np.empty(n_tokens + 1, np.int64) for _ in range(self.k)]
+        for k in range(self.k):
+            n, arena = self._cells(k).size, self._shard(k).arena
+            starts.append(arena[n : 2 * n] if 2 * n <= arena.size else np.empty(n, np.int32))
+        sizes = self.each(lambda k: int(index.sort_by_left(self._cells(k), starts[k], ends[k])))
+        rooms = np.cumsum([0, *sizes]).tolist()
+        pairs, counts = np.empty(rooms[-1] + self.k, np.int64), np.empty(rooms[-1] + self.k, np.int64)
+        self._sorted = _Sorted(starts, ends, rooms, pairs, counts, sorted_across(self.shards, self.borders))
+        return int(rooms[-1])
+
+    def count_sorted(self, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """See `Text`."""
+        found = self._sorted
+        least = max(1, -(-threshold // self.k))  # a pair that reaches the threshold reaches this in one shard at least
+
+        def one(k: int) -> tuple[int, int]:
+            shard = self._shard(k)
+            cells = self._cells(k), shard.separators, shard.segment_of_block
+            weights = (None, None) if self.weighted is None else (self._weights(k), self.weighted.sums[k, 1])
+            starts = shard.counters, found.starts[k], found.ends[k]
+            room = slice(*found.rooms[k : k + 2])
+            n, below = index.count_sorted(*cells, *weights, *starts, least, floor, found.pairs[room], found.counts[room])  # type: ignore[call-arg]
+            return int(n), int(below)
+
+        sizes, below = np.array(self.each(one), np.int64).T
+        if self.k == 1:
+            n = int(sizes[0])
+            return found.pairs[:n], found.counts[:n], int(below[0])
+        begins = np.array(found.rooms[:-1], np.int64)
+        ends = begins + sizes
+        at, (pairs, counts) = int(ends[-1]), found.across  # one list more, of which there is room at the end
+        found.pairs[at : at + pairs.size], found.counts[at : at + pairs.size] = pairs, counts
+        lists = found.pairs, found.counts, np.append(begins, at), np.append(ends, at + pairs.size)
+        # rarer pairs were not counted: there may be some
+        return *add_up(*lists, least, threshold, found.ends[0].size - 1), int(threshold > floor)
+
+    def list_sorted(self, pairs: np.ndarray) -> np.ndarray:
+        """See `Text`."""
+        found = self._sorted
+        slices = [np.empty(2 * pairs.size, np.int32) for _ in range(self.k)]
+        counts = [np.zeros(pairs.size, np.int64) for _ in range(self.k)]
+
+        def one(k: int) -> None:
+            shard = self._shard(k)
+            cells = self._cells(k), shard.separators, shard.segment_of_block
+            weights = None if self.weighted is None else self._weights(k)
+            starts, scratch = (found.starts[k], found.ends[k]), (shard.counters[2], shard.neighbours)
+            results = shard.arena, pairs, slices[k], counts[k]
+            shard.state["arena_top"] = index.index_sorted(*cells, weights, *starts, *scratch, *results)
+
+        self.each(one)
+        del self._sorted
+        self._slices = slices
+        total: np.ndarray = np.sum(counts, axis=0)
+        add_across(total, pairs, found.across)
+        return total
+
+    def give_slots(self, slots: np.ndarray) -> None:
+        """See `Text`."""
+        kept = slots >= 0
+        for k, slices in enumerate(self._slices):
+            self.shards.slices[k, 2 * slots[kept]] = slices[::2][kept]
+            self.shards.slices[k, 2 * slots[kept] + 1] = slices[1::2][kept]
+        del self._slices
+
+    # ---------------------------------------------------------------------------------------------- the arrays
+
+    def rounds(self, ties: int | None, control: np.ndarray, threads: int) -> int:
+        """See `Text`: in one kernel, on the arrays of the driver and the text alike."""
+        return run_rounds((self.driver, self.task, self.shards, self.weighted, self.borders), ties, control, threads)
+
+    def compact(self, shrink: bool, more_room: bool) -> None:
+        """See `Text`."""
+
+        def one(k: int) -> None:
+            shard = self._shard(k)
+            s.compact(self.width, shard.state, shard.cells, shard.separators, shard.segment_of_block)
+
+        self.each(one)
+        self.width[:] = 1
+        capacity = self.shards.cells.size
+        if shrink and capacity > _LARGE and _SHORT * self.shards.state["n_cells"].sum() < capacity:
+            self.shards = s.shrunk(self.shards, self.spare, _POSITIONS)
+            if self.weighted is not None:
+                self.weighted = self.weighted._replace(delta=np.empty(self.shards.cells.size, np.int64))
+        if more_room:
+            base = self.shards.base.copy()
+            base["arena"] *= 2
+            self.shards = self.shards._replace(base=base, arena=np.empty(base["arena"][-1], np.int32))
+
+    def follow(self, driver: Driver, task: Task) -> None:
+        """See `Text`."""
+        self.driver, self.task, self.width = driver, task, task.width
+        self.grow(driver.learned.size, driver.free.size)
+
+    def until_done(self, message: Callable[[], T]) -> T:
+        """See `Text`: nothing is lost here."""
+        return message()
+
+    def grow(self, tokens: int, slots: int) -> None:
+        """Make the arrays of tokens and of slots at least so long, where they are shorter."""
+        shards = self.shards
+        new: dict[str, np.ndarray] = {}
+        if tokens > shards.counters.shape[2]:
+            new = s.extended(shards, ("counters", "cursors"), tokens)
+            if self.weighted is not None:
+                self.weighted = self.weighted._replace(**s.extended(self.weighted, ("sums",), tokens))
+        if 2 * slots > shards.slices.shape[1]:
+            new |= s.extended(shards, ("slices",), 2 * slots)
+        self.shards = shards._replace(**new)
+
+    def each(self, function: Callable[[int], T]) -> list[T]:
+        """`function(k)` of every shard, on the threads; here where a thread of its own would not even help Ctrl-C."""
+        if self.k == 1 and self.n_symbols < thread_pool.LONG:
+            return [function(0)]
+        return thread_pool.run(lambda k, _: function(k), [(k, k + 1) for k in range(self.k)], self.threads, self.n_symbols)
+
+    def _shard(self, k: int) -> s.Shard:
+        """Shard k as `shard_of` has it in kernels: rows and slices of the same arrays."""
+        a = self.shards
+        begin, end = a.base[k], a.base[k + 1]
+        return s.Shard(
+            a.state[k : k + 1],
+            a.cells[begin["cells"] : end["cells"]],
+            a.separators[begin["separators"] : end["separators"]],
+            a.segment_of_block[begin["blocks"] : end["blocks"]],
+            a.arena[begin["arena"] : end["arena"]],
+            a.neighbours[begin["cells"] : end["cells"]],
+            a.delta[2 * begin["cells"] : 2 * end["cells"]],
+            *(rows[k] for rows in (a.slices, a.counters, a.cursors, a.delta_end, a.merged)),
+        )
+
+    def _cells(self, k: int) -> np.ndarray:
+        """The cells in use of shard k."""
+        begin = self.shards.base["cells"][k]
+        return self.shards.cells[begin : begin + self.shards.state["n_cells"][k]]
+
+    def _weights(self, k: int) -> np.ndarray:
+        """The weights of the segments of shard k."""
+        begin, end = self.shards.base["separators"][k : k + 2].tolist()
+        assert self.weighted is not None
+        return self.weighted.weights[begin:end]
+
+
+def _counted(ids: np.ndarray, weights: np.ndarray | None, size: int) -> np.ndarray:
+    """How often each of `size` ids occurs, int64, by weights, int64 of as many."""
+    if weights is None:
+        return np.bincount(ids, minlength=size)
+    low = np.bincount(ids, weights & (1 << 26) - 1, size)  # sums of floats, exact below 2**53
+    return low.astype(np.int64) + (np.bincount(ids, weights >> 26, size).astype(np.int64) << 26)
+
+
+def _weights_from(first: int, n: int, corpus: Corpus) -> np.ndarray | None:
+    """The weights of `n` symbols of a corpus from `first` on; None where all are 1."""
+    if corpus.weights is None:
+        return None
+    a, b = np.searchsorted(corpus.offsets, first, "right") - 1, np.searchsorted(corpus.offsets, first + n)
+    return np.repeat(corpus.weights[a:b], np.diff(np.clip(corpus.offsets[a : b + 1], first, first + n)))
+
+
+def run_rounds(
+    shared: tuple[Driver, Task, s.Shards, Weighted | None, Borders | None], ties: int | None, control: np.ndarray, threads: int
+) -> int:
+    """Rounds in this thread, with the help of `threads` - 1 others, until the kernel returns; its reason (`rounds.DONE` ...)."""
+    control[:] = 0
+
+    def here() -> int:
+        return int(rounds.run(*shared, ties, control, threads, BUDGET))
+
+    def stop() -> None:
+        control[rounds.JOB] |= rounds.STOP
+
+    return thread_pool.together(here, lambda me: rounds.work(*shared, control, me), stop, threads)
+
+
+def pairs_across(shards: s.Shards, borders: Borders | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The pairs across borders: left and right tokens, and weights; int64."""
+    left_of = np.empty(0 if borders is None else shards.state.size, np.int64)
+    if borders is None:
+        return left_of, left_of, left_of
+    left_neighbours(shards, borders, left_of)
+    k = np.flatnonzero(left_of >= 0)
+    return shards.state["last"][left_of[k]], shards.state["first"][k], borders.weight[k]
+
+
+def sorted_across(shards: s.Shards, borders: Borders | None) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs across borders by left token, and their weights, int64."""
+    left, right, weight = pairs_across(shards, borders)
+    order = np.argsort(left, kind="stable")
+    return (left << 32 | right)[order], weight[order]
+
+
+def add_across(counts: np.ndarray, pairs: np.ndarray, across: tuple[np.ndarray, np.ndarray]) -> None:
+    """Add `sorted_across` to the counts of pairs."""
+    for pair, weight in zip(*(a.tolist() for a in across), strict=True):
+        counts[pairs == pair] += weight
+
+
+def add_up(
+    pairs: np.ndarray, counts: np.ndarray, begins: np.ndarray, ends: np.ndarray, least: int, threshold: int, n_tokens: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs of lists that may reach the threshold together, and upper bounds of their counts; see `index.add_up`."""
+    most = int((ends - begins).sum())
+    found, bounds = np.empty(most, np.int64), np.empty(most, np.int64)
+    n = index.add_up(pairs, counts, begins, ends, least, threshold, np.zeros((3, n_tokens), np.int64), found, bounds)
+    return found[:n], bounds[:n]
