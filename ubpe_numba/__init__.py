@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from ubpe_numba.coding.usage import Usage
     from ubpe_numba.documents.counts import Counts, count_documents
     from ubpe_numba.documents.mixing import language_weights
-    from ubpe_numba.documents.quantization import Quantization
-    from ubpe_numba.documents.quantize import quantize
+    from ubpe_numba.documents.quantization import Quantization, quantize
     from ubpe_numba.documents.ragged import Ragged
     from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
     from ubpe_numba.text.normalizer import Normalizer
@@ -75,7 +74,7 @@ _HOMES = {
     "count_documents": "documents.counts",
     "language_weights": "documents.mixing",
     "load": "tokenizers.load",
-    "quantize": "documents.quantize",
+    "quantize": "documents.quantization",
     "verify": "verification.verify",
     "warmup": "tokenizers.warmup",
 }

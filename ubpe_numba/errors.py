@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 __all__ = ["LocatedError", "ModelFormatError", "NotFittedError", "SpecialTokenError", "UnknownSymbolError", "UnknownTokenError"]
 
@@ -16,7 +16,7 @@ _REPR.maxlevel, _REPR.maxtuple, _REPR.maxlist, _REPR.maxdict, _REPR.maxset = 4, 
 
 
 def quoted(value: object, most: int = 80) -> str:
-    """What stands in a message for a value from a file or a user: its `repr`, of which at most `most` characters are shown.
+    """The `repr` of a value from a file or a user for a message, cut to at most `most` characters.
 
     Every message that quotes such a value does so by this function, so that none is longer than a screen, whatever a file holds.
 
@@ -32,7 +32,7 @@ def quoted(value: object, most: int = 80) -> str:
 
 
 def shortened(message: object, most: int = 200) -> str:
-    """At most `most` characters of a text, or of the message of an error of another library; what is longer ends in dots.
+    """A text, or the message of an error of another library, cut to at most `most` characters with dots at the end.
 
     >>> shortened("abcdef", 5), shortened("abcde", 5)
     ('ab...', 'abcde')
@@ -42,7 +42,7 @@ def shortened(message: object, most: int = 200) -> str:
 
 
 def listed(values: Iterable[object], most: int = 6) -> str:
-    """What stands in a message for names from a file or a user: the first of them, each quoted, and dots where there are more.
+    """Names from a file or a user for a message: the first of them, each quoted, and dots if there are more.
 
     >>> listed(["a", "b"]), listed(range(9), 3), listed([])
     ("'a', 'b'", '0, 1, 2, ...', '')
@@ -73,24 +73,28 @@ class LocatedError(ValueError):
         The index of the document, and the position inside it.
     """
 
-    document: int
-    position: int
+    def __init__(self, document: int, position: int, message: str, *rest: object) -> None:
+        """An error at a place; `rest` are the further arguments of the subclass, by which `at` and pickle make it again."""
+        self.document, self.position, self._rest = document, position, rest
+        super().__init__(f"document {document}, position {position}: {message}")
 
     def at(self: Self, document: int) -> Self:
-        """The same error with another index of the document.
+        """Make the error of the same class at the same position of another document.
 
         Parameters
         ----------
         document : int
-            The index.
+            The index of the document.
 
         Returns
         -------
         LocatedError
-            A new error, of the same class.
+            A new error.
         """
-        _, arguments, *_ = cast(tuple[Any, ...], self.__reduce__())
-        return type(self)(document, *arguments[1:])
+        return type(self)(document, self.position, *self._rest)  # type: ignore[arg-type]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.document, self.position, *self._rest), {"args": self.args}
 
 
 class UnknownSymbolError(LocatedError):
@@ -105,14 +109,8 @@ class UnknownSymbolError(LocatedError):
     """
 
     def __init__(self, document: int, position: int, symbol: int | str, hint: str = "") -> None:
-        self.document = document
-        self.position = position
-        self.symbol = symbol
-        self.hint = hint
-        super().__init__(f"document {document}, position {position}: symbol {quoted(symbol)} is not in the alphabet{hint}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.document, self.position, self.symbol, self.hint), {"args": self.args}
+        self.symbol, self.hint = symbol, hint
+        super().__init__(document, position, f"symbol {quoted(symbol)} is not in the alphabet{hint}", symbol, hint)
 
 
 class UnknownTokenError(LocatedError):
@@ -127,14 +125,8 @@ class UnknownTokenError(LocatedError):
     """
 
     def __init__(self, document: int, position: int, token: int, size: int) -> None:
-        self.document = document
-        self.position = position
-        self.token = token
-        self.size = size
-        super().__init__(f"document {document}, position {position}: token id {token} is outside the vocabulary, 0..{size - 1}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.document, self.position, self.token, self.size), {"args": self.args}
+        self.token, self.size = token, size
+        super().__init__(document, position, f"token id {token} is outside the vocabulary, 0..{size - 1}", token, size)
 
 
 class SpecialTokenError(LocatedError):
@@ -149,13 +141,6 @@ class SpecialTokenError(LocatedError):
     """
 
     def __init__(self, document: int, position: int, token: object) -> None:
-        self.document = document
-        self.position = position
         self.token = token
-        super().__init__(
-            f"document {document}, position {position}: {quoted(token)} is a special token; allow it by "
-            "allowed_special={...} or 'all', or take it for ordinary symbols by disallowed_special='none'"
-        )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.document, self.position, self.token), {"args": self.args}
+        allow = "allow it by allowed_special={...} or 'all', or take it for ordinary symbols by disallowed_special='none'"
+        super().__init__(document, position, f"{quoted(token)} is a special token; {allow}", token)

@@ -15,7 +15,7 @@ from dask.sizeof import sizeof
 
 import ubpe_numba.distributed  # noqa: F401  # which registers the sizes
 from ubpe_numba import BPE, Counts, Ragged, count_documents
-from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.read import Documents
 
 N = 50_000
 RAGGED = Ragged(np.arange(N, dtype=np.int32), np.arange(0, N + 1, 10))

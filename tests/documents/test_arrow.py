@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from ubpe_numba import BPE, Ragged
 from ubpe_numba.documents.arrow import read_arrow
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents
-from ubpe_numba.documents.utf8 import utf8_documents
+from ubpe_numba.documents.read import Documents, as_document, as_documents, utf8_documents
 
 TEXTS = st.lists(st.text(st.sampled_from("ab\x00é\u07ff\u0800低😀\U0010ffff"), max_size=9), max_size=8)
 LISTS = st.lists(st.lists(st.integers(0, 127), max_size=5), max_size=8)

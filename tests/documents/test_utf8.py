@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from text_samples import END, TEXT
 
 from ubpe_numba import BPE, count_documents
-from ubpe_numba.documents import normalise as border
-from ubpe_numba.documents.utf8 import utf8_documents
+from ubpe_numba.documents import read as border
+from ubpe_numba.documents.read import utf8_documents
 
 
 def test_text_that_comes_one_by_one_is_not_held():

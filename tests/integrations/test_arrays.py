@@ -11,7 +11,7 @@ import pytest
 from integrations.conftest import needed
 
 from ubpe_numba import BPE, Ragged
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents
+from ubpe_numba.documents.read import Documents, as_document, as_documents
 
 LISTS = [[1, 2, 1, 2], [], [3], [1, 2, 3]]
 

@@ -8,7 +8,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba.documents.normalise import code_points
+from ubpe_numba.documents.read import code_points
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.text.metaspace import MarkCuts
 from ubpe_numba.text.pretokenizer import Pretokenizer, positions

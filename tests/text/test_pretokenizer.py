@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.documents.normalise import code_points
+from ubpe_numba.documents.read import code_points
 from ubpe_numba.text import cut
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.text.patterns import COVERING, NAMED, VERSION_OF_OTHERS, published_steps

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ubpe_numba import BPE, ModelFormatError
-from ubpe_numba.documents.normalise import code_points
+from ubpe_numba.documents.read import code_points
 from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
 
 PATTERNS = [

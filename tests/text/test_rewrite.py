@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.documents.normalise import code_points
+from ubpe_numba.documents.read import code_points
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.text import rewrite
 from ubpe_numba.text.normalizer import Normalizer

@@ -26,7 +26,7 @@ from sample_corpora import BYTES, CLASSES, CORPORA, RNG, SIGNAL, SPARSE, TEXT, f
 
 import ubpe_numba
 from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, Ragged, UBPEClassic
-from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.read import as_documents
 
 
 def test_an_iterator_that_fails_leaves_the_tokenizer_alone():

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba.documents.normalise import as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import as_document, as_documents
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 

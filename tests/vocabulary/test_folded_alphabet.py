@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ubpe_numba import BPE, UBPE, ModelFormatError, UBPEClassic, UnknownSymbolError, load
-from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.read import as_documents
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 CLASSES = [BPE, UBPEClassic, UBPE]

@@ -14,7 +14,7 @@ from reference.atoms import parts_at
 
 from ubpe_numba import BPE, UBPE, Counts, FitRules, ModelFormatError, UBPEClassic, UnknownSymbolError
 from ubpe_numba.documents.corpus import as_corpus
-from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.read import as_documents
 from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike

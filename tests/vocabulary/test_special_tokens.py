@@ -14,7 +14,7 @@ from reference.word_sides import WHITE_SPACE, within
 from text_samples import END, TEXT
 
 from ubpe_numba import BPE, UBPE, SpecialTokenError, UnknownSymbolError
-from ubpe_numba.documents.normalise import Documents, code_points
+from ubpe_numba.documents.read import Documents, code_points
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.word_sides import is_of_word
 

@@ -40,7 +40,7 @@ def test_weights_and_files(given_weights: Any, tmp_path: Any) -> None:
 
 
 def tok_documents(docs: list[str]) -> Any:
-    from ubpe_numba.documents.normalise import as_documents
+    from ubpe_numba.documents.read import as_documents
 
     return as_documents(docs)
 

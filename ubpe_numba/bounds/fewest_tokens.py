@@ -20,8 +20,8 @@ import numpy as np
 
 from ubpe_numba.bounds.kernels import symbol_prices
 from ubpe_numba.documents.counts import distinct
-from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.quantization import Quantization
-from ubpe_numba.documents.quantize import quantize
+from ubpe_numba.documents.quantization import Quantization, quantize
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import UBPEClassic

@@ -23,10 +23,9 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
-from ubpe_numba.documents.growing import Growing
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents
+from ubpe_numba.documents.read import Documents, as_document, as_documents
 from ubpe_numba.errors import quoted, shortened
-from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.arrays import GrowingArray, offsets_of
 from ubpe_numba.runtime.files import atomically, naming_target
 
 STANDARD = "-"
@@ -369,7 +368,7 @@ def _write_text(f: BinaryIO, documents: Iterable[Any], lines: bool) -> None:
 
 
 def _write_arrays(f: BinaryIO, name: str, documents: Iterable[Any], dtype: np.dtype[Any] | None) -> None:
-    held, lengths = Growing(), []
+    held, lengths = GrowingArray(), []
     found = dtype or np.dtype(np.int32)
     for i, doc in enumerate(documents):
         array = np.frombuffer(doc, np.uint8) if isinstance(doc, bytes) else doc

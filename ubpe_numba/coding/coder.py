@@ -21,8 +21,8 @@ from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import PathSearch
 from ubpe_numba.coding.short_document import ShortDecoder, ShortEncode, short_symbols
 from ubpe_numba.coding.token_places import Places, places_of_tokens, traced_places
-from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of, places_of

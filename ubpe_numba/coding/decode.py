@@ -13,8 +13,8 @@ import itertools
 import numpy as np
 
 from ubpe_numba.coding.kernels import decode
-from ubpe_numba.documents.normalise import code_points, text_of
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import code_points, text_of
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable

@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 
 from ubpe_numba.coding.decode import Decoder
-from ubpe_numba.documents.normalise import Documents, as_document
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents, as_document
 from ubpe_numba.vocabulary.model import Model
 
 __all__ = ["DecoderStream"]

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.certain_ids import CertainIds, Encode, FramedIds
 from ubpe_numba.coding.coder import Coder
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.normalise import Documents, as_document
-from ubpe_numba.documents.utf8 import utf8_document
+from ubpe_numba.documents.read import Documents, as_document, utf8_document
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.vocabulary.unknown_choice import Stand, UnknownChoice
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.normalise import has_bytes
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import has_bytes
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.lazy import require

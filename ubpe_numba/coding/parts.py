@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ubpe_numba.coding.token_places import Places
 from ubpe_numba.documents.corpus import as_corpus
-from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import LocatedError
 
 

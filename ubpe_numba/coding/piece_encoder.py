@@ -18,8 +18,8 @@ import numpy as np
 
 from ubpe_numba.coding.chunks import over_documents
 from ubpe_numba.coding.kernels import word_pieces
-from ubpe_numba.documents.normalise import code_points
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import code_points
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables import trie
 from ubpe_numba.vocabulary.alphabet import Alphabet

@@ -12,9 +12,8 @@ from ubpe_numba.coding.coder import Coder, Encode, EncodeOptions
 from ubpe_numba.coding.parts import Parts
 from ubpe_numba.coding.token_places import Places
 from ubpe_numba.coding.units import check_units, in_units
-from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.utf8 import read_document, read_documents
+from ubpe_numba.documents.read import Documents, read_document, read_documents
 from ubpe_numba.errors import LocatedError, quoted
 
 if TYPE_CHECKING:

@@ -31,8 +31,7 @@ from ubpe_numba.coding.chunks import Bound
 from ubpe_numba.coding.decode import SPARE, Decoder
 from ubpe_numba.coding.kernels import decode as decode_kernels
 from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
-from ubpe_numba.documents.normalise import code_points
-from ubpe_numba.documents.utf8 import utf8_document
+from ubpe_numba.documents.read import code_points, utf8_document
 from ubpe_numba.runtime.compiler import direct
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model

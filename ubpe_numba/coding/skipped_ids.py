@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.vocabulary.special_tokens import SpecialTokens

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.coding.encoder_stream import EncoderStream
-from ubpe_numba.documents.normalise import as_document
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import as_document
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 

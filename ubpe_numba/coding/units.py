@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.coding.token_places import Places
-from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.vocabulary.model import Model

@@ -20,7 +20,7 @@ from ubpe_numba.distributed.opaque import opaque, unfitted
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.percent import Percent
 from ubpe_numba.distributed.remote_text import ask_at_first, check_rules, fit_remotely
-from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.fitting.fit import learned
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime.arrays import describe

@@ -26,8 +26,8 @@ from ubpe_numba.distributed.messages import Batch, Fills, Loaded, Origin, Part, 
 from ubpe_numba.distributed.opaque import opened
 from ubpe_numba.distributed.partitions import no_documents
 from ubpe_numba.documents.corpus import Corpus, as_corpus
-from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.fit import plan
 from ubpe_numba.fitting.kernels import rounds

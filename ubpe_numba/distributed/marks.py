@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.distributed.partitions import Partitions
-from ubpe_numba.documents.normalise import as_document
+from ubpe_numba.documents.read import as_document
 from ubpe_numba.runtime.arrays import describe
 
 

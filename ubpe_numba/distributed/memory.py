@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ubpe_numba.documents.counts import Counts
-from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
 
 _OBJECT = 200  # bytes: the Python object and those of its arrays
 

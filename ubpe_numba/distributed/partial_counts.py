@@ -11,7 +11,7 @@ from ubpe_numba.distributed.opaque import opened
 from ubpe_numba.distributed.partitions import no_documents
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.counts import Counts, count_documents, distinct, side_by_side
-from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet

@@ -17,8 +17,8 @@ from ubpe_numba.distributed.opaque import opaque, opened
 from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
 from ubpe_numba.distributed.row_groups import row_groups_of
 from ubpe_numba.documents.counts import Counts
-from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe, positive
 

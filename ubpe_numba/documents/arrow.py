@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import listed, quoted
-from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, plain
+from ubpe_numba.runtime.arrays import Documents, describe, offsets_of, place_of, plain
 
 if TYPE_CHECKING:
     from ubpe_numba.documents.arrow_columns import Column
     from ubpe_numba.documents.arrow_import import Field, Part
 
-__all__ = ["Flat", "checked", "has_arrow", "read_arrow", "read_arrow_document", "rows_of"]
+__all__ = ["checked", "read_arrow", "read_arrow_document", "rows_of"]
 
 _EXPECTED = "lists of integers, strings or binary"
 _ADVICE = {"float": "; round or quantise first", "bool": "; cast to uint8", "decimal": "; cast to int64"}
 
 
-class Flat(NamedTuple):
-    """n documents in flat arrays.
-
-    Attributes
-    ----------
-    values : array
-        Integers; or bytes, of strings in UTF-8. Memory of the array that was given, where its layout allows that: read-only.
-    offsets : int64[n + 1]
-        Document i is ``values[offsets[i] : offsets[i + 1]]``; may be read-only, too.
-    kind : str
-        ``"int"``, ``"str"``, ``"bytes"``, or ``"one"`` for a column of integers, which is one document.
-    """
-
-    values: NDArray[Any]
-    offsets: NDArray[np.int64]
-    kind: str
-
-
-def has_arrow(cls: type) -> bool:
-    """Whether instances of a class hand out arrays of Arrow."""
-    return hasattr(cls, "__arrow_c_stream__") or hasattr(cls, "__arrow_c_array__")
-
-
-def read_arrow(source: Any, name: str, nulls: str | None = None) -> Flat:
+def read_arrow(source: Any, name: str, nulls: str | None = None) -> Documents:
     """Documents in a column of lists, strings or binary, in chunks or not, sliced or not, with or without a dictionary.
 
     Parameters
@@ -59,7 +36,7 @@ def read_arrow(source: Any, name: str, nulls: str | None = None) -> Flat:
 
     Returns
     -------
-    Flat
+    Documents
         The documents.
 
     Raises
@@ -73,7 +50,7 @@ def read_arrow(source: Any, name: str, nulls: str | None = None) -> Flat:
     --------
     >>> import pyarrow
     >>> read_arrow(pyarrow.array(["né", "", "x"]).slice(1), "docs")
-    Flat(values=array([120], dtype=uint8), offsets=array([0, 0, 1]), kind='str')
+    Documents(values=array([120], dtype=uint8), offsets=array([0, 0, 1]), kind='utf8')
     """
     from ubpe_numba.documents.arrow_import import opened  # ctypes, for those who use it
 
@@ -92,22 +69,22 @@ def read_arrow_document(source: Any, name: str) -> NDArray[Any]:
     return plain(_read(field, parts, name, None).values)
 
 
-def _read(field: Field, parts: Iterator[Part], name: str, nulls: str | None) -> Flat:
+def _read(field: Field, parts: Iterator[Part], name: str, nulls: str | None) -> Documents:
     """The documents of all arrays of a stream."""
-    flats: list[Flat] = []
+    flats: list[Documents] = []
     n = 0
     for part in parts:
         flats.append(_of_part(field, part, name, n, nulls))
         n += part.length
     if not flats:
         kind = _kind_of(field, name)
-        return Flat(np.zeros(0, np.int64), np.zeros(2 if kind == "one" else 1, np.int64), kind)
+        return Documents(np.zeros(0, np.int64), np.zeros(2 if kind == "one" else 1, np.int64), kind)
     if len(flats) == 1:
         return flats[0]
     kind = flats[0].kind
     values = np.concatenate([flat.values[flat.offsets[0] : flat.offsets[-1]] for flat in flats])
     lengths = np.concatenate([np.diff(flat.offsets) for flat in flats])
-    return Flat(values, np.array([0, values.size]) if kind == "one" else offsets_of(lengths), kind)
+    return Documents(values, np.array([0, values.size]) if kind == "one" else offsets_of(lengths), kind)
 
 
 def rows_of(columns: list[NDArray[Any]], name: str, n: int, number: int = 0) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -139,13 +116,13 @@ def _kind_of(field: Field, name: str) -> str:
     if field.dictionary is not None and field.dictionary.format != "+s":
         return _kind_of(field.dictionary, name)
     if said in ("strings", "binary"):
-        return "str" if said == "strings" else "bytes"
+        return "utf8" if said == "strings" else "bytes"
     if said == "null" or (said.startswith("lists of ") and (said == "lists of null" or is_integer(field.children[0]))):
         return "int"
     raise _wrong_type(field, name)
 
 
-def _of_part(field: Field, part: Part, name: str, number: int, nulls: str | None) -> Flat:
+def _of_part(field: Field, part: Part, name: str, number: int, nulls: str | None) -> Documents:
     """The documents of one array, the first of which is document `number` in messages."""
     from ubpe_numba.documents.arrow_columns import is_integer, read_integers, read_rows
 
@@ -157,14 +134,14 @@ def _of_part(field: Field, part: Part, name: str, number: int, nulls: str | None
         values, holes = found
         if holes is not None:
             raise ValueError(f"{name}: position {number + int(np.argmax(holes))} is null; drop or fill nulls first")
-        return Flat(_signed(values, lambda at: f"{name}: position {number + at}"), np.array([0, values.size]), "one")
+        return Documents(_signed(values, lambda at: f"{name}: position {number + at}"), np.array([0, values.size]), "one")
     column = read_rows(field, part)
     if column is None:
         raise _wrong_type(field, name)
     return checked(column, name, number, nulls)
 
 
-def checked(column: Column, name: str, number: int = 0, nulls: str | None = None) -> Flat:
+def checked(column: Column, name: str, number: int = 0, nulls: str | None = None) -> Documents:
     """A column without nulls, its integers in a type that is not uint64; `number` is that of its first document in messages.
 
     ValueError as `read_arrow` raises it.
@@ -181,10 +158,10 @@ def checked(column: Column, name: str, number: int = 0, nulls: str | None = None
         raise ValueError(f"{place_of(name, offsets, int(at[0]), number)} is null; drop or fill nulls first")
     if kind == "int":
         values = _signed(values, lambda at: place_of(name, offsets, at, number))
-    return Flat(values, offsets, kind)
+    return Documents(values, offsets, kind)
 
 
-def _of_table(field: Field, part: Part, name: str, number: int, nulls: str | None) -> Flat:
+def _of_table(field: Field, part: Part, name: str, number: int, nulls: str | None) -> Documents:
     """The only column of a table, or its rows where all columns are of integers."""
     from ubpe_numba.documents.arrow_columns import read_integers
 
@@ -202,7 +179,7 @@ def _of_table(field: Field, part: Part, name: str, number: int, nulls: str | Non
             i = number + int(np.argmax(found[1]))
             raise ValueError(f"{name}: document {i}, column {quoted(child.name)} is null; drop or fill nulls first")
         columns.append(found[0])
-    return Flat(*rows_of(columns, name, n, number), "int")
+    return Documents(*rows_of(columns, name, n, number), "int")
 
 
 def _only_column(field: Field, name: str) -> int | None:

@@ -23,15 +23,15 @@ from ubpe_numba.runtime.arrays import check_offsets, offsets_of
 
 __all__ = ["Column", "is_integer", "read_integers", "read_rows", "type_name"]
 
-Kind = Literal["int", "str", "bytes"]
+Kind = Literal["int", "utf8", "bytes"]
 
 _INTEGERS = {"c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8"}
 _OFFSETS: dict[str, tuple[Any, Kind]] = {  # format: dtype of the offsets, kind
     "+l": (np.int32, "int"), "+L": (np.int64, "int"),
-    "u": (np.int32, "str"), "U": (np.int64, "str"), "z": (np.int32, "bytes"), "Z": (np.int64, "bytes"),
+    "u": (np.int32, "utf8"), "U": (np.int64, "utf8"), "z": (np.int32, "bytes"), "Z": (np.int64, "bytes"),
 }  # fmt: skip
 _LIST_VIEWS = {"+vl": np.int32, "+vL": np.int64}
-_VIEWS: dict[str, Kind] = {"vu": "str", "vz": "bytes"}
+_VIEWS: dict[str, Kind] = {"vu": "utf8", "vz": "bytes"}
 _NAMES = {
     "n": "null", "b": "bool", "e": "float16", "f": "float32", "g": "float64", "u": "strings", "U": "strings", "vu": "strings",
     "z": "binary", "Z": "binary", "vz": "binary", "w": "binary", "d": "decimal", "td": "date", "tt": "time", "ts": "timestamp",
@@ -51,7 +51,7 @@ class Column(NamedTuple):
     offsets : int64[n + 1]
         Document i is ``values[offsets[i] : offsets[i + 1]]``.
     kind : str
-        ``"int"``, ``"str"`` or ``"bytes"``.
+        ``"int"``, ``"utf8"`` or ``"bytes"``.
     nulls : bool[n] or None
         Which documents are null; None if none is.
     holes : bool[n_values] or None

@@ -1,4 +1,4 @@
-"""Containers of other libraries as what `normalise` reads: arrays, lists of documents, arrays of Arrow, or flat arrays at once.
+"""Containers of other libraries as `read.py` takes them: arrays, lists of documents, arrays of Arrow, or flat arrays at once.
 
 Nothing is imported here: a class tells by its module what it is.
 """
@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.arrow import Flat, checked, has_arrow, read_arrow_document, rows_of
+from ubpe_numba.documents.arrow import checked, read_arrow_document, rows_of
 from ubpe_numba.documents.arrow_columns import Column, Kind
 from ubpe_numba.errors import listed, quoted
-from ubpe_numba.runtime.arrays import check_offsets, describe, offsets_of, plain
+from ubpe_numba.runtime.arrays import Documents, check_offsets, describe, has_arrow, offsets_of, plain
 
 __all__ = ["unpacked"]
 
-_AWKWARD_TEXTS: dict[str | None, Kind] = {"string": "str", "bytestring": "bytes"}
+_AWKWARD_TEXTS: dict[str | None, Kind] = {"string": "utf8", "bytestring": "bytes"}
 
 
 def unpacked(docs: Any, name: str) -> Any:
@@ -37,7 +37,7 @@ def unpacked(docs: Any, name: str) -> Any:
     Returns
     -------
     object
-        A `Flat`, an array, a list or a tuple, or an object that hands out Arrow arrays.
+        `Documents`, an array, a list or a tuple, or an object that hands out Arrow arrays.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def _of_frame(frame: Any, name: str) -> Any:
     if len(columns) < 2:
         got = "one column of integers; give the column, one document" if columns else "no columns"
         raise TypeError(f"{name}: expected documents, got a table of {got}")
-    return Flat(*rows_of(columns, name, len(frame)), "int")
+    return Documents(*rows_of(columns, name, len(frame)), "int")
 
 
 def _of_groups(groups: Any, name: str) -> Any:

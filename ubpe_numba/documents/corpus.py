@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.documents.counts import Counts, weights_of
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents
+from ubpe_numba.documents.read import Documents, as_document, as_documents
 from ubpe_numba.runtime.arrays import describe, distinct
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.documents.kernels.distinct import find_distinct
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents, text_of
+from ubpe_numba.documents.read import Documents, as_document, as_documents, text_of
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, plain, writable
 from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically

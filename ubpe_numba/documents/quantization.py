@@ -1,38 +1,140 @@
-"""`Quantization`: the levels that the samples of a signal are rounded to, learned, applied, undone and kept.
+"""Quantisation: the samples of a signal rounded to levels, which are the symbols of a tokenizer, and back.
 
 What is learned of a signal (`Quantization.learn`), what is done with it (`apply`, `restore`) and what is kept of it (`state`) are
-apart, so that one scale serves many recordings. The arithmetic of a channel is in `scales.py`.
+apart, so that one scale serves many recordings. Three scales of a channel, drawn for 4 levels; a number on a border belongs to
+the level above it:
+
+    step      -step   0   step  2*step        multiples of `step` are the middles, halves go to the even multiple
+    levels    low |  |  |  | high             borders at equal distances
+    mu        -high |   | 0 |   | high        borders (1 + mu)**|y| - 1 of equal distances in y, -1..1
+
+Only correctly rounded operations are used (+, -, *, /, and decimal powers), so levels are the same on any machine.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import math
+from decimal import Decimal, localcontext
+from functools import lru_cache
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ubpe_numba.documents.samples import (
-    as_columns,
-    check_choices,
-    check_finite,
-    for_each_channel,
-    number,
-    plain_samples,
-    range_of,
-)
-from ubpe_numba.documents.scales import Number, Scale, scale_of
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.runtime.schema import check_fields
 
-__all__ = ["Quantization"]
+__all__ = ["Quantization", "quantize"]
 
 MOST = 2**31 - 1  # symbols: they are int32
 MOST_MU = 2**16  # borders are held
 _CHUNK = 1 << 18  # samples at a time: temporary arrays stay in the cache of the CPU
+#: The quotient of two smaller integers, rounded to a float, is on the same side of every half as the quotient itself.
+_EXACT = 2**52
+
+Number = int | float
+
+
+def quantize(
+    signal: ArrayLike,
+    *,
+    step: Any = None,
+    levels: int | None = None,
+    law: Literal["linear", "mu"] = "linear",
+    mu: float = 255,
+    low: Any = None,
+    high: Any = None,
+    channels: Literal["shared", "separate"] = "shared",
+    clip: bool = False,
+) -> tuple[NDArray[np.int32], Quantization]:
+    r"""Round a signal to levels, which are the symbols that a tokenizer is fitted on.
+
+    What rounding takes away is the only loss: tokenizers give back the same symbols, and `Quantization.restore` gives each the
+    middle of its level, at most `Quantization.max_error` away from the sample. Few levels make long tokens that come again; with
+    many, noise differs from place to place and so do the symbols.
+
+    Parameters
+    ----------
+    signal : int or float [n] or [n, channels]
+        The samples, all finite. Integers of any type are cut exactly by an integer step.
+    step : number, or one for each channel, optional
+        Levels are the multiples of `step`: a sample goes to ``round(sample / step)``, halves to the even one. The lowest level
+        that occurs, or that of `low`, is symbol 0.
+    levels : int, optional
+        The number of levels between the least and the greatest sample, or between `low` and `high`; a sample on the border of two
+        goes to the upper one. Either `step` or `levels` is needed; of the law ``"mu"`` there are 256 by default, at most 65536.
+    law : {"linear", "mu"}
+        ``"linear"``: levels of one width. ``"mu"``: narrow levels near 0 and wide ones at the ends, for sound, and other signals
+        that are small most of the time.
+    mu : float
+        How much narrower: the levels at the ends are about ``1 + mu`` times as wide as those near 0.
+    low, high : number, or one for each channel, optional
+        The range that the levels cover, by default that of the signal. The law ``"mu"`` covers ``-high..high``. Give them for a
+        scale that does not depend on the data, such as -1 and 1 for audio, and for one scale of several channels.
+    channels : {"shared", "separate"}
+        The symbols of [n, channels]. ``"shared"``: those of each channel begin at 0, and a level means the same for tokens
+        whatever its channel. For a document a channel: ``fit(symbols.T)``. ``"separate"``: each channel has symbols of its own,
+        one range after the other. For one document in which the channels alternate: ``fit(symbols.ravel())``.
+    clip : bool
+        Whether samples outside of `low` and `high` go to the first or last level. Otherwise they are an error.
+
+    Returns
+    -------
+    symbols : int32 of the shape of `signal`
+        A level for each sample, 0..n_symbols - 1.
+    quantization : Quantization
+        The scale: `apply` cuts other signals by it, `restore` undoes it, `state` is what to keep of it.
+
+    Raises
+    ------
+    TypeError
+        If samples are not integers or floats of at most 64 bits, or another argument has a wrong type.
+    ValueError
+        For a sample that is not finite or outside of `low` and `high`, naming channel and position; for an empty signal without
+        `low` and `high`; for arguments out of range or that exclude each other, and for more than 2**31 - 1 symbols.
+
+    Notes
+    -----
+    The law ``"mu"`` cuts :math:`\operatorname{sign}(x)\ln(1+\mu|x|/h)/\ln(1+\mu)` into equal parts, where h is `high` [1]_. ITU-T
+    G.711 approximates this curve, with mu = 255, by straight segments [2]_; its codes are not these symbols. As there, a level is
+    restored as the middle between its borders. An odd number of levels has one around 0, an even number a border at it.
+
+    The result is the same on any machine: only correctly rounded operations are used.
+
+    References
+    ----------
+    .. [1] B. Smith, "Instantaneous companding of quantized signals", Bell System Technical Journal 36 (3), 653-709, 1957.
+    .. [2] ITU-T Recommendation G.711, "Pulse code modulation (PCM) of voice frequencies", 1988.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ubpe_numba import BPE
+    >>> signal = np.round(20 * np.sin(np.arange(400) * np.pi / 20))
+    >>> symbols, scale = quantize(signal, step=5)
+    >>> scale.n_symbols, symbols[:6].tolist()
+    (9, [4, 5, 5, 6, 6, 7])
+    >>> tok = BPE(40, alphabet=scale.n_symbols).fit(symbols)
+    >>> back = scale.restore(tok.decode(tok.encode(symbols)))
+    >>> bool((np.abs(back - signal) <= scale.max_error).all())
+    True
+
+    Two channels, each with its own scale and its own symbols, alternating in one document:
+
+    >>> stereo = [[0.0, 100], [0.5, 300], [1.0, 200]]
+    >>> symbols, scale = quantize(stereo, levels=4, channels="separate")
+    >>> symbols.ravel().tolist(), scale.first_symbols
+    ([0, 4, 2, 7, 3, 6], (0, 4))
+    >>> scale.restore(symbols).tolist()
+    [[0.125, 125.0], [0.625, 275.0], [0.875, 225.0]]
+    """
+    quantization = Quantization.learn(signal, step=step, levels=levels, law=law, mu=mu, low=low, high=high, channels=channels)
+    return quantization.apply(signal, clip=clip), quantization
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -69,11 +171,6 @@ class Quantization:
     max_error : float64[n_channels]
         No sample between low and high is farther from what `restore` gives for it.
 
-    Raises
-    ------
-    TypeError, ValueError
-        For an argument that is of a wrong type, not finite or out of range, or that does not go with another.
-
     Examples
     --------
     >>> scale = Quantization(step=(0.5,), low=(-1.0,), high=(1.0,))
@@ -91,7 +188,7 @@ class Quantization:
     ndim: Literal[1, 2] = 1
 
     def __post_init__(self) -> None:
-        check_choices(self.law, self.channels, self.step, self.levels)
+        _check_choices(self.law, self.channels, self.step, self.levels)
         if type(self.ndim) is not int or self.ndim not in (1, 2):
             raise ValueError(f"ndim: expected 1 or 2, got {quoted(self.ndim)}")
         if not isinstance(self.low, tuple) or not self.low or (self.ndim == 1 and len(self.low) > 1):
@@ -99,13 +196,13 @@ class Quantization:
         n = len(self.low)
         for name in ("low", "high", "step"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, for_each_channel(getattr(self, name), name, n))
+                object.__setattr__(self, name, _for_each_channel(getattr(self, name), name, n))
         if self.levels is not None:
             most = MOST_MU if self.law == "mu" else MOST
             if positive(self.levels, "levels") > most:
                 raise ValueError(f"levels: expected 1..{most}, got {self.levels}")
             object.__setattr__(self, "levels", int(self.levels))
-        object.__setattr__(self, "mu", float(number(self.mu, "mu")))
+        object.__setattr__(self, "mu", float(_number(self.mu, "mu")))
         if not 1e-6 <= self.mu <= 1e9:
             raise ValueError(f"mu: expected 1e-6..1e9, got {self.mu}")
         if (most := self.n_symbols) > MOST:
@@ -138,14 +235,14 @@ class Quantization:
         """
         if law == "mu" and levels is None and step is None:
             levels = 256
-        check_choices(law, channels, step, levels)
-        columns, ndim = as_columns(signal, "signal")
+        _check_choices(law, channels, step, levels)
+        columns, ndim = _as_columns(signal, "signal")
         n = columns.shape[1]
-        lowest, highest = range_of(columns, ndim, low, high, symmetric=law == "mu")
+        lowest, highest = _range_of(columns, ndim, low, high, symmetric=law == "mu")
         return cls(
             low=lowest,
             high=highest,
-            step=None if step is None else for_each_channel(step, "step", n),
+            step=None if step is None else _for_each_channel(step, "step", n),
             levels=levels,
             law=law,
             mu=mu,
@@ -154,12 +251,12 @@ class Quantization:
         )
 
     @cached_property
-    def _scales(self) -> tuple[Scale, ...]:
+    def _scales(self) -> tuple[_Scale, ...]:
         made = []
         steps = self.step or (None,) * len(self.low)
         for channel, (low, high, step) in enumerate(zip(self.low, self.high, steps, strict=True)):
             where = f"channel {channel}: " if self.ndim == 2 else ""
-            made.append(scale_of(low, high, step, self.levels, self.mu if self.law == "mu" else None, where))
+            made.append(_scale_of(low, high, step, self.levels, self.mu if self.law == "mu" else None, where))
         return tuple(made)
 
     @property
@@ -209,7 +306,7 @@ class Quantization:
         TypeError
             If samples are not integers or floats of at most 64 bits.
         ValueError
-            For another shape; for a sample that is not finite or outside the scale, naming channel and position.
+            For another shape or a sample that is not finite.
 
         Examples
         --------
@@ -224,9 +321,11 @@ class Quantization:
         symbols = np.empty(columns.shape, np.int32)
         for channel, (scale, first) in enumerate(zip(self._scales, self.first_symbols, strict=True)):
             for start in range(0, len(columns), _CHUNK):
-                x = plain_samples(columns[start : start + _CHUNK, channel])
-                check_finite(x, self._place("signal", channel), start)
-                levels = scale.cut(x)
+                x = columns[start : start + _CHUNK, channel]  # then the same numbers in 64 bits and native byte order
+                unsigned = x.dtype.kind == "u" and x.dtype.itemsize == 8
+                x = x.astype(np.float64 if x.dtype.kind == "f" else np.uint64 if unsigned else np.int64)
+                _check_finite(x, self._place("signal", channel), start)
+                levels = _cut(scale, x)
                 if not clip and (at := np.flatnonzero((levels < 0) | (levels >= scale.n))).size:
                     low, high, i = self.low[channel], self.high[channel], int(at[0])
                     end = "first" if levels[i] < 0 else "last"
@@ -270,11 +369,11 @@ class Quantization:
             if (at := np.flatnonzero((column < first) | (column >= first + scale.n))).size:
                 found = f"{first}..{first + scale.n - 1}, got {column[at[0]]}"
                 raise ValueError(f"{self._place('symbols', channel)}position {at[0]}: expected a symbol in {found}")
-            samples[:, channel] = scale.middles(column.astype(np.int64) - first)
+            samples[:, channel] = _middles(scale, column.astype(np.int64) - first)
         return samples[:, 0] if self.ndim == 1 else samples
 
     def state(self) -> dict[str, Any]:
-        """What is to be kept beside a model: numbers, strings and lists, as JSON has them.
+        """Plain data to keep beside a model: numbers, strings and lists, as JSON has them.
 
         Returns
         -------
@@ -320,7 +419,248 @@ class Quantization:
             raise ModelFormatError(f"quantization: {error}") from error
 
     def _columns(self, values: ArrayLike, name: str, kinds: str = "iuf") -> NDArray[Any]:
-        return as_columns(values, name, kinds, None if self.ndim == 1 else self.n_channels)[0]
+        return _as_columns(values, name, kinds, None if self.ndim == 1 else self.n_channels)[0]
 
     def _place(self, name: str, channel: int) -> str:
         return f"{name}: channel {channel}, " if self.ndim == 2 else f"{name}: "
+
+
+class _Scale(NamedTuple):
+    """Levels 0..n - 1 of one channel."""
+
+    n: int
+    max_error: float  # no number on the scale is farther from the middle of its level, rounding included
+    low: Number
+    high: Number
+    step: Number | None = None  # levels are its multiples,
+    first: int = 0  # from this one on
+    borders: NDArray[np.float64] | None = None  # of mu levels: n + 1, in -1..1; otherwise levels are of one width
+
+
+def _scale_of(low: Number, high: Number, step: Number | None, levels: int | None, mu: float | None, where: str) -> _Scale:
+    """The scale of a channel: mu levels if `mu` is given, else by step or levels.
+
+    ValueError, whose message names the argument and `where`, if float64 cannot express it.
+    """
+    if low > high:
+        raise ValueError(f"low: {where}expected at most {high}, which is high, got {low}")
+    if mu and low != -high:
+        raise ValueError(f"low: {where}expected {-high}, since mu levels lie around 0, got {low}")
+    if step is not None and step <= 0:
+        raise ValueError(f"step: {where}expected more than 0, got {step}")
+    scale = None
+    with contextlib.suppress(OverflowError):
+        if step is not None:
+            first = _rounded(low, step)
+            n = _rounded(high, step) - first + 1
+            ends = [abs(float(end)) for end in (low, high, first * step, (first + n - 1) * step)]
+            scale = _Scale(n, step / 2 + 4 * float(np.spacing(max(ends))), low, high, step, first)
+        elif mu:
+            n, peak, borders = levels or 1, float(high), mu_borders(levels or 1, float(mu))
+            widest = float(borders[-1] - borders[-2])
+            scale = _Scale(n, widest * peak / 2 + 4 * float(np.spacing(peak)), -peak, peak, borders=borders)
+        else:
+            n = levels or 1
+            rounding = 4 * float(np.spacing(max(abs(float(low)), abs(float(high)))))
+            scale = _Scale(n, float(high - low) / n / 2 + rounding, low, high)
+    if scale is None or not math.isfinite(scale.max_error):
+        raise ValueError(f"{'high' if step is None else 'step'}: {where}the levels of {low}..{high} exceed float64")
+    return scale
+
+
+def _cut(scale: _Scale, x: NDArray[Any]) -> NDArray[np.int64]:
+    """The level of each number (finite; float64, int64 or uint64), -1 below the scale, n above it.
+
+    Integers are cut exactly by an integer step, and between `low` and `high` where ``(high - low) * n`` is below 2**53.
+    """
+    levels: NDArray[Any]
+    with np.errstate(over="ignore"):  # infinite levels are beyond the scale
+        if scale.step is not None:
+            exact = isinstance(scale.step, int) and x.dtype.kind in "iu"
+            levels = _minus(_integer_levels(x, int(scale.step)) if exact else np.rint(x / scale.step), scale.first)
+            return np.clip(levels, -1, scale.n).astype(np.int64)
+        if scale.borders is not None:
+            x = x.astype(np.float64)
+            levels = np.searchsorted(scale.borders[1:-1] * (scale.high or 1.0), x, side="right")
+        else:
+            span = float(scale.high - scale.low)
+            above = np.clip(_minus(x, scale.low), 0.0, span)
+            if math.isfinite(span * scale.n):  # multiplied first: a quotient of integers that is an integer is not rounded
+                levels = np.floor(above * scale.n / (span or 1.0))
+            else:
+                levels = np.floor(above / span * scale.n)
+    found: NDArray[np.int64] = np.minimum(levels, scale.n - 1).astype(np.int64)
+    found[x < scale.low] = -1
+    found[x > scale.high] = scale.n
+    return found
+
+
+def _middles(scale: _Scale, levels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The middle of each of these levels, 0..n - 1."""
+    if scale.step is None:
+        if scale.borders is not None:
+            return (scale.borders[levels] + scale.borders[levels + 1]) / 2 * scale.high
+        return float(scale.low) + (levels + 0.5) / scale.n * float(scale.high - scale.low)
+    if not isinstance(scale.step, int):
+        return np.asarray((float(scale.first) + levels) * scale.step, np.float64)
+    base = float(scale.first * scale.step)
+    rest = float(scale.first * scale.step - int(base))
+    return np.asarray(base + (levels * float(scale.step) + rest), np.float64)
+
+
+@lru_cache(maxsize=16)
+def mu_borders(n: int, mu: float) -> NDArray[np.float64]:
+    """The n + 1 borders of mu-law levels, ascending: ``sign(y) ((1 + mu)**|y| - 1) / mu`` of y at equal distances in -1..1.
+
+    In decimal arithmetic of 50 digits, since powers and logarithms of floats differ from one C library to another.
+
+    >>> mu_borders(4, 255.0).round(4).tolist()
+    [-1.0, -0.0588, 0.0, 0.0588, 1.0]
+    """
+    with localcontext() as context:
+        context.prec = 50
+        base = 1 + Decimal(mu)
+        ratio = base ** (Decimal(2) / n)
+        power = base ** (Decimal(n % 2) / n)  # an odd number of levels has no border at 0
+        half = []
+        for _ in range(n // 2 + 1):
+            half.append(float((power - 1) / Decimal(mu)))
+            power *= ratio
+    half[-1] = 1.0
+    borders = np.array([-border for border in reversed(half)] + half[1 - n % 2 :])
+    borders += 0.0  # no negative zero
+    borders.setflags(write=False)
+    return borders
+
+
+def _rounded(value: Number, step: Number) -> int:
+    """``value / step`` rounded to an integer, halves to the even one; exactly for integers. OverflowError if it is not finite."""
+    if not (isinstance(value, int) and isinstance(step, int)):
+        return round(float(value) / float(step))
+    quotient, rest = divmod(value, step)
+    return quotient + (2 * rest > step or (2 * rest == step and quotient % 2 == 1))
+
+
+def _integer_levels(x: NDArray[Any], step: int) -> NDArray[Any]:
+    """``x / step`` of integers rounded to integers, halves to the even one, exactly."""
+    least, greatest = int(x.min(initial=0)), int(x.max(initial=0))
+    if max(-least, greatest, step) < _EXACT:
+        return np.rint(x / step)
+    if step > np.iinfo(x.dtype).max:  # then all levels are -1, 0 or 1
+        return (x > step // 2).astype(np.int64) - (x < -(step // 2))
+    quotient, rest = np.divmod(x, x.dtype.type(step))
+    other = x.dtype.type(step) - rest
+    up = (rest > other) | ((rest == other) & (quotient % 2 == 1))
+    levels: NDArray[Any] = quotient + up.astype(x.dtype)
+    return levels
+
+
+def _minus(x: NDArray[Any], origin: Number) -> NDArray[np.float64]:
+    """``x - origin`` in float64, of integers rounded once: no difference of two integers overflows on the way."""
+    if isinstance(origin, int) and x.dtype.kind in "iu":
+        high, low = (x >> 32).astype(np.float64), (x & 0xFFFFFFFF).astype(np.float64)
+        return (high - float(origin >> 32)) * 2.0**32 + (low - float(origin & 0xFFFFFFFF))
+    base = float(origin)
+    rest = origin - int(base) if isinstance(origin, int) else 0
+    difference: NDArray[np.float64] = x.astype(np.float64) - base
+    return difference - float(rest) if rest else difference
+
+
+def _as_columns(values: ArrayLike, name: str, kinds: str = "iuf", n_channels: int | None = -1) -> tuple[NDArray[Any], int]:
+    """The samples as [n, channels], a view where `values` is an array, and the number of dimensions that were given.
+
+    Expected are samples of these kinds of dtypes in `n_channels` channels; None: of one dimension, -1: of any number.
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name}: expected every sample, got an array with masked ones")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # lists of different lengths
+        raise ValueError(f"{name}: expected an array, got {describe(values)} ({error})") from None
+    if array.size == 0 and not isinstance(values, np.ndarray):
+        array = array.astype(np.int64)  # an empty list has no type of its own
+    if array.dtype.kind not in kinds or array.dtype.itemsize > 8:
+        expected = "integers or floats of at most 64 bits" if "f" in kinds else "integers"
+        raise TypeError(f"{name}: expected {expected}, got {describe(array)}")
+    known = array.ndim in (1, 2)
+    if known and n_channels != -1:
+        known = array.shape[1:] == (() if n_channels is None else (n_channels,))
+    if not known:
+        shapes = {None: "[n]", -1: "[n] or [n, channels]"}
+        raise ValueError(f"{name}: expected the shape {shapes.get(n_channels, f'[n, {n_channels}]')}, got {describe(array)}")
+    if array.ndim == 2 and array.shape[1] == 0:
+        raise ValueError(f"{name}: expected at least one channel, got {describe(array)}")
+    return (array[:, None] if array.ndim == 1 else array), array.ndim
+
+
+def _check_finite(samples: NDArray[Any], where: str, start: int = 0) -> None:
+    """Raise ValueError for the first of the samples that is not finite; the samples begin at position `start`."""
+    if samples.dtype.kind == "f" and (at := np.flatnonzero(~np.isfinite(samples))).size:
+        raise ValueError(f"{where}position {start + at[0]}: expected a finite number, got {samples[at[0]]}")
+
+
+def _range_of(
+    columns: NDArray[Any], ndim: int, low: Any, high: Any, symmetric: bool
+) -> tuple[tuple[Number, ...], tuple[Number, ...]]:
+    """The range of each channel, as Python numbers: what the user gave, and else the least and the greatest sample.
+
+    A symmetric range is -high..high; then either end that the user gave says both. Samples of any type of integers are exact.
+    """
+    n = columns.shape[1]
+    lowest = None if low is None else _for_each_channel(low, "low", n)
+    highest = None if high is None else _for_each_channel(high, "high", n)
+    if symmetric and (lowest is None) != (highest is None):
+        ends = [abs(end) for end in lowest or highest or ()]
+        return tuple(-end for end in ends), tuple(ends)
+    if lowest is not None and highest is not None:
+        return lowest, highest
+    if len(columns) == 0:
+        raise ValueError("signal: expected at least one sample to learn the range from, or low and high, got none")
+    least, greatest = columns.min(axis=0), columns.max(axis=0)
+    if not (np.isfinite(least).all() and np.isfinite(greatest).all()):
+        for channel in range(n):
+            _check_finite(columns[:, channel], f"signal: channel {channel}, " if ndim == 2 else "signal: ")
+    first, last = least.tolist(), greatest.tolist()
+    if symmetric:
+        last = [max(-a, b) for a, b in zip(first, last, strict=True)]
+        first = [-b for b in last]
+    return lowest or tuple(first), highest or tuple(last)
+
+
+def _number(value: Any, name: str) -> Number:
+    """A Python int or finite float; a float that is an integer below 2**53 as an int, so that integers are cut exactly by it."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name}: expected a number, got {describe(value)}")
+    if isinstance(value, (int, np.integer)):
+        if abs(int(value)) >= 1 << 1000:
+            raise ValueError(f"{name}: expected a number that fits float64, got an integer of {int(value).bit_length()} bits")
+        return int(value)
+    if not math.isfinite(value):
+        raise ValueError(f"{name}: expected a finite number, got {value}")
+    given = float(value)
+    return int(given) if abs(given) < 2**53 and given.is_integer() else given
+
+
+def _for_each_channel(value: Any, name: str, n: int) -> tuple[Number, ...]:
+    """`n` numbers, from one number for all channels or from a sequence with one for each."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, np.ndarray):
+        value = list(value)
+    if not isinstance(value, (list, tuple)):
+        return (_number(value, name),) * n
+    if len(value) != n:
+        raise ValueError(f"{name}: expected one number, or one for each of {n} channels, got {len(value)}")
+    return tuple(_number(v, f"{name}: channel {i}") for i, v in enumerate(value))
+
+
+def _check_choices(law: Any, channels: Any, step: Any, levels: Any) -> None:
+    """Raise ValueError for words that are not known and for arguments that exclude each other."""
+    if law not in ("linear", "mu"):
+        raise ValueError(f"law: expected 'linear' or 'mu', got {quoted(law)}")
+    if channels not in ("shared", "separate"):
+        raise ValueError(f"channels: expected 'shared' or 'separate', got {quoted(channels)}")
+    if law == "mu" and step is not None:
+        raise ValueError(f"step: expected None with the law 'mu', which has levels, got {quoted(step)}")
+    if (step is None) == (levels is None):
+        raise ValueError(f"levels: expected one of step and levels, got step={quoted(step)}, levels={quoted(levels)}")

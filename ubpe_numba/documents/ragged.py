@@ -22,14 +22,14 @@ from ubpe_numba.runtime.arrays import (
     check_offsets,
     describe,
     flatten_ints,
+    has_arrow,
     integer,
     offsets_of,
     place_of,
     places_of,
     plain,
 )
-from ubpe_numba.runtime.lazy import require
-from ubpe_numba.runtime.notebook import html_of
+from ubpe_numba.runtime.lazy import html_of, require
 
 __all__ = ["Ragged"]
 
@@ -199,7 +199,7 @@ class Ragged:
         >>> Ragged.from_arrow(pyarrow.array([[1, 2], None, [3]]), nulls="empty").to_lists()
         [[1, 2], [], [3]]
         """
-        from ubpe_numba.documents.arrow import has_arrow, read_arrow
+        from ubpe_numba.documents.arrow import read_arrow
 
         if nulls not in ("raise", "empty"):
             raise ValueError(f"nulls: expected 'raise' or 'empty', got {quoted(nulls)}")
@@ -207,7 +207,7 @@ class Ragged:
             raise TypeError(f"array: expected what has __arrow_c_array__ or __arrow_c_stream__, got {describe(array)}")
         values, offsets, kind = read_arrow(array, "array", nulls)
         if kind != "int" and offsets.size > 1:
-            found = {"one": "a column of integers", "str": "strings", "bytes": "binary"}[kind]
+            found = {"one": "a column of integers", "utf8": "strings", "bytes": "binary"}[kind]
             raise TypeError(f"array: expected lists of integers, got {found}")
         narrow = values.astype(np.int32, copy=False)
         if narrow is not values and (at := np.flatnonzero(narrow != values)).size:

@@ -6,8 +6,8 @@ import numpy as np
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.corpus import Corpus
-from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
 from ubpe_numba.fitting.loop import Loop, Memory, Merges, Settings, room_for

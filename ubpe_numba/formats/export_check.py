@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.coding.coder import LIKELIHOOD, Coder, Encode, EncodeOptions
-from ubpe_numba.documents.normalise import as_documents
-from ubpe_numba.documents.utf8 import utf8_documents
+from ubpe_numba.documents.read import as_documents, utf8_documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.formats import export_samples
 from ubpe_numba.formats.character_bytes import of_characters

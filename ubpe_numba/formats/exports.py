@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from ubpe_numba.coding.coder import LIKELIHOOD, Coder, EncodeOptions
-from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import listed, quoted, shortened
 from ubpe_numba.formats import (
     export_samples,

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import text_of
+from ubpe_numba.documents.read import text_of
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats import model_file
 from ubpe_numba.formats.kernels.byte_strings import numbers_of_pairs

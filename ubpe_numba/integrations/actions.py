@@ -20,8 +20,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ubpe_numba.documents.normalise import as_documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
 from ubpe_numba.formats import model_file
 from ubpe_numba.integrations.action_chunks import (

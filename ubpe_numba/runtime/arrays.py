@@ -2,10 +2,10 @@
 
 Two parts, in this order:
 
-- any value: `describe` says what it is, `positive` checks an integer that a user gave;
-- arrays of documents: `plain` and `writable` give them the layout that kernels are compiled for, `offsets_of` and
-  `check_offsets` make and check offsets, `distinct` joins cuts, `places_of` lists the places of stretches, `flatten_ints`
-  flattens lists.
+- any value: `describe` names it in messages, `positive` checks an integer that a user gave;
+- arrays of documents: `Documents` is their form, `plain` and `writable` give arrays the layout that kernels are compiled for,
+  `offsets_of` and `check_offsets` make and check offsets, `distinct` joins cuts, `places_of` lists the indices of ranges,
+  `flatten_ints` flattens lists, `GrowingArray` collects batches.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import quoted, shortened
+
+_TYPES: list[np.dtype[Any]] = [np.dtype(t) for t in (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64)]
 
 
 def describe(value: object) -> str:
@@ -63,6 +65,11 @@ def checked_token(token: Any, size: int) -> int:
     return t
 
 
+def has_arrow(cls: type) -> bool:
+    """Whether instances of a class hand out arrays of Arrow."""
+    return hasattr(cls, "__arrow_c_stream__") or hasattr(cls, "__arrow_c_array__")
+
+
 def plain(array: NDArray[Any]) -> NDArray[Any]:
     """The values as a C-contiguous, aligned `np.ndarray` of native byte order: the array itself if it is one, else a copy."""
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
@@ -88,6 +95,26 @@ def writable(array: np.ndarray) -> np.ndarray:
     interface = dict(array.__array_interface__)
     interface["data"] = (interface["data"][0], False)
     return np.asarray(_Interface(interface, array))
+
+
+class Documents(NamedTuple):
+    """n documents: document i is ``values[offsets[i]:offsets[i + 1]]``."""
+
+    #: 1-D, C-contiguous, aligned, of native byte order: uint8 for bytes, uint32 code points for str, otherwise the dtype that was
+    #: given (uint64 becomes int64); integers from an iterator have the narrowest dtype. May be the user's memory, and read-only.
+    values: NDArray[Any]
+    #: int64[n + 1], not decreasing. ``offsets[0]`` may be above 0 and ``offsets[-1]`` below ``len(values)``: those of a `Ragged`
+    #: or a user are kept as they are.
+    offsets: NDArray[np.int64]
+    #: "int" (also of no documents), "str" or "bytes". From Arrow also "utf8", strings as bytes, and "one", a column of integers.
+    kind: str
+
+    def take(self, indices: NDArray[np.int64]) -> Documents:
+        """Copy the documents with these indices, int64[k], in this order. O(their symbols)."""
+        starts, ends = self.offsets[indices], self.offsets[indices + 1]
+        parts = [self.values[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+        values = np.concatenate(parts) if parts else self.values[:0].copy()
+        return Documents(values, offsets_of(ends - starts), self.kind)
 
 
 def offsets_of(lengths: NDArray[Any]) -> NDArray[np.int64]:
@@ -163,3 +190,38 @@ def place_of(name: str, offsets: NDArray[np.int64], at: int, first: int | None =
     document = int(np.searchsorted(offsets, at, side="right")) - 1
     place = f", position {at - offsets[document]}"
     return f"{name}{place}" if first is None else f"{name}: document {first + document}{place}"
+
+
+class GrowingArray:
+    """Integers appended in batches to one array of the narrowest dtype that holds all; it grows in place, by an eighth at a time.
+
+    >>> g = GrowingArray()
+    >>> g.append(np.array([1, 2])); g.append(np.array([-300]))
+    >>> g.finish()
+    array([   1,    2, -300], dtype=int16)
+    """
+
+    def __init__(self) -> None:
+        self.values: NDArray = np.empty(0, np.uint8)
+        self.size = 0
+
+    def append(self, batch: NDArray) -> None:
+        """Add integers of any dtype but uint64. O(size of the batch) amortised; O(all) if they need a wider dtype."""
+        if not batch.size:
+            return
+        low, high, bounds = int(batch.min()), int(batch.max()), np.iinfo(self.values.dtype)
+        if not self.size or low < bounds.min or bounds.max < high:
+            if self.size:
+                low, high = min(low, int(bounds.min)), max(high, int(bounds.max))
+            dtype = next(t for t in _TYPES if np.iinfo(t).min <= low and high <= np.iinfo(t).max)
+            self.values = self.values[: self.size].astype(dtype)
+        end = self.size + batch.size
+        if end > self.values.size:
+            self.values.resize(max(end + end // 8, 1 << 16), refcheck=False)  # realloc moves pages instead of copying them
+        self.values[self.size : end] = batch
+        self.size = end
+
+    def finish(self) -> NDArray:
+        """The array, cut to its size. Nothing may be appended afterwards."""
+        self.values.resize(self.size, refcheck=False)
+        return self.values

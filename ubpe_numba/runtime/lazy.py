@@ -1,4 +1,4 @@
-"""Lazy properties and lazy imports.
+"""Lazy properties and lazy imports: optional packages, and the notebook displays of values.
 
 `cached_property` is `functools.cached_property` as it is from Python 3.12 on. That of Python 3.11 computes under a lock that all
 objects of a class share: a child that is forked meanwhile inherits it locked for ever, and two threads with an object each wait
@@ -35,7 +35,7 @@ else:
             return value
 
 
-__all__ = ["cached_property", "require"]
+__all__ = ["cached_property", "html_of", "require"]
 
 
 def require(module: str, what: str, extra: str, package: str | None = None) -> Any:
@@ -55,3 +55,9 @@ def require(module: str, what: str, extra: str, package: str | None = None) -> A
     except ImportError as error:
         package = package or module.partition(".")[0]
         raise ImportError(f"{what} needs {package}: pip install 'ubpe-numba[{extra}]'") from error
+
+
+def html_of(value: object, view: str) -> str:
+    """The HTML of a value, by the function `view` of `ubpe_numba.views.notebook`, which is imported when a notebook asks."""
+    made: str = getattr(import_module("ubpe_numba.views.notebook"), view)(value)
+    return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.documents.counts import Counts
-from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.text.cut import BLOCK, as_text, checked_cut, checked_text, in_blocks

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import code_points, text_of
+from ubpe_numba.documents.read import code_points, text_of
 from ubpe_numba.errors import quoted, shortened
 from ubpe_numba.runtime.arrays import distinct
 from ubpe_numba.runtime.lazy import require

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import text_of
+from ubpe_numba.documents.read import text_of
 from ubpe_numba.text.kernels import sentencepiece as kernels
 from ubpe_numba.text.kernels.sentencepiece import BYTES, MOST_WORDS, UNKNOWN, WORDS
 from ubpe_numba.text.sentencepiece import INSIDE, Changed, document, words_trie

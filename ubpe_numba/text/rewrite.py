@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import code_points, text_of
+from ubpe_numba.documents.read import code_points, text_of
 from ubpe_numba.runtime.arrays import offsets_of, writable
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.pretokenizer import positions

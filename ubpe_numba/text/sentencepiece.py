@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import text_of
+from ubpe_numba.documents.read import text_of
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import EDGE, trie_of
 from ubpe_numba.text.kernels import sentencepiece as kernels

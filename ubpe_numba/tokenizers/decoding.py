@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.coding.skipped_ids import ids_to_skip, read_left
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents, text_of
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents, as_document, as_documents, text_of
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.tokenizers.fitted import Fitted

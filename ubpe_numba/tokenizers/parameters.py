@@ -12,9 +12,8 @@ import numpy as np
 
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.counts import Counts
-from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.utf8 import as_utf8, read_documents
+from ubpe_numba.documents.read import Documents, as_utf8, read_documents
 from ubpe_numba.errors import UnknownSymbolError, quoted
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime import thread_pool

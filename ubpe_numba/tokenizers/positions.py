@@ -11,7 +11,7 @@ import numpy as np
 
 from ubpe_numba.documents.counts import Counts, weights_of
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.notebook import html_of
+from ubpe_numba.runtime.lazy import html_of
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.encoding import Encoding
 

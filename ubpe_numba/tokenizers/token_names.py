@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import text_of
+from ubpe_numba.documents.read import text_of
 from ubpe_numba.formats.character_bytes import without_marks
 from ubpe_numba.runtime.arrays import describe, integer
 from ubpe_numba.text.characters import names_of

@@ -17,9 +17,8 @@ from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.short_document import ShortEncode
 from ubpe_numba.coding.usage import usage_in
 from ubpe_numba.documents.corpus import Corpus
-from ubpe_numba.documents.normalise import Documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.utf8 import read_document, read_documents
+from ubpe_numba.documents.read import Documents, read_document, read_documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime.arrays import positive

@@ -14,8 +14,8 @@ from ubpe_numba.coding.piece_encoder import PieceEncoder
 from ubpe_numba.coding.text_words import TextWords
 from ubpe_numba.coding.token_places import Places
 from ubpe_numba.coding.units import UNITS, in_units
-from ubpe_numba.documents.normalise import Documents, code_points
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents, code_points
 from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive

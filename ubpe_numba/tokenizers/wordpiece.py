@@ -15,8 +15,8 @@ from ubpe_numba.coding.decoder_stream import DecoderStream
 from ubpe_numba.coding.piece_encoder import PieceEncoder
 from ubpe_numba.coding.skipped_ids import ids_to_skip
 from ubpe_numba.coding.spans import Spans
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents, as_document, as_documents
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
 from ubpe_numba.formats import model_file, wordpiece
 from ubpe_numba.formats.wordpiece import Words

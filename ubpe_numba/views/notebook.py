@@ -1,7 +1,7 @@
 """Notebook displays (`_repr_html_`) of tokenizers, vocabularies and batches: HTML that is well-formed XML, with inline SVG.
 
 No script, no style sheet, no address: elements carry their styles, and text and bars take the colour of the page, so that light
-and dark notebooks show them alike. Values reach these functions by name (`runtime/notebook.py`).
+and dark notebooks show them alike. Values reach these functions by name (`runtime/lazy.py`).
 """
 
 from __future__ import annotations

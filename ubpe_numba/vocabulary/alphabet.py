@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.normalise import Documents, as_document, text_of
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents, as_document, text_of
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.schema import integers_of, pickled
@@ -52,7 +52,7 @@ class Alphabet:
 
     Examples
     --------
-    >>> from ubpe_numba.documents.normalise import as_documents
+    >>> from ubpe_numba.documents.read import as_documents
     >>> alphabet = Alphabet.from_user("ACGT")
     >>> alphabet
     Alphabet(kind='str', size=4, symbols='ACGT')
@@ -256,7 +256,7 @@ class Alphabet:
 
         Examples
         --------
-        >>> from ubpe_numba.documents.normalise import as_documents
+        >>> from ubpe_numba.documents.read import as_documents
         >>> Alphabet.learn(as_documents([[-5, 10**12]])).symbols
         array([           -5, 1000000000000])
         """

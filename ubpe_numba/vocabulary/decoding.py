@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import text_of
+from ubpe_numba.documents.read import text_of
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.schema import Field, Schema
 

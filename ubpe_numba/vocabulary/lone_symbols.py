@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.documents.corpus import Corpus
-from ubpe_numba.documents.normalise import as_document
+from ubpe_numba.documents.read import as_document
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, distinct
 from ubpe_numba.runtime.schema import integers_of

@@ -13,7 +13,7 @@ import numpy as np
 
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.counts import Counts
-from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import distinct, places_of
 from ubpe_numba.runtime.schema import check_fields, integers_of

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import Documents, as_document, text_of
-from ubpe_numba.documents.utf8 import utf8_document
+from ubpe_numba.documents.read import Documents, as_document, text_of, utf8_document
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.runtime.schema import check_fields, integers_of

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import Documents
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import SpecialTokenError
 from ubpe_numba.runtime.arrays import distinct, offsets_of, places_of
 from ubpe_numba.vocabulary.lone_symbols import LoneSymbols

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.normalise import Documents, as_document
+from ubpe_numba.documents.read import Documents, as_document
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 

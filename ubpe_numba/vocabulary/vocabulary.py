@@ -19,7 +19,7 @@ import numpy as np
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import checked_token, integer
-from ubpe_numba.runtime.notebook import html_of
+from ubpe_numba.runtime.lazy import html_of
 from ubpe_numba.runtime.schema import check_fields, integers_of, numbers_of, pickled
 from ubpe_numba.vocabulary.kernels import arena as arena_kernels
 

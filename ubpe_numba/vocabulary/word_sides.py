@@ -7,7 +7,7 @@ from importlib import import_module
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import text_of
+from ubpe_numba.documents.read import text_of
 from ubpe_numba.text.characters import WHITE_SPACE
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.step_patterns import compiled

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, UBPE
-from ubpe_numba.documents.utf8 import read_documents
+from ubpe_numba.documents.read import read_documents
 from ubpe_numba.views.explorer.counts import Cut, Drawn, choose, cut_of
 
 OPTIONS = {"unknown": "raise", "allowed_special": "all", "disallowed_special": "none"}

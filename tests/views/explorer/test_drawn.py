@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.read import as_documents
 from ubpe_numba.views.explorer.counts import as_given, choose
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.read import as_documents
 from ubpe_numba.views.explorer.counts import kind_of, symbols_of
 
 

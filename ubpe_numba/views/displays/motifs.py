@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.read import as_documents
 from ubpe_numba.runtime.arrays import describe, integer
 from ubpe_numba.views.colours import Theme, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import check_rate, grid_for, require_signal, room_of

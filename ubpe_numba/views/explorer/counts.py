@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import Documents, as_document, text_of
-from ubpe_numba.documents.utf8 import utf8_document
+from ubpe_numba.documents.read import Documents, as_document, text_of, utf8_document
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.views.token_ids import ids_of_tokens
@@ -95,7 +94,7 @@ def kind_of(kind: str, documents: Documents) -> str:
     ``"auto"``: of `str` and bytes ``"dna"`` if all letters are those of nucleotides, ``"signal"`` if bytes are no text, else
     ``"text"``; of integers ``"signal"``. Raises ValueError for another name.
 
-    >>> from ubpe_numba.documents.normalise import as_documents
+    >>> from ubpe_numba.documents.read import as_documents
     >>> [kind_of("auto", as_documents(docs)) for docs in (["GATTACA"], ["a cat"], [[1, 2]])]
     ['dna', 'text', 'signal']
     """

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ubpe_numba.documents.normalise import Documents
-from ubpe_numba.documents.utf8 import read_documents
+from ubpe_numba.documents.read import Documents, read_documents
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.files import write_atomically

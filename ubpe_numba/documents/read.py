@@ -1,8 +1,11 @@
-"""Documents in every form that a user may pass become one flat array, offsets and a kind.
+"""Reading documents: every form that a user may pass becomes one flat array, offsets and a kind.
 
 All other modules get only such arrays: C-contiguous, aligned, of native byte order, and of at most 32 bits or int64.
 Arrays of this form are not copied. Offsets are always writable (copied if need be), since kernels are compiled for writable
 arrays only; values remain read-only if they are, until `Alphabet.to_ids`.
+
+Where text is to be UTF-8, lone surrogates become three bytes each, as by Python's "surrogatepass", so that different texts have
+different bytes.
 """
 
 from __future__ import annotations
@@ -14,18 +17,16 @@ from array import array as stdlib_array
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.arrow import Flat, has_arrow, read_arrow, read_arrow_document
-from ubpe_numba.documents.containers import unpacked
-from ubpe_numba.documents.growing import Growing
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.arrays import check_offsets, describe, flatten_ints, offsets_of, plain
+from ubpe_numba.runtime.arrays import Documents, GrowingArray, check_offsets, describe, flatten_ints, has_arrow, offsets_of, plain
 
-__all__ = ["Documents", "as_document", "as_documents", "code_points", "from_flat", "text_of"]
+__all__ = ["Documents", "as_document", "as_documents", "as_utf8", "code_points", "read_document", "read_documents", "text_of"]
+__all__ += ["utf8_document", "utf8_documents"]
 
 _INT32 = np.dtype(np.int32)
 _LISTS = (list, tuple, range)
@@ -33,6 +34,7 @@ _NO_BYTES = (*_LISTS, str, int, float, Mapping, Set, Iterator, os.PathLike)  # w
 _KIND_NAMES = {"int": "integers", "str": "str", "bytes": "bytes"}
 _MIXED = "{}: expected documents of one kind, got {} (document {}) and {} (document {})"
 _END = object()
+_CONTAINERS = {"pandas", "awkward", "torch", "datasets", "polars"}  # packages with containers that `containers.py` reads
 _BATCH_DOCUMENTS, _BATCH_SYMBOLS = 1 << 16, 1 << 20  # a stream is flattened in batches that end at one of these
 _ACCEPTED = "integer arrays, lists of integers, str or bytes"
 _ADVICE = {
@@ -45,60 +47,15 @@ _ADVICE = {
 _CODEC = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 
-class Documents(NamedTuple):
-    """n documents: document i is ``values[offsets[i]:offsets[i + 1]]``.
-
-    Attributes
-    ----------
-    values : integer array
-        1-D, C-contiguous, aligned, of native byte order: uint8 for bytes, uint32 code points for str, otherwise the dtype that
-        was given (uint64 becomes int64); integers from an iterator have the narrowest dtype that holds them. May be the user's
-        memory, and read-only.
-    offsets : int64[n + 1]
-        Not decreasing. ``offsets[0]`` may be above 0 and ``offsets[-1]`` below ``len(values)``: those of a `Ragged` or a user
-        are kept as they are.
-    kind : str
-        ``"int"``, ``"str"`` or ``"bytes"``; ``"int"`` if there are no documents.
-    """
-
-    values: NDArray[Any]
-    offsets: NDArray[np.int64]
-    kind: str
-
-    def take(self, indices: NDArray[np.int64]) -> Documents:
-        """Copy the documents with these indices, int64[k], in this order. O(their symbols)."""
-        starts, ends = self.offsets[indices], self.offsets[indices + 1]
-        parts = [self.values[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
-        values = np.concatenate(parts) if parts else self.values[:0].copy()
-        return Documents(values, offsets_of(ends - starts), self.kind)
-
-
 def as_document(doc: Any, *, name: str = "doc") -> Documents:
     """Normalise exactly one document.
 
-    Parameters
-    ----------
-    doc : array, list, str or bytes
-        A 1-D integer array (or what NumPy can make one of: an `array.array`, a tensor, a `memoryview`; or a column of integers
-        that hands out Arrow arrays), a list, tuple or range of integers, a `str` (lone surrogates too), or `bytes`, `bytearray`,
-        a `memoryview` of bytes, or an object that becomes bytes by `bytes()`, such as a `Bio.Seq.Seq`.
-    name : str
-        What messages call the argument.
+    `doc` is a 1-D integer array (or an object that NumPy can make one of: an `array.array`, a tensor, a `memoryview`; or a column
+    of integers that hands out Arrow arrays), a list, tuple or range of integers, a `str` (lone surrogates too), or `bytes`,
+    `bytearray`, a `memoryview` of bytes, or an object that becomes bytes by `bytes()`, such as a `Bio.Seq.Seq`; messages call it
+    `name`. TypeError for anything else: floats, bools and objects are not integers, whatever their values. ValueError if the
+    array is not 1-D, an integer is beyond int64, or a position is null.
 
-    Returns
-    -------
-    Documents
-        The one document.
-
-    Raises
-    ------
-    TypeError
-        If `doc` is something else: floats, bools and objects are not integers, whatever their values.
-    ValueError
-        If the array is not 1-D, an integer is beyond int64, or a position is null.
-
-    Examples
-    --------
     >>> as_document("né").values
     array([110, 233], dtype=uint32)
     >>> as_document([3, -1])
@@ -117,7 +74,11 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
     elif isinstance(doc, np.ndarray):
         values = _integers(doc, name)
     elif has_arrow(type(doc)) or _is_array(type(doc)):
-        values = _integers_in(doc, name)
+        given = _unpacked(doc, name)
+        if isinstance(given, (Documents, list)):
+            expected = "one document (an integer array or list, str or bytes)"
+            raise TypeError(f"{name}: expected {expected}, got {describe(doc)} of many")
+        values = _arrow_document(given, name) if has_arrow(type(given)) else _integers(np.asanyarray(given), name)
     elif has_bytes(type(doc)):
         values, kind = np.frombuffer(_bytes_of(doc, name), np.uint8), "bytes"
     else:
@@ -130,36 +91,18 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
 def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Documents:
     """Normalise a corpus: any number of documents, all of one kind.
 
-    Parameters
-    ----------
-    docs : Ragged, array, iterable, str or bytes
-        A `Ragged`; an array of lists, strings or binary that hands out Arrow arrays (neither is copied), such as a column of
-        pyarrow, polars, pandas or DuckDB, or of a dataset; an array of awkward, or a nested tensor of torch; an integer array,
-        2-D: each row a document, or 3-D: each matrix one, its rows one after the other; a table whose columns are all of
-        integers, each row a document; a column of a groupby of pandas, each group one; an iterable of documents as `as_document`
-        takes them; or one document that is a `str`, bytes or a 1-D array. A flat list of integers is refused: it could mean one
-        document or many.
-    offsets : sequence of int, optional
-        n + 1 positions: `docs` is one flat document, divided at these (the parts before the first and after the last are left
-        out).
-    name : str
-        What messages call the argument.
+    `docs` is a `Ragged`; an array of lists, strings or binary that hands out Arrow arrays (neither is copied), such as a column
+    of pyarrow, polars, pandas or DuckDB, or of a dataset; an array of awkward, or a nested tensor of torch; an integer array,
+    2-D: each row a document, or 3-D: each matrix one, its rows one after the other; a table whose columns are all of integers,
+    each row a document; a column of a groupby of pandas, each group one; an iterable of documents as `as_document` takes them; or
+    one document that is a `str`, bytes or a 1-D array. A flat list of integers is refused: it could mean one document or many.
+    With `offsets`, n + 1 positions, `docs` is one flat document, divided at these (the parts before the first and after the last
+    are left out).
 
-    Returns
-    -------
-    Documents
-        The n documents.
+    TypeError if a document is none of these, or two are of different kinds; for dicts, sets and other data frames too. ValueError
+    if an array has another number of dimensions, an integer is beyond int64, a document or a position is null, or the offsets are
+    not valid.
 
-    Raises
-    ------
-    TypeError
-        If a document is none of these, or two are of different kinds; for dicts, sets and other data frames too.
-    ValueError
-        If an array has another number of dimensions, an integer is beyond int64, a document or a position is null, or the
-        offsets are not valid.
-
-    Examples
-    --------
     >>> as_documents([[1, 2], [], [3]])
     Documents(values=array([1, 2, 3]), offsets=array([0, 2, 2, 3]), kind='int')
     >>> as_documents([b"ab", b"c"]).offsets
@@ -184,13 +127,13 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
         return _from_array(docs, name)
     if type(docs) is list:
         return _from_items(docs, name)
-    given = unpacked(docs, name)
-    if isinstance(given, Flat):
-        return from_flat(given)
+    given = _unpacked(docs, name)
+    if isinstance(given, Documents):
+        return _from_arrow(given)
     if isinstance(given, np.ndarray):
         return _from_array(given, name)
     if has_arrow(type(given)) and not isinstance(given, (list, tuple)):
-        return from_flat(read_arrow(given, name))
+        return _from_arrow(_arrow_documents(given, name))
     if isinstance(given, (Mapping, Set)) or hasattr(type(given), "__dataframe__"):
         raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}")
     if _is_array(type(given)):
@@ -205,6 +148,66 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
     return _from_items(given, name) if isinstance(given, (list, tuple)) else _from_stream(given, name)
 
 
+def read_document(doc: Any, encoding: str | None) -> Documents:
+    """Read one document as `encode` takes it, as UTF-8 if there is an encoding; errors as for `as_document`."""
+    return as_document(doc) if encoding is None else utf8_document(doc)
+
+
+def read_documents(docs: Any, offsets: Any, encoding: str | None) -> Documents:
+    """Read documents as `fit` and `encode_batch` take them, as UTF-8 if there is an encoding; errors as for `as_documents`."""
+    return as_documents(docs, offsets) if encoding is None else utf8_documents(docs, offsets)
+
+
+def utf8_document(doc: Any, name: str = "doc") -> Documents:
+    """Read one document, a `str` as UTF-8; arguments and errors as for `as_document`."""
+    if isinstance(doc, str):
+        data = np.frombuffer(doc.encode("utf-8", "surrogatepass"), np.uint8)
+        return Documents(data, np.array([0, data.size]), "bytes")
+    return as_document(doc, name=name)
+
+
+def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Documents:
+    """Read documents, each `str` as UTF-8; arguments and errors as for `as_documents`, but `str` and bytes may be mixed.
+
+    >>> utf8_documents(["né", b"x"]).offsets
+    array([0, 3, 4])
+    """
+    if isinstance(docs, str) and offsets is None:
+        return utf8_document(docs, name)
+    if offsets is None and isinstance(docs, (list, tuple)) and set(map(type, docs)) == {str}:
+        if all(map(str.isascii, docs)):  # joined before it is encoded, which spares an object for each
+            data, sizes = "".join(docs).encode(), map(len, docs)
+        else:
+            parts = [doc.encode("utf-8", "surrogatepass") for doc in docs]
+            data, sizes = b"".join(parts), map(len, parts)
+        lengths = np.fromiter(sizes, np.int64, len(docs))
+        return Documents(np.frombuffer(data, np.uint8), offsets_of(lengths), "bytes")
+    if offsets is None and type(docs) is not list:
+        docs = _unpacked(docs, name)
+        found = _arrow_documents(docs, name) if has_arrow(type(docs)) and not isinstance(docs, Ragged) else docs
+        if isinstance(found, Documents):
+            return as_utf8(_from_arrow(found, as_bytes=True), name)
+    if offsets is None and (isinstance(docs, (list, tuple)) or hasattr(docs, "__next__")):
+        encoded = (doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc for doc in docs)
+        docs = list(encoded) if isinstance(docs, (list, tuple)) else encoded  # an iterator is not held in memory
+    return as_utf8(as_documents(docs, offsets, name=name), name)
+
+
+def as_utf8(given: Documents, name: str = "docs") -> Documents:
+    """Encode documents of the kind `str` as UTF-8; bytes stay as they are, TypeError for integers."""
+    values, offsets, kind = given
+    if offsets[-1] == offsets[0]:
+        return Documents(np.zeros(0, np.uint8), offsets - offsets[0], "bytes")
+    if kind == "int":
+        raise TypeError(f"{name}: expected str or bytes, got {describe(values)}")
+    if kind == "bytes":
+        return given
+    points = values[offsets[0] : offsets[-1]]
+    sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+    data = np.frombuffer(text_of(points).encode("utf-8", "surrogatepass"), np.uint8)
+    return Documents(data, offsets_of(sizes)[offsets - offsets[0]], "bytes")
+
+
 def code_points(text: str) -> NDArray[np.uint32]:
     """The code point of every character, lone surrogates included: uint32[len(text)], read-only."""
     return np.frombuffer(text.encode(_CODEC, "surrogatepass"), np.uint32)
@@ -215,13 +218,35 @@ def text_of(points: NDArray[Any]) -> str:
     return str(np.ascontiguousarray(points, np.uint32).data, _CODEC, "surrogatepass")
 
 
+def _unpacked(docs: Any, name: str) -> Any:
+    """The content of a container of another library (`containers.py`, imported only for those), or `docs` itself."""
+    for cls in type(docs).__mro__:
+        if cls.__module__.partition(".")[0] in _CONTAINERS:
+            from ubpe_numba.documents.containers import unpacked
+
+            return unpacked(docs, name)
+    return docs
+
+
+def _arrow_documents(source: Any, name: str) -> Documents:
+    from ubpe_numba.documents.arrow import read_arrow
+
+    return read_arrow(source, name)
+
+
+def _arrow_document(source: Any, name: str) -> NDArray[Any]:
+    from ubpe_numba.documents.arrow import read_arrow_document
+
+    return read_arrow_document(source, name)
+
+
 def _is_array(cls: type) -> bool:
-    """Whether NumPy knows instances of the class as arrays; being iterable is not enough."""
+    """Whether NumPy takes instances of the class for arrays; being iterable is not enough."""
     return issubclass(cls, (np.ndarray, memoryview, stdlib_array)) or hasattr(cls, "__array__")
 
 
 def has_bytes(cls: type) -> bool:
-    """Whether an object of the class is a document of bytes: it says what its bytes are, and is nothing else; a path is none."""
+    """Whether objects of the class are documents of bytes: they have `__bytes__`, and are no array, sequence, number or path."""
     return hasattr(cls, "__bytes__") and not (_is_array(cls) or has_arrow(cls) or issubclass(cls, _NO_BYTES))
 
 
@@ -232,16 +257,6 @@ def _bytes_of(doc: Any, name: str) -> bytes:
         raise
     except Exception as error:  # a sequence of which only the length is known, and whatever else a class may do
         raise TypeError(f"{name}: {describe(doc)} gives no bytes: {error}") from error
-
-
-def _integers_in(doc: Any, name: str) -> NDArray[Any]:
-    """The integers of one document in an array of another library."""
-    given = unpacked(doc, name)
-    if isinstance(given, (Flat, list)):
-        raise TypeError(f"{name}: expected one document (an integer array or list, str or bytes), got {describe(doc)} of many")
-    if has_arrow(type(given)):
-        return read_arrow_document(given, name)
-    return _integers(np.asanyarray(given), name)
 
 
 def _is_bytes_view(doc: object) -> bool:
@@ -301,7 +316,7 @@ def _kind_of(cls: type) -> str | None:
 
 def _from_stream(docs: Iterable[Any], name: str) -> Documents:
     """Flatten documents of an iterator in batches: beside the flat array, only the documents of one batch are in memory."""
-    values, lengths, kind = Growing(), Growing(), None
+    values, lengths, kind = GrowingArray(), GrowingArray(), None
     items: list[Any] = []
     n = size = 0
     for doc in chain(docs, [_END]):
@@ -382,16 +397,15 @@ def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(arrays, dtype=dtype, casting="unsafe")  # only empty arrays can be of a wider dtype
 
 
-def from_flat(given: Flat, utf8: bool = False) -> Documents:
-    """Documents of another library, strings as code points or as UTF-8; no documents are integers, as everywhere."""
-    values, offsets, kind = given
-    values, offsets = plain(values), plain(offsets)
+def _from_arrow(given: Documents, as_bytes: bool = False) -> Documents:
+    """Documents that Arrow holds: `utf8` as code points or as bytes; no documents are integers, as everywhere."""
+    values, offsets, kind = plain(given.values), plain(given.offsets), given.kind
     offsets = offsets if offsets.flags.writeable else offsets.copy()
     if kind in ("int", "one") or offsets.size == 1:
         return Documents(values if kind in ("int", "one") else np.zeros(0, np.int64), offsets, "int")
-    if kind == "bytes" or utf8:
+    if kind == "bytes" or as_bytes:
         return Documents(values, offsets, "bytes")
     points = code_points(str(values.data, "utf-8"))
     if points.size < values.size:  # a character begins where a byte is not 10xxxxxx
         offsets = offsets_of((values & 0xC0) != 0x80)[offsets]
-    return Documents(points, offsets, kind)
+    return Documents(points, offsets, "str")

@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.documents.growing import Growing
+from ubpe_numba.runtime.arrays import GrowingArray
 
 
 @given(st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=5), max_size=8))
 def test_growing_holds_what_it_was_given(batches):
-    growing = Growing()
+    growing = GrowingArray()
     for batch in batches:
         growing.append(np.array(batch, np.int64))
     assert growing.finish().tolist() == [x for batch in batches for x in batch]

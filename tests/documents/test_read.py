@@ -18,10 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ubpe_numba import BPE
-from ubpe_numba.documents import normalise as border
-from ubpe_numba.documents.normalise import Documents, as_document, as_documents, code_points, text_of
+from ubpe_numba.documents import read as border
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.utf8 import utf8_documents
+from ubpe_numba.documents.read import Documents, as_document, as_documents, code_points, text_of, utf8_documents
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 TEXT = st.text(st.characters(), max_size=5) | st.just("\ud800\udc00 \U0010ffff\0")
@@ -484,7 +483,7 @@ def test_bad_arrow_arrays_are_refused() -> None:
 def test_arrow_is_not_imported() -> None:
     script = """
 import sys
-from ubpe_numba.documents.normalise import as_documents
+from ubpe_numba.documents.read import as_documents
 as_documents([[1]])
 assert "pyarrow" not in sys.modules
 """

@@ -19,9 +19,7 @@ from hypothesis import strategies as st
 from reference.quantize import level_by_step, level_of_equal, position_by_mu
 
 from ubpe_numba.documents import quantization
-from ubpe_numba.documents.quantization import Quantization
-from ubpe_numba.documents.quantize import quantize
-from ubpe_numba.documents.scales import Steps, mu_borders
+from ubpe_numba.documents.quantization import Quantization, mu_borders, quantize
 from ubpe_numba.errors import ModelFormatError
 
 FLOATS = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=30)
@@ -435,7 +433,7 @@ def test_a_state_is_complete() -> None:
 
 def test_a_scale_needs_numpy_only() -> None:
     """No kernel is loaded, so the quarter of a second that numba takes is saved."""
-    work = "from ubpe_numba.documents.quantize import quantize; quantize([1, 2], step=1)"
+    work = "from ubpe_numba.documents.quantization import quantize; quantize([1, 2], step=1)"
     code = f"import sys; {work}; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -466,6 +464,6 @@ def test_the_first_symbols_of_very_many_channels() -> None:
 
 def test_rounding_is_that_of_the_largest_number_on_the_scale() -> None:
     """The middle of the last level may lie in the next binade, where numbers are twice as far apart."""
-    assert Steps(1.0, 0.0, 1.6).max_error == 0.5 + 4 * np.spacing(2.0)
-    assert Steps(1.0, -1.6, 0.0).max_error == 0.5 + 4 * np.spacing(2.0)
-    assert Steps(1.0, 0.0, 1.4).max_error == 0.5 + 4 * np.spacing(1.4)
+    assert Quantization(step=(1.0,), low=(0.0,), high=(1.6,)).max_error[0] == 0.5 + 4 * np.spacing(2.0)
+    assert Quantization(step=(1.0,), low=(-1.6,), high=(0.0,)).max_error[0] == 0.5 + 4 * np.spacing(2.0)
+    assert Quantization(step=(1.0,), low=(0.0,), high=(1.4,)).max_error[0] == 0.5 + 4 * np.spacing(1.4)
