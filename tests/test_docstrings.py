@@ -14,6 +14,7 @@ import ubpe_numba.bounds
 import ubpe_numba.distributed
 import ubpe_numba.plot
 import ubpe_numba.sklearn
+from ubpe_numba.coding.plan import EncodeOptions
 
 _FIELDS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
 _MOST_WORDS = 9  # of the name and the type of a field
@@ -43,10 +44,12 @@ for _home in (ubpe_numba.actions, ubpe_numba.bounds, ubpe_numba.plot, ubpe_numba
 
 
 def _signature(value: Any) -> set[str]:
-    """The parameters that a caller passes, with the stars of variable ones."""
+    """The parameters that a caller passes, with the stars of variable ones; of options with names these."""
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    names = [stars.get(p.kind, "") + p.name for p in inspect.signature(value).parameters.values()]
-    return set(names) - {"self", "cls"}
+    given = inspect.signature(value).parameters.values()
+    names = {stars.get(p.kind, "") + p.name for p in given if p.annotation != "Unpack[EncodeOptions]"}
+    options = EncodeOptions.__optional_keys__ if any(p.annotation == "Unpack[EncodeOptions]" for p in given) else set()
+    return (names | options) - {"self", "cls"}
 
 
 def problems(value: Any) -> list[str]:

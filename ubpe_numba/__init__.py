@@ -8,12 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ubpe_numba.coding.decoder_stream import DecoderStream
-    from ubpe_numba.coding.encoder_stream import EncoderStream
     from ubpe_numba.coding.model_inputs import ModelInputs
     from ubpe_numba.coding.nbest import NBest
     from ubpe_numba.coding.occurrences import Occurrences, TokenIndex
     from ubpe_numba.coding.spans import Spans
+    from ubpe_numba.coding.streams import DecoderStream, EncoderStream
     from ubpe_numba.coding.usage import Usage
     from ubpe_numba.documents.counts import Counts, count_documents
     from ubpe_numba.documents.mixing import language_weights
@@ -46,8 +45,8 @@ _HOMES = {
     "UBPE": "tokenizers.ubpe",
     "Alphabet": "vocabulary.alphabet",
     "Counts": "documents.counts",
-    "DecoderStream": "coding.decoder_stream",
-    "EncoderStream": "coding.encoder_stream",
+    "DecoderStream": "coding.streams",
+    "EncoderStream": "coding.streams",
     "FitRules": "vocabulary.rules",
     "MergeTree": "vocabulary.merge_tree",
     "ModelFormatError": "errors",

@@ -15,8 +15,7 @@ from pair_tables import Table, documents, tables
 from reference import encode_pairs
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, UnknownTokenError
-from ubpe_numba.coding.certain_ids import final_ids
-from ubpe_numba.coding.streams import Groups
+from ubpe_numba.coding.streams import final_ids, groups_of
 
 DOCS = ["abab", "", "b", "aab" * 7, "", "babb"]
 
@@ -119,7 +118,7 @@ def test_a_stream_is_the_whole(data: st.DataObject, table: Table) -> None:
     frame = data.draw(st.integers(1, 50))
     framed = [i for part in tok.encode_stream(chunks, frame=frame) for i in part.tolist()]
     assert framed == [i for at in range(0, len(text), frame) for i in tok.encode(text[at : at + frame]).tolist()]
-    encoder, prefix = tok._coder.pair_encoder(), text[: data.draw(st.integers(0, len(text)))]
+    encoder, prefix = tok._tables.pairs(), text[: data.draw(st.integers(0, len(text)))]
     ids = tok.encode(prefix)
     n = final_ids(encoder, np.array(prefix, np.int32), ids, -1)
     for more in data.draw(st.lists(st.lists(st.integers(0, size - 1), max_size=30), max_size=8)):
@@ -179,6 +178,6 @@ def test_stream_phases_that_never_meet() -> None:
 def test_a_group_ends_with_the_document_that_fills_it() -> None:
     """By symbols or by documents, whichever is first."""
     fives = [np.zeros(5, np.int32)] * 7
-    assert [(first, len(group)) for first, group in Groups(fives, 11, "docs")] == [(0, 3), (3, 3), (6, 1)]
-    assert [(first, len(group)) for first, group in Groups(fives, 10, "docs")] == [(0, 2), (2, 2), (4, 2), (6, 1)]
-    assert [(first, len(group)) for first, group in Groups([[]] * 5, 2, "docs")] == [(0, 2), (2, 2), (4, 1)]
+    assert [(first, len(group)) for first, group in groups_of(fives, 11, "docs")] == [(0, 3), (3, 3), (6, 1)]
+    assert [(first, len(group)) for first, group in groups_of(fives, 10, "docs")] == [(0, 2), (2, 2), (4, 2), (6, 1)]
+    assert [(first, len(group)) for first, group in groups_of([[]] * 5, 2, "docs")] == [(0, 2), (2, 2), (4, 1)]

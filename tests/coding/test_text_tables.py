@@ -11,8 +11,7 @@ from reference import text_tables as reference
 
 from ubpe_numba.coding.kernels.whole_characters import NEVER
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.text_tables import is_small, tables_of
-from ubpe_numba.coding.word_encoder import WordEncoder
+from ubpe_numba.coding.word_encoder import WordEncoder, is_small, tables_of
 from ubpe_numba.runtime.tables.packed import FREE, NO_PAIR
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 

@@ -113,7 +113,7 @@ def test_files_hold_what_is_known_and_older_ones_load(suffix: str, tmp_path: Any
     loaded = UBPE.load(path)
     assert loaded.vocabulary.occurrences is None and loaded.fingerprint == old.fingerprint
     expected = [math.log((1 + c) / (len(v) + int(v.counts.sum()))) for c in v.counts.tolist()]
-    assert loaded._coder.path_encoder("log_frequency").added.tolist() == expected
+    assert loaded._tables.paths("log_frequency").added.tolist() == expected
     if suffix == ".json":
         assert json.loads(path.read_text())["version"] == 4  # with the history of the fit
         for one in (tok, old):

@@ -28,7 +28,7 @@ from fuzz.encode_cases import Case, Docs
 from fuzz.reference_process import answers
 
 from ubpe_numba import BPE, Ragged, Vocabulary
-from ubpe_numba.coding import giant_document
+from ubpe_numba.coding import run
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.runtime import thread_pool
@@ -47,13 +47,13 @@ def by_rank(case: Case, want: list[Docs]) -> Found:
         yield "threads", encoder.encode(docs, 3).to_lists(), want[0]
     if not encoder.linear:
         return
-    if (blocks := giant_document.blocks_of(docs.offsets, 2, 3)) is not None:
+    if (blocks := run.blocks_of(docs.offsets, 2, 3)) is not None:
         parts = encoder.encode(Ragged(docs.values, blocks.offsets), 1)
 
         def encode(text: np.ndarray) -> np.ndarray:
             return encoder.encode(Ragged.from_lists([text]), 1).values
 
-        yield "blocks", giant_document.join(encode, docs, blocks, parts, encoder.lengths, 2).to_lists(), want[0]
+        yield "blocks", run.join(encode, docs, blocks, parts, encoder.lengths, 2).to_lists(), want[0]
     at = max(range(len(case.docs)), key=lambda i: len(case.docs[i]))
     tok = BPE.from_merges(case.pairs, alphabet=case.size)
     found = [token for part in tok.encode_stream(_chunks(case.docs[at])) for token in part.tolist()]

@@ -99,9 +99,9 @@ def test_threads_that_share_a_tokenizer_draw_by_their_own_alphas() -> None:
 def test_sampling_leaves_the_encoder_of_the_objective_in_place() -> None:
     tok = UBPE(20, 2, objective="shortest").fit([[0, 1, 2, 0, 1]] * 3)
     tok.encode([0, 1])
-    encoder = tok._coder.path_encoder(None)
+    encoder = tok._tables.paths(None)
     tok.encode([0, 1], sample=True)
-    assert tok._coder.path_encoder(None) is encoder
+    assert tok._tables.paths(None) is encoder
     with pytest.raises(ValueError, match="token_weights: expected 'idf', 'log_frequency' or an array, got 'likelihood'"):
         tok.set_params(objective="additive", token_weights="likelihood").encode([0, 1])
 

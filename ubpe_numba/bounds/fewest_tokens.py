@@ -194,7 +194,7 @@ def lower_bound(
     allowed, bar = seconds_of(seconds), Progress(progress, "lower bound")
     corpus = tok._corpus(docs, offsets, sample_weight, boundaries)
     units, weights = distinct_segments(segments_of(corpus, alphabet), corpus.weights)
-    lengths = tok._encode_ids(units).lengths
+    lengths = tok._plan().encode(units).lengths
     if segmenter.whole_words:  # segments that are tokens are not merged
         whole = {token.tobytes() for token in Ragged(vocabulary.arena.astype(np.int32), vocabulary.offsets)}
         lengths = np.where([unit.astype(np.int32).tobytes() in whole for unit in units], 1, lengths)

@@ -9,12 +9,15 @@ the buffer they are, so that it is left as it was.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ubpe_numba.coding.kernels import decode
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import code_points, text_of
+from ubpe_numba.documents.read import Documents, code_points, text_of
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable
@@ -22,6 +25,7 @@ from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _SAMPLE = 8192  # ids that the size is estimated from
@@ -197,6 +201,27 @@ class Decoder:
             return self._size(values, first, last)
         return int(size / sampled * (last - first) * _MARGIN)
 
+    def ids(self, documents: Documents, gone: np.ndarray | None = None, known: bool = False) -> Ragged:
+        """Ids given by the user as int32, without those that are `gone`, such as padding; `known`: all must stand for a token.
+
+        TypeError for text; an id that does not even fit int32 is an UnknownTokenError, whose position is that among those given.
+        """
+        values, offsets, kind = documents
+        if kind == "str":
+            raise TypeError("ids: expected integers, got str")
+        if gone is not None:
+            return left_ids(documents, gone, partial(self.ids, known=True))
+        if values.dtype != np.int32:
+            bad = np.flatnonzero((values < 0) | (values >= self.sizes.size))
+            bad = bad[(bad >= offsets[0]) & (bad < offsets[-1])]
+            if bad.size:
+                document = int(np.searchsorted(offsets, bad[0], side="right")) - 1
+                raise UnknownTokenError(document, int(bad[0] - offsets[document]), int(values[bad[0]]), self.sizes.size)
+            values = values.astype(np.int32)
+        if known:
+            self.check(values, offsets, int(offsets[0]))
+        return Ragged._trusted(values, offsets)
+
     def check(self, values: np.ndarray, offsets: np.ndarray, first: int) -> None:
         """UnknownTokenError for an id outside the vocabulary, the `first` or later, naming document and position."""
         given = values[first : offsets[-1]]
@@ -223,6 +248,23 @@ class Decoder:
             _, size = decode.decode(values, offsets[document:], done, *self.tables, out, size, ends[document:])
         # a view keeps the whole buffer alive, most of which is spare room if the document is short
         return out[:size] if out.size - size <= size // 4 else out[:size].copy()
+
+
+def left_ids(documents: Documents, gone: np.ndarray, read: Callable[[Documents], Ragged]) -> Ragged:
+    """`read(documents)` without some of their ids; an UnknownTokenError names the position among those given.
+
+    >>> left_ids(Documents(np.array([5, -1, 6, -1, -1]), np.array([0, 2, 5]), "int"), np.array([-1]), print)
+    Documents(values=array([5, 6]), offsets=array([0, 1, 2]), kind='int')
+    """
+    values, offsets, kind = documents
+    if kind == "str" or (keep := ~np.isin(values, gone)).all():
+        return read(documents)
+    try:
+        return read(Documents(values[keep], offsets_of(keep)[offsets], kind))
+    except UnknownTokenError as error:
+        begin, end = offsets[error.document : error.document + 2].tolist()
+        kept = np.flatnonzero(keep[begin:end])
+        raise UnknownTokenError(error.document, int(kept[error.position]), error.token, error.size) from None
 
 
 def _shown(symbols: np.ndarray, offsets: np.ndarray, decoding: Decoding) -> tuple[np.ndarray, np.ndarray]:
@@ -272,3 +314,21 @@ def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tu
     by_id = offsets_of(sizes)
     source = np.arange(by_id[-1]) + np.repeat(np.where(gaps, 0, starts[token]) - by_id[:-1], sizes)
     return symbols[source], by_id, gaps if gaps.any() else None
+
+
+def ids_to_skip(skip: Any, skip_special: bool, special: SpecialTokens | None) -> np.ndarray | None:
+    """The ids that `skip` names, one or several, and those of special tokens if asked for: int64, or None for nothing to do.
+
+    TypeError for what is no integer.
+
+    >>> ids_to_skip((-1, 3), False, None)
+    array([-1,  3])
+    """
+    if skip is None and not skip_special:
+        return None
+    given = np.zeros(0, np.int64) if skip is None else np.atleast_1d(np.asarray(skip))
+    if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
+        raise TypeError(f"skip: expected an id or several, got {describe(skip)}")
+    own = special.ids[~special.always] if skip_special and special is not None else np.zeros(0, np.int64)
+    both: np.ndarray = np.concatenate([given.astype(np.int64), own.astype(np.int64)])
+    return both

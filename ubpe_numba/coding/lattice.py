@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.chunks import Kernel, longest_of, over_chunks
 from ubpe_numba.coding.kernels import expected_counts, sample_paths
 from ubpe_numba.coding.kernels.path_sums import LEAST, MOST, SUM
 from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.run import Bounded, longest_of, over_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import writable
@@ -135,15 +135,11 @@ class Lattice:
         """
         tables = self._tables(documents)
 
-        def kernel_of(first: int) -> Kernel:
-            def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-                size, scratch = self._scratch(longest_of(offsets))
-                n = sample_paths.sample_paths(symbols, offsets, first, tables, np.uint64(seed), size, scratch, out, out_offsets)
-                return int(n)
+        def bound(longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+            size, scratch = self._scratch(longest)
+            return sample_paths.sample_paths, (first, tables, np.uint64(seed), size, scratch, out, out_offsets)
 
-            return call
-
-        return over_chunks(kernel_of, documents, n_threads)
+        return over_documents(bound, documents, n_threads)
 
     def boundaries(self, document: np.ndarray) -> np.ndarray:
         """The probability that a token begins at each position of a document int32[n] of alphabet ids: float64[n].

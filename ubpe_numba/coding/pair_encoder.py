@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from ubpe_numba.coding import giant_document
-from ubpe_numba.coding.chunks import Kernel, longest_of, over_chunks, over_documents
+from ubpe_numba.coding import run
 from ubpe_numba.coding.kernels import by_pairs, by_rank, final_prefix, long_runs, one_by_one
 from ubpe_numba.coding.kernels import dropout as dropout_kernel
 from ubpe_numba.coding.kernels.by_pairs import PairTables
@@ -88,37 +86,23 @@ class PairEncoder:
         return np.diff(self.vocabulary.offsets)
 
     def encode(self, documents: Ragged, n_threads: int | None) -> Ragged:
-        """Encode documents of alphabet ids; the same for any number of threads.
-
-        One giant document is cut into blocks for the threads where the search is linear; see giant_document.py.
-        """
-        blocks = giant_document.blocks_of(documents.offsets, n_threads) if self.linear else None
+        """Encode documents of alphabet ids; the same for any number of threads. Giant ones go in blocks where that is exact."""
+        blocks = run.blocks_of(documents.offsets, n_threads) if self.linear else None
         if blocks is None:
-            return over_documents(self._kernel, documents, n_threads)
+            return run.over_documents(self.bound, documents, n_threads)
 
         def encode(text: np.ndarray) -> np.ndarray:
-            return over_documents(self._kernel, Ragged._trusted(text, np.array([0, text.size])), 1).values
+            return run.over_documents(self.bound, Ragged._trusted(text, np.array([0, text.size])), 1).values
 
-        parts = over_documents(self._kernel, Ragged._trusted(documents.values, blocks.offsets), n_threads)
-        return giant_document.join(encode, documents, blocks, parts, self.lengths)
+        parts = run.over_documents(self.bound, Ragged._trusted(documents.values, blocks.offsets), n_threads)
+        return run.join(encode, documents, blocks, parts, self.lengths)
 
     def encode_dropout(self, documents: Ragged, dropout: float, seed: int, n_threads: int | None) -> Ragged:
         """Encode by rank, leaving out each occurrence of a merge with the probability `dropout`.
 
         `seed`, in 0..2**64 - 1, and the number of a document decide what is left out, whatever the number of threads.
         """
-
-        def kernel_of(first: int) -> Kernel:
-            def call(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-                longest = longest_of(offsets)
-                links, heap = np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64)
-                draws = self.one_by_one, dropout, np.uint64(seed)
-                args = symbols, offsets, first, tuple(self.merges), *draws, links, heap, out, out_offsets
-                return int(dropout_kernel.encode_dropout(*args))
-
-            return call
-
-        return over_chunks(kernel_of, documents, n_threads)
+        return run.over_documents(partial(self._with_dropout, dropout, seed), documents, n_threads)
 
     def last_tokens(self, document: np.ndarray, before: int) -> np.ndarray:
         """The last token of the encoding of every prefix of a stretch behind the token `before`, int32[n + 1].
@@ -129,19 +113,22 @@ class PairEncoder:
         final_prefix.last_tokens(document, before, tuple(self.tables), last)
         return last
 
-    def bound(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
-        """The kernel and its arguments; a `chunks.Bound`."""
+    def bound(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int = 0) -> run.Bounded:
+        """The kernel and its arguments; a `run.Bound`."""
         if self.linear:
-            run = np.empty(long_runs.RUN_HEAD + max(1, min(longest, long_runs.MOST_OF_RUN)), np.int64)
-            return by_rank.encode_rank, (tuple(self.tables), np.empty((longest >> 3) + 1, np.uint8), run, out, out_offsets)
+            notes = np.empty(long_runs.RUN_HEAD + max(1, min(longest, long_runs.MOST_OF_RUN)), np.int64)
+            return by_rank.encode_rank, (tuple(self.tables), np.empty((longest >> 3) + 1, np.uint8), notes, out, out_offsets)
         if self.one_by_one:
             links, heap = np.empty((3, longest), np.int32), np.empty(3 * longest, np.int64)
             return one_by_one.encode_one_by_one, (tuple(self.merges), links, heap, out, out_offsets)
         return by_pairs.encode_pairs, (tuple(self.merges), self.conflicts, self.batch, out, out_offsets)
 
-    def _kernel(self, symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-        kernel, rest = self.bound(out.size, out, out_offsets)  # no document is longer than all together
-        return int(kernel(symbols, offsets, *rest))
+    def _with_dropout(
+        self, dropout: float, seed: int, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int
+    ) -> run.Bounded:
+        links, heap = np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64)
+        draws = first, tuple(self.merges), self.one_by_one, dropout, np.uint64(seed)
+        return dropout_kernel.encode_dropout, (*draws, links, heap, out, out_offsets)
 
 
 def _parts(vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:

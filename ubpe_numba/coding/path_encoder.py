@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.chunks import Bound, longest_of, over_documents
 from ubpe_numba.coding.kernels import best_path, cheapest_path, forward_path, packed_path
 from ubpe_numba.coding.kernels.best_path import PathTables
 from ubpe_numba.coding.matcher import Matcher, MatchTables
+from ubpe_numba.coding.run import Bound, Bounded, over_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -84,13 +82,7 @@ class PathEncoder:
         n_threads : int or None
             The result is the same for any number of threads.
         """
-        bound = self.bound(objective, documents.values.size)
-
-        def kernel(symbols: np.ndarray, offsets: np.ndarray, out: np.ndarray, out_offsets: np.ndarray) -> int:
-            call, rest = bound(longest_of(offsets), out, out_offsets)
-            return int(call(symbols, offsets, *rest))
-
-        return over_documents(kernel, documents, n_threads)
+        return over_documents(self.bound(objective, documents.values.size), documents, n_threads)
 
     def weigh(self, paths: Ragged, objective: str) -> np.ndarray:
         """What paths weigh, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point.
@@ -121,7 +113,7 @@ class PathEncoder:
         tables = self.matcher.tables(n_symbols)
         return partial(self._cheapest, objective, tables, *self._packed_costs(objective, tables.matches))
 
-    def _tfidf(self, longest: int, out: np.ndarray, out_offsets: np.ndarray) -> tuple[Callable[..., int], tuple[Any, ...]]:
+    def _tfidf(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
         return best_path.best_paths, (
             tuple(self.tables), np.empty(2 * self.ring), np.empty(longest + 1, best_path.NODE),
             np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
@@ -136,7 +128,8 @@ class PathEncoder:
         longest: int,
         out: np.ndarray,
         out_offsets: np.ndarray,
-    ) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        first: int,
+    ) -> Bounded:
         if longest <= most:
             sums, tree = np.empty(self.ring, np.uint64), np.empty(longest, np.int32)
             return packed_path.packed_paths, (*tables, packed, sums, tree, out, out_offsets)
@@ -160,8 +153,15 @@ class PathEncoder:
         return matcher.tables(n_symbols), rounded if single else exact
 
     def _forward(
-        self, tables: MatchTables, scores: np.ndarray, single: bool, longest: int, out: np.ndarray, out_offsets: np.ndarray
-    ) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        self,
+        tables: MatchTables,
+        scores: np.ndarray,
+        single: bool,
+        longest: int,
+        out: np.ndarray,
+        out_offsets: np.ndarray,
+        first: int,
+    ) -> Bounded:
         sums, tree = np.empty(2 * self.ring), np.empty(longest, np.int32)
         return forward_path.forward_paths, (*tables, scores, single, sums, tree, out, out_offsets)
 

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ubpe_numba.coding.chunks import over_documents
 from ubpe_numba.coding.kernels import word_pieces
+from ubpe_numba.coding.run import Bounded, over_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import code_points
 from ubpe_numba.runtime.arrays import offsets_of
@@ -92,8 +92,7 @@ class PieceEncoder:
         offsets = np.zeros(len(words) + 1, np.int64)
         np.add(ends, 1, out=offsets[1:])
 
-        def cut(characters: np.ndarray, offsets: np.ndarray, out: np.ndarray, ends: np.ndarray) -> int:
-            arguments = (self._inside, self._trie, ids, unknown, self._longest, out, ends)
-            return int(word_pieces.cut_words(characters, offsets, *arguments))
+        def bound(most: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+            return word_pieces.cut_words, (self._inside, self._trie, ids, unknown, self._longest, out, out_offsets)
 
-        return over_documents(cut, Ragged._trusted(self._alphabet.lookup(points), offsets), n_threads)
+        return over_documents(bound, Ragged._trusted(self._alphabet.lookup(points), offsets), n_threads)

@@ -1,84 +1,87 @@
-"""What does not fit into memory: iterators of documents in bounded memory, and one text without end that comes in chunks.
+"""Iterators of documents in bounded memory, and one document without end that comes in parts.
 
-An iterator is read in groups of documents, and each group is encoded or decoded as a batch. A text in chunks is pushed into a
-stream (encoder_stream.py).
+An iterator is read in groups of documents, and each group is encoded or decoded as a batch. The parts of one text are pushed into
+an `EncoderStream`: tokens are emitted once no further input can change them, or per fixed-size frame. Ids that a model draws are
+pushed into a `DecoderStream`, which gives whole characters.
 """
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ubpe_numba.coding.encoder_stream import EncoderStream
+from ubpe_numba.coding.decode import Decoder
+from ubpe_numba.coding.kernels import final_prefix
+from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.coding.plan import Encode, Plan
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import as_document
+from ubpe_numba.documents.read import Documents, as_document, utf8_document
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.unknown_choice import Stand, UnknownChoice
+
+__all__ = ["DecoderStream", "EncoderStream"]
 
 BATCH = 1 << 22  # symbols, or ids, that are worked on at a time: enough for every thread
+_NONE = np.zeros(0, np.int32)
+Groups = Iterator[tuple[int, list[Any]]]
+
 
 # -------------------------------------------------------------------------------------------------- iterators of documents
 
 
-class Groups:
-    """An iterable of documents, read in lists of about `batch` symbols together.
+def groups_of(docs: Iterable[Any], batch: Any, name: str) -> Iterator[tuple[int, list[Any]]]:
+    """Lists of documents of about `batch` symbols together, each with the number of its first one.
 
-    Parameters
-    ----------
-    docs
-        An iterable of several documents, named `name` in messages.
-    batch
-        Symbols, or ids, after which a group is closed.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For a single document, or a `batch` that is no positive integer; at once, not when the first group is asked for.
+    TypeError or ValueError for a single document, or a `batch` that is no positive integer: at once, not with the first group.
     """
+    if isinstance(batch, bool) or not isinstance(batch, (int, np.integer)):
+        raise TypeError(f"batch: expected an int, got {quoted(batch)}")
+    if batch < 1:
+        raise ValueError(f"batch: expected at least 1, got {batch}")
+    refuse_one(docs, name)
+    return _groups(iter(docs), int(batch), name)
 
-    def __init__(self, docs: Iterable[Any], batch: int, name: str) -> None:
-        if isinstance(batch, bool) or not isinstance(batch, (int, np.integer)):
-            raise TypeError(f"batch: expected an int, got {quoted(batch)}")
-        if batch < 1:
-            raise ValueError(f"batch: expected at least 1, got {batch}")
-        refuse_one(docs, name)
-        self.docs, self.batch, self.name = iter(docs), int(batch), name
 
-    def __iter__(self) -> Iterator[tuple[int, list[Any]]]:
-        """The number of the first document of each group, and the group."""
-        group: list[Any] = []
-        first, size = 0, 0
-        for i, doc in enumerate(self.docs):
-            if not hasattr(doc, "__len__"):
-                doc = as_document(doc, name=f"{self.name}: document {i}").values
-            group.append(doc)
-            size += len(doc)
-            if size >= self.batch or len(group) >= self.batch:
-                yield first, group
-                group, first, size = [], i + 1, 0
-        if group:
+def _groups(docs: Iterator[Any], batch: int, name: str) -> Iterator[tuple[int, list[Any]]]:
+    group: list[Any] = []
+    first, size = 0, 0
+    for i, doc in enumerate(docs):
+        if not hasattr(doc, "__len__"):
+            doc = as_document(doc, name=f"{name}: document {i}").values
+        group.append(doc)
+        size += len(doc)
+        if size >= batch or len(group) >= batch:
             yield first, group
+            group, first, size = [], i + 1, 0
+    if group:
+        yield first, group
 
-    def through(self, batch_of: Callable[..., Any], options: dict[str, Any]) -> Iterator[tuple[int, Any]]:
-        """Each group through `batch_of(group, **options)`; errors name the document by its number in the whole iterable."""
-        for first, group in self:
-            try:
-                part = batch_of(group, **options)
-            except LocatedError as error:
-                raise error.at(first + error.document) from None
-            yield first, part
+
+def _through(groups: Groups, batch_of: Callable[..., Any], options: dict[str, Any]) -> Iterator[tuple[int, Any]]:
+    """Each group through `batch_of(group, **options)`; errors name the document by its number in the whole iterable."""
+    for first, group in groups:
+        try:
+            part = batch_of(group, **options)
+        except LocatedError as error:
+            raise error.at(first + error.document) from None
+        yield first, part
 
 
 def encode_iter(groups: Groups, encode_batch: Callable[..., Ragged], options: dict[str, Any]) -> Iterator[np.ndarray]:
     """The ids of one document after the other, as copies that keep no group alive."""
-    return (ids.copy() for _, part in groups.through(encode_batch, options) for ids in part)
+    return (ids.copy() for _, part in _through(groups, encode_batch, options) for ids in part)
 
 
 def decode_iter(groups: Groups, decode_batch: Callable[..., Any], options: dict[str, Any]) -> Iterator[Any]:
     """One document after the other."""
-    for _, part in groups.through(decode_batch, options):
+    for _, part in _through(groups, decode_batch, options):
         yield from (doc.copy() if isinstance(doc, np.ndarray) else doc for doc in part)
 
 
@@ -86,7 +89,7 @@ def encode_to(out: np.ndarray, groups: Groups, encode_batch: Callable[..., Ragge
     """Write the ids of all documents into `out`, int32; returns int64 offsets of the documents. ValueError if it is too small."""
     sizes: list[np.ndarray] = []
     end = 0
-    for first, part in groups.through(encode_batch, options):
+    for first, part in _through(groups, encode_batch, options):
         room = out.size - end
         fits = int(np.searchsorted(part.offsets, room, side="right")) - 1
         whole = int(part.offsets[fits])
@@ -125,7 +128,198 @@ def refuse_one(docs: Any, name: str) -> None:
         raise TypeError(f"{name}: expected an iterable of several, got {describe(docs)}; wrap a single one in a list ([{name}])")
 
 
-# -------------------------------------------------------------------------------------------------- one text in chunks
+# -------------------------------------------------------------------------------------------------- a text in chunks
+
+
+class FramedIds:
+    """A text is cut after every `frame` symbols, and each frame is encoded as a document."""
+
+    def __init__(self, frame: int, encode: Encode) -> None:
+        self.frame, self.encode = frame, encode
+        self.rest = _NONE
+
+    def push(self, text: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The ids of the frames that are whole with these symbols."""
+        rest = np.concatenate([self.rest, text])
+        n = rest.size // self.frame
+        found = self.encode(Ragged._trusted(rest, np.arange(n + 1, dtype=np.int64) * self.frame)).values if n else _NONE
+        self.rest = rest[n * self.frame :]  # at the end: after an error the text is as it was before
+        return found
+
+    def finish(self) -> NDArray[np.int32]:
+        """The ids of the last frame."""
+        return self.encode(_one(self.rest.copy())).values if self.rest.size else _NONE
+
+
+class CertainIds:
+    """What comes out is, put together, the encoding of the whole text; ids come out when no later symbol can change them."""
+
+    def __init__(self, encoder: PairEncoder, encode: Encode) -> None:
+        self.encoder, self.encode = encoder, encode
+        self.rest, self.before, self.wanted = _NONE, -1, 0
+        self.waiting: list[NDArray[np.int32]] = []
+        self.n_waiting = 0
+
+    def push(self, text: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The ids that are final with these symbols."""
+        if self.rest.size + self.n_waiting + text.size < self.wanted:
+            self.waiting.append(text.copy())  # the memory of the caller, who may use it again
+            self.n_waiting += text.size
+            return _NONE
+        rest, before = np.concatenate([self.rest, *self.waiting, text]), self.before
+        ids = self.encode(_one(rest)).values
+        n = final_ids(self.encoder, rest, ids, before)
+        if n:
+            rest, before = rest[int(self.encoder.lengths[ids[:n]].sum()) :], int(ids[n - 1])
+        found, wanted = ids[:n].copy(), 2 * rest.size  # so that what is encoded again and again adds up to a constant factor
+        # at the end: after an error the text is as it was before
+        self.rest, self.before, self.wanted, self.waiting, self.n_waiting = rest, before, wanted, [], 0
+        return found
+
+    def finish(self) -> NDArray[np.int32]:
+        """The ids that were kept back."""
+        rest = np.concatenate([self.rest, *self.waiting])
+        return self.encode(_one(rest)).values if rest.size else _NONE
+
+
+def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: int) -> int:
+    """How many of the `ids` of `text` are final; `before` is the final token that ends where it starts, -1 for none."""
+    n, longest = text.size, int(encoder.lengths.max())
+    if n <= longest:
+        return 0
+    starts = np.cumsum(encoder.lengths[ids]) - encoder.lengths[ids]
+    reach = 4 * longest
+    while True:
+        # if the encodings of all these prefixes go through the start of this token, none of the text before it matters
+        i = max(0, int(np.searchsorted(starts, n - reach, side="right")) - 1)
+        start = int(starts[i])
+        last = encoder.last_tokens(text[start:], int(ids[i - 1]) if i else before)
+        first = n - longest + 1 - start
+        end = int(final_prefix.common_ancestor(last, encoder.lengths, first, np.zeros(last.size, np.uint8)))
+        if end >= 0:
+            return int(np.searchsorted(starts, start + end))
+        assert i, "where the text before is final, every prefix goes through it"
+        reach *= 4
+
+
+def _one(text: np.ndarray) -> Ragged:
+    """A text as the only document."""
+    return Ragged._trusted(text, np.array([0, text.size]))
+
+
+class EncoderStream:
+    """Encodes one text that comes in chunks; made by `Tokenizer.stream`.
+
+    Put together, what `push` and `finish` return is what `Tokenizer.encode_stream` gives, wherever chunks end. As a context
+    manager it calls `finish` at the end of the block; `rest` has the ids then.
+
+    Examples
+    --------
+    >>> from ubpe_numba import BPE
+    >>> tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab")
+    >>> with tok.stream() as stream:
+    ...     parts = [stream.push(chunk).tolist() for chunk in ["aba", "bab", "a"]]
+    >>> parts, stream.rest.tolist(), tok.encode("abababa").tolist()
+    ([[], [], []], [3, 2, 0], [3, 2, 0])
+    """
+
+    def __init__(self, model: Model, ids: CertainIds | FramedIds, unknown: UnknownChoice) -> None:
+        self._model, self._ids, self._unknown = model, ids, unknown
+        self._n_chunks = 0
+        #: What `finish` returned; None before.
+        self.rest: NDArray[np.int32] | None = None
+
+    def push(self, chunk: Any) -> NDArray[np.int32]:
+        """Take the next part of the text.
+
+        Parameters
+        ----------
+        chunk
+            A part of the text, as a document is given to `Tokenizer.encode`.
+
+        Returns
+        -------
+        ids
+            int32[n]: the ids that are certain now, and were not before; often none.
+
+        Raises
+        ------
+        UnknownSymbolError
+            With the number of the chunk as its document. After this and other errors the stream is as it was before.
+        TypeError
+            For a chunk of another kind than was fitted.
+        ValueError
+            After `finish`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> stream = BPE.from_merges([[0, 1]], alphabet="ab").stream(frame=2)
+        >>> stream.push("aba").tolist(), stream.push("b").tolist()
+        ([2], [2])
+        """
+        if self.rest is not None:
+            raise ValueError("chunk: the stream is finished; make a new one")
+        assert not isinstance(self._unknown, Stand)  # there are no special tokens
+        name = f"chunks: chunk {self._n_chunks}"
+        given: Documents = (as_document if self._model.segmenter.encoding is None else utf8_document)(chunk, name=name)
+        try:
+            ids = self._model.alphabet.to_ids(given, self._unknown, name=name)
+        except LocatedError as error:
+            raise error.at(self._n_chunks) from None
+        found = self._ids.push(ids.values)
+        self._n_chunks += 1
+        return found
+
+    def finish(self) -> NDArray[np.int32]:
+        """End the text.
+
+        Returns
+        -------
+        ids
+            int32[n]: those that were kept back. A second call returns the same.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> stream = BPE.from_merges([[0, 1]], alphabet="ab").stream()
+        >>> stream.push("ab").tolist(), stream.finish().tolist()
+        ([], [2])
+        """
+        if self.rest is None:
+            self.rest = self._ids.finish()
+        return self.rest
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Finish, unless the block was left by an error."""
+        if kind is None:
+            self.finish()
+
+
+def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice) -> EncoderStream:
+    """A stream of whole encodings, for which the plan has to have a `final` encoder, or of frames.
+
+    TypeError or ValueError for a `frame` that is no positive integer, and where the beginning of an encoding is never final.
+    """
+    if frame is not None:
+        if isinstance(frame, bool) or not isinstance(frame, (int, np.integer)):
+            raise TypeError(f"frame: expected an int or None, got {quoted(frame)}")
+        if frame < 1:
+            raise ValueError(f"frame: expected at least 1, got {frame}")
+    elif plan.final is None:
+        raise ValueError(
+            "frame: expected a number of symbols, got None: only encoding by rank, with merges in order of creation, "
+            "makes the beginning of a text final before its end is known"
+        )
+    if not plan.tables.is_plain:
+        raise ValueError("encode_stream: text that is changed or cut, or has special tokens, needs documents: use encode_iter")
+    if frame is not None:
+        return EncoderStream(plan.model, FramedIds(int(frame), plan.encode), unknown)
+    assert plan.final is not None  # else refused above
+    return EncoderStream(plan.model, CertainIds(plan.final, plan.encode), unknown)
 
 
 def through(stream: EncoderStream, chunks: Iterable[Any]) -> Iterator[np.ndarray]:
@@ -135,3 +329,104 @@ def through(stream: EncoderStream, chunks: Iterable[Any]) -> Iterator[np.ndarray
             yield ids
     if (ids := stream.finish()).size:
         yield ids
+
+
+# -------------------------------------------------------------------------------------------------- ids in parts
+
+
+class DecoderStream:
+    """Decodes the ids of one document in parts; made by `Tokenizer.decode_stream`.
+
+    Put together, what `push` and `finish` return is what `decode` gives for all ids, wherever parts end. Of UTF-8 only whole
+    characters come out: the bytes of one that is not complete wait for the next part.
+
+    Examples
+    --------
+    >>> from ubpe_numba import BPE
+    >>> tok = BPE.for_text(256, pretokenizer=None).fit([""])
+    >>> with tok.decode_stream() as stream:
+    ...     parts = [stream.push([i]) for i in "né!".encode()]
+    >>> parts, stream.rest
+    (['n', '', 'é', '!'], '')
+    """
+
+    def __init__(self, model: Model, decoder: Decoder, gone: np.ndarray | None, errors: str) -> None:
+        self._model, self._decoder, self._gone = model, decoder, gone
+        self._characters = None
+        if model.segmenter.encoding is not None:
+            self._characters = codecs.getincrementaldecoder("utf-8")(errors)
+        self._finished = False
+        #: What `finish` returned; None before.
+        self.rest: Any = None
+
+    def push(self, ids: Any) -> Any:
+        """Decode some more ids.
+
+        Parameters
+        ----------
+        ids
+            Ids as for `Tokenizer.decode`, or one id, also as a tensor without dimensions.
+
+        Returns
+        -------
+        doc
+            What they stand for: `str`, `bytes` or an integer array; it may be empty.
+
+        Raises
+        ------
+        UnknownTokenError, TypeError, UnicodeDecodeError
+            As `Tokenizer.decode`, the position in this part.
+        ValueError
+            After `finish`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").decode_stream().push([2, 0])
+        'aba'
+        """
+        if self._finished:
+            raise ValueError("ids: the stream is finished; make a new one")
+        if isinstance(ids, (int, np.integer)) and not isinstance(ids, bool):
+            ids = [ids]
+        elif getattr(ids, "ndim", None) == 0:  # one that a model drew
+            ids = ids.reshape(1)
+        checked = self._decoder.ids(as_document(ids, name="ids"), self._gone)
+        symbols = self._decoder.decode(checked, 1)[0]
+        if self._characters is None:
+            return self._model.alphabet.output(symbols)
+        return self._characters.decode(symbols.astype(np.uint8, copy=False).tobytes())
+
+    def finish(self) -> Any:
+        r"""End the document.
+
+        Returns
+        -------
+        doc
+            What was kept back: of UTF-8 that ends within a character what `errors` makes of it, otherwise nothing.
+
+        Raises
+        ------
+        UnicodeDecodeError
+            As `Tokenizer.decode`, by ``errors="strict"``.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> stream = BPE.for_text(256, pretokenizer=None).fit([""]).decode_stream()
+        >>> stream.push("é".encode()[:1]), stream.finish()
+        ('', '\ufffd')
+        """
+        if not self._finished:
+            none = self._model.alphabet.output(np.zeros(0, self._decoder.dtype))
+            self.rest = none if self._characters is None else self._characters.decode(b"", True)
+            self._finished = True
+        return self.rest
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Finish, unless the block was left by an error."""
+        if kind is None:
+            self.finish()

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import struct
 import threading
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.kernels import word_cache
+from ubpe_numba.coding.kernels import text_tables, word_cache
 from ubpe_numba.coding.kernels.encode_words import SCRATCH, SPARE, encode_words
+from ubpe_numba.coding.kernels.text_tables import TextTables
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.text_tables import is_small, tables_of
+from ubpe_numba.coding.short import LONGEST, One
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.text.cut import as_text, in_blocks, places_between_parts
+from ubpe_numba.runtime.compiler import direct
+from ubpe_numba.runtime.tables.packed import NOBODY, NODES, byte_trie, pair_buckets
+from ubpe_numba.text.cut import as_text, in_blocks, kernel_of, places_between_parts
+from ubpe_numba.text.pretokenizer import Pretokenizer
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["WordEncoder"]
 
@@ -21,6 +32,8 @@ _BUCKETS = 1 << 17  # of the cache of short segments, 64 bytes each: 8 MB a thre
 _LINES = 1 << 13  # of that of long ones, 128 bytes each: 1 MB
 _CHUNK = 1 << 20  # bytes of text whose ids go to memory that a thread keeps: new memory for each call does not scale with threads
 _DEAD = 1 << 12  # bytes of scratch memory for long segments, at first
+_MOST_WORDS = 16  # special tokens and known words that a short text is searched for, unless all begin alike, as with "<|"
+_pack_header = struct.Struct("8q").pack_into
 
 
 class WordEncoder:
@@ -158,3 +171,123 @@ def _aligned(n: int) -> np.ndarray:
     room = np.zeros(n + 8, np.uint64)
     skip = -room.ctypes.data % 64 // 8
     return room[skip : skip + n]
+
+
+# ---------------------------------------------------------------------------------------------------- tables
+
+
+def is_small(vocabulary: Vocabulary) -> bool:
+    """Whether ids and nodes of a vocabulary with pairs fit the packed tables."""
+    return len(vocabulary) < NOBODY and _most_edges(vocabulary) + 256 < NODES
+
+
+def _most_edges(vocabulary: Vocabulary) -> int:
+    """How many edges the trie may have: a token adds one for each byte of its right part."""
+    assert vocabulary.merges is not None
+    return int(np.diff(vocabulary.offsets)[vocabulary.merges[:, 1]].sum())
+
+
+def tables_of(
+    vocabulary: Vocabulary, byte_ids: np.ndarray, whole_words: bool = False
+) -> tuple[TextTables, np.ndarray, np.ndarray]:
+    """The tables of a vocabulary over 256 bytes; `stable` uint8[V]; and its arena as bytes, uint8.
+
+    `byte_ids` int32[256], a permutation: the alphabet id of every byte. `whole_words`: whether a word that equals a token is that
+    token, even if merges do not make it; such a token is not stable.
+    """
+    assert vocabulary.merges is not None
+    m = vocabulary.n_learned
+    byte_of = np.empty(256, np.uint8)
+    byte_of[byte_ids] = np.arange(256)
+    arena = byte_of[vocabulary.arena]
+    n_edges = _most_edges(vocabulary)
+    two_bytes, solid, behind, ahead = (np.empty(1 << 16, np.int32) for _ in range(4))
+    left, right = vocabulary.merges[:, 0].copy(), vocabulary.merges[:, 1].copy()
+    token_of, prefixes = np.empty(256 + n_edges, np.int32), np.empty(256 + m, np.int32)
+    lengths = np.diff(vocabulary.offsets).astype(np.int32)
+    pairs, trie = pair_buckets(m), byte_trie(n_edges)
+    whole = byte_trie(0), np.full(1, -1, np.int32)
+    tables = TextTables(byte_ids, two_bytes, pairs, solid, behind, ahead, trie, token_of, left, right, prefixes, lengths, *whole)
+    stable, node_of, parents = np.empty(256 + m, np.uint8), np.empty(256 + m, np.int32), np.empty_like(token_of)
+    n = text_tables.build(arena, tuple(tables), stable, node_of, parents)
+    tables = tables._replace(token_of=token_of[:n].copy())
+    if whole_words and (unstable := np.flatnonzero(stable == 0)).size:
+        room = int(lengths[unstable].sum())
+        trie, token_of = byte_trie(room), np.full(256 + room, -1, np.int32)
+        n = text_tables.enter_whole_words(arena, vocabulary.offsets.copy(), unstable.astype(np.int32), trie, token_of)
+        tables = tables._replace(whole=trie, whole_of=token_of[:n].copy())
+    return tables, stable, arena
+
+
+# ---------------------------------------------------------------------------------------------------- one short text
+
+
+def short_text(model: Model, words: WordEncoder) -> One | None:
+    """Make the encoder of one short text, `bytes` or `str`, for models that cut ASCII text by a kernel as it is; see short.py.
+
+    None for models that find words in normalised text or have tokens without an id, and where a search for special tokens would
+    take long. Texts that hold special tokens or known words are left to the general reader.
+    """
+    segmenter = model.segmenter
+    cutter, normalizer, special = segmenter.pretokenizer, segmenter.normalizer, segmenter.special
+    late = special is not None and bool((special.is_normalized() & special.found).any())
+    is_kept = normalizer is None or normalizer.keeps_ascii
+    if not isinstance(cutter, Pretokenizer) or cutter.kernel is None or not is_kept or segmenter.unknown is not None or late:
+        return None
+    holds_special: Callable[[bytes], bool] | None = None
+    if special is not None and special.found.any() and (holds_special := _search(special)) is None:
+        return None
+    encoding, token_ids, only_ascii = segmenter.encoding, segmenter.token_ids, normalizer is not None
+    split, classes = kernel_of(cutter.kernel)
+    tables, scratch = words.tables, words.scratch
+
+    def new() -> Any:
+        """A desk: memory of the text and of the header, arguments of the kernel that cuts, those of the one that encodes, ids.
+
+        The header, int64[8], is written by a call: the offsets of the document, then the states of cutting and of encoding.
+        """
+        text, header = np.zeros(LONGEST + 8, np.uint8), np.zeros(8, np.int64)
+        offsets, segments, out = header[:2], np.zeros(LONGEST + 1, np.int64), np.empty(LONGEST + SPARE, np.int32)
+        splitting = (text, offsets, classes, header[2:4], segments[1:])
+        return text.data, header.data, splitting, (text, offsets), segments, (header[4:7], out, np.empty(2, np.int64)), out
+
+    free = [new()]
+    _, _, splitting, text, segments, rest, _ = free[0]
+    cut = direct(split, *splitting)
+    encode = direct(encode_words, *text, segments, tables, *scratch(), *rest)
+
+    def one(doc: Any) -> np.ndarray | None:
+        if type(doc) is bytes:
+            data = doc
+        elif type(doc) is str and encoding is not None and len(doc) <= LONGEST:
+            data = doc.encode("utf-8", "surrogatepass")
+        else:
+            return None
+        if (n := len(data)) > LONGEST or (only_ascii and not data.isascii()) or (holds_special and holds_special(data)):
+            return None
+        try:
+            desk = free.pop()
+        except IndexError:
+            desk = new()
+        memory, header, splitting, text, segments, rest, out = desk
+        memory[:n] = data
+        _pack_header(header, 0, 0, n, 0, 0, 0, 0, 0, 0)
+        n_segments = cut(*splitting)
+        encode(*text, segments[: n_segments + 1], tables, *scratch(), *rest)
+        found = out[: header[5]]
+        ids: np.ndarray = found.copy() if token_ids is None else token_ids.take(found)
+        free.append(desk)
+        return ids
+
+    return one
+
+
+def _search(special: SpecialTokens) -> Callable[[bytes], bool] | None:
+    """Make a search for any of the words in bytes, allowed or not; None where it would take long."""
+    parts = zip(special.found.tolist(), pairwise(special.offsets.tolist()), strict=True)
+    words = [special.values[a:b].tobytes() for is_found, (a, b) in parts if is_found]
+    least, most = min(words), max(words)  # what these two begin with alike, all do
+    prefix = least[: next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))]
+    if len(words) > _MOST_WORDS and not prefix:
+        return None
+    return lambda data: prefix in data and any(word in data for word in words)

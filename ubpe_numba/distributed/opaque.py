@@ -36,4 +36,4 @@ def without(tokenizer: Tokenizer, *names: str) -> Tokenizer:
 
 def unfitted(tokenizer: Tokenizer) -> Tokenizer:
     """A copy of a tokenizer that knows its arguments only."""
-    return without(tokenizer, "model_", "history_", "_made_coder")
+    return without(tokenizer, "model_", "history_", "_made_tables", "_made_names", "_made_plans")

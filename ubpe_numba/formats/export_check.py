@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.coder import LIKELIHOOD, Coder, Encode, EncodeOptions
+from ubpe_numba.coding.plan import LIKELIHOOD, Plan, Tables, plan_by_path, plan_by_rank
 from ubpe_numba.documents.read import as_documents, utf8_documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.formats import export_samples
@@ -249,23 +249,20 @@ def holds_unknown(model: Model, docs: list[Any]) -> list[bool]:
 
 def encode_by_rank(model: Model, docs: list[Any], unknown: UnknownChoice = "skip") -> list[list[int]]:
     """The ids of documents by merge rank, special tokens allowed, unknown symbols left out unless something is to stand there."""
-    coder = Coder(model)
-    return _encode(coder, docs, lambda ids: coder.pair_encoder().encode(ids, None), coder.word_encoder, unknown)
+    return _encode(plan_by_rank(Tables(model)), docs, unknown)
 
 
 def encode_by_path(model: Model, docs: list[Any], objective: str) -> list[list[int]]:
     """The same by the most probable path, with ties as `objective` says."""
-    coder = Coder(model)
-    return _encode(coder, docs, lambda ids: coder.path_encoder(LIKELIHOOD).encode(ids, objective, None), None)
+    return _encode(plan_by_path(Tables(model), LIKELIHOOD, objective), docs)
 
 
-def _encode(coder: Coder, docs: list[Any], encode: Encode, words: Any, unknown: UnknownChoice = "skip") -> list[list[int]]:
-    segmenter = coder.model.segmenter
+def _encode(plan: Plan, docs: list[Any], unknown: UnknownChoice = "skip") -> list[list[int]]:
+    segmenter = plan.model.segmenter
     given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
     if segmenter.unknown is not None and segmenter.encoding is None:
         unknown = "raise"  # a rule of the model
-    options = EncodeOptions(unknown, special=SpecialChoice("all"))
-    found: list[list[int]] = coder.encode(given, encode, options, "docs", words)[0].to_lists()
+    found: list[list[int]] = plan.documents(given, unknown, SpecialChoice("all"), "docs")[0].to_lists()
     return found
 
 

@@ -10,8 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from ubpe_numba.coding.coder import LIKELIHOOD, Coder, EncodeOptions
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.coding.plan import LIKELIHOOD, Tables, plan_by_path, plan_by_rank
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import listed, quoted, shortened
 from ubpe_numba.formats import (
@@ -255,17 +254,12 @@ def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
     """The `.model` file of a model; see `BPE.to_sentencepiece`. `encode` takes special tokens for ordinary text."""
     data = sentencepiece.write(model, unigram)
     check = ExportCheck(model._replace(segmenter=model.segmenter._replace(special=None)), encode)  # which are in no text
-    other = Coder(sentencepiece.model_of(sentencepiece.read(data)))
-    options = EncodeOptions(special=SpecialChoice("none", "none"))
-
-    def encode_ids(ids: Ragged) -> Ragged:
-        if unigram:
-            return other.path_encoder(LIKELIHOOD).encode(ids, "sentencepiece", None)
-        return other.pair_encoder().encode(ids, None)
+    tables = Tables(sentencepiece.model_of(sentencepiece.read(data)))
+    plan = plan_by_path(tables, LIKELIHOOD, "sentencepiece") if unigram else plan_by_rank(tables)
 
     def again(docs: list[str]) -> list[list[int]]:
-        found: list[list[int]] = other.encode(as_documents(docs), encode_ids, options, "docs")[0].to_lists()
-        return found
+        found, _ = plan.documents(as_documents(docs), "raise", SpecialChoice("none", "none"), "docs")
+        return found.to_lists()
 
     check.same_as("what was written", again)
     if _installed("sentencepiece"):

@@ -699,6 +699,6 @@ def _checked_tokenizer(tokenizer: Any) -> Tokenizer:
     low, high = int(alphabet.symbols[0]), int(alphabet.symbols[-1])
     if not -(2**31) < low <= high < 2**31 or not np.array_equal(alphabet.symbols, np.arange(low, high + 1)):
         raise ValueError("tokenizer: expected an alphabet of consecutive integers, ascending, that fit int32")
-    if not found._coder.is_plain:
+    if not found._tables.is_plain:
         raise ValueError("tokenizer: expected one without special tokens, known words, or ids of another order")
     return found

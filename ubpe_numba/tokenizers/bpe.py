@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ubpe_numba import formats
-from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.coding.plan import Plan, checked_seed, plan_by_rank
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.stretches import SpecialChoice
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from ubpe_numba.coding.short_document import ShortEncode
-    from ubpe_numba.coding.word_encoder import WordEncoder
 
 __all__ = ["BPE", "UBPEClassic"]
 
@@ -33,214 +26,27 @@ class _PairTokenizer(Tokenizer):
 
     # ---------------------------------------------------------------------------------------------- encoding
 
+    _options = (*Tokenizer._options, "dropout", "seed")
+
     @property
     def _by_batches(self) -> bool:
         return self.rules is not None and self.rules.encode == "batch"
 
-    def _encode_ids(self, documents: Ragged) -> Ragged:
-        encoder = self._coder.pair_encoder(self._by_batches)
-        if self._coder.lone is None:
-            return encoder.encode(documents, self.n_threads)
-        return self._coder.apart(lambda ids: encoder.encode(ids, self.n_threads), not self._by_batches)(documents)
+    def _new_plan(self) -> Plan:
+        return plan_by_rank(self._tables, self.unknown, self.n_threads, self._by_batches)
 
-    def _word_encoder(self) -> WordEncoder | None:
-        return None if self._by_batches else self._coder.word_encoder()
-
-    def _short(self) -> ShortEncode | None:
-        return self._coder.short_by_pairs(self._by_batches)
-
-    def _final_encoder(self) -> PairEncoder | None:
-        encoder = self._coder.pair_encoder(self._by_batches)
-        return encoder if encoder.linear and not self._coder.parts(one_by_one=True) else None
-
-    @overload
-    def encode(
-        self,
-        doc: Any,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[False] = ...,
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
-        dropout: float = ...,
-        seed: int = ...,
-    ) -> NDArray[np.int32]: ...
-    @overload
-    def encode(
-        self,
-        doc: Any,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[True, "spans"],
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
-        dropout: float = ...,
-        seed: int = ...,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
-    def encode(
-        self,
-        doc: Any,
-        *,
-        unknown: Any = None,
-        return_offsets: bool | str = False,
-        units: str | None = None,
-        boundaries: Any = None,
-        allowed_special: Any = "none",
-        disallowed_special: Any = "all",
-        dropout: float = 0.0,
-        seed: int = 0,
-    ) -> NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Encode one document.
-
-        Parameters
-        ----------
-        doc, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special
-            As for `Tokenizer.encode`.
-        dropout
-            BPE-dropout, to train models on many segmentations of the same text: each occurrence of a merge is left out with this
-            probability, 0..1, at the step that would make it (1: the alphabet).
-        seed
-            Of the draws, 0..2**64 - 1. They depend on nothing but `seed`, the number of the document (0 here; where text is cut,
-            of its segment, and with `boundaries` of the part), the rank and the position, so not on threads or on what else is
-            encoded.
-
-        Returns
-        -------
-        ids
-            int32[n]; with `return_offsets` a pair of ids and starts, or ids and spans.
-
-        Raises
-        ------
-        UnknownSymbolError, SpecialTokenError, TypeError, NotFittedError
-            As `Tokenizer.encode`.
-        ValueError
-            As `Tokenizer.encode`; for `dropout` or `seed` out of range, and for dropout with the articles' batch rule.
-
-        Notes
-        -----
-        An occurrence is drawn once. In the paper's loop over the words of a text, one that was left out may be drawn again as
-        long as its word goes on, which in an uncut document would bring nearly all of them back. Source: I. Provilkov et al.,
-        BPE-Dropout, 2020.
-
-        Examples
-        --------
-        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
-        >>> tok.encode("abababab", dropout=0.5, seed=1).tolist()
-        [2, 2, 2, 0, 1]
-        """
-        return self._encode_one(
-            doc, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special, self._dropout(dropout, seed)
-        )
-
-    @overload
-    def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = ...,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[False] = ...,
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
-        dropout: float = ...,
-        seed: int = ...,
-    ) -> Ragged: ...
-    @overload
-    def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = ...,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[True],
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
-        dropout: float = ...,
-        seed: int = ...,
-    ) -> tuple[Ragged, Ragged]: ...
-    @overload
-    def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = ...,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal["spans"],
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
-        dropout: float = ...,
-        seed: int = ...,
-    ) -> tuple[Ragged, NDArray[np.int64]]: ...
-    def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = None,
-        *,
-        unknown: Any = None,
-        return_offsets: bool | str = False,
-        units: str | None = None,
-        boundaries: Any = None,
-        allowed_special: Any = "none",
-        disallowed_special: Any = "all",
-        dropout: float = 0.0,
-        seed: int = 0,
-    ) -> Ragged | tuple[Ragged, Ragged] | tuple[Ragged, NDArray[np.int64]]:
-        """Encode documents on `n_threads` threads; the result does not depend on how many.
-
-        Parameters
-        ----------
-        docs, offsets, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special
-            As for `Tokenizer.encode_batch`.
-        dropout, seed
-            As for `encode`; documents are numbered from 0.
-
-        Returns
-        -------
-        ids
-            A `Ragged` of int32; with `return_offsets` a pair, as `Tokenizer.encode_batch` has it.
-
-        Raises
-        ------
-        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError, ValueError
-            As `Tokenizer.encode_batch`, and as `encode`.
-
-        Examples
-        --------
-        >>> BPE.from_merges([[0, 1]], alphabet="ab").encode_batch(["ab", "bab"], dropout=1.0).to_lists()
-        [[0, 1], [1, 0, 1]]
-        """
-        options = unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special), boundaries, units
-        return self._encode_many(docs, offsets, options, self._dropout(dropout, seed))
-
-    def _dropout(self, dropout: float, seed: int) -> Callable[[Ragged], Ragged] | None:
-        """What encodes with dropout; None without."""
-        if dropout == 0.0 and not isinstance(dropout, bool):
-            return None
-        return lambda ids: self._encode_dropout(ids, dropout, seed)
-
-    def _encode_dropout(self, ids: Ragged, dropout: float, seed: int) -> Ragged:
+    def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
+        dropout = options.get("dropout", 0.0)
         if isinstance(dropout, bool) or not isinstance(dropout, (int, float, np.integer, np.floating)):
             raise TypeError(f"dropout: expected a number, got {quoted(dropout)}")
         if not 0.0 <= dropout <= 1.0:
             raise ValueError(f"dropout: expected a probability in 0..1, got {dropout}")
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-            raise TypeError(f"seed: expected an int, got {quoted(seed)}")
-        if not 0 <= seed < 2**64:
-            raise ValueError(f"seed: expected 0..2**64 - 1, got {seed}")
+        if dropout == 0.0:
+            return None
         if self._by_batches:
             raise ValueError("dropout: the articles' batch rule has no single steps to leave out; use rules with encode='rank'")
-        encoder = self._coder.pair_encoder()
-        return self._coder.apart(lambda ids: encoder.encode_dropout(ids, float(dropout), int(seed), self.n_threads))(ids)
+        pairs, n_threads, seed = self._tables.pairs(), self.n_threads, checked_seed(options.get("seed", 0))
+        return Plan(self._tables, lambda ids: pairs.encode_dropout(ids, float(dropout), seed, n_threads), self.unknown, n_threads)
 
     # ---------------------------------------------------------------------------------------------- tables of pairs
 

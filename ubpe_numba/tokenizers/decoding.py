@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.skipped_ids import ids_to_skip, read_left
+from ubpe_numba.coding.decode import ids_to_skip
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_document, as_documents, text_of
-from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.tokenizers.fitted import Fitted
-
-if TYPE_CHECKING:
-    from ubpe_numba.coding.short_document import ShortDecoder
 
 
 class Decoding(Fitted):
@@ -86,8 +83,8 @@ class Decoding(Fitted):
         model = self._fitted()
         checked = self._left(as_document(ids, name="ids"), skip, skip_special_tokens)
         if out is not None:
-            return self._coder.decoder.decode_into(checked, out, self.n_threads)[0]
-        decoder = self._coder.decoder
+            return self._tables.decoder.decode_into(checked, out, self.n_threads)[0]
+        decoder = self._tables.decoder
         symbols = decoder.text(decoder.decode(checked, self.n_threads)[0])
         if model.segmenter.encoding is None:
             return model.segmenter.restored(model.alphabet.output(symbols), errors)  # type: ignore[no-any-return]
@@ -128,7 +125,7 @@ class Decoding(Fitted):
         is_whole = skip is None and skip_special_tokens is False
         if is_whole and (short := self._short_decoder()) is not None and (doc := short(ids, None, to_bytes=True)) is not None:
             return doc  # type: ignore[no-any-return]
-        checked, decoder = self._left(as_document(ids, name="ids"), skip, skip_special_tokens), self._coder.decoder
+        checked, decoder = self._left(as_document(ids, name="ids"), skip, skip_special_tokens), self._tables.decoder
         return decoder.text(decoder.decode(checked, self.n_threads)[0]).tobytes()
 
     def decode_batch(
@@ -172,9 +169,9 @@ class Decoding(Fitted):
         model = self._fitted()
         checked = self._left(as_documents(batch, offsets, name="batch"), skip, skip_special_tokens)
         if out is not None:
-            symbols, ends = self._coder.decoder.decode_into(checked, out, self.n_threads)
+            symbols, ends = self._tables.decoder.decode_into(checked, out, self.n_threads)
         else:
-            symbols, ends = self._coder.decoder.decode(checked, self.n_threads)
+            symbols, ends = self._tables.decoder.decode(checked, self.n_threads)
         if symbols.dtype == np.int32:
             return Ragged._trusted(symbols, ends)
         places = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
@@ -192,14 +189,17 @@ class Decoding(Fitted):
 
     def _left(self, documents: Documents, skip: Any, skip_special_tokens: bool) -> Ragged:
         """Ids given by the user without those that a call leaves out."""
-        return self._without(ids_to_skip(skip, skip_special_tokens, self._fitted().segmenter.special), documents)
+        return self._tables.decoder.ids(documents, ids_to_skip(skip, skip_special_tokens, self._fitted().segmenter.special))
 
-    def _without(self, gone: np.ndarray | None, documents: Documents) -> Ragged:
-        return self._ids(documents) if gone is None else read_left(documents, gone, self._checked)
-
-    def _short_decoder(self) -> ShortDecoder | None:
-        """What decodes one short document; None where there is none."""
-        return self._coder.short_decoder() if thread_pool.is_valid(self.n_threads) else None
+    def _short_decoder(self) -> Callable[..., Any] | None:
+        """The decoder of one short document; None where there is none."""
+        try:
+            return self._made_plans["decode"]  # type: ignore[no-any-return]
+        except KeyError:
+            thread_pool.asked_for(self.n_threads)  # raises for a bad one, which short documents do not need
+            made = self.__dict__.setdefault("_made_plans", {})
+            made["decode"] = self._tables.decode_short
+            return made["decode"]  # type: ignore[no-any-return]
 
     def inverse_transform(self, batch: Any) -> Ragged | list[Any]:
         """`decode_batch`, by the name that scikit-learn uses.
@@ -227,27 +227,6 @@ class Decoding(Fitted):
         """
         return self.decode_batch(batch)
 
-    def _ids(self, documents: Documents) -> Ragged:
-        """Ids given by the user as int32; an id that does not even fit is unknown like any other."""
-        values, offsets, kind = documents
-        if kind == "str":
-            raise TypeError("ids: expected integers, got str")
-        if values.dtype == np.int32:
-            return Ragged._trusted(values, offsets)
-        size = self._coder.decoder.sizes.size
-        bad = np.flatnonzero((values < 0) | (values >= size))
-        bad = bad[(bad >= offsets[0]) & (bad < offsets[-1])]
-        if bad.size:
-            document = int(np.searchsorted(offsets, bad[0], side="right")) - 1
-            raise UnknownTokenError(document, int(bad[0] - offsets[document]), int(values[bad[0]]), size)
-        return Ragged._trusted(values.astype(np.int32), offsets)
-
     def _known(self, ids: Any, offsets: Any) -> Ragged:
         """Encoded documents of the user, every id of which stands for a token; raises as `decode_batch`."""
-        return self._checked(as_documents(ids, offsets, name="ids"))
-
-    def _checked(self, documents: Documents) -> Ragged:
-        """Ids given by the user as int32; UnknownTokenError unless each stands for a token."""
-        checked = self._ids(documents)
-        self._coder.decoder.check(checked.values, checked.offsets, int(checked.offsets[0]))
-        return checked
+        return self._tables.decoder.ids(as_documents(ids, offsets, name="ids"), known=True)

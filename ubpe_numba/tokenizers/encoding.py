@@ -3,75 +3,68 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding import requests
-from ubpe_numba.coding.coder import Encode, EncodeOptions
+from ubpe_numba.coding.plan import Batch, EncodeOptions, Ids, Plan
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime import thread_pool
+from ubpe_numba.errors import listed
 from ubpe_numba.tokenizers.fitted import Fitted
-from ubpe_numba.vocabulary.stretches import SpecialChoice
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.model_inputs import ModelInputs
-    from ubpe_numba.coding.short_document import ShortEncode
-    from ubpe_numba.coding.word_encoder import WordEncoder
-
-Ids = NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]  # without starts, and with
-Batch = Ragged | tuple[Ragged, Ragged] | tuple[Ragged, NDArray[np.int64]]
-
-_NONE, _ALL = "none", "all"  # what `encode` is given by default; compared as objects, whatever a user passes
 
 
 class Encoding(Fitted):
     """`encode`, `encode_batch` and the call for models."""
 
-    @abstractmethod
-    def _encode_ids(self, documents: Ragged) -> Ragged:
-        """Encode documents of alphabet ids."""
+    #: The options of `encode` that this class takes.
+    _options: ClassVar[tuple[str, ...]] = ("unknown", "units", "boundaries", "allowed_special", "disallowed_special")
 
-    def _word_encoder(self) -> WordEncoder | None:
-        """An encoder of text in segments that does what `_encode_ids` does, faster; None where there is none."""
+    @abstractmethod
+    def _new_plan(self) -> Plan:
+        """The plan of this model and of what this tokenizer is set to."""
+
+    def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
+        """The plan of a call whose options ask for draws; None if they do not."""
         return None
+
+    def _plan(self, options: Mapping[str, Any] | None = None) -> Plan:
+        """The plan of a call with these options; TypeError for one that this class does not take.
+
+        That without draws is made once, and forgotten when an attribute of the tokenizer is set.
+        """
+        if options:
+            if unknown := options.keys() - set(self._options):
+                raise TypeError(self._not_an_option(sorted(unknown)[0]))
+            if (drawn := self._drawn_plan(options)) is not None:
+                return drawn
+        try:
+            return self._made_plans["encode"]  # type: ignore[no-any-return]
+        except KeyError:
+            made = self.__dict__.setdefault("_made_plans", {})  # an attribute that is set meanwhile brings another dict
+            plan = made["encode"] = self._new_plan()
+            return plan
+
+    def _not_an_option(self, name: str) -> str:
+        import difflib  # here only: for a message
+
+        near = difflib.get_close_matches(name, (*self._options, "return_offsets"), 1)
+        hint = f". Did you mean {near[0]!r}?" if near else f"; expected return_offsets, {listed(self._options)}"
+        return f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{hint}"
 
     @overload
     def encode(
-        self,
-        doc: Any,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[False] = ...,
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
+        self, doc: Any, *, return_offsets: Literal[False] = ..., **options: Unpack[EncodeOptions]
     ) -> NDArray[np.int32]: ...
     @overload
     def encode(
-        self,
-        doc: Any,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[True, "spans"],
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
+        self, doc: Any, *, return_offsets: Literal[True, "spans"], **options: Unpack[EncodeOptions]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
-    def encode(
-        self,
-        doc: Any,
-        *,
-        unknown: Any = None,
-        return_offsets: bool | str = False,
-        units: str | None = None,
-        boundaries: Any = None,
-        allowed_special: Any = "none",
-        disallowed_special: Any = "all",
-    ) -> Ids:
+    def encode(self, doc: Any, *, return_offsets: bool | str = False, **options: Unpack[EncodeOptions]) -> Ids:
         """Encode one document.
 
         Parameters
@@ -97,6 +90,20 @@ class Encoding(Fitted):
             Which special tokens are found in the document, as in tiktoken: ``"none"``, ``"all"`` or a set are allowed. Of the
             others, those in `disallowed_special` (``"all"``, ``"none"`` or a set) are a SpecialTokenError, so that text from
             outside cannot smuggle one in, and the rest is taken for ordinary symbols.
+        dropout
+            Of `BPE` and `UBPEClassic`. BPE-dropout, to train models on many segmentations of the same text: each occurrence of a
+            merge is left out with this probability, 0..1, at the step that would make it (1: the alphabet).
+        sample
+            Of `UBPE`. Subword regularisation, for the same use: True draws one segmentation among all instead of the best. Its
+            probability is proportional to the product of the probabilities of its tokens, raised to `alpha`; by ``"additive"``,
+            to exp(alpha * the sum of its weights).
+        alpha
+            Of `sample`, 0 or more: below 1 all segmentations become more alike, at 0 they are equally probable, above 1 likely
+            ones are preferred.
+        seed
+            Of `dropout` and `sample`, 0..2**64 - 1. Draws depend on nothing but `seed`, the number of the document (0 here; where
+            text is cut, of its segment, and with `boundaries` of the part), the position and, by rank, the rank, so not on
+            threads or on what else is encoded.
 
         Returns
         -------
@@ -110,7 +117,17 @@ class Encoding(Fitted):
         UnknownSymbolError, SpecialTokenError
             With document and position.
         TypeError, ValueError
-            For a document of another kind, or an argument out of range.
+            For a document of another kind, an argument out of range, or an option that this class does not take. ValueError also
+            for dropout with the articles' batch rule, and for weights times `alpha` beyond -66..66.
+
+        Notes
+        -----
+        By dropout an occurrence is drawn once. In the paper's loop over the words of a text, one that was left out may be drawn
+        again as long as its word goes on, which in an uncut document would bring nearly all of them back. Source: I. Provilkov et
+        al., BPE-Dropout, 2020.
+
+        By every objective but ``"additive"`` the probabilities of `sample` are those of ``"likelihood"``: weights by tf-idf do
+        not add up along a path. Source: T. Kudo, Subword regularization, 2018.
 
         Examples
         --------
@@ -123,59 +140,29 @@ class Encoding(Fitted):
         [[0, 2], [2, 3], [3, 8]]
         >>> tok.encode("abab", boundaries=[1]).tolist()
         [97, 98, 256]
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").encode("abababab", dropout=0.5, seed=1).tolist()
+        [2, 2, 2, 0, 1]
+        >>> from ubpe_numba import UBPE
+        >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
+        >>> [tok.encode("abab", sample=True, alpha=0.2, seed=seed).tolist() for seed in range(4)]
+        [[2, 0, 1], [0, 1, 2], [2, 2], [2, 2]]
         """
-        return self._encode_one(doc, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special)
+        return self._plan(options).one(doc, return_offsets, options)
 
     @overload
     def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = ...,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[False] = ...,
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
+        self, docs: Any, offsets: Any = ..., *, return_offsets: Literal[False] = ..., **options: Unpack[EncodeOptions]
     ) -> Ragged: ...
     @overload
     def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = ...,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[True],
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
+        self, docs: Any, offsets: Any = ..., *, return_offsets: Literal[True], **options: Unpack[EncodeOptions]
     ) -> tuple[Ragged, Ragged]: ...
     @overload
     def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = ...,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal["spans"],
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
+        self, docs: Any, offsets: Any = ..., *, return_offsets: Literal["spans"], **options: Unpack[EncodeOptions]
     ) -> tuple[Ragged, NDArray[np.int64]]: ...
     def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = None,
-        *,
-        unknown: Any = None,
-        return_offsets: bool | str = False,
-        units: str | None = None,
-        boundaries: Any = None,
-        allowed_special: Any = "none",
-        disallowed_special: Any = "all",
+        self, docs: Any, offsets: Any = None, *, return_offsets: bool | str = False, **options: Unpack[EncodeOptions]
     ) -> Batch:
         """Encode documents on `n_threads` threads; the result does not depend on how many.
 
@@ -185,8 +172,8 @@ class Encoding(Fitted):
             Documents, given as to `fit`.
         boundaries
             As for `fit`: positions for each document.
-        unknown, return_offsets, units, allowed_special, disallowed_special
-            As for `encode`.
+        unknown, return_offsets, units, allowed_special, disallowed_special, dropout, sample, alpha, seed
+            As for `encode`. Documents are numbered from 0, and every one is drawn by itself.
 
         Returns
         -------
@@ -219,42 +206,10 @@ class Encoding(Fitted):
         >>> beats = BPE.from_merges([[0, 1]], alphabet=[7, 8])
         >>> beats.encode_batch(np.array([7, 8, 8, 7, 8]), [0, 2, 5]).to_lists()
         [[2], [1, 2]]
+        >>> tok.encode_batch(["ab", "bab"], dropout=1.0).to_lists()
+        [[0, 1], [1, 0, 1]]
         """
-        choice = SpecialChoice(allowed_special, disallowed_special)
-        return self._encode_many(docs, offsets, (unknown, return_offsets, choice, boundaries, units))
-
-    def _short(self) -> ShortEncode | None:
-        """What encodes one short document as `_encode_ids` and `_word_encoder` do, without options; None where there is none."""
-        return None
-
-    def _encode_one(
-        self,
-        doc: Any,
-        unknown: Any,
-        return_offsets: bool | str,
-        units: str | None,
-        boundaries: Any,
-        allowed_special: Any,
-        disallowed_special: Any,
-        encode: Encode | None = None,
-    ) -> Ids:
-        """One document through the coder, by `encode` instead of `_encode_ids` if given; a short one without options directly."""
-        if (
-            encode is None and unknown is None and return_offsets is False and units is None and boundaries is None
-            and allowed_special is _NONE and disallowed_special is _ALL and thread_pool.is_valid(self.n_threads)
-            and (short := self._short()) is not None and (ids := short(doc)) is not None
-        ):  # fmt: skip
-            return ids
-        choice = SpecialChoice(allowed_special, disallowed_special)
-        options = EncodeOptions(self._unknown(unknown), return_offsets, choice, boundaries, units)
-        words = self._word_encoder if encode is None else None
-        return requests.encode_one(self._coder, doc, encode or self._encode_ids, options, words, self.n_threads)
-
-    def _encode_many(self, docs: Any, offsets: Any, options: tuple[Any, ...], encode: Encode | None = None) -> Batch:
-        """Documents through the coder, by `encode` instead of `_encode_ids` if given; `options` as of `EncodeOptions`."""
-        checked = EncodeOptions(*options)._replace(unknown=self._unknown(options[0]))
-        words = self._word_encoder if encode is None else None
-        return requests.encode_many(self._coder, docs, offsets, encode or self._encode_ids, checked, words, self.n_threads)
+        return self._plan(options).many(docs, offsets, return_offsets, options)
 
     def __call__(
         self,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ubpe_numba.coding.coder import Coder
+from ubpe_numba.coding.plan import Tables
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import checked_token, integer
@@ -26,8 +28,9 @@ class Fitted(Parameters):
 
     model_: Model
     history_: History
-    _made_coder: Coder | None = None
+    _made_tables: Tables | None = None
     _made_names: TokenNames | None = None
+    _made_plans: Mapping[str, Any] = MappingProxyType({})
 
     def _fitted(self) -> Model:
         """The model, or a NotFittedError."""
@@ -44,18 +47,25 @@ class Fitted(Parameters):
             lone.ids(model.alphabet)  # raises for a symbol that is not there
         choice_of(self.unknown, model.alphabet, model.segmenter.special)  # likewise
         self.model_ = model
-        self._made_coder = self._made_names = None
+        self._made_tables = self._made_names = None
 
     @property
-    def _coder(self) -> Coder:
+    def _tables(self) -> Tables:
         """The encoders and the decoder of the model; those of an earlier model went with it."""
-        made = self._made_coder
+        made = self._made_tables
         if made is None:
-            made = self._made_coder = Coder(self._fitted())
+            made = Tables(self._fitted())
+            self.__dict__["_made_tables"] = made
         return made
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; plans that were made before depend on another one, and are forgotten."""
+        super().__setattr__(name, value)
+        self.__dict__["_made_plans"] = {}
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_made_coder", "_made_names")}
+        """All but what is made when it is first needed."""
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_made_")}
 
     @property
     def alphabet_(self) -> Alphabet:
@@ -351,7 +361,7 @@ class Fitted(Parameters):
         >>> tok.decode_single_token_bytes(108), tok.decode_single_token_bytes(200)
         (b'l', b'\xc8')
         """
-        kind, decoder = self._fitted().alphabet.kind, self._coder.decoder
+        kind, decoder = self._fitted().alphabet.kind, self._tables.decoder
         if kind != "bytes":
             raise TypeError(f"decode_single_token_bytes: the alphabet is one of {kind}")
         t = checked_token(token, decoder.sizes.size)

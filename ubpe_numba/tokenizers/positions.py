@@ -60,7 +60,7 @@ class Positions(Encoding, Decoding):
         ids, starts = encode(docs, offsets, return_offsets=True, **options)
         covers = self.is_lossless and options.get("unknown") in (None, "raise")
         ends = None if covers else np.diff(self._read(docs, offsets).offsets)
-        return spans_of(ids, starts, self._coder.decoder.lengths, ends)
+        return spans_of(ids, starts, self._tables.decoder.lengths, ends)
 
     def find(self, token: int, ids: Any, offsets: Any = None) -> Occurrences:
         """Where one token occurs in encoded documents.
@@ -95,7 +95,7 @@ class Positions(Encoding, Decoding):
         """
         from ubpe_numba.coding.occurrences import find  # here only, as in `spans`
 
-        return find(token, self._known(ids, offsets), self._coder.decoder.lengths)
+        return find(token, self._known(ids, offsets), self._tables.decoder.lengths)
 
     def index(self, ids: Any, offsets: Any = None) -> TokenIndex:
         """All occurrences of all tokens in encoded documents, to be looked up at once.
@@ -127,7 +127,7 @@ class Positions(Encoding, Decoding):
         """
         from ubpe_numba.coding.occurrences import TokenIndex  # here only, as in `spans`
 
-        return TokenIndex(self._known(ids, offsets), self._coder.decoder.lengths, self.n_threads)
+        return TokenIndex(self._known(ids, offsets), self._tables.decoder.lengths, self.n_threads)
 
     def usage(
         self, docs: Any = None, offsets: Any = None, *, ids: Any = None, sample_weight: Any = None, **options: Any
@@ -189,7 +189,7 @@ class Positions(Encoding, Decoding):
         else:
             encoded = self._known(ids, offsets)
         copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
-        decoder = self._coder.decoder
+        decoder = self._tables.decoder
         return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)
 
     def explore(

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import copy
-import functools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.coding import streams
-from ubpe_numba.coding.encoder_stream import EncoderStream, stream_of
-from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.skipped_ids import ids_to_skip
+from ubpe_numba.coding.decode import ids_to_skip
+from ubpe_numba.coding.streams import DecoderStream, EncoderStream, stream_of
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.encoding import Encoding
-
-if TYPE_CHECKING:
-    from ubpe_numba.coding.decoder_stream import DecoderStream
 
 
 class Streaming(Encoding, Decoding):
@@ -59,7 +53,7 @@ class Streaming(Encoding, Decoding):
         [[2], [], [1, 2]]
         """
         self._fitted()
-        return streams.encode_iter(streams.Groups(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
+        return streams.encode_iter(streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
 
     def decode_iter(
         self,
@@ -99,7 +93,7 @@ class Streaming(Encoding, Decoding):
         """
         self._fitted()
         options = {"errors": errors, "skip_special_tokens": skip_special_tokens, "skip": skip}
-        return streams.decode_iter(streams.Groups(batches, batch, "batches"), self.decode_batch, options)
+        return streams.decode_iter(streams.groups_of(batches, batch, "batches"), self.decode_batch, options)
 
     def encode_to(self, out: np.ndarray, docs: Iterable[Any], *, batch: int = streams.BATCH, **options: Any) -> NDArray[np.int64]:
         """Encode the documents of an iterable into an array, such as a memory map.
@@ -134,7 +128,7 @@ class Streaming(Encoding, Decoding):
         """
         self._fitted()
         streams.check_buffer(out)
-        return streams.encode_to(out, streams.Groups(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
+        return streams.encode_to(out, streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
 
     def encode_stream(
         self, chunks: Iterable[Any], *, frame: int | None = None, unknown: Any = None
@@ -211,9 +205,7 @@ class Streaming(Encoding, Decoding):
         >>> stream.push([0, 1, 2, 0]).tolist(), stream.push([1]).tolist(), stream.finish().tolist()
         ([3, 2], [], [3])
         """
-        kept = self._kept()
-        final = kept._final_encoder() if frame is None else None
-        return stream_of(kept._coder, kept._encode_ids, final, frame, kept._unknown(unknown))
+        return stream_of(self._plan(), frame, self._unknown(unknown))
 
     def decode_stream(self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None) -> DecoderStream:
         """Decode the ids of one document bit by bit, as a model draws them; of UTF-8 only whole characters come out.
@@ -243,21 +235,8 @@ class Streaming(Encoding, Decoding):
         >>> [stream.push(i) for i in tok.encode("lé<end>", allowed_special="all")]
         ['l', '', 'é', '']
         """
-        from ubpe_numba.coding.decoder_stream import DecoderStream  # here only, as in `spans`
-
-        kept = self._kept()
-        segmenter = kept._fitted().segmenter
+        segmenter = self._fitted().segmenter
         if segmenter.restores or (segmenter.decoding is not None and segmenter.decoding.n):
             raise ValueError("decode_stream: a text of this tokenizer is changed back as a whole: use decode")
         gone = ids_to_skip(skip, skip_special_tokens, segmenter.special)
-        return DecoderStream(kept._fitted(), kept._coder.decoder, functools.partial(kept._without, gone), errors)
-
-    def _kept(self) -> Self:
-        """The tokenizer as it is now, for what goes on after its next `fit` or `set_params`; it shares model and tables."""
-        kept = copy.copy(self)
-        kept._made_coder = self._coder
-        return kept
-
-    def _final_encoder(self) -> PairEncoder | None:
-        """The encoder, if it makes the beginning of a text final before its end is known."""
-        return None
+        return DecoderStream(self._fitted(), self._tables.decoder, gone, errors)

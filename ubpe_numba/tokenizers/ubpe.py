@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba import formats
-from ubpe_numba.coding.coder import BY_SUMS, LIKELIHOOD, Coder, Encode
 from ubpe_numba.coding.k_cheapest import k_best
 from ubpe_numba.coding.nbest import NBest
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.coding.short_document import ShortEncode
+from ubpe_numba.coding.plan import LIKELIHOOD, Plan, checked_seed, plan_by_path
 from ubpe_numba.coding.usage import usage_in
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
@@ -30,7 +30,6 @@ from ubpe_numba.tokenizers.parameters import segments_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.stretches import SpecialChoice
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_counts, token_weights
 from ubpe_numba.vocabulary.unknown_choice import Stand
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -376,14 +375,14 @@ class UBPE(Tokenizer):
         if weights == "likelihood":
             objective = self.objective if self.objective in _BY_PROBABILITY else "likelihood"
             other.set_params(objective=objective, token_weights=None)
-            usage = usage_in(self._encode_ids(ids), corpus, len(vocabulary), self.n_threads)
+            usage = usage_in(self._plan().encode(ids), corpus, len(vocabulary), self.n_threads)
             found = likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, self.n_threads, bar, _by_path(objective))
             found = _writable(found) if objective == "tokenizers" else found
         else:
 
             def encode(vocabulary: Vocabulary) -> Ragged:
                 other._adopt(Model(alphabet, vocabulary, segmenter))
-                return other._encode_ids(ids)
+                return other._plan().encode(ids)
 
             found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads, bar)
         other._adopt(Model(alphabet, found, segmenter))
@@ -703,185 +702,6 @@ class UBPE(Tokenizer):
 
     # ---------------------------------------------------------------------------------------------- encoding
 
-    @overload
-    def encode(
-        self,
-        doc: Any,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[False] = ...,
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
-        sample: bool = ...,
-        alpha: float = ...,
-        seed: int = ...,
-    ) -> NDArray[np.int32]: ...
-    @overload
-    def encode(
-        self,
-        doc: Any,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[True, "spans"],
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
-        sample: bool = ...,
-        alpha: float = ...,
-        seed: int = ...,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
-    def encode(
-        self,
-        doc: Any,
-        *,
-        unknown: Any = None,
-        return_offsets: bool | str = False,
-        units: str | None = None,
-        boundaries: Any = None,
-        allowed_special: Any = "none",
-        disallowed_special: Any = "all",
-        sample: bool = False,
-        alpha: float = 1.0,
-        seed: int = 0,
-    ) -> NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Encode one document.
-
-        Parameters
-        ----------
-        doc, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special
-            As for `Tokenizer.encode`.
-        sample
-            Subword regularisation, to train models on many segmentations of the same text: draw one segmentation among all
-            instead of the best. Its probability is proportional to the product of the probabilities of its tokens, raised to
-            `alpha`; by ``"additive"``, to exp(alpha * the sum of its weights).
-        alpha
-            0 or more: below 1 all segmentations become more alike, at 0 they are equally probable, above 1 likely ones are
-            preferred.
-        seed
-            Of the draws, 0..2**64 - 1. They depend on nothing but `seed`, the number of the document (0 here; where text is cut,
-            of its segment, and with `boundaries` of the part) and the position, so not on threads or on what else is encoded.
-
-        Returns
-        -------
-        ids
-            int32[n]; with `return_offsets` a pair of ids and starts, or ids and spans.
-
-        Raises
-        ------
-        UnknownSymbolError, SpecialTokenError, TypeError, NotFittedError
-            As `Tokenizer.encode`.
-        ValueError
-            As `Tokenizer.encode`; for `alpha` or `seed` out of range, or weights times `alpha` beyond -66..66.
-
-        Notes
-        -----
-        By every objective but ``"additive"`` probabilities are those of ``"likelihood"``: weights by tf-idf do not add up along a
-        path. There is no dropout as of `BPE`: a path is not made of merges that could be left out, and sampling has the same use.
-        Source: T. Kudo, Subword regularization, 2018.
-
-        Examples
-        --------
-        >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> [tok.encode("abab", sample=True, alpha=0.2, seed=seed).tolist() for seed in range(4)]
-        [[2, 0, 1], [0, 1, 2], [2, 2], [2, 2]]
-        """
-        encode = None if sample is False else self._sampled(sample, alpha, seed)
-        return self._encode_one(doc, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special, encode)
-
-    @overload
-    def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = ...,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[False] = ...,
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
-        sample: bool = ...,
-        alpha: float = ...,
-        seed: int = ...,
-    ) -> Ragged: ...
-    @overload
-    def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = ...,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal[True],
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
-        sample: bool = ...,
-        alpha: float = ...,
-        seed: int = ...,
-    ) -> tuple[Ragged, Ragged]: ...
-    @overload
-    def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = ...,
-        *,
-        unknown: Any = ...,
-        return_offsets: Literal["spans"],
-        units: str | None = ...,
-        boundaries: Any = ...,
-        allowed_special: Any = ...,
-        disallowed_special: Any = ...,
-        sample: bool = ...,
-        alpha: float = ...,
-        seed: int = ...,
-    ) -> tuple[Ragged, NDArray[np.int64]]: ...
-    def encode_batch(
-        self,
-        docs: Any,
-        offsets: Any = None,
-        *,
-        unknown: Any = None,
-        return_offsets: bool | str = False,
-        units: str | None = None,
-        boundaries: Any = None,
-        allowed_special: Any = "none",
-        disallowed_special: Any = "all",
-        sample: bool = False,
-        alpha: float = 1.0,
-        seed: int = 0,
-    ) -> Ragged | tuple[Ragged, Ragged] | tuple[Ragged, NDArray[np.int64]]:
-        """Encode documents on `n_threads` threads; see `Tokenizer.encode_batch`, and for sampling `encode`.
-
-        Parameters
-        ----------
-        docs, offsets, unknown, return_offsets, units, boundaries, allowed_special, disallowed_special
-            As for `Tokenizer.encode_batch`.
-        sample, alpha, seed
-            As for `encode`. Every document is drawn by itself.
-
-        Returns
-        -------
-        ids
-            A `Ragged` of int32; with `return_offsets` a pair, as `Tokenizer.encode_batch` has it.
-
-        Raises
-        ------
-        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError, ValueError
-            As `Tokenizer.encode_batch`, and as `encode`.
-
-        Examples
-        --------
-        >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> tok.encode_batch(["abab"] * 3, sample=True, alpha=0.2).to_lists()
-        [[2, 0, 1], [2, 2], [0, 3, 1]]
-        """
-        options = unknown, return_offsets, SpecialChoice(allowed_special, disallowed_special), boundaries, units
-        return self._encode_many(docs, offsets, options, None if sample is False else self._sampled(sample, alpha, seed))
-
     def boundary_probabilities(self, doc: Any, *, alpha: float = 1.0, unknown: Any = None) -> NDArray[np.float64]:
         """The probability that a token begins at each position of a document, over all of its segmentations.
 
@@ -908,47 +728,33 @@ class UBPE(Tokenizer):
         >>> tok.boundary_probabilities("abab", alpha=0.2).round(2).tolist()
         [1.0, 0.48, 0.83, 0.48]
         """
-        coder = self._coder
-        whole = self._whole(coder, doc, None, True, name="boundary_probabilities")
+        whole = self._whole(doc, None, True, name="boundary_probabilities")
         return self._lattice(alpha).boundaries(self._known_ids(whole, unknown, "doc").values)
 
-    def _sampled(self, sample: bool, alpha: float, seed: int) -> Encode:
-        """What draws segmentations; `sample` is to be True."""
+    _options = (*Tokenizer._options, "sample", "alpha", "seed")
+
+    def _new_plan(self) -> Plan:
+        objective, weights = self._search()
+        if self.objective in _BY_PROBABILITY:
+            objective = _by_path(self.objective)
+        return plan_by_path(self._tables, weights, objective, self.unknown, self.n_threads)
+
+    def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
+        if (sample := options.get("sample", False)) is False:
+            return None
         if sample is not True:
             raise TypeError(f"sample: expected a bool, got {quoted(sample)}")
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-            raise TypeError(f"seed: expected an int, got {quoted(seed)}")
-        if not 0 <= seed < 2**64:
-            raise ValueError(f"seed: expected 0..2**64 - 1, got {seed}")
-        return self._coder.apart(lambda ids: self._lattice(alpha).sample(ids, int(seed), self.n_threads))
+        lattice, seed = self._lattice(options.get("alpha", 1.0)), checked_seed(options.get("seed", 0))
+        return Plan(self._tables, lambda ids: lattice.sample(ids, seed, self.n_threads), self.unknown, self.n_threads)
 
     def _lattice(self, alpha: float) -> Lattice:
-        """All segmentations with the weights that `alpha` asks for."""
+        """All segmentations, with weights to the power of `alpha`."""
         if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.integer, np.floating)):
             raise TypeError(f"alpha: expected a number, got {quoted(alpha)}")
         if not 0.0 <= alpha <= _MOST_ALPHA:
             raise ValueError(f"alpha: expected a number from 0 to {_MOST_ALPHA}, got {alpha}")
         self._check_objective()
-        return self._coder.lattice(self.token_weights if self.objective == "additive" else LIKELIHOOD, float(alpha))
-
-    def _encode_ids(self, documents: Ragged) -> Ragged:
-        objective, coder = self.objective, self._coder
-        if objective in _BY_PROBABILITY:
-            encoder = coder.path_encoder(LIKELIHOOD)
-            effective = _by_path(objective)
-        else:
-            self._check_objective()
-            encoder = coder.path_encoder(self.token_weights)
-            effective = encoder.effective(objective)
-        if coder.lone is None:
-            return encoder.encode(documents, effective, self.n_threads)
-        return coder.apart(lambda ids: encoder.encode(ids, effective, self.n_threads), effective in BY_SUMS)(documents)
-
-    def _short(self) -> ShortEncode | None:
-        objective = self.objective
-        if objective in _BY_PROBABILITY:
-            return self._coder.short_by_path(LIKELIHOOD, _by_path(objective))
-        return self._coder.short_by_path(self.token_weights, objective) if objective in _OBJECTIVES else None
+        return self._tables.lattice(self.token_weights if self.objective == "additive" else LIKELIHOOD, float(alpha))
 
     def encode_nbest(
         self,
@@ -1006,14 +812,13 @@ class UBPE(Tokenizer):
         >>> [tok.decode(ids).tolist() for ids in candidates]
         [[0, 1, 2, 0, 1], [0, 1, 2, 0, 1]]
         """
-        coder = self._coder
         n, beam, by_bag = self._search_options(n, beam, distinct)
-        ids = self._known_ids(self._whole(coder, doc, None, self.objective != "tfidf"), unknown, "doc")
+        ids = self._known_ids(self._whole(doc, None, self.objective != "tfidf"), unknown, "doc")
         objective, weights_of = self._search()
-        encoder = coder.path_encoder(weights_of)
+        encoder = self._tables.paths(weights_of)
         if objective != "tfidf":
             return k_best(encoder, ids.values, objective, n)
-        found = self._by_tfidf(coder, encoder, ids, n, beam, by_bag, 1)
+        found = self._by_tfidf(encoder, ids, n, beam, by_bag, 1)
         return found.candidates, found.weights
 
     def encode_nbest_batch(
@@ -1053,13 +858,12 @@ class UBPE(Tokenizer):
         >>> [len(candidates) for candidates, weights in found]
         [3, 1, 1]
         """
-        coder = self._coder
         n, beam, by_bag = self._search_options(n, beam, distinct)
-        ids = self._known_ids(self._whole(coder, docs, offsets, self.objective != "tfidf", many=True), unknown, "docs")
+        ids = self._known_ids(self._whole(docs, offsets, self.objective != "tfidf", many=True), unknown, "docs")
         objective, weights = self._search()
-        encoder = coder.path_encoder(weights)
+        encoder = self._tables.paths(weights)
         if objective == "tfidf":
-            return self._by_tfidf(coder, encoder, ids, n, beam, by_bag, self.n_threads)
+            return self._by_tfidf(encoder, ids, n, beam, by_bag, self.n_threads)
         return NBest.of(k_best(encoder, document, objective, n) for document in ids)
 
     def _known_ids(self, whole: Documents, unknown: Any, name: str) -> Ragged:
@@ -1068,12 +872,9 @@ class UBPE(Tokenizer):
         assert not isinstance(choice, Stand)  # there are no special tokens
         return self._fitted().alphabet.to_ids(whole, choice, name=name)
 
-    @staticmethod
-    def _by_tfidf(
-        coder: Coder, encoder: PathEncoder, ids: Ragged, n: int, beam: int, by_bag: bool, n_threads: int | None
-    ) -> NBest:
+    def _by_tfidf(self, encoder: PathEncoder, ids: Ragged, n: int, beam: int, by_bag: bool, n_threads: int | None) -> NBest:
         """The n best by tf-idf, weighed without fixed point; where every idf is 0 the first is the path of `encode`."""
-        found = coder.path_search(encoder).n_best(ids, n, beam, by_bag, n_threads)
+        found = self._tables.search(encoder).n_best(ids, n, beam, by_bag, n_threads)
         if encoder.weighs:
             return dataclasses.replace(found, weights=encoder.weigh(found.candidates, "tfidf"))
         parts = []
@@ -1102,12 +903,11 @@ class UBPE(Tokenizer):
             raise ValueError(f"distinct: expected 'path' or 'bag', got {quoted(distinct)}")
         return n, int(beam), distinct == "bag"
 
-    @staticmethod
-    def _whole(coder: Coder, docs: Any, offsets: Any, by_sums: bool, many: bool = False, name: str = "encode_nbest") -> Documents:
+    def _whole(self, docs: Any, offsets: Any, by_sums: bool, many: bool = False, name: str = "encode_nbest") -> Documents:
         """Documents as they are searched, by sums of weights or by tf-idf; ValueError if this tokenizer cuts them first."""
-        if not coder.is_plain or coder.parts(by_sums):
+        if not self._tables.is_plain or self._tables.isolated(by_sums) is not None:
             raise ValueError(f"{name}: the segmentations of a document that is cut, or has special tokens, are not ranked")
-        encoding = coder.model.segmenter.encoding
+        encoding = self._fitted().segmenter.encoding
         return read_documents(docs, offsets, encoding) if many else read_document(docs, encoding)
 
 

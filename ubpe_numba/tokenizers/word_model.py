@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ubpe_numba.coding.decode import left_ids
 from ubpe_numba.coding.piece_encoder import PieceEncoder
+from ubpe_numba.coding.places import UNITS, Places, in_units
 from ubpe_numba.coding.text_words import TextWords
-from ubpe_numba.coding.token_places import Places
-from ubpe_numba.coding.units import UNITS, in_units
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, code_points
-from ubpe_numba.errors import quoted
+from ubpe_numba.errors import UnknownTokenError, quoted
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
 from ubpe_numba.text.splitter import Splitter
@@ -169,6 +169,21 @@ class WordByWord:
 
     def __init__(self, names: Mapping[int, str], spaced: Callable[[int], str]) -> None:
         self._names, self._spaced, self._begun = names, spaced, False
+
+    def ids(self, documents: Documents, gone: np.ndarray | None = None) -> Ragged:
+        """Ids given by the user, without those that are `gone`; UnknownTokenError for one that no piece has."""
+        if gone is not None:
+            return left_ids(documents, gone, self.ids)
+        if documents.kind == "str":
+            raise TypeError("ids: expected integers, got str")
+        begin, end = int(documents.offsets[0]), int(documents.offsets[-1])
+        ids = documents.values[begin:end].tolist()
+        known = list(map(self._names.__contains__, ids))
+        if not all(known):
+            at = begin + known.index(False)
+            document = int(np.searchsorted(documents.offsets, at, side="right")) - 1
+            raise UnknownTokenError(document, at - int(documents.offsets[document]), ids[at - begin], max(self._names) + 1)
+        return Ragged._trusted(documents.values.astype(np.int32, copy=False), documents.offsets)
 
     def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """The code points of the next ids."""

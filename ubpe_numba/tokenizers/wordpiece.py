@@ -10,14 +10,14 @@ from typing import Any, Self
 import numpy as np
 
 from ubpe_numba import formats
-from ubpe_numba.coding.coder import Coder
-from ubpe_numba.coding.decoder_stream import DecoderStream
+from ubpe_numba.coding.decode import ids_to_skip
 from ubpe_numba.coding.piece_encoder import PieceEncoder
-from ubpe_numba.coding.skipped_ids import ids_to_skip
+from ubpe_numba.coding.plan import Plan, Tables
 from ubpe_numba.coding.spans import Spans
+from ubpe_numba.coding.streams import DecoderStream
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_document, as_documents
-from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats import model_file, wordpiece
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe, positive
@@ -175,10 +175,10 @@ class WordPiece(Positions, Streaming, Saving):
         return self._made_names
 
     @property
-    def _coder(self) -> Coder:
+    def _tables(self) -> Tables:
         if (size := self.vocab_size) > max(2**24, 2 * len(self._names.names)):
             raise ValueError(f"vocabulary: the id {size - 1} is too far from the others to count by id")
-        return super()._coder
+        return super()._tables
 
     def _unknown(self, unknown: Any) -> str:
         return "raise"  # a word, not its characters, is unknown
@@ -279,6 +279,9 @@ class WordPiece(Positions, Streaming, Saving):
         found = self._encoder.encode(documents, "documents", 0, return_offsets, units, chosen, self.n_threads)
         return found if return_offsets else found[0]
 
+    def _new_plan(self) -> Plan:
+        return Plan(self._tables, self._encode_ids, "raise", self.n_threads)
+
     def _encode_ids(self, documents: Ragged) -> Ragged:
         alphabet, _, segmenter = self.model_
         assert segmenter.token_ids is not None
@@ -345,7 +348,7 @@ class WordPiece(Positions, Streaming, Saving):
 
     def _texts(self, documents: Documents, skip_special_tokens: bool, skip: Any, errors: str = "replace") -> list[str]:
         gone = ids_to_skip(skip, skip_special_tokens, self.model_.segmenter.special)
-        checked = self._without(gone, documents)
+        checked = WordByWord(self._names.names, self._spaced).ids(documents, gone)
         bounds = checked.offsets - checked.offsets[0]
         ids = checked.values[checked.offsets[0] : checked.offsets[-1]].tolist()
         names = [self._spaced(i) for i in ids]
@@ -360,28 +363,12 @@ class WordPiece(Positions, Streaming, Saving):
             return name
         return name[len(self.prefix) :] if name.startswith(self.prefix) else f" {name}"
 
-    def _ids(self, documents: Documents) -> Ragged:
-        """Ids given by the user; UnknownTokenError for one that no piece has."""
-        if documents.kind == "str":
-            raise TypeError("ids: expected integers, got str")
-        begin, end = int(documents.offsets[0]), int(documents.offsets[-1])
-        ids = documents.values[begin:end].tolist()
-        known = list(map(self._names.names.__contains__, ids))
-        if not all(known):
-            at = begin + known.index(False)
-            document = int(np.searchsorted(documents.offsets, at, side="right")) - 1
-            raise UnknownTokenError(document, at - int(documents.offsets[document]), ids[at - begin], self.vocab_size)
-        return Ragged._trusted(documents.values.astype(np.int32, copy=False), documents.offsets)
-
-    def _checked(self, documents: Documents) -> Ragged:
-        return self._ids(documents)
-
     def decode_stream(  # noqa: D102
         self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None
     ) -> DecoderStream:
         gone = ids_to_skip(skip, skip_special_tokens, self.model_.segmenter.special)
         decoder: Any = WordByWord(self._names.names, self._spaced)
-        return DecoderStream(self.model_, decoder, lambda given: self._without(gone, given), errors)
+        return DecoderStream(self.model_, decoder, gone, errors)
 
     # ---------------------------------------------------------------------------------------------- files
 

@@ -1,16 +1,22 @@
-"""One giant document on several threads: encoding by rank in blocks, joined where the result is that of the whole.
+"""Run an encoding kernel over documents: chunks for the threads, buffers, the joined result; one giant document in blocks.
 
-Blocks are encoded as if each were a document, and then a stretch around every cut once more. Two encodings of overlapping
-stretches may be joined at any token that both hold at the same place: the one up to it, the other from it on. Every two
-neighbours of what comes out are neighbours in one of the two, so they fit each other, and a sequence whose neighbours all fit
-is the encoding of what it covers (kernels/by_rank.py). A stretch that shares no token with the left or the right of its cut
-is made longer, in the end up to the beginning of the document or the end of the block, where there is nothing to join.
+An encoder has a function `bound(longest, out, out_offsets, first)`, which returns `(kernel, args)`: `kernel(symbols, offsets,
+*args)` encodes documents of at most `longest` symbols, writes their ids to `out` and where each ends to `out_offsets`, and
+returns how many ids there are. `args` includes the scratch buffers; `first` is the number of the first document, on which draws
+depend.
+
+A giant document is encoded by rank in blocks, as if each were a document, and then a stretch around every cut once more. Two
+encodings of overlapping stretches may be joined at any token that both hold at the same place: the one up to it, the other from
+it on. Every two neighbours of the result are neighbours in one of the two, so they fit each other, and a sequence whose
+neighbours all fit is the encoding of the symbols it covers (kernels/by_rank.py). A stretch that shares no token with the left or
+the right of its cut is made longer, in the end up to the beginning of the document or the end of the block, where there is
+nothing to join.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +24,49 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of
 
+#: `bound(longest, out, out_offsets, first)` -> `(kernel, args)`; see above.
+Bounded = tuple[Callable[..., int], tuple[Any, ...]]
+Bound = Callable[[int, np.ndarray, np.ndarray, int], Bounded]
+
 BLOCK = 250_000  # symbols of the shortest block: encoded in ~10 ms, of which a join costs ~1 %
 _AROUND = 1024  # tokens at each side of a cut that are encoded again at first
 _TOKEN = 8  # symbols that one of them may have, on average: else there are fewer
+
+
+def longest_of(offsets: np.ndarray) -> int:
+    """Symbols of the longest document.
+
+    >>> longest_of(np.array([0, 2, 7, 7]))
+    5
+    """
+    return offsets.item(1) - offsets.item(0) if offsets.size == 2 else int(np.diff(offsets).max(initial=0))
+
+
+def over_documents(bound: Bound, documents: Ragged, n_threads: int | None) -> Ragged:
+    """Encode documents of alphabet ids in chunks for the threads; TypeError or ValueError for a bad `n_threads`."""
+
+    def one(begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        offsets = documents.offsets[begin : end + 1]
+        size = offsets.item(-1) - offsets.item(0)  # twice as fast as int(offsets[-1] - offsets[0])
+        out, out_offsets = np.empty(size, np.int32), np.empty(end - begin + 1, np.int64)
+        kernel, args = bound(longest_of(offsets), out, out_offsets, begin)
+        n = kernel(documents.values, offsets, *args)
+        return out[:n].copy() if 2 * n < size else out[:n], out_offsets  # most of a long buffer is not used: give it back
+
+    size = documents.offsets.item(-1) - documents.offsets.item(0)
+    if documents.offsets.size == 2 and size < thread_pool.LONG:
+        thread_pool.asked_for(n_threads)  # a loop over short documents should not pay for threads, nor count processors
+        return Ragged._trusted(*one(0, 1))
+    parts = thread_pool.run(one, thread_pool.chunks_of(documents.offsets, n_threads), n_threads, size)
+    if len(parts) == 1:
+        return Ragged._trusted(*parts[0])
+    values = np.concatenate([part for part, _ in parts])
+    starts = np.cumsum([0] + [part.size for part, _ in parts])
+    shifted = [part_offsets[:-1] + start for (_, part_offsets), start in zip(parts, starts[:-1], strict=True)]
+    return Ragged._trusted(values, np.concatenate([*shifted, starts[-1:]]))
+
+
+# ---------------------------------------------------------------------------------------------------- one giant document
 
 
 class Blocks(NamedTuple):
@@ -69,7 +115,7 @@ def join(
     lengths: np.ndarray,
     around: int = _AROUND,
 ) -> Ragged:
-    """The encoding of documents, put together from that of their blocks.
+    """Join the encodings of blocks to that of their documents.
 
     Parameters
     ----------

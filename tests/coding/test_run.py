@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 
 from ubpe_numba import BPE, Ragged, Vocabulary
-from ubpe_numba.coding import giant_document
+from ubpe_numba.coding import run
 from ubpe_numba.coding.pair_encoder import PairEncoder
 
 
@@ -25,7 +25,7 @@ def test_a_document_in_tiny_blocks_is_encoded_as_whole(data: st.DataObject, tabl
     before, behind = data.draw(documents(size, 30)), data.draw(documents(size, 30))
     docs = Ragged.from_lists([*before, long, *behind])
     docs = docs[data.draw(st.integers(0, len(before))) :]  # offsets that do not start at 0
-    blocks = giant_document.blocks_of(docs.offsets, 2, least)
+    blocks = run.blocks_of(docs.offsets, 2, least)
     want = encoder.encode(docs, 1)
     assert blocks is not None and np.isin(docs.offsets, blocks.offsets).all()
 
@@ -33,7 +33,7 @@ def test_a_document_in_tiny_blocks_is_encoded_as_whole(data: st.DataObject, tabl
         return encoder.encode(Ragged.from_lists([text]), 1).values
 
     parts = encoder.encode(Ragged(docs.values, blocks.offsets), 1)
-    got = giant_document.join(encode, docs, blocks, parts, encoder.lengths, around)
+    got = run.join(encode, docs, blocks, parts, encoder.lengths, around)
     assert got.to_lists() == want.to_lists()
     assert got.offsets.tolist() == want.compact().offsets.tolist()
 
@@ -46,7 +46,7 @@ def test_giant_documents_among_small_ones(n_threads: int) -> None:
     tok = BPE(300, alphabet=4).fit([giant[:50_000], giant[-1000:]], progress=False)
     want = tok.set_params(n_threads=1).encode_batch(docs)
     assert tok.set_params(n_threads=n_threads).encode_batch(docs) == want
-    assert giant_document.blocks_of(Ragged.from_lists(docs).offsets, n_threads) is not None
+    assert run.blocks_of(Ragged.from_lists(docs).offsets, n_threads) is not None
     assert np.array_equal(tok.encode(giant), want[2])
 
 
@@ -57,9 +57,9 @@ def test_periodic_text_is_encoded_again_once(period: int) -> None:
     text = np.tile(motif, 400_000 // period).astype(np.int32)
     tok = BPE(30, alphabet=4, n_threads=1).fit(np.split(text[:100_000], range(1000, 100_000, 1000)), progress=False)
     docs = Ragged.from_lists([text])
-    blocks = giant_document.blocks_of(docs.offsets, 2)
+    blocks = run.blocks_of(docs.offsets, 2)
     assert blocks is None  # too short for what a block has by default
-    blocks = giant_document.blocks_of(docs.offsets, 2, 50_000)
+    blocks = run.blocks_of(docs.offsets, 2, 50_000)
     assert blocks is not None and blocks.pieces.tolist() == [7 if text.size < 400_000 else 8]
     again = []
 
@@ -69,6 +69,6 @@ def test_periodic_text_is_encoded_again_once(period: int) -> None:
         return ids
 
     parts = tok.encode_batch(docs.values, blocks.offsets)
-    found = giant_document.join(encode, docs, blocks, parts, np.diff(tok.vocabulary.offsets), 64)
+    found = run.join(encode, docs, blocks, parts, np.diff(tok.vocabulary.offsets), 64)
     assert np.array_equal(found.values, tok.encode(text))
     assert sum(again) < 1.2 * text.size

@@ -17,14 +17,12 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
-from ubpe_numba.coding import short_document, short_text
 from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.coding.short_document import LONGEST
+from ubpe_numba.coding.short import LONGEST, short_encoders
 from ubpe_numba.text.characters import byte_characters
 from ubpe_numba.text.patterns import NAMED
 from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 TEXT = "the cat sat on the mat, the <|end|> 中日本 🙂🙂 éé hello hello  world\n\n 12345 don't"
@@ -49,8 +47,11 @@ class Array(np.ndarray):
 
 @functools.cache
 def general(tok: Any) -> Any:
-    """The same tokenizer, but that a number of threads of this type takes the general path."""
-    return copy.copy(tok).set_params(n_threads=np.int64(tok.n_threads or 1))
+    """The same tokenizer without short ways."""
+    other = copy.copy(tok)
+    other._plan().__dict__["short"] = None
+    other._made_plans["decode"] = None
+    return other
 
 
 def outcome(call: Any, *args: Any, **options: Any) -> Any:
@@ -162,6 +163,8 @@ def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) ->
             some = data[rng.randrange(3) : rng.choice([1, 3, 7, 50, 9999])]  # cut through characters
             for given in (doc, some, Text(doc), bytearray(some), memoryview(some), np.frombuffer(some, np.uint8)):
                 found = is_same(tok, "encode", given)
+                is_same(tok, "encode", given, return_offsets=rng.choice([True, "spans"]))
+                is_same(tok, "encode_batch", [given, given])
                 if given is doc and isinstance(found, list):
                     ids = found[0][3]
                     for form in (
@@ -194,6 +197,8 @@ def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[
             doc = symbols[rng.integers(0, min(symbols.size, 300), size)]
             for given in forms(doc, rng):
                 is_same(tok, "encode", given)
+                is_same(tok, "encode", given, return_offsets=[True, "spans"][size % 2])
+                is_same(tok, "encode_batch", [given, doc, given[:1] if isinstance(given, list) else given])
             ids = tok.encode(doc, disallowed_special="none")
             for given in forms(ids[:100], rng):
                 is_same(tok, "decode", given)
@@ -294,7 +299,7 @@ def test_what_is_called_first_decides_nothing() -> None:
     tok = BPE.for_text(300).fit([TEXT])
     tok.encode(TEXT, dropout=0.5)
     tok.encode(TEXT)
-    assert isinstance(tok._coder.short_by_pairs(False), short_text.ShortText)
+    assert tok._plan().short is not None
 
 
 def test_results_are_not_shared() -> None:
@@ -334,16 +339,23 @@ def test_what_a_search_remembers_is_of_one_document() -> None:
     flat = [symbol for word in words for symbol in word]
     vocabulary = Vocabulary.from_sequences(80, flat, [len(word) for word in words], weights)
     encoder = PathEncoder(vocabulary)
-    short = short_document.short_symbols(Model(Alphabet.dense(80), vocabulary), encoder.bound("tfidf"))
+    kept: list[Any] = []
+
+    def bound(*args: Any) -> Any:
+        kernel, rest = encoder.bound("tfidf")(*args)
+        kept.append(rest)
+        return kernel, rest
+
+    short = short_encoders(Alphabet.dense(80), None, bound)
     assert short is not None
     rng = random.Random(1)
     remembered = False
     for _ in range(100):
         doc = [*long, *rng.choice([[], [70, 71], [71, 70], [70, 71, *long, 71, 70]])]
         expected = encoder.encode(Ragged.from_lists([doc]), "tfidf", None).values
-        assert short(doc).tolist() == expected.tolist()  # type: ignore[union-attr]
-        _, rest, _ = short.free[-1]
-        remembered |= bool(rest[3][: 2 * len(vocabulary)].any())
+        assert short[0](doc).tolist() == expected.tolist()  # type: ignore[union-attr]
+        assert short[1]([doc, doc]).to_lists() == 2 * [expected.tolist()]  # type: ignore[union-attr]
+        remembered |= bool(kept[-1][3][: 2 * len(vocabulary)].any())
     assert remembered
 
 
@@ -380,4 +392,4 @@ def test_models_of_other_libraries_as_on_the_general_path(changed: dict[str, Any
     want = tok.encode_batch(docs).to_lists()
     for _ in range(3):  # the first may be encoded on the general path
         assert [tok.encode(doc).tolist() for doc in docs] == want
-    assert isinstance(tok._coder.short_by_pairs(False), short_text.ShortText) is is_short
+    assert (tok._plan().short is not None) is is_short

@@ -1,0 +1,163 @@
+"""Documents that are cut, hold special tokens, or have ids of their own, as ids.
+
+Special tokens are taken out of a document, what is left between them is cut into segments, each segment is encoded as if it were
+a document, and the ids are put together and renumbered:
+
+    "low lower<end>"  ->  "low", " lower" | <end>  ->  [256] [32 256 101 114] | 257  ->  [256, 32, 256, 101, 114, 257]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.coding.places import Places, traced_places
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
+from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.runtime.arrays import offsets_of, places_of
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.stretches import SpecialChoice, Stretches, traced, without_symbols
+from ubpe_numba.vocabulary.unknown import with_ids
+from ubpe_numba.vocabulary.unknown_choice import Stand, UnknownChoice
+
+if TYPE_CHECKING:
+    from ubpe_numba.coding.plan import Plan
+
+
+def encode_cut(
+    plan: Plan, given: Documents, unknown: UnknownChoice, special: SpecialChoice, name: str, trace: bool
+) -> tuple[Ragged, Places | None]:
+    """The ids of documents that are cut, hold special tokens, or have ids in an order of their own.
+
+    With `trace` also the place of each token where text is rewritten, so that it cannot be told from the ids.
+    """
+    alphabet, vocabulary, segmenter = plan.model
+    if given.kind != alphabet.kind:
+        alphabet.check_kind(given, name=name)
+    by_words = plan.words if given.values.dtype == np.uint8 else None
+    pattern = segmenter.kernel
+    whole = segmenter.special is None and segmenter.unknown is None and segmenter.lone is None
+    as_given = whole and not segmenter.rewrites
+    if by_words is not None and pattern is not None and as_given and given.kind == "bytes":
+        found = by_words.encode(given.values, given.offsets, pattern, plan.n_threads)  # nothing to take out, nothing to copy
+        ids = segmenter.token_ids
+        return (found if ids is None else Ragged._trusted(ids[found.values], found.offsets)), None
+    pieces = segmenter.stretches(given, name, special)
+    pieces = segmenter.rewritten(pieces, special, trace)
+    known: NDArray[np.bool_] | None = None
+    if by_words is None and (unknown == "skip" or isinstance(unknown, Stand)):  # by words all symbols are known
+        known = alphabet.lookup(pieces.values) >= 0
+        pieces = traced(pieces) if trace else pieces
+        if isinstance(unknown, Stand):
+            pieces = without_symbols(pieces, segmenter.segments(pieces), np.flatnonzero(~known), unknown.number)
+            known = None
+    if by_words is not None:
+        found = by_words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), plan.n_threads)
+    else:
+        found = _encode_segments(plan, given, pieces, unknown, special, name)
+    values, offsets = found.values, found.offsets[pieces.first]
+    places: Places | None = None
+    if pieces.origins is not None:
+        origins = pieces.origins if known is None else pieces.origins[known]
+        places = traced_places(np.diff(vocabulary.offsets)[values], origins, given, segmenter.rewrites)
+    ends = found.offsets
+    if segmenter.token_ids is not None:
+        values, sources = _ids_of(plan.model, values, pieces)
+        if sources is not None:
+            ends = np.searchsorted(sources, ends)
+            offsets = ends[pieces.first]
+            places = None if places is None else places.of_sources(sources)
+    if pieces.words.size and segmenter.special is not None:
+        at = ends[pieces.before]
+        values = np.insert(values, at, segmenter.special.ids[pieces.words])
+        places = None if places is None else places.insert(at, pieces.at, pieces.at + pieces.sizes)
+        offsets = offsets + np.searchsorted(pieces.owners, np.arange(offsets.size))
+    if places is not None:
+        places = places.moved(np.repeat(given.offsets[0] - given.offsets[:-1], np.diff(offsets)))
+    return Ragged._trusted(values, offsets), places
+
+
+def _encode_segments(
+    plan: Plan, given: Documents, pieces: Stretches, unknown: UnknownChoice, special: SpecialChoice, name: str
+) -> Ragged:
+    """The ids of every stretch, each of its segments encoded by itself."""
+    alphabet, _, segmenter = plan.model
+    cuts = segmenter.segments(pieces)
+    try:
+        ids = alphabet.to_ids(Documents(pieces.values, cuts, given.kind), _for_unknown(plan.model, unknown), name=name)
+    except UnknownSymbolError as error:
+        at = int(cuts[error.document]) + error.position
+        if segmenter.rewrites:
+            pieces = segmenter.stretches(given, name, special)
+            origins = segmenter.rewritten(pieces, special, True).origins
+            assert origins is not None  # it was asked for
+            at = int(origins[at])
+        else:
+            before = pieces.at - np.cumsum(pieces.sizes) + pieces.sizes  # where the words stood, in what is left
+            at += int(pieces.sizes[before <= at].sum())
+        starts = given.offsets - given.offsets[0]
+        document = int(np.searchsorted(starts, at, side="right")) - 1
+        raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None
+    found = plan.encode(ids)
+    if segmenter.whole_words:
+        found = _whole_words(plan, ids, found, np.diff(cuts) == ids.lengths)
+    return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, pieces.cuts)])
+
+
+def _for_unknown(model: Model, unknown: UnknownChoice) -> str | int:
+    """The treatment of symbols outside the alphabet: what a call says, or else the symbol that stands for them."""
+    alphabet, rule = model.alphabet, model.segmenter.unknown
+    if isinstance(unknown, Stand):  # which have been taken out
+        return "raise"
+    if unknown == "raise" and rule is not None and alphabet.kind == "str":
+        from ubpe_numba.text.private_use import UNKNOWN  # here only: few models have characters that stand for others
+
+        symbol = int(alphabet.lookup(np.array([UNKNOWN], np.uint32))[0])
+        return symbol if symbol >= 0 else "raise"
+    return unknown
+
+
+def _whole_words(plan: Plan, segments: Ragged, found: Ragged, complete: NDArray[np.bool_]) -> Ragged:
+    """The ids of segments, where those that equal a token that merging does not make of them are that token.
+
+    `complete` bool[s]: the segments of which all symbols are known.
+    """
+    unstable = plan.tables.unstable
+    longest = max(map(len, unstable), default=0) // 4
+    several = np.flatnonzero((found.lengths > 1) & (segments.lengths <= longest) & complete)
+    which = [(i, unstable.get(segments[i].tobytes(), -1)) for i in several.tolist()]
+    equal = np.array([pair for pair in which if pair[1] >= 0], np.int64).reshape(-1, 2)
+    lengths, values = found.lengths, found.values[found.offsets[0] : found.offsets[-1]].copy()
+    starts = (found.offsets[:-1] - found.offsets[0])[equal[:, 0]]
+    keep = np.ones(values.size, bool)
+    keep[places_of(starts + 1, lengths[equal[:, 0]] - 1)] = False
+    values[starts] = equal[:, 1]
+    lengths[equal[:, 0]] = 1
+    return Ragged._trusted(values[keep], offsets_of(lengths))
+
+
+def _ids_of(model: Model, tokens: NDArray[np.int32], pieces: Stretches) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
+    """The ids of tokens, and of each the token that it comes from; None where there is one for each."""
+    alphabet, vocabulary, segmenter = model
+    assert segmenter.token_ids is not None  # else tokens are ids
+    ids = segmenter.token_ids[tokens]
+    if (unknown := segmenter.unknown) is None or not (bad := (ids < 0) | (ids == unknown.id)).any():
+        return ids, None
+    begins = None
+    if unknown.fuse and unknown.byte_ids is None:
+        all_have_ids = not (ids < 0).any()
+        at = np.flatnonzero(bad[1:] & bad[:-1]) + 1 if all_have_ids else np.flatnonzero(bad)
+        sizes = np.diff(vocabulary.offsets)[tokens]
+        starts, segments = (np.cumsum(sizes) - sizes)[at], segmenter.segments(pieces)
+        first = segments[np.searchsorted(segments, starts)] == starts
+        if all_have_ids:
+            sources = np.delete(np.arange(tokens.size), at[~first])
+            return ids[sources], sources
+        begins = np.zeros(tokens.size, bool)
+        begins[at] = first
+    arena = alphabet.to_symbols(vocabulary.arena)
+    found = with_ids(unknown, tokens, segmenter.token_ids, arena, vocabulary.offsets, begins)
+    return found.ids, found.sources

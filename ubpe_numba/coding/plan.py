@@ -1,0 +1,398 @@
+"""The plan of an encode: how documents become ids, made once for a model and what a tokenizer is set to.
+
+    document  -> short?  read, kernel on memory made beforehand (short.py; text by word_encoder.py)
+              -> else    read -> special tokens out, text cut (cut_documents.py) -> alphabet ids -> kernel over chunks (run.py)
+
+A document that is not usual takes the second way, which has all options and all messages. Positions come from the lengths of the
+tokens, afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypedDict, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.coding.decode import Decoder
+from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.places import Places, check_units, in_units, places_of_tokens
+from ubpe_numba.coding.run import Bound
+from ubpe_numba.coding.short import Many, One, short_decoder, short_encoders
+from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents, read_document, read_documents
+from ubpe_numba.errors import LocatedError, quoted
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.lazy import cached_property
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.stretches import SpecialChoice
+from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
+from ubpe_numba.vocabulary.unknown_choice import UnknownChoice, choice_of
+
+if TYPE_CHECKING:
+    from ubpe_numba.coding.lattice import Lattice
+    from ubpe_numba.coding.path_search import PathSearch
+    from ubpe_numba.coding.word_encoder import WordEncoder
+
+#: Stands for the logarithms of probabilities where weights of tokens are expected.
+LIKELIHOOD = object()
+#: The objectives by which the best path of a document is that of its parts, wherever no token crosses.
+BY_SUMS = ("shortest", "additive")
+#: Turns documents of alphabet ids into ids of the vocabulary.
+Encode = Callable[[Ragged], Ragged]
+Ids = NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]  # without positions, and with
+Batch = Ragged | tuple[Ragged, Ragged] | tuple[Ragged, NDArray[np.int64]]
+
+
+class EncodeOptions(TypedDict, total=False):
+    """The options of `Tokenizer.encode`, which explains them."""
+
+    unknown: Any
+    units: str | None
+    boundaries: Any
+    allowed_special: Any
+    disallowed_special: Any
+    dropout: float
+    sample: bool
+    alpha: float
+    seed: int
+
+
+class Tables:
+    """The encoders and the decoder of one model, each made when it is first needed and then kept.
+
+    A model never changes, so nothing here becomes stale. What a user may still change, the batch rule and the weights of tokens,
+    is an argument. Two threads may both make a table; they make the same.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        segmenter = model.segmenter
+        #: Whether documents and ids pass unchanged, but for their encoding.
+        self.is_plain = (
+            segmenter.pretokenizer is None and segmenter.special is None and segmenter.token_ids is None
+            and not segmenter.rewrites and not segmenter.whole_words
+        )  # fmt: skip
+        self._pairs: dict[bool, PairEncoder] = {}
+        self._paths: tuple[Any, PathEncoder] | None = None
+        self._likely: PathEncoder | None = None
+        self._search: PathSearch | None = None
+        self._lattice: tuple[PathEncoder, float, Lattice] | None = None
+
+    def pairs(self, batch: bool = False) -> PairEncoder:
+        """The encoder by merge rank, or by the articles' batch rule; for vocabularies that know pairs."""
+        made = self._pairs.get(batch)
+        if made is None:
+            by_heap = self.model.segmenter.one_by_one and not batch
+            made = self._pairs[batch] = PairEncoder(self.model.vocabulary, batch, by_heap)
+        return made
+
+    @cached_property
+    def words(self) -> WordEncoder | None:
+        """The encoder by merge rank of text in segments; None where there is no fast way: pairs out of order, bytes unknown."""
+        alphabet, _, segmenter = self.model
+        if segmenter.pretokenizer is None or alphabet.kind != "bytes" or alphabet.size != 256 or not self.pairs().linear:
+            return None
+        from ubpe_numba.coding.word_encoder import WordEncoder  # here only: integers need not wait for it
+
+        if not WordEncoder.takes(self.pairs()):
+            return None
+        byte_ids = None if alphabet.is_identity else alphabet.lookup(np.arange(256, dtype=np.uint8))
+        return WordEncoder(self.pairs(), byte_ids, segmenter.whole_words)
+
+    def paths(self, weights: Any) -> PathEncoder:
+        """The encoder by best path; `weights` as the argument `token_weights` of `UBPE`, or LIKELIHOOD."""
+        vocabulary = self.model.vocabulary
+        if weights is LIKELIHOOD:  # kept beside the other, since a call may sample and the next one not
+            if self._likely is None:
+                self._likely = PathEncoder(vocabulary, log_probabilities(vocabulary))
+            return self._likely
+        found = self._paths  # another thread may come with other weights meanwhile
+        if found is None or found[0] is not weights:
+            added = None if weights is None else token_weights(vocabulary, weights)
+            self._paths = found = weights, PathEncoder(vocabulary, added)
+        return found[1]
+
+    def search(self, encoder: PathEncoder) -> PathSearch:
+        """The search for the n best paths, over the tables of `encoder`."""
+        from ubpe_numba.coding.path_search import PathSearch  # here only: other encoders need not wait for it
+
+        if self._search is None or self._search.encoder is not encoder:
+            self._search = PathSearch(encoder)
+        return self._search
+
+    def lattice(self, weights: Any, alpha: float) -> Lattice:
+        """All segmentations, each weighing exp(alpha * the sum of the weights of its tokens); `weights` as for `paths`.
+
+        ValueError if weights are beyond what sums over all segmentations can hold.
+        """
+        from ubpe_numba.coding.lattice import Lattice  # here only, as above
+
+        encoder = self.paths(weights)
+        found = self._lattice  # another thread may come with another alpha meanwhile
+        if found is None or found[:2] != (encoder, alpha):
+            self._lattice = found = encoder, alpha, Lattice.of(encoder, alpha)
+        return found[2]
+
+    @cached_property
+    def unstable(self) -> dict[bytes, int]:
+        """The tokens that merging does not make of their own symbols, by these (int32, as bytes)."""
+        vocabulary = self.model.vocabulary
+        alone = self.pairs().encode(Ragged._trusted(vocabulary.arena.copy(), vocabulary.offsets.copy()), None).lengths
+        return {vocabulary.sequence(t).tobytes(): t for t in np.flatnonzero(alone != 1).tolist()}
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        """The decoder."""
+        return Decoder(self.model.vocabulary, self.model.alphabet, self.model.segmenter)
+
+    @cached_property
+    def decode_short(self) -> Callable[..., Any] | None:
+        """The decoder of one short document; None where text is changed back as a whole."""
+        segmenter = self.model.segmenter
+        if segmenter.restores or (segmenter.decoding is not None and segmenter.decoding.n):
+            return None
+        return short_decoder(self.decoder, self.model.alphabet, segmenter.encoding)
+
+    def isolated(self, one_by_one: bool) -> NDArray[np.bool_] | None:
+        """Symbols that documents are cut at before they are encoded, bool[alphabet]; None if there are none.
+
+        `one_by_one`: whether the encoding of a document in which no token crosses a place is that of both its parts, as by merge
+        rank and by sums of weights. Then nothing is cut if no token holds such a symbol, as after a fit.
+        """
+        alphabet, _, segmenter = self.model
+        if segmenter.lone is None or segmenter.pretokenizer is not None:  # which sees to that
+            return None
+        if one_by_one and not self._holds_isolated:
+            return None
+        found = np.zeros(alphabet.size, bool)
+        found[segmenter.lone.ids(alphabet)] = True
+        return found
+
+    @cached_property
+    def _holds_isolated(self) -> bool:
+        alphabet, vocabulary, segmenter = self.model
+        return segmenter.lone is not None and segmenter.lone.held_by(alphabet, vocabulary)
+
+
+class Plan:
+    """How documents become ids by one encoder; kept by the tokenizer as long as nothing that it depends on is set anew.
+
+    Parameters
+    ----------
+    tables : Tables
+        Of the model.
+    encode : callable
+        Encodes documents of alphabet ids.
+    unknown : object
+        The default of the option of this name.
+    n_threads : int or None
+        The threads of batches.
+    bound : Bound or None
+        The kernel of `encode`, for short documents; None if draws depend on the call.
+    words : WordEncoder or None
+        Encodes text in segments as `encode` does, faster.
+    one_by_one : bool
+        As for `Tables.isolated`.
+    pairs : PairEncoder or None
+        The encoder, if it makes the beginning of a text final before its end is known.
+
+    Attributes
+    ----------
+    isolated : bool[alphabet] or None
+        Symbols that `encode` cuts documents at.
+    final : PairEncoder or None
+        `pairs`, unless documents are cut.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        encode: Encode,
+        unknown: Any,
+        n_threads: int | None,
+        *,
+        bound: Bound | None = None,
+        words: WordEncoder | None = None,
+        one_by_one: bool = True,
+        pairs: PairEncoder | None = None,
+    ) -> None:
+        self.tables, self.model, self.unknown, self.n_threads, self.words = tables, tables.model, unknown, n_threads, words
+        self.encode, self._bound = encode, bound
+        self.isolated = tables.isolated(one_by_one)
+        self.final = pairs if self.isolated is None else None
+        if self.isolated is not None:
+            self.encode = partial(_cut_at, self.isolated, encode)  # streams are pickled with it
+
+    @cached_property
+    def short(self) -> tuple[One, Many | None] | None:
+        """Encoders of one short document and of several, without options; None where there are none."""
+        thread_pool.asked_for(self.n_threads)  # raises for a bad one, which short documents do not need
+        made: tuple[One, Many | None] | None = None
+        if self._bound is not None and self.tables.is_plain and self.isolated is None:
+            made = short_encoders(self.model.alphabet, self.model.segmenter.encoding, self._bound)
+        elif self.words is not None and self.model.segmenter.lone is None:
+            from ubpe_numba.coding.word_encoder import short_text  # here only, as the encoder of words
+
+            made = None if (one := short_text(self.model, self.words)) is None else (one, None)
+        return made
+
+    # ---------------------------------------------------------------------------------------------- calls
+
+    def one(self, doc: Any, return_offsets: Any, options: Mapping[str, Any]) -> Ids:
+        """The ids of one document; with `return_offsets` a pair of ids and starts, or of ids and spans."""
+        if not options and (short := self.short) is not None and (ids := short[0](doc)) is not None:
+            if return_offsets is False:
+                return ids
+            if return_offsets in (True, "spans") and self.model.segmenter.decoding is None:  # ids tell lengths
+                sizes = self.tables.decoder.lengths.take(ids)
+                ends = sizes.cumsum()
+                return ids, _positions(Places(ends - sizes, ends), return_offsets)
+        given_as = self._choices(options)
+        given = read_document(doc, self.model.segmenter.encoding)
+        if (boundaries := options.get("boundaries")) is not None:
+            boundaries = [boundaries]  # for each of the documents
+        encoded, places = self._encode(given, None, None, return_offsets, options.get("units"), boundaries, *given_as, "doc")
+        return encoded.values if places is None else (encoded.values, _positions(places, return_offsets))
+
+    def many(self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any]) -> Batch:
+        """The ids of documents; with starts as a `Ragged`, with spans as rows of pairs. ValueError where int32 is too small."""
+        if not options and return_offsets is False and offsets is None and (short := self.short) is not None:
+            if short[1] is not None and (ids := short[1](docs)) is not None:
+                return ids
+        given_as = self._choices(options)
+        given = read_documents(docs, offsets, self.model.segmenter.encoding)
+        units, boundaries = options.get("units"), options.get("boundaries")
+        encoded, places = self._encode(given, docs, offsets, return_offsets, units, boundaries, *given_as, "docs")
+        if places is None:
+            return encoded
+        found = _positions(places, return_offsets)
+        if found.ndim == 2:
+            return encoded, found
+        lengths = np.diff(given.offsets)
+        if (long := np.flatnonzero(lengths > 2**31)).size:
+            raise ValueError(
+                f"return_offsets: document {long[0]} has {lengths[long[0]]} symbols, beyond int32; use encode for it, or 'spans'"
+            )
+        return encoded, Ragged._trusted(found.astype(np.int32), encoded.offsets)
+
+    def _choices(self, options: Mapping[str, Any]) -> tuple[UnknownChoice, SpecialChoice]:
+        """How unknown symbols and special tokens are treated: as a call says, or the constructor."""
+        special = SpecialChoice(options.get("allowed_special", "none"), options.get("disallowed_special", "all"))
+        return self.choice_of(options.get("unknown")), special
+
+    def choice_of(self, unknown: Any) -> UnknownChoice:
+        """How unknown symbols are treated, by the option `unknown` of a call."""
+        alphabet, _, segmenter = self.model
+        return choice_of(self.unknown if unknown is None else unknown, alphabet, segmenter.special)
+
+    def _encode(
+        self,
+        given: Documents,
+        docs: Any,
+        offsets: Any,
+        return_offsets: Any,
+        units: Any,
+        boundaries: Any,
+        unknown: UnknownChoice,
+        special: SpecialChoice,
+        name: str,
+    ) -> tuple[Ragged, Places | None]:
+        """The ids of documents that were read from `docs` and `offsets`, and the places of tokens if there are to be any."""
+        if return_offsets not in (False, True, "spans"):
+            raise ValueError(f"return_offsets: expected False, True or 'spans', got {quoted(return_offsets)}")
+        if units is not None:
+            check_units(units, self.model)
+        trace = bool(return_offsets)
+        if boundaries is None:
+            encoded, places = self.documents(given, unknown, special, name, trace)
+        else:  # parts between boundaries are encoded as documents, and put together again
+            corpus = as_corpus(docs, offsets, None, boundaries, lambda *_: given)
+            of, starts = corpus.document_of, corpus.offsets
+            assert of is not None  # there are boundaries
+            first = np.searchsorted(of, np.arange(given.offsets.size))
+            try:
+                found, places = self.documents(Documents(corpus.values, starts, given.kind), unknown, special, name, trace)
+            except LocatedError as error:
+                part, (_, arguments, *_) = error.document, cast(tuple[Any, ...], error.__reduce__())
+                document = int(of[part])
+                position = error.position + int(starts[part] - starts[first[document]])
+                raise type(error)(document, position, *arguments[2:]) from None
+            encoded = Ragged._trusted(found.values, found.offsets[first])
+            places = None if places is None else places.moved(np.repeat(starts[:-1] - starts[first[of]], found.lengths))
+        if places is not None and units is not None:
+            places = in_units(places, encoded.offsets, given, units)
+        return encoded, places
+
+    def documents(
+        self, given: Documents, unknown: UnknownChoice, special: SpecialChoice, name: str, trace: bool = False
+    ) -> tuple[Ragged, Places | None]:
+        """The ids of documents, called `name` in messages, and the place of each token where `trace` asks for it."""
+        alphabet, skips = self.model.alphabet, False
+        if self.tables.is_plain:
+            assert isinstance(unknown, (str, int))  # there are no special tokens that could stand for symbols
+            ids = alphabet.to_ids(given, unknown, name=name)
+            encoded = self.encode(ids)
+            skips = ids.total < given.offsets[-1] - given.offsets[0]
+        else:
+            from ubpe_numba.coding.cut_documents import encode_cut  # here only: integers need not wait for it
+
+            encoded, places = encode_cut(self, given, unknown, special, name, trace)
+            if places is not None:
+                return encoded, places
+        if not trace:
+            return encoded, None
+        return encoded, places_of_tokens(encoded, given, self.tables.decoder.lengths, alphabet if skips else None)
+
+
+def _positions(places: Places, return_offsets: Any) -> NDArray[np.int64]:
+    """The starts of tokens, int64[n], or with their ends int64[n, 2] by "spans"."""
+    return np.stack(places, axis=1) if return_offsets == "spans" else places.starts
+
+
+def _cut_at(isolated: NDArray[np.bool_], encode: Encode, ids: Ragged) -> Ragged:
+    """Encode documents that are cut before and after every isolated symbol."""
+    given = ids.compact()
+    alone = np.flatnonzero(isolated[given.values])
+    marked = np.zeros(given.values.size + 1, bool)
+    marked[alone] = marked[alone + 1] = marked[given.offsets] = True
+    cuts = np.flatnonzero(marked)
+    found = encode(Ragged._trusted(given.values, cuts))
+    return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, given.offsets)])
+
+
+def plan_by_rank(tables: Tables, unknown: Any = "raise", n_threads: int | None = None, batch: bool = False) -> Plan:
+    """The plan by merge rank, or by the articles' batch rule."""
+    pairs = tables.pairs(batch)
+    words = None if batch else tables.words
+    return Plan(
+        tables, partial(pairs.encode, n_threads=n_threads), unknown, n_threads, bound=pairs.bound, words=words,
+        one_by_one=not batch, pairs=pairs if pairs.linear else None,
+    )  # fmt: skip
+
+
+def plan_by_path(tables: Tables, weights: Any, objective: str, unknown: Any = "raise", n_threads: int | None = None) -> Plan:
+    """The plan by the best path; `weights` as for `Tables.paths`, `objective` as for `PathEncoder.encode`."""
+    paths = tables.paths(weights)
+    effective = paths.effective(objective)
+    return Plan(
+        tables,
+        partial(paths.encode, objective=effective, n_threads=n_threads),
+        unknown,
+        n_threads,
+        bound=paths.bound(effective),
+        one_by_one=effective in BY_SUMS,
+    )
+
+
+def checked_seed(seed: Any) -> int:
+    """The option `seed` of draws; TypeError or ValueError for another."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"seed: expected an int, got {quoted(seed)}")
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed: expected 0..2**64 - 1, got {seed}")
+    return int(seed)
