@@ -50,6 +50,11 @@ class Parameters(ABC):
     unknown: Any = "raise"
     special_first: bool = False
     n_threads: int | None
+    n_candidates: int = 1
+
+    def _store(self, given: dict[str, Any]) -> None:
+        """Set the arguments of a constructor, which are its `locals()`."""
+        vars(self).update({name: value for name, value in given.items() if name not in ("self", "__class__")})
 
     @classmethod
     def _param_names(cls) -> list[str]:
@@ -128,7 +133,7 @@ class Parameters(ABC):
         if not isinstance(rules, FitRules):
             raise TypeError(f"rules: expected a FitRules or None, got {quoted(rules)}")
         longest = 2**62 if self.max_token_length is None else min(positive(self.max_token_length, "max_token_length"), 2**62)
-        n_candidates = positive(getattr(self, "n_candidates", 1), "n_candidates")
+        n_candidates = positive(self.n_candidates, "n_candidates")
         limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
         return Settings(n_tokens, n_candidates, rules, thread_pool.resolve(self.n_threads), longest, memory_limit=limit)
 

@@ -24,7 +24,6 @@ from ubpe_numba.vocabulary import unknown_choice
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.unknown_choice import Stand, hides_symbols
 
 
 class Saving(Fitted):
@@ -163,21 +162,6 @@ class Saving(Fitted):
                 told = f"{where}: cuts text by Unicode {shortened(then, 40)}, and here is {cutter.unicode}"
                 warn(f"{told}: rare characters may be cut differently")
         return tok
-
-    def _unk_token(self, given: Any, symbols: bool = True) -> Any:
-        """The argument `unk_token` of an export, by default the special token or, with `symbols`, the symbol of `unknown`."""
-        model, unknown = self._fitted(), self._unknown(None)
-        if given is not None or unknown in ("raise", "skip"):
-            return given
-        if isinstance(unknown, Stand):
-            assert model.segmenter.special is not None
-            return unknown.word if model.segmenter.special.found[unknown.number] else None
-        if not symbols or not hides_symbols(unknown, model.alphabet):
-            return None
-        symbol = model.alphabet.symbols[unknown]
-        return (
-            (int(symbol),) if model.alphabet.kind == "int" else chr(symbol) if model.alphabet.kind == "str" else bytes([symbol])
-        )
 
     @classmethod
     def _imported(cls, model: Model, params: dict[str, Any]) -> Self:

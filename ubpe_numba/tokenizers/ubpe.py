@@ -5,47 +5,34 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba import formats
 from ubpe_numba.coding.k_cheapest import k_best
 from ubpe_numba.coding.nbest import NBest
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.plan import LIKELIHOOD, Plan, checked_seed, plan_by_path
-from ubpe_numba.coding.usage import usage_in
-from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, read_document, read_documents
 from ubpe_numba.errors import quoted
-from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime.arrays import positive
-from ubpe_numba.runtime.files import write_atomically
-from ubpe_numba.runtime.messages import Progress, warn
-from ubpe_numba.tokenizers import refining
-from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.tokenizers.parameters import segments_of
-from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.tokenizers.exchange import UnigramFiles
+from ubpe_numba.tokenizers.refining import BY_PROBABILITY, by_path
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.token_weights import log_probabilities, token_counts, token_weights
+from ubpe_numba.vocabulary.token_weights import token_weights
 from ubpe_numba.vocabulary.unknown_choice import Stand
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice
 
 __all__ = ["UBPE"]
 
-_OBJECTIVES = ("tfidf", "shortest", "additive", "likelihood", "sentencepiece", "tokenizers")
-_BY_PROBABILITY = ("likelihood", "sentencepiece", "tokenizers")
 _MOST_ALPHA = 10_000  # beyond it hardly a weight is in range
-_ROUNDS = 4  # of EM in a fit: the bits per symbol of documents not seen fall by less than 0.001 in the next four
 
 
-class UBPE(Tokenizer):
+class UBPE(UnigramFiles):
     """Universal BPE: many merges a round, then encoding by the best path through all segmentations of a document.
 
     Parameters
@@ -96,8 +83,6 @@ class UBPE(Tokenizer):
     (3, True)
     """
 
-    _needs_pairs = False
-
     def __init__(
         self,
         n_tokens: int | None = 4096,
@@ -119,52 +104,9 @@ class UBPE(Tokenizer):
         token_weights: Any = None,
         n_threads: int | None = None,
     ) -> None:
-        self.n_tokens = n_tokens
-        self.n_candidates = n_candidates
-        self.alphabet = alphabet
-        self.rules = rules
-        self.max_token_length = max_token_length
-        self.pretokenizer = pretokenizer
-        self.special_tokens = special_tokens
-        self.special_first = special_first
-        self.known_words = known_words
-        self.normalizer = normalizer
-        self.encoding = encoding
-        self.break_tokens = break_tokens
-        self.stop_tokens = stop_tokens
-        self.unknown = unknown
-        self.objective = objective
-        self.token_weights = token_weights
-        self.n_threads = n_threads
+        self._store(locals())
 
     # ---------------------------------------------------------------------------------------------- the model
-
-    def _settings(self, memory_limit: int | None = None) -> Settings:
-        self._check_objective()
-        return super()._settings(memory_limit)
-
-    def _learned(self, *args: Any) -> Self:
-        super()._learned(*args)
-        by_idf = self.objective == "tfidf" or (self.objective == "additive" and self.token_weights is None)
-        if by_idf and self.model_.vocabulary.n_learned and not self.model_.vocabulary.weights.any():
-            warn(
-                "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
-                "(objective='shortest'); fit on several different documents for tf-idf"
-            )
-        return self
-
-    @property
-    def _weighs_by_text(self) -> bool:
-        return self.objective in _BY_PROBABILITY
-
-    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
-        if not self._weighs_by_text:
-            return vocabulary
-        from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
-
-        counts, ids = token_counts(vocabulary), segments_of(corpus, alphabet)
-        found = likeliest(ids, corpus, vocabulary, counts, _ROUNDS, self.n_threads, progress, _by_path(self.objective))
-        return _writable(found) if self.objective == "tokenizers" else found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; see `Tokenizer.save`.
@@ -192,513 +134,10 @@ class UBPE(Tokenizer):
             token_weights(self.model_.vocabulary, self.token_weights)  # what could not be read is not written
         super().save(path)
 
-    def refine(
-        self,
-        docs: Any,
-        *,
-        objective: str = "shortest",
-        offsets: Any = None,
-        sample_weight: Any = None,
-        boundaries: Any = None,
-        start: str = "auto",
-        robust: bool | str = "auto",
-        min_count: int | str = "auto",
-        max_token_length: int | None = None,
-        memory_limit: int | None = None,
-        seconds: float | None = None,
-        progress: bool | str = "auto",
-    ) -> UBPE:
-        """Make a new tokenizer of other tokens, for fewest tokens or for the largest likelihood, of the same alphabet and size.
-
-        It has as many tokens as this one, or as `n_tokens` asks for; fewer if `docs` do not hold that many that occur twice, or
-        once in text that a pre-tokenizer cuts.
-
-        Parameters
-        ----------
-        docs, offsets, sample_weight, boundaries, progress
-            As for `fit`.
-        objective
-            What tokens are chosen for, and the objective of the new tokenizer: ``"shortest"`` or ``"likelihood"``.
-        start
-            The tokens that the search begins with: ``"nothing"``; ``"greedy"``, those that save most, some at a time (tried for
-            text that is cut only, of whole texts it takes long); ``"merges"``, twice as many as are wanted, as a fit learns
-            them; ``"kmers"``, the most frequent sequences of one length; ``"neighbours"`` for another way, without a search (see
-            Notes). ``"auto"`` chooses.
-        robust
-            True: what a token saves is counted without the document in which it saves most, so that tokens which one document
-            alone needs stay away. False: what it saves in all, for the fewest tokens of `docs` themselves. ``"auto"`` chooses.
-        min_count
-            How often a token occurs at least, occurrences that overlap counted, unless too few of these save anything; 2 or
-            more. ``"auto"`` chooses.
-        max_token_length
-            Symbols of the longest token; None for that of the constructor.
-        memory_limit
-            Bytes beside the documents, about; 1.4 GB if None. What does not fit is left out, which the log says: first long
-            candidates, then documents.
-        seconds
-            After about how long to end with the best that was found; None for when nothing better is found. What comes before
-            the search takes some seconds for a million symbols and is not cut short. With a time the result depends on the
-            machine, without one on nothing but the arguments.
-
-        Returns
-        -------
-        UBPE
-            The new tokenizer; this one stays as it is.
-
-        Raises
-        ------
-        NotFittedError
-            Without a vocabulary.
-        UnknownSymbolError, TypeError, ValueError
-            As `fit`; ValueError and TypeError also for an argument of another kind, naming it.
-        MemoryError
-            For a `memory_limit` below 134 MB.
-
-        Notes
-        -----
-        Candidates are all substrings that occur twice, the longer ones as far as there is memory for them, and the tokens of the
-        starts. The shortest paths through all segmentations say at once what each would save. Those that save most come in, those
-        that cost least leave, and that is kept if fewer tokens are needed. What ``"auto"`` chooses needs the fewest tokens on an
-        eighth of the documents that the others are tried without; of small corpora several eighths are held out in turn,
-        of tiny ones none. Then follows the search with all documents. Documents of more than 8192 symbols and a 32nd of all are
-        looked at in pieces, and no token is longer than a piece.
-        Of text that is cut, tokens that save nothing beside the others give room; where all words that occur are tokens, the
-        rest are parts of them, for words that do not.
-
-        On held-out halves of whole texts and signals it gives, at 4096 tokens, 5 to 20 % fewer tokens than `BPE` of the same
-        size. Text that is cut into words hardly can gain: 1 to 5 %. What a model of bigrams, or a larger one, takes in bits
-        does not follow: on some corpora and sizes it is less than by `BPE`, on others more (benchmarks/segmentations.py).
-        `ubpe_numba.bounds.lower_bound` says how much fewer tokens any vocabulary could need. With `robust` False and ``"auto"``
-        for `start`, `docs` need no more tokens than in the shortest segmentation by a fit of the same size.
-
-        ``"neighbours"``: twice as many tokens as are wanted are learned, the tenth of them whose absence would cost the fewest
-        tokens is dropped again and again until the size is reached; then, in a few rounds, frequent neighbours of the
-        segmentation of `docs` take the place of tokens that save less. It is fast, and one of the choices.
-
-        By ``"likelihood"`` 1.15 times as many tokens as are wanted are searched that way, and of text that is cut four times as
-        many merges are added, as a fit learns them. Of all these the quarter whose absence would lower the likelihood least is
-        dropped again and again, after two rounds of EM each.
-
-        The refined vocabulary is flat: there are no pairs, since parts of a token may be gone and others never were merged. So
-        it cannot be encoded with by rank, nor continued. It is in no order of creation; its counts and idf are those of the
-        shortest segmentation of `docs` (of several as short, with the longest token first), its occurrences those of the
-        objective.
-
-        Examples
-        --------
-        >>> docs = [[0, 1, 2, 0, 1, 2, 2] * 3, [2, 0, 1, 1, 2] * 4]
-        >>> tok = UBPE(6, 1, objective="shortest").fit(docs)
-        >>> fewer = tok.refine(docs)
-        >>> len(fewer.vocabulary), sum(map(len, tok.encode_batch(docs))), sum(map(len, fewer.encode_batch(docs)))
-        (6, 17, 4)
-        """
-        return refining.refined(
-            self, docs, objective, (offsets, sample_weight, boundaries), (start, robust, min_count),
-            max_token_length, memory_limit, seconds, progress,
-        )  # fmt: skip
-
-    def reweight(
-        self,
-        docs: Any,
-        weights: str = "likelihood",
-        n_rounds: int = 4,
-        *,
-        offsets: Any = None,
-        sample_weight: Any = None,
-        boundaries: Any = None,
-        progress: bool | str = "auto",
-    ) -> UBPE:
-        """Make a new tokenizer of the same tokens, whose weights come from the documents' own encodings.
-
-        Parameters
-        ----------
-        docs, offsets, sample_weight, boundaries, progress
-            As for `fit`.
-        weights
-            ``"likelihood"``: probabilities of independent tokens, by rounds of EM over all segmentations; the new tokenizer has
-            the objective ``"likelihood"``. ``"idf"``: idf of the documents in whose encoding a token occurs; the objective stays.
-            Of text that is cut, segments are the documents, as in a fit.
-        n_rounds
-            How many rounds of EM; of ``"idf"``, how often documents are encoded with the weights of the round before, unless
-            nothing changes any more.
-
-        Returns
-        -------
-        UBPE
-            The new tokenizer; this one stays as it is.
-
-        Raises
-        ------
-        NotFittedError
-            Without a vocabulary.
-        ValueError
-            For other `weights`, or fewer rounds than 1.
-        UnknownSymbolError, TypeError
-            As `fit`.
-
-        Notes
-        -----
-        The idf of a fit says in how many documents a pair occurred when it was merged. That is not what the encoder does with
-        the token: one that was merged from two occurrences keeps the idf of two, though the best path may hold it 263 times, in
-        250 of 300 documents. `vocabulary_.occurrences` of the new tokenizer are those in its encodings of `docs`; `counts` and
-        `document_frequencies` stay those of the fit.
-
-        For bags of tokens weighted by idf the encoding matters more than where the idf comes from. Of 200 documents the first
-        half finds the second as the nearest of all (1024 / 4096 tokens; benchmarks/bags.py): by ``"tfidf"`` in 42 / 53 %
-        (King James Bible), 68 / 74 % (Python sources) and 38 / 46 % (Chinese manuals), reweighted in 21 / 42, 60 / 70 and 28 /
-        45 %, since tokens that are rarely used then weigh more, and are sought; by ``"shortest"`` in 45 / 55, 73 / 79 and 38 /
-        53 %, where reweighting changes less than the standard error of 3.5, and merging by rank is as good.
-
-        More rounds of EM are not always better: they raise the likelihood of all segmentations together. On text and audio
-        the first round gains most of what there is, up to 0.02 bits per symbol of documents not seen; on DNA, where many
-        segmentations are nearly as good as the best, the frequencies of the merges that a fit made take 0.02 to 0.03 bits less
-        than any number of rounds.
-
-        Examples
-        --------
-        >>> docs = [[0, 1, 2, 0, 1, 2, 2] * 3, [2, 0, 1, 1, 2] * 4]
-        >>> tok = UBPE(6, 1, objective="shortest").fit(docs)
-        >>> likely = tok.reweight(docs)
-        >>> likely.objective, likely.vocabulary.occurrences.tolist()
-        ('likelihood', [0, 4, 3, 1, 4, 5])
-        """
-        alphabet, vocabulary, segmenter = self._fitted()
-        n_rounds = positive(n_rounds, "n_rounds")
-        if weights not in ("idf", "likelihood"):
-            raise ValueError(f"weights: expected 'idf' or 'likelihood', got {quoted(weights)}")
-        from ubpe_numba.fitting.reweight import by_own_idf, likeliest  # here only, as in `_weighed`
-
-        bar = Progress(progress, "reweight")
-        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
-        ids = segments_of(corpus, alphabet)
-        other = UBPE(**self.get_params())
-        if weights == "likelihood":
-            objective = self.objective if self.objective in _BY_PROBABILITY else "likelihood"
-            other.set_params(objective=objective, token_weights=None)
-            usage = usage_in(self._plan().encode(ids), corpus, len(vocabulary), self.n_threads)
-            found = likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, self.n_threads, bar, _by_path(objective))
-            found = _writable(found) if objective == "tokenizers" else found
-        else:
-
-            def encode(vocabulary: Vocabulary) -> Ragged:
-                other._adopt(Model(alphabet, vocabulary, segmenter))
-                return other._plan().encode(ids)
-
-            found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads, bar)
-        other._adopt(Model(alphabet, found, segmenter))
-        return other
-
-    @classmethod
-    def from_sentencepiece(cls, source: Any, **params: Any) -> UBPE:
-        """Read a `.model` file of sentencepiece of the kind unigram; the objective is ``"sentencepiece"``.
-
-        The tokenizer gives the same ids, with control pieces as special tokens; text is changed as sentencepiece does, and
-        `decode` gives what it gives, but for special tokens, which are shown, and white space before the text where pieces begin
-        with several marks, or words of the user with one.
-
-        Parameters
-        ----------
-        source
-            The path of a file, or its content as `bytes`.
-        **params
-            Further constructor arguments.
-
-        Returns
-        -------
-        UBPE
-            A fitted tokenizer.
-
-        Raises
-        ------
-        ModelFormatError
-            If the file is not valid, or of another kind (`BPE.from_sentencepiece` reads those of BPE).
-        OSError
-            If it cannot be read.
-
-        Notes
-        -----
-        Source of the format: ``sentencepiece_model.proto`` of sentencepiece; of the model: T. Kudo, Subword regularization, 2018.
-
-        Examples
-        --------
-        >>> made = UBPE(5, 1, objective="sentencepiece").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> tok = UBPE.from_sentencepiece(made.to_sentencepiece())
-        >>> tok.objective, tok.decode(tok.encode("abab"))
-        ('sentencepiece', 'abab')
-        """
-        return cls._imported(formats.imports.from_sentencepiece(source, unigram=True), {"objective": "sentencepiece", **params})
-
-    @classmethod
-    def from_huggingface(cls, source: Any, **params: Any) -> UBPE:
-        """Read a `tokenizer.json` of Hugging Face whose model is Unigram; the objective is ``"tokenizers"``.
-
-        The tokenizer gives the same ids, those that the other's `encode` gives with ``add_special_tokens=False``, special tokens
-        where they are allowed.
-
-        Parameters
-        ----------
-        source
-            The text, the path of a file or of a folder that has it, a `tokenizers.Tokenizer`, or a fast tokenizer of
-            transformers.
-        **params
-            Further constructor arguments.
-
-        Returns
-        -------
-        UBPE
-            A fitted tokenizer, with the file's normalizer, pretokenizer and special tokens.
-
-        Raises
-        ------
-        ModelFormatError
-            If the file is not valid, of another type (`BPE.from_huggingface` reads those of BPE), or says something that has no
-            counterpart here, naming it.
-
-        Warns
-        -----
-        UserWarning
-            If an added token has another id, here and in the package tokenizers, than the file says.
-
-        Notes
-        -----
-        As for `BPE.from_huggingface`. Source of the model: T. Kudo, Subword regularization, 2018.
-
-        Examples
-        --------
-        >>> import json
-        >>> vocab = [["<unk>", 0.0], ["a", -2.0], ["b", -2.0], ["ab", -1.0]]
-        >>> tok = UBPE.from_huggingface(json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}}))
-        >>> tok.encode("aabc").tolist()
-        [1, 3, 0]
-        """
-        return cls._imported(formats.imports.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
-
-    def to_huggingface(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        unk_token: Any = None,
-        template: Any = None,
-        special_first: bool | None = None,
-    ) -> str:
-        """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type Unigram.
-
-        Bytes become a byte-level model with its pattern, characters a model of characters, integers characters as by
-        `BPE.to_huggingface`.
-
-        Parameters
-        ----------
-        path
-            A file to write it to as well.
-        unk_token
-            The special token that stands in the exported tokenizer for unknown symbols, several side by side as one; by default
-            that of the argument `unknown` of this tokenizer, where that is one. Without it the other library raises an error.
-        template, special_first
-            As for `BPE.to_huggingface`.
-
-        Returns
-        -------
-        str
-            The content of the file.
-
-        Raises
-        ------
-        NotFittedError
-            Without a vocabulary.
-        TypeError
-            For an argument of another type.
-        ValueError
-            For an argument as by `BPE.to_huggingface`, for another objective than ``"tokenizers"``, or a model that cannot say
-            the same, naming the first sample that is encoded differently.
-
-        Notes
-        -----
-        Of paths of equal probability, as of ``aa|a`` and ``a|aa``, which runs have, tokenizers takes another than the other
-        objectives, and its sums are rounded. Thus fit, or `reweight`, with that objective, or use
-        ``tok.set_params(objective="tokenizers")`` for a tokenizer made for ``"likelihood"``: all but these ids stay the same.
-
-        Its reader of JSON does not round numbers to the nearest. Scores are written so that it reads what is meant. For one
-        number in 600 there are no such decimals; a fit with this objective makes others, 1 part in 10**16 away. Of tokenizers
-        made for another objective the file has these, which could decide otherwise between paths that are as probable.
-
-        Examples
-        --------
-        >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> tok = tok.set_params(objective="tokenizers")
-        >>> UBPE.from_huggingface(tok.to_huggingface()).encode("abab").tolist() == tok.encode("abab").tolist()
-        True
-        """
-        text = self._huggingface(unk_token, template, special_first)
-        if path is not None:
-            write_atomically(path, text.encode())
-        return text
-
-    def _huggingface(self, unk_token: Any, template: Any, special_first: bool | None) -> str:
-        model = self._fitted()
-        if self.objective != "tokenizers":
-            self._check_objective()
-            hint = "" if self.objective in _BY_PROBABILITY else "reweight estimates probabilities, and then "
-            raise ValueError(
-                f"objective: {quoted(self.objective)} takes other paths than a Unigram model of tokenizers, at least "
-                f"among those of equal weight; {hint}set_params(objective='tokenizers') takes the same"
-            )
-        unknown = "skip" if model.segmenter.unknown is None else "raise"  # which leaves it to the rule of the model
-        return formats.exports.to_huggingface_unigram(
-            _with_scores(model),
-            lambda docs: self.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists(),
-            formats.exports.HuggingFace(self._unk_token(unk_token, symbols=False), template, special_first),
-        )
-
-    def to_transformers(
-        self,
-        *,
-        unk_token: Any = None,
-        template: Any = None,
-        special_first: bool | None = None,
-        bos_token: str | None = None,
-        eos_token: str | None = None,
-        pad_token: str | None = None,
-        cls_token: str | None = None,
-        sep_token: str | None = None,
-        mask_token: str | None = None,
-        model_max_length: int | None = None,
-        padding_side: str | None = None,
-        chat_template: str | None = None,
-        **params: Any,
-    ) -> Any:
-        """Make a `transformers.PreTrainedTokenizerFast` that gives the same ids.
-
-        Parameters
-        ----------
-        unk_token, template, special_first
-            As for `to_huggingface`.
-        bos_token, eos_token, pad_token, cls_token, sep_token, mask_token
-            Which special tokens of this tokenizer have these tasks.
-        model_max_length
-            The most ids that the model takes, for ``truncation=True``.
-        padding_side
-            ``"left"`` or ``"right"``, where padding goes.
-        chat_template
-            A template of Jinja, for `apply_chat_template`.
-        **params
-            Its further arguments.
-
-        Returns
-        -------
-        transformers.PreTrainedTokenizerFast
-            Its `save_pretrained` writes the files that other programs read.
-
-        Raises
-        ------
-        ImportError
-            Without the extra ``hf``.
-        NotFittedError, TypeError, ValueError
-            As `to_huggingface`; ValueError too for a word that is no special token, to which transformers would give a new id.
-
-        Examples
-        --------
-        >>> tok = UBPE(5, 1, objective="tokenizers").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> tok.to_transformers().encode("abab") == tok.encode("abab").tolist()  # doctest: +SKIP
-        True
-        """
-        roles = {
-            "unk_token": self._unk_token(unk_token, symbols=False),
-            "bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token,
-            "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token,
-        }  # fmt: skip
-        params |= {"model_max_length": model_max_length, "padding_side": padding_side, "chat_template": chat_template}
-        return formats.exports.to_transformers(self._huggingface(unk_token, template, special_first), roles, params)
-
-    @classmethod
-    def from_gguf(cls, path: str | os.PathLike[str], **params: Any) -> UBPE:
-        """Read the vocabulary of a `.gguf` file of llama.cpp, of the kind t5, which is sentencepiece's unigram.
-
-        Parameters
-        ----------
-        path
-            The file; of its tensors nothing is read.
-        **params
-            Further constructor arguments.
-
-        Returns
-        -------
-        UBPE
-            A fitted tokenizer.
-
-        Raises
-        ------
-        ModelFormatError
-            If the file is not valid, or of another kind, naming it.
-
-        Examples
-        --------
-        >>> tok = UBPE.from_gguf("t5.gguf")  # doctest: +SKIP
-        """
-        return cls._imported(formats.imports.from_gguf(path, unigram=True), {"objective": "sentencepiece", **params})
-
-    def to_sentencepiece(self, path: str | os.PathLike[str] | None = None) -> bytes:
-        """Make the `.model` file for sentencepiece, of the kind unigram; for tokenizers of characters that cut no text.
-
-        Special tokens become control pieces, which sentencepiece does not look for in a text. A model that has no unknown token
-        gets one more id, the last.
-
-        Parameters
-        ----------
-        path
-            A file to write it to as well.
-
-        Returns
-        -------
-        data
-            The content of the file.
-
-        Raises
-        ------
-        NotFittedError
-            Without a vocabulary.
-        ValueError
-            For another objective than ``"sentencepiece"``, or a model that cannot say the same, naming the first sample that is
-            encoded differently.
-
-        Examples
-        --------
-        >>> tok = UBPE(5, 1, objective="sentencepiece").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> UBPE.from_sentencepiece(tok.to_sentencepiece()).encode("abab").tolist() == tok.encode("abab").tolist()
-        True
-        """
-        model = self._fitted()
-        if self.objective != "sentencepiece":
-            raise ValueError(f"objective: expected 'sentencepiece', got {quoted(self.objective)}; set_params changes it")
-        data = formats.exports.to_sentencepiece(
-            _with_scores(model), lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=True
-        )
-        if path is not None:
-            write_atomically(path, data)
-        return data
-
-    def _adopt(self, model: Model) -> None:
-        self._check_objective()
-        if self.token_weights is not None:
-            token_weights(model.vocabulary, self.token_weights)  # raises if they do not go with the vocabulary
-        super()._adopt(model)
-
-    def _encode_params(self) -> dict[str, Any]:
-        weights = self.token_weights
-        params: dict[str, Any] = {"objective": self.objective}
-        if self.objective == "additive" and weights is not None and not (isinstance(weights, str) and weights == "idf"):
-            params["token_weights"] = token_weights(self.vocabulary_, weights).tolist()
-        if self.objective in _BY_PROBABILITY and self.vocabulary_.log_probabilities is None:
-            params["token_weights"] = log_probabilities(self.vocabulary_).tolist()
-        return params
-
-    def _check_objective(self) -> None:
-        if self.objective not in _OBJECTIVES:
-            raise ValueError(f"objective: expected one of {', '.join(map(repr, _OBJECTIVES))}, got {quoted(self.objective)}")
-
     def _search(self) -> tuple[str, Any]:
         """The objective by which paths are searched, and the weights of tokens for the coder."""
         self._check_objective()
-        return ("additive", LIKELIHOOD) if self.objective in _BY_PROBABILITY else (self.objective, self.token_weights)
+        return ("additive", LIKELIHOOD) if self.objective in BY_PROBABILITY else (self.objective, self.token_weights)
 
     # ---------------------------------------------------------------------------------------------- encoding
 
@@ -731,12 +170,12 @@ class UBPE(Tokenizer):
         whole = self._whole(doc, None, True, name="boundary_probabilities")
         return self._lattice(alpha).boundaries(self._known_ids(whole, unknown, "doc").values)
 
-    _options = (*Tokenizer._options, "sample", "alpha", "seed")
+    _options = (*UnigramFiles._options, "sample", "alpha", "seed")
 
     def _new_plan(self) -> Plan:
         objective, weights = self._search()
-        if self.objective in _BY_PROBABILITY:
-            objective = _by_path(self.objective)
+        if self.objective in BY_PROBABILITY:
+            objective = by_path(self.objective)
         return plan_by_path(self._tables, weights, objective, self.unknown, self.n_threads)
 
     def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
@@ -909,26 +348,3 @@ class UBPE(Tokenizer):
             raise ValueError(f"{name}: the segmentations of a document that is cut, or has special tokens, are not ranked")
         encoding = self._fitted().segmenter.encoding
         return read_documents(docs, offsets, encoding) if many else read_document(docs, encoding)
-
-
-def _with_scores(model: Model) -> Model:
-    """A model whose vocabulary holds log-probabilities: frequencies where it has no estimates."""
-    vocabulary = model.vocabulary
-    if vocabulary.log_probabilities is not None:
-        return model
-    lengths, flat = np.diff(vocabulary.offsets)[vocabulary.n_alphabet :], vocabulary.arena[vocabulary.n_alphabet :]
-    found = log_probabilities(vocabulary)
-    return model._replace(vocabulary=Vocabulary.from_sequences(vocabulary.n_alphabet, flat, lengths, log_probabilities=found))
-
-
-def _writable(vocabulary: Vocabulary) -> Vocabulary:
-    """A vocabulary whose log-probabilities, or neighbours of them, can be written so that tokenizers reads them."""
-    from ubpe_numba.formats.json_floats import read_numbers, write_numbers  # here only: other objectives need not wait for it
-
-    assert vocabulary.log_probabilities is not None  # which were estimated
-    return vocabulary.with_statistics(log_probabilities=read_numbers(write_numbers(vocabulary.log_probabilities)))
-
-
-def _by_path(objective: str) -> str:
-    """How paths are searched by an objective of probabilities."""
-    return "additive" if objective == "likelihood" else objective

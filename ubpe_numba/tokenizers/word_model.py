@@ -109,8 +109,8 @@ class DocumentEncoder:
             if units is not None:
                 parts = zip(documents, number, pairwise(ends), strict=True)
                 whole = [doc if n >= 0 else "".join(listed[a:b]) for doc, n, (a, b) in parts]
-                given = Documents(code_points("".join(whole)), offsets_of(np.array([0, *map(len, whole)])[1:]), "str")
-                spans = in_units(spans, encoded.offsets, given, units)
+                joined = Documents(code_points("".join(whole)), offsets_of(np.array([0, *map(len, whole)])[1:]), "str")
+                spans = in_units(spans, encoded.offsets, joined, units)
             return encoded, np.stack(spans, axis=1)
         word = np.arange(len(listed)) - np.repeat(bounds[:-1], np.diff(bounds))  # the number of each in its document
         numbers = np.repeat(word, found.lengths)
