@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ubpe_numba.coding.text_words import TextWords
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.vocabulary.reserved import Reserved
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 
 SPECIAL = {"<s>": 7, "中a": 9}
 
@@ -44,7 +44,7 @@ def text_by_text(texts: list[str], normalizer: Normalizer, splitter: Splitter) -
 )
 def test_words_are_those_of_each_text(texts: list[str], steps: list[str], cut: object) -> None:
     normalizer, splitter = Normalizer(steps), Splitter(cut)
-    special = SpecialTokens("str", tuple(SPECIAL), np.array([*SPECIAL.values()], np.int32), np.ones(2, bool))
+    special = Reserved("str", tuple(SPECIAL), np.array([*SPECIAL.values()], np.int32), np.zeros(2, np.uint16))
     segmenter = Segmenter(splitter, special, normalizer=Normalizer.of(normalizer))
     found, untraced = (TextWords.of(segmenter, texts, trace) for trace in (True, False))
     assert untraced.words == found.words and untraced.ids.tolist() == found.ids.tolist()

@@ -823,7 +823,7 @@ CHANGES: list[tuple[Any, str]] = [
     ({"special_tokens": []}, "special_tokens: expected an object"),
     ({"special_tokens": {"kind": "bytes", "words": ["a"], "ids": [1]}}, "special_tokens: the field 'known' is missing"),
     ({"special_tokens": {"kind": "bytes", "words": ["a"], "ids": [1, 2], "known": [False]}}, "as many ids as words"),
-    ({"special_tokens": {"kind": "bytes", "words": ["a"], "ids": [1], "known": [0]}}, "as many ids as words"),
+    ({"special_tokens": {"kind": "bytes", "words": ["a"], "ids": [1], "known": [0]}}, "known: expected a list of true"),
     ({"special_tokens": {"kind": "bytes", "words": [], "ids": [], "known": []}}, "as many ids as words"),
     ({"special_tokens": {"kind": "int", "words": [[1]], "ids": [900], "known": [False]}}, "expected words of bytes, got int"),
     ({"special_tokens": {"kind": "bytes", "words": ["a"], "ids": [1], "known": [False]}}, "the id 1 is taken"),

@@ -15,7 +15,7 @@ from reference.atoms import parts_at
 from ubpe_numba import BPE, UBPE, Counts, FitRules, ModelFormatError, UBPEClassic, UnknownSymbolError
 from ubpe_numba.documents.corpus import as_corpus
 from ubpe_numba.documents.read import as_documents
-from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
+from ubpe_numba.vocabulary.reserved import BREAK, STOP, Reserved
 
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
 documents = st.lists(st.lists(st.integers(0, 4), max_size=30), min_size=1, max_size=5)
@@ -30,14 +30,14 @@ def bounds(docs: list[list[int]], alone: list[int]) -> list[list[int]]:
 
 @given(documents, lone, lone)
 def test_cuts_equal_reference(docs: list[list[int]], breaks: list[int], stops: list[int]) -> None:
-    found = LoneSymbols.from_user(breaks, stops, "int")
+    found = Reserved.from_user(None, None, "int", None, breaks=breaks, stops=stops)
     if found is None:
         assert not breaks and not stops
         return
-    assert sorted(found.all.tolist()) == sorted({*breaks, *stops})
+    assert sorted(found.symbols(BREAK | STOP).tolist()) == sorted({*breaks, *stops})
     flat = np.array([9, *(s for doc in docs for s in doc), 0, 1], np.int64)  # documents may be part of an array
     offsets = 1 + np.cumsum([0, *map(len, docs)])
-    cuts = found.cuts(flat, offsets, found.all)
+    cuts = found.cuts(flat, offsets, BREAK | STOP)
     want = [p for doc in docs for p in parts_at(doc, {*breaks, *stops})]
     lengths = np.diff(cuts).tolist()
     assert [flat[a : a + n].tolist() for a, n in zip(cuts.tolist(), lengths, strict=False)] == want
@@ -48,7 +48,7 @@ def test_cuts_equal_reference(docs: list[list[int]], breaks: list[int], stops: l
 def test_parts_of_a_corpus_are_boundaries(
     docs: list[list[int]], alone: list[int], weigh: bool, bound: bool, data: st.DataObject
 ) -> None:
-    found = LoneSymbols.from_user(alone, None, "int")
+    found = Reserved.from_user(None, None, "int", None, breaks=alone)
     assert found is not None
     given_bounds = [data.draw(st.lists(st.integers(0, len(doc)), max_size=3)) for doc in docs] if bound else [[] for _ in docs]
     weights = data.draw(st.lists(st.integers(0, 3), min_size=len(docs), max_size=len(docs))) if weigh else None

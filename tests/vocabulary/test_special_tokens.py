@@ -15,8 +15,7 @@ from text_samples import END, TEXT
 
 from ubpe_numba import BPE, UBPE, SpecialTokenError, UnknownSymbolError
 from ubpe_numba.documents.read import Documents, code_points
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
-from ubpe_numba.vocabulary.word_sides import is_of_word
+from ubpe_numba.vocabulary.reserved import Reserved, is_of_word
 
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
 words = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=5, unique_by=tuple)
@@ -25,7 +24,7 @@ words = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1
 @given(words, st.lists(st.lists(st.integers(0, 4), max_size=30), max_size=4), st.data())
 def test_finding_equals_reference(some: list[list[int]], docs: list[list[int]], data: st.DataObject) -> None:
     active = data.draw(st.lists(st.booleans(), min_size=len(some), max_size=len(some)))
-    special = SpecialTokens.from_user(some, None, "int", 10)
+    special = Reserved.from_user(some, None, "int", 10)
     assert special is not None
     offsets = np.cumsum([0, *map(len, docs)])
     flat = np.array([s for doc in docs for s in doc], np.int64)
@@ -37,7 +36,7 @@ def test_finding_equals_reference(some: list[list[int]], docs: list[list[int]], 
 @pytest.mark.parametrize("unit", ["ab", "a", "aab"])
 def test_finding_in_periodic_text(unit: str) -> None:
     some = ["ab" * 8, "a", "aa", "b" * 3, "a" * 16, "abab"]
-    special = SpecialTokens.from_user(some, None, "str", 10)
+    special = Reserved.from_user(some, None, "str", 10)
     assert special is not None
     text = unit * 200
     at, which = special.find(Documents(code_points(text), np.array([0, len(text)]), "str"), np.ones(6, bool))
@@ -59,7 +58,7 @@ def _same_within(docs: list[str | bytes], flags: list[int], kind: str) -> None:
     encoded = [doc.encode() if isinstance(doc, str) else doc for doc in docs]
     texts: list[Any] = encoded if kind == "bytes" else [doc.decode("utf-8", "replace") for doc in encoded]
     some: list[Any] = ["<m>", " ", "\n", b"\xe2\x80" if kind == "bytes" else "\u2009\u2009", "<m>x"]
-    special = SpecialTokens.from_user(some, None, kind, 10, dict(zip(some, flags, strict=True)))
+    special = Reserved.from_user(some, None, kind, 10, dict(zip(some, flags, strict=True)))
     assert special is not None
     rows = [np.frombuffer(text, np.uint8) if isinstance(text, bytes) else code_points(text) for text in texts]
     offsets = np.cumsum([0, *map(len, rows)])
@@ -212,7 +211,7 @@ def test_unused_ids_are_unknown() -> None:
 
 def test_two_inactive_words_before_an_active_one() -> None:
     """Where the two longest words that start at a place are inactive, the active third is found."""
-    s = SpecialTokens.from_user([[0, 1, 2, 3], [0, 1, 2], [0, 1], [0]], None, "int", 10)
+    s = Reserved.from_user([[0, 1, 2, 3], [0, 1, 2], [0, 1], [0]], None, "int", 10)
     doc = np.array([0, 1, 2, 3, 0, 1, 2])
     for active, want in (([0, 0, 1, 1], [(0, 2), (4, 2)]), ([0, 0, 0, 1], [(0, 3), (4, 3)])):
         at, which = s.find(Documents(doc, np.array([0, 7]), "int"), np.array(active, bool))
@@ -220,7 +219,7 @@ def test_two_inactive_words_before_an_active_one() -> None:
 
 
 def test_listed_special_tokens_go_round_ids_that_are_given() -> None:
-    made = SpecialTokens.from_user(["<a>", "<b>"], {"END": 11}, "str", 10)
+    made = Reserved.from_user(["<a>", "<b>"], {"END": 11}, "str", 10)
     assert made.ids.tolist() == [10, 12, 11]
 
 

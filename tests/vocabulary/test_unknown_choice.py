@@ -10,14 +10,14 @@ import pytest
 
 from ubpe_numba import ModelFormatError
 from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
-from ubpe_numba.vocabulary.unknown_choice import Stand, choice_of, from_state, state_of
+from ubpe_numba.vocabulary.reserved import Reserved
+from ubpe_numba.vocabulary.unknown import Stand, argument_from_state, argument_state, choice_of
 
 TEXT, BYTES, NUMBERS = Alphabet.from_user("ACGTN"), Alphabet.from_user(b"ACGTN"), Alphabet.from_user([7, -1, 3])
 SPECIAL = {
-    "str": SpecialTokens.from_user(["<s>", "[UNK]", "?"], ["ACG"], "str", 10),
-    "bytes": SpecialTokens.from_user(["<s>", b"\xff\xfe"], None, "bytes", 10),
-    "int": SpecialTokens.from_user([[0, 0]], None, "int", 10),
+    "str": Reserved.from_user(["<s>", "[UNK]", "?"], ["ACG"], "str", 10),
+    "bytes": Reserved.from_user(["<s>", b"\xff\xfe"], None, "bytes", 10),
+    "int": Reserved.from_user([[0, 0]], None, "int", 10),
 }
 
 
@@ -34,7 +34,7 @@ SPECIAL = {
 def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
     assert choice_of(unknown, alphabet, SPECIAL[alphabet.kind]) == choice
     if not isinstance(unknown, bytearray):
-        again = from_state(json.loads(json.dumps(state_of(unknown))))
+        again = argument_from_state(json.loads(json.dumps(argument_state(unknown))))
         assert again == unknown and choice_of(again, alphabet, SPECIAL[alphabet.kind]) == choice
 
 
@@ -64,4 +64,4 @@ def test_what_is_refused(unknown: Any, alphabet: Alphabet, error: type[Exception
 @pytest.mark.parametrize("state", [None, True, 1.5, {"bytes": [256]}, {"bytes": "a"}, {"words": [1]}, [1.0], [[1]], {}])
 def test_files_that_say_something_else(state: Any) -> None:
     with pytest.raises(ModelFormatError, match="unknown: expected a word"):
-        from_state(state)
+        argument_from_state(state)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.wordpiece import WordPiece
-from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
+from ubpe_numba.vocabulary.reserved import Reserved
 
 _WIDTH = 60  # characters of a token that the text shows
 _MOST = 20  # special tokens that it shows
@@ -186,9 +186,9 @@ def _token(tokenizer: Tokenizer, i: int) -> dict[str, Any]:
     }
 
 
-def _lone(lone: LoneSymbols) -> Iterator[tuple[str, list[Any]]]:
+def _lone(lone: Reserved) -> Iterator[tuple[str, list[Any]]]:
     """Break and stop tokens by their names."""
-    for name, symbols in zip(("break_tokens", "stop_tokens"), lone.arguments(), strict=True):
+    for name, symbols in zip(("break_tokens", "stop_tokens"), lone.symbol_arguments(), strict=True):
         yield name, list(symbols or ()) if not isinstance(symbols, bytes) else [_shown(bytes([b])) for b in symbols]
 
 

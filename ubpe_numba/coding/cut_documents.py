@@ -19,9 +19,9 @@ from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.stretches import SpecialChoice, Stretches, traced, without_symbols
-from ubpe_numba.vocabulary.unknown import with_ids
-from ubpe_numba.vocabulary.unknown_choice import Stand, UnknownChoice
+from ubpe_numba.vocabulary.reserved import SpecialChoice
+from ubpe_numba.vocabulary.stretches import Stretches, traced, without_symbols
+from ubpe_numba.vocabulary.unknown import Stand, UnknownChoice, with_ids
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.plan import Plan
@@ -159,5 +159,4 @@ def _ids_of(model: Model, tokens: NDArray[np.int32], pieces: Stretches) -> tuple
         begins = np.zeros(tokens.size, bool)
         begins[at] = first
     arena = alphabet.to_symbols(vocabulary.arena)
-    found = with_ids(unknown, tokens, segmenter.token_ids, arena, vocabulary.offsets, begins)
-    return found.ids, found.sources
+    return with_ids(unknown, tokens, segmenter.token_ids, arena, vocabulary.offsets, begins)

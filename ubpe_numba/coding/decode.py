@@ -24,8 +24,8 @@ from ubpe_numba.runtime.arrays import describe, offsets_of, writable
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
+from ubpe_numba.vocabulary.reserved import Reserved
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _SAMPLE = 8192  # ids that the size is estimated from
@@ -316,7 +316,7 @@ def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tu
     return symbols[source], by_id, gaps if gaps.any() else None
 
 
-def ids_to_skip(skip: Any, skip_special: bool, special: SpecialTokens | None) -> np.ndarray | None:
+def ids_to_skip(skip: Any, skip_special: bool, special: Reserved | None) -> np.ndarray | None:
     """The ids that `skip` names, one or several, and those of special tokens if asked for: int64, or None for nothing to do.
 
     TypeError for what is no integer.

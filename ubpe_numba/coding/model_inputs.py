@@ -19,7 +19,7 @@ from ubpe_numba.documents.read import has_bytes
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.lazy import require
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.reserved import Reserved
 from ubpe_numba.vocabulary.template import Template, id_of
 
 __all__ = ["ModelInputs"]
@@ -101,7 +101,7 @@ class Shape(NamedTuple):
     @classmethod
     def of(
         cls,
-        special: SpecialTokens | None,
+        special: Reserved | None,
         *,
         max_length: Any,
         truncation: Any,
@@ -223,7 +223,7 @@ def _one_of(value: Any, choices: dict[Any, Any], name: str) -> Any:
     raise ValueError(f"{name}: expected {', '.join(map(repr, choices))}, got {quoted(value)}")
 
 
-def _pad_id(pad_id: Any, special: SpecialTokens | None) -> int:
+def _pad_id(pad_id: Any, special: Reserved | None) -> int:
     """The id of padding: as given, that of a special token, or of one with a name that is usual for it."""
     if pad_id is None:
         name = next((word for word in _PADS if special is not None and word in special.number), None)

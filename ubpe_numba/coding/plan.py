@@ -29,9 +29,9 @@ from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.stretches import SpecialChoice
+from ubpe_numba.vocabulary.reserved import SpecialChoice
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
-from ubpe_numba.vocabulary.unknown_choice import UnknownChoice, choice_of
+from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice
@@ -170,7 +170,7 @@ class Tables:
         if one_by_one and not self._holds_isolated:
             return None
         found = np.zeros(alphabet.size, bool)
-        found[segmenter.lone.ids(alphabet)] = True
+        found[segmenter.lone.symbol_ids(alphabet)] = True
         return found
 
     @cached_property

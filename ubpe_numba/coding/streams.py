@@ -24,7 +24,7 @@ from ubpe_numba.documents.read import Documents, as_document, utf8_document
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.unknown_choice import Stand, UnknownChoice
+from ubpe_numba.vocabulary.unknown import Stand, UnknownChoice
 
 __all__ = ["DecoderStream", "EncoderStream"]
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from ubpe_numba.documents.read import Documents, code_points, text_of
 from ubpe_numba.runtime.arrays import distinct, offsets_of, places_of
+from ubpe_numba.vocabulary.reserved import SpecialChoice
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.stretches import SpecialChoice
 
 __all__ = ["TextWords"]
 

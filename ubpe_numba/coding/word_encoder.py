@@ -23,7 +23,7 @@ from ubpe_numba.runtime.tables.packed import NOBODY, NODES, byte_trie, pair_buck
 from ubpe_numba.text.cut import as_text, in_blocks, kernel_of, places_between_parts
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.reserved import Reserved
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["WordEncoder"]
@@ -230,7 +230,7 @@ def short_text(model: Model, words: WordEncoder) -> One | None:
     """
     segmenter = model.segmenter
     cutter, normalizer, special = segmenter.pretokenizer, segmenter.normalizer, segmenter.special
-    late = special is not None and bool((special.is_normalized() & special.found).any())
+    late = special is not None and bool((special.late & special.found).any())
     is_kept = normalizer is None or normalizer.keeps_ascii
     if not isinstance(cutter, Pretokenizer) or cutter.kernel is None or not is_kept or segmenter.unknown is not None or late:
         return None
@@ -282,7 +282,7 @@ def short_text(model: Model, words: WordEncoder) -> One | None:
     return one
 
 
-def _search(special: SpecialTokens) -> Callable[[bytes], bool] | None:
+def _search(special: Reserved) -> Callable[[bytes], bool] | None:
     """Make a search for any of the words in bytes, allowed or not; None where it would take long."""
     parts = zip(special.found.tolist(), pairwise(special.offsets.tolist()), strict=True)
     words = [special.values[a:b].tobytes() for is_found, (a, b) in parts if is_found]

@@ -20,9 +20,9 @@ from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_
 from ubpe_numba.text.characters import names_of
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED, Word
-from ubpe_numba.vocabulary.stretches import SpecialChoice, Stretches
-from ubpe_numba.vocabulary.unknown_choice import UnknownChoice, choice_of
+from ubpe_numba.vocabulary.reserved import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD, SpecialChoice, Word
+from ubpe_numba.vocabulary.stretches import Stretches
+from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of
 
 #: Encodes documents of any kind, special tokens allowed, to lists of ids.
 EncodeLists = Callable[[list[Any]], list[list[int]]]
@@ -108,9 +108,9 @@ class ExportCheck:
     def flags(self) -> dict[Any, int]:
         """The flags of special tokens and known words that have some, but for those of `unheard`."""
         special = self.model.segmenter.special
-        if special is None or special.flags is None:
+        if special is None:
             return {}
-        masks = (special.flags & ~np.uint8(ONLY_DECODED)).tolist()
+        masks = (special.flags & (LSTRIP | RSTRIP | SINGLE_WORD | NORMALIZED)).tolist()
         return {word: mask for word, mask in zip(special.words, masks, strict=True) if mask}
 
     def words(self) -> tuple[dict[str, int], dict[str, int]]:

@@ -30,7 +30,7 @@ from ubpe_numba.formats.unknown_token import check_with_unknown, loss_of, texts_
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.lazy import require
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.stretches import SpecialChoice
+from ubpe_numba.vocabulary.reserved import SpecialChoice
 
 _PAIRS = 100  # so many samples, and pairs of them, are tried with what a template puts around them
 
@@ -253,7 +253,9 @@ def _ranks(check: ExportCheck) -> tuple[bytes, dict[bytes, int]]:
 def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
     """The `.model` file of a model; see `BPE.to_sentencepiece`. `encode` takes special tokens for ordinary text."""
     data = sentencepiece.write(model, unigram)
-    check = ExportCheck(model._replace(segmenter=model.segmenter._replace(special=None)), encode)  # which are in no text
+    reserved = model.segmenter.reserved
+    reserved = None if reserved is None else reserved.symbols_only()  # special tokens are in no text
+    check = ExportCheck(model._replace(segmenter=model.segmenter._replace(reserved=reserved)), encode)
     tables = Tables(sentencepiece.model_of(sentencepiece.read(data)))
     plan = plan_by_path(tables, LIKELIHOOD, "sentencepiece") if unigram else plan_by_rank(tables)
 

@@ -35,7 +35,7 @@ from ubpe_numba.runtime.files import open_regular
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED
 from ubpe_numba.text.splitter import Splitter
-from ubpe_numba.vocabulary.special_tokens import ONLY_DECODED
+from ubpe_numba.vocabulary.reserved import ONLY_DECODED
 
 _PREFIX = "tokenizer.ggml."
 _NAMES = {  # of patterns, and the names of tokenizers in llama.cpp that cut by them

@@ -33,8 +33,8 @@ from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.reserved import Reserved
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
@@ -217,7 +217,7 @@ def _model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = Non
         shared = table.shared and any(i in taken for words in (special, known) for i in words.values())
         segmenter = Segmenter(
             table.splitter or (cutter if isinstance(cutter, Pretokenizer) else _cutter_of(table.pattern)),
-            SpecialTokens.from_user(special, known, table.kind, size, flags, shared),
+            Reserved.from_user(special, known, table.kind, size, flags, shared),
             None,
             "utf-8" if table.kind == "bytes" else None,
             table.normalizer,

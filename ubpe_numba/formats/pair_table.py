@@ -67,7 +67,7 @@ class Table(NamedTuple):
     normalizer: Normalizer | None = None
     unknown: Unknown | None = None  # the rule for characters that are no tokens
     decoding: Decoding | None = None  # how texts of tokens are joined
-    flags: dict[Any, int] = {}  # noqa: RUF012  # of special tokens and known words; see SpecialTokens
+    flags: dict[Any, int] = {}  # noqa: RUF012  # of special tokens and known words; see Reserved
     shared: bool = False  # whether a special token or a known word may be a token of the vocabulary too
     runs: dict[int, int] = {}  # noqa: RUF012  # code points after every so many of which text must be cut; see merge_order.py
     stand_in: str | bytes | None = None  # the constructor's `unknown`: a symbol or a special token

@@ -24,10 +24,9 @@ from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.formats.model_file import claimable, parse_json
 from ubpe_numba.text.pretokenizer import PythonPattern
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
-from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.reserved import BREAK, STOP, Reserved
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
@@ -114,7 +113,7 @@ def _fields(model: Model) -> dict[str, Any]:
     if special is not None:
         fields["known_words"] = {i: _said(word) for i, word in zip(special.ids.tolist(), special.words, strict=True)}
     if lone is not None:
-        both = {"break_tokens": lone.breaks, "stop_tokens": lone.stops}
+        both = {"break_tokens": lone.symbols(BREAK), "stop_tokens": lone.symbols(STOP)}
         fields |= {name: _written(symbols, alphabet.kind) for name, symbols in both.items() if symbols.size}
     return fields if cutter is None else {**fields, "regex_str": cutter.pattern}
 
@@ -139,12 +138,12 @@ def _segmenter(dump: dict[str, Any], alphabet: Alphabet, words: dict[Any, int], 
     except ValueError as error:
         raise ModelFormatError(str(error).replace("pretokenizer", "regex_str", 1)) from error
     try:
-        special = SpecialTokens.from_user(None, words, kind, size)
-        lone = LoneSymbols.from_user(_tokens(dump, "break_tokens", alphabet), _tokens(dump, "stop_tokens", alphabet), kind)
+        breaks, stops = (_tokens(dump, name, alphabet) for name in ("break_tokens", "stop_tokens"))
+        reserved = Reserved.from_user(None, words, kind, size, breaks=breaks, stops=stops)
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error).replace("special_tokens", "known_words", 1)) from error
     ids = np.concatenate([np.arange(alphabet.size), np.arange(alphabet.size, size) + len(words)]) if words else None
-    return Segmenter(cutter, special, lone=lone).numbered(ids, size)
+    return Segmenter(cutter, reserved).numbered(ids, size)
 
 
 def _known_words(words: Any, alphabet: Alphabet) -> dict[Any, int]:

@@ -41,8 +41,8 @@ from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.private_use import BYTE_NAMES, BYTES, UNKNOWN, WORDS, byte_name, needed_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.reserved import Reserved
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -198,7 +198,7 @@ def _segmenter(pieces: Pieces, alphabet: Alphabet, token_ids: np.ndarray, size: 
     special = {names[i]: i for i in np.flatnonzero(types == CONTROL).tolist()}
     unknown = np.flatnonzero(types == UNKNOWN_PIECE)
     made = Segmenter(
-        special=SpecialTokens.from_user(special, None, "str", size),
+        reserved=Reserved.from_user(special, None, "str", size),
         normalizer=Normalizer(steps),
         unknown=Unknown(None, int(unknown[0]), True) if unknown.size else None,
     )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.reserved import Reserved
 
 __all__ = ["are_first", "special_tokens_first"]
 
@@ -23,7 +23,7 @@ def special_tokens_first(model: Model) -> tuple[Model, NDArray[np.int64]]:
     ([0, 1], [2, 3, 4], [2, 3, 4, 0, 1])
     """
     segmenter = model.segmenter
-    special, unknown = segmenter.special, segmenter.unknown
+    reserved, special, unknown = segmenter.reserved, segmenter.special, segmenter.unknown
     tokens = np.arange(len(model.vocabulary)) if segmenter.token_ids is None else segmenter.token_ids.astype(np.int64)
     none = np.zeros(0, np.int64)
     words = none if special is None else special.ids.astype(np.int64)
@@ -37,13 +37,11 @@ def special_tokens_first(model: Model) -> tuple[Model, NDArray[np.int64]]:
     new[order] = np.arange(order.size)
     found = np.append(new, -1)  # of -1: no id
     if special is not None:
-        flags = None if special.flags is None else dict(zip(special.words, special.flags.tolist(), strict=True))
-        ids = new[words].astype(np.int32)
-        special = SpecialTokens(special.kind, special.words, ids, special.always, flags, special.shared)
+        reserved = special.with_ids(new[words].astype(np.int32))
     if unknown is not None:
         byte_ids = None if unknown.byte_ids is None else found[unknown.byte_ids].astype(np.int32)
         unknown = unknown._replace(byte_ids=byte_ids, id=int(found[unknown.id]))
-    changed = segmenter._replace(special=special, unknown=unknown).numbered(found[tokens], tokens.size)
+    changed = segmenter._replace(reserved=reserved, unknown=unknown).numbered(found[tokens], tokens.size)
     return model._replace(segmenter=changed), new
 
 
@@ -54,7 +52,7 @@ def are_first(model: Model) -> bool:
     return bool(ids.size) and np.array_equal(ids, np.arange(ids.size))
 
 
-def _asked(special: SpecialTokens) -> NDArray[np.bool_]:
+def _asked(special: Reserved) -> NDArray[np.bool_]:
     """Which words are special tokens that texts may hold: bool[w]."""
     found: NDArray[np.bool_] = ~special.always & special.found
     return found

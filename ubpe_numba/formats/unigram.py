@@ -25,8 +25,8 @@ from ubpe_numba.text.private_use import BYTE_NAMES, BYTES, UNKNOWN, byte_name, n
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.reserved import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD, Reserved
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.special_tokens import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD, SpecialTokens
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -109,7 +109,7 @@ def model_of(text: str | bytes) -> Model:
         decoding = decoding._replace(replace=(*decoding.replace, (chr(UNKNOWN), listed[unknown])))
     segmenter = Segmenter(
         pretokenizer=splitter if pattern is None else Pretokenizer(pattern, VERSION_OF_OTHERS),
-        special=SpecialTokens.from_user(special, known, kind, size, dict[Any, int](flags), shared),
+        reserved=Reserved.from_user(special, known, kind, size, dict[Any, int](flags), shared),
         encoding="utf-8" if bytewise else None,
         normalizer=normalizer,
         unknown=None if unknown is None else Unknown(None, unknown, True),

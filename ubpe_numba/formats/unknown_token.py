@@ -18,7 +18,7 @@ from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.text.characters import names_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.unknown_choice import symbol_of
+from ubpe_numba.vocabulary.unknown import symbol_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["UnkToken", "check_with_unknown", "loss_of", "texts_with_unknown", "unk_token_of"]

@@ -23,7 +23,7 @@ from ubpe_numba.runtime.schema import check_fields, integers_of
 from ubpe_numba.text.characters import WHITE_SPACE
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
-from ubpe_numba.vocabulary.special_tokens import FLAGS
+from ubpe_numba.vocabulary.reserved import FLAGS
 
 
 class Words(NamedTuple):

@@ -15,7 +15,7 @@ from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.refining import BY_PROBABILITY, Refining
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.token_weights import log_probabilities
-from ubpe_numba.vocabulary.unknown_choice import Stand, hides_symbols
+from ubpe_numba.vocabulary.unknown import Stand, hides_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 

@@ -22,7 +22,7 @@ from ubpe_numba.tokenizers.parameters import DEFAULT_RULES
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
-from ubpe_numba.vocabulary.unknown_choice import choice_of
+from ubpe_numba.vocabulary.unknown import choice_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 log = logging.getLogger("ubpe_numba")
@@ -177,7 +177,7 @@ class Fits(Encoding):
         """ValueError, before a long fit, if the arguments do not suit the alphabet."""
         segmenter = self._segmenter(alphabet.kind, None)
         if segmenter.lone is not None:
-            segmenter.lone.ids(alphabet)
+            segmenter.lone.symbol_ids(alphabet)
         choice_of(self.unknown, alphabet, segmenter.special)
         if settings.n_tokens < alphabet.size:
             hint = ""
@@ -296,7 +296,7 @@ class Fits(Encoding):
             history = None
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
         vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
-        self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.behind(first, len(vocabulary))))
+        self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.after(first, len(vocabulary))))
         self.n_tokens = n_tokens
         if history is not None:
             self.history_ = history
@@ -416,7 +416,7 @@ class Fits(Encoding):
         other.n_tokens = n_tokens
         made = other._segmenter(alphabet.kind, len(shorter) if ids is None or first else None)
         if first and segmenter.special is not None and made.special is not None:  # known words of a list moved
-            made = segmenter._replace(token_ids=made.token_ids, special=segmenter.special.with_ids(made.special.ids))
+            made = segmenter._replace(token_ids=made.token_ids, reserved=segmenter.special.with_ids(made.special.ids))
         elif ids is not None:
             made = segmenter._replace(token_ids=ids[: len(shorter)])
         other._adopt(Model(alphabet, shorter, made))

@@ -16,7 +16,7 @@ from ubpe_numba.tokenizers.parameters import DEFAULT_RULES, Parameters, same
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.unknown_choice import UnknownChoice, choice_of, hides_symbols
+from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of, hides_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Fitted(Parameters):
         if self._needs_pairs and model.vocabulary.merges is None:
             raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
         if (lone := model.segmenter.lone) is not None:
-            lone.ids(model.alphabet)  # raises for a symbol that is not there
+            lone.symbol_ids(model.alphabet)  # raises for a symbol that is not there
         choice_of(self.unknown, model.alphabet, model.segmenter.special)  # likewise
         self.model_ = model
         self._made_tables = self._made_names = None

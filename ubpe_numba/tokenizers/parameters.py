@@ -182,7 +182,8 @@ class Parameters(ABC):
             kind = Alphabet.from_user(self.alphabet, kind).kind
         segmenter = self._segmenter(kind, None)
         if isinstance(docs, Counts) and docs.are_segments:  # all is done but what leaves documents whole
-            segmenter = PLAIN._replace(lone=None if segmenter.pretokenizer is not None else segmenter.lone)
+            reserved = None if segmenter.pretokenizer is not None or segmenter.lone is None else segmenter.lone.symbols_only()
+            segmenter = PLAIN._replace(reserved=reserved)
         return corpus, segmenter
 
 

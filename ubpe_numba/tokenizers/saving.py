@@ -20,10 +20,10 @@ from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.tokenizers.fitted import Fitted
 from ubpe_numba.tokenizers.parameters import NOT_IN_PARAMS
-from ubpe_numba.vocabulary import unknown_choice
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.unknown import argument_from_state, argument_state
 
 
 class Saving(Fitted):
@@ -74,7 +74,7 @@ class Saving(Fitted):
             params["n_candidates"] = settings.n_candidates
         if isinstance(params.get("token_weights"), np.ndarray):
             params["token_weights"] = params["token_weights"].tolist()
-        unknown = unknown_choice.state_of(params.pop("unknown"))
+        unknown = argument_state(params.pop("unknown"))
         if unknown != "raise":
             params["unknown"] = unknown
         state = {"tokenizer": type(self).__name__, "params": params, **model.state()}
@@ -148,7 +148,7 @@ class Saving(Fitted):
             if not isinstance(rules, dict):
                 raise ModelFormatError("rules: expected an object")
             check_fields(rules, [field.name for field in dataclasses.fields(FitRules)], "rules")
-            tok.set_params(**{**params, "rules": FitRules(**rules), "unknown": unknown_choice.from_state(params["unknown"])})
+            tok.set_params(**{**params, "rules": FitRules(**rules), "unknown": argument_from_state(params["unknown"])})
             tok._settings()
             model = Model.from_state(state, at_most)
             tok._take(model)
@@ -181,7 +181,7 @@ class Saving(Fitted):
         self.pretokenizer, self.encoding, self.normalizer = segmenter.pretokenizer, segmenter.encoding, segmenter.normalizer
         self.special_first = segmenter.n_first > 0
         self.special_tokens, self.known_words = _words(segmenter, model.vocabulary.offsets.size - 1)
-        self.break_tokens, self.stop_tokens = (None, None) if segmenter.lone is None else segmenter.lone.arguments()
+        self.break_tokens, self.stop_tokens = (None, None) if segmenter.lone is None else segmenter.lone.symbol_arguments()
         self._adopt(model)
 
     @classmethod

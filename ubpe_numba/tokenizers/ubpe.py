@@ -22,7 +22,7 @@ from ubpe_numba.tokenizers.exchange import UnigramFiles
 from ubpe_numba.tokenizers.refining import BY_PROBABILITY, by_path
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.token_weights import token_weights
-from ubpe_numba.vocabulary.unknown_choice import Stand
+from ubpe_numba.vocabulary.unknown import Stand
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice

@@ -23,9 +23,8 @@ from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.reserved import FLAGS, SPECIAL, Reserved, SpecialChoice
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.special_tokens import FLAGS, SpecialTokens
-from ubpe_numba.vocabulary.stretches import SpecialChoice
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -250,15 +249,14 @@ def read_flags(given: Any, words: Mapping[str, int]) -> dict[str, tuple[str, ...
     return made
 
 
-def added_tokens(
-    special: Mapping[str, int], known: Mapping[str, int], flags: Mapping[str, Iterable[str]]
-) -> SpecialTokens | None:
+def added_tokens(special: Mapping[str, int], known: Mapping[str, int], flags: Mapping[str, Iterable[str]]) -> Reserved | None:
     """Special tokens and known words as a segmenter has them."""
     if not special and not known:
         return None
-    masks: dict[Any, int] = {word: sum(map(FLAGS.__getitem__, names)) for word, names in flags.items()}
-    always = np.repeat([False, True], [len(special), len(known)])
-    return SpecialTokens("str", (*special, *known), np.array([*special.values(), *known.values()], np.int32), always, masks)
+    words = (*special, *known)
+    masks = np.array([sum(map(FLAGS.__getitem__, flags.get(word, ()))) for word in words], np.uint16)
+    masks[: len(special)] |= SPECIAL
+    return Reserved("str", words, np.array([*special.values(), *known.values()], np.int32), masks)
 
 
 def learner(

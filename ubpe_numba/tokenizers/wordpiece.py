@@ -29,8 +29,8 @@ from ubpe_numba.tokenizers.saving import Saving
 from ubpe_numba.tokenizers.streaming import Streaming
 from ubpe_numba.tokenizers.token_names import TokenNames
 from ubpe_numba.tokenizers.word_model import DocumentEncoder, WordByWord, added_tokens, learner, model_of, read_flags, read_pieces
+from ubpe_numba.vocabulary.reserved import SpecialChoice
 from ubpe_numba.vocabulary.segmenter import Segmenter
-from ubpe_numba.vocabulary.stretches import SpecialChoice
 
 __all__ = ["WordPiece"]
 

@@ -1,4 +1,4 @@
-"""What stands between documents and their ids: text as UTF-8, special tokens, normalizer, pre-tokenizer, ids of their own.
+"""Treatment of documents before encoding and of ids after it: text as UTF-8, reserved sequences, text steps, token ids.
 
 All of it is optional and applied alike when fitting and encoding: special tokens are taken out of a document, what is left
 between them is normalised and cut into segments, and each segment is encoded as if it were a document, so that no token ever
@@ -7,7 +7,7 @@ passes a cut.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,33 +15,33 @@ from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import distinct, places_of
-from ubpe_numba.runtime.schema import check_fields, integers_of
-from ubpe_numba.text import rewrite
-from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
-from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.runtime.arrays import distinct
+from ubpe_numba.runtime.schema import Field, Schema, check_fields, integers_of, pickled
 from ubpe_numba.vocabulary.decoding import Decoding
-from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
-from ubpe_numba.vocabulary.stretches import SpecialChoice, Stretches, without_late_words, without_words
+from ubpe_numba.vocabulary.reserved import STOP, Reserved, SpecialChoice
+from ubpe_numba.vocabulary.stretches import Stretches, traced, without_late_words, without_words
 from ubpe_numba.vocabulary.unknown import Unknown
+
+if TYPE_CHECKING:
+    from ubpe_numba.text.normalizer import Normalizer
+    from ubpe_numba.text.pretokenizer import Pretokenizer
+    from ubpe_numba.text.splitter import Splitter
 
 __all__ = ["PLAIN", "Segmenter"]
 
 
 class Segmenter(NamedTuple):
-    """How a fitted tokenizer treats documents before and ids after encoding.
+    """How a fitted tokenizer treats documents before and ids after encoding; steps of text are imported where there are some.
 
-    `token_ids` int32[V] are the ids of the tokens of the vocabulary where they are not 0..V-1, as in tokenizers that were trained
-    elsewhere, -1 for one that has none, which `unknown` replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes;
-    `decoding` is how the texts of tokens become one. `whole_words`: a segment that equals a token becomes that token, before any
-    merge; `one_by_one`: the order of merges matters even between places of one pair (formats/merge_order.py). `lone` are the
-    break and stop tokens.
+    `reserved` are special tokens, known words, break and stop tokens. `token_ids` int32[V] are the ids of the tokens of the
+    vocabulary where they are not 0..V-1, as in tokenizers that were trained elsewhere, -1 for one that has none, which `unknown`
+    replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes; `decoding` is how the texts of tokens become one.
+    `whole_words`: a segment that equals a token becomes that token, before any merge; `one_by_one`: the order of merges matters
+    even between places of one pair (formats/merge_order.py).
     """
 
     pretokenizer: Pretokenizer | Splitter | None = None
-    special: SpecialTokens | None = None
+    reserved: Reserved | None = None
     token_ids: np.ndarray | None = None
     encoding: str | None = None
     normalizer: Normalizer | None = None
@@ -49,7 +49,6 @@ class Segmenter(NamedTuple):
     decoding: Decoding | None = None
     whole_words: bool = False
     one_by_one: bool = False
-    lone: LoneSymbols | None = None
 
     @classmethod
     def make(
@@ -71,17 +70,29 @@ class Segmenter(NamedTuple):
         """
         if encoding not in (None, "utf-8"):
             raise ValueError(f"encoding: expected None or 'utf-8', got {quoted(encoding)}")
-        cutter = pretokenizer if isinstance(pretokenizer, Splitter) else Pretokenizer.of(pretokenizer)
-        changer = Normalizer.of(normalizer)
+        cutter, changer = _text_steps(pretokenizer, normalizer)
         if cutter is not None and kind == "int":
             raise ValueError("pretokenizer: it cuts text, and the tokenizer is one of integers; use boundaries")
         if changer is not None and kind == "int":
             raise ValueError("normalizer: it changes text, and the tokenizer is one of integers")
         if encoding and kind != "bytes":
             raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
-        words = SpecialTokens.from_user(special, known, kind, size, first=special_first)
-        made = cls(cutter, words, None, encoding, changer, lone=LoneSymbols.from_user(*lone, kind))
-        return made if size is None else made.behind(made._n_special if special_first else 0, size)
+        reserved = Reserved.from_user(special, known, kind, size, first=special_first, breaks=lone[0], stops=lone[1])
+        made = cls(cutter, reserved, None, encoding, changer)
+        return made if size is None else made.after(made._n_special if special_first else 0, size)
+
+    @property
+    def special(self) -> Reserved | None:
+        """The reserved sequences, if there are special tokens or known words among them."""
+        return self.reserved if self.reserved is not None and self.reserved.words else None
+
+    @property
+    def lone(self) -> Reserved | None:
+        """The reserved sequences, if there are break or stop tokens among them."""
+        return self.reserved if self.reserved is not None and self.reserved.has_symbols else None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return pickled(Segmenter, *self)
 
     # ---------------------------------------------------------------------------------------------- fitting
 
@@ -91,10 +102,12 @@ class Segmenter(NamedTuple):
         Special tokens, allowed or not, and known words are cut out: nothing is learned from them. A segment is the document that
         document frequencies count.
         """
-        if self.pretokenizer is None and self.lone is not None:
-            return self.lone.part(self._replace(lone=None).corpus(corpus, n_threads))
-        if self.pretokenizer is None and self.special is None and self.normalizer is None:
-            return corpus
+        made = corpus
+        if self.pretokenizer is not None or self.special is not None or self.normalizer is not None:
+            made = self._segments_of(corpus, n_threads)
+        return self.lone.part(made) if self.pretokenizer is None and self.lone is not None else made
+
+    def _segments_of(self, corpus: Corpus, n_threads: int | None) -> Corpus:
         given = self.rewritten(self.stretches(corpus.given, "docs"))
         kept = Documents(given.values, given.cuts, corpus.given.kind)  # for the alphabet: of weight 0 too
         pieces = self.rewritten(self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs"))
@@ -123,9 +136,9 @@ class Segmenter(NamedTuple):
 
     @property
     def kernel(self) -> str | None:
-        """The pattern that alone cuts what stands between special and break tokens, as `cut.scan` takes it, if it does."""
-        alone = self.pretokenizer is not None and (self.lone is None or not self.lone.stops.size)
-        return self.pretokenizer.kernel if alone and self.pretokenizer is not None else None
+        """The pattern, as `cut.scan` takes it, if it alone cuts the stretches between special and break tokens."""
+        stops = self.reserved is not None and self.reserved.symbols(STOP).size
+        return None if self.pretokenizer is None or stops else self.pretokenizer.kernel
 
     def segments(self, pieces: Stretches) -> np.ndarray:
         """The segments of all stretches, int64[s + 1]."""
@@ -134,7 +147,7 @@ class Segmenter(NamedTuple):
         cuts = pieces.segments
         if cuts is None:
             cuts = self.pretokenizer.split(pieces.values, pieces.cuts)
-        return cuts if self.lone is None else self.lone.cuts(pieces.values, cuts, self.lone.stops)
+        return cuts if self.lone is None else self.lone.cuts(pieces.values, cuts, STOP)
 
     # ---------------------------------------------------------------------------------------------- documents in stretches
 
@@ -144,7 +157,7 @@ class Segmenter(NamedTuple):
         Known words are looked for always, special tokens where they are `chosen`; None, as in a fit: all of them, and none is an
         error. SpecialTokenError for one that is forbidden, TypeError where a pre-tokenizer meets integers.
         """
-        made = without_words(self.special, None if self.pretokenizer is None else self.lone, documents, chosen)
+        made = without_words(self.reserved, documents, chosen, self.pretokenizer is not None)
         if (self.pretokenizer is not None or self.normalizer is not None) and made.values.size and documents.kind == "int":
             raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
         return made
@@ -180,8 +193,8 @@ class Segmenter(NamedTuple):
     @property
     def _splitter(self) -> Splitter | None:
         """A pre-tokenizer that does more than cut."""
-        cutter = self.pretokenizer
-        return cutter if isinstance(cutter, Splitter) and cutter.cutters is None else None
+        cutter: Any = self.pretokenizer
+        return cutter if getattr(cutter, "cutters", ()) is None else None
 
     def rewritten(self, pieces: Stretches, chosen: SpecialChoice | None = None, trace: bool = False) -> Stretches:
         """The stretches as they are encoded: normalised, without words of normalised text, and cut where that does more than cut.
@@ -190,7 +203,7 @@ class Segmenter(NamedTuple):
         there.
         """
         special = self.special
-        late = special is not None and special.has_normalized
+        late = special is not None and bool(special.late.any())
         odd = self.unknown is not None or (special is not None and special.has_flags)  # ids do not tell lengths
         if not self.rewrites and not late and not (trace and odd):
             return pieces
@@ -198,7 +211,9 @@ class Segmenter(NamedTuple):
         asked, splitter = trace, self._splitter
         trace = trace or (splitter is not None and splitter.asks_for_start and self.normalizer is not None)
         if trace:
-            origins = np.delete(np.arange(values.size + pieces.sizes.sum()), places_of(pieces.at, pieces.sizes))
+            origins = traced(pieces).origins
+        if self.rewrites:
+            from ubpe_numba.text import rewrite  # here only: integers are not rewritten
         if self.normalizer is not None:
             found = rewrite.normalized(self.normalizer, values, cuts, trace)
             values, cuts = found.values, found.cuts
@@ -226,77 +241,38 @@ class Segmenter(NamedTuple):
     # ---------------------------------------------------------------------------------------------- model files
 
     def state(self) -> dict[str, Any]:
-        """What a model file holds beside the vocabulary; empty if there is nothing."""
-        name = "python_pattern" if isinstance(self.pretokenizer, PythonPattern) else "pretokenizer"
-        parts = {
-            name: self.pretokenizer.state() if isinstance(self.pretokenizer, Pretokenizer) else None,
-            "splitter": self.pretokenizer.state() if isinstance(self.pretokenizer, Splitter) else None,
-            "normalizer": None if self.normalizer is None else self.normalizer.state(),
-            "special_tokens": None if self.special is None else self.special.state(),
-            "encoding": self.encoding,
-            "token_ids": self.token_ids,
-            "unknown": None if self.unknown is None else self.unknown.state(),
-            "decoding": None if self.decoding is None else self.decoding.state(),
-            "whole_words": self.whole_words or None,
-            "one_by_one": self.one_by_one or None,
-            **({} if self.lone is None else self.lone.state()),
-        }
-        return {name: part for name, part in parts.items() if part is not None}
+        """The fields of a model file beside the vocabulary; empty if there are none."""
+        parts = {"normalizer": self.normalizer, "unknown": self.unknown, "decoding": self.decoding}
+        fields: dict[str, Any] = dict.fromkeys(_FIELDS.fields)
+        if self.pretokenizer is not None:
+            fields[_cutter_name(self.pretokenizer)] = self.pretokenizer.state()
+        fields |= {name: part.state() for name, part in parts.items() if part is not None}
+        fields |= {"encoding": self.encoding, "token_ids": self.token_ids}
+        fields |= {"whole_words": self.whole_words or None, "one_by_one": self.one_by_one or None}
+        return _FIELDS.write(fields if self.reserved is None else fields | self.reserved.state())
 
     @classmethod
     def from_state(cls, state: dict[str, Any], size: int, kind: str) -> Segmenter:
-        """Make it again, for a vocabulary of `size` ids and documents of `kind`. ModelFormatError if it is not valid."""
-        cutters = ("pretokenizer", "splitter", "python_pattern")
-        names = (
-            *cutters, "normalizer", "special_tokens", "encoding", "token_ids", "unknown", "decoding", "whole_words", "one_by_one",
-            "break_tokens", "stop_tokens",
-        )  # fmt: skip
-        fields = {**dict.fromkeys(names), **state}
-        check_fields(fields, names, "text")
-        if sum(fields[name] is not None for name in cutters) > 1:
-            raise ModelFormatError(f"text: expected only one of {', '.join(cutters)}")
-        cutter: Pretokenizer | Splitter | None = None
-        special = None
-        normalizer = None if fields["normalizer"] is None else Normalizer.from_state(fields["normalizer"])
-        if (found := fields["pretokenizer"]) is not None:
-            if not isinstance(found, dict):
-                raise ModelFormatError("pretokenizer: expected an object")
-            check_fields(found, ("name", "pattern", "unicode"), "pretokenizer")
-            try:
-                cutter = Pretokenizer.from_state(found)
-            except (TypeError, ValueError) as error:
-                raise ModelFormatError(str(error)) from error
-            if kind == "int" or found["name"] != cutter.name or not isinstance(found["unicode"], str):
-                raise ModelFormatError("pretokenizer: the name, the pattern and the alphabet do not go together")
-        if (found := fields["python_pattern"]) is not None:
-            if not isinstance(found, dict):
-                raise ModelFormatError("python_pattern: expected an object")
-            check_fields(found, ("pattern", "unicode"), "python_pattern")
-            try:
-                cutter = PythonPattern(found["pattern"])
-            except (TypeError, ValueError) as error:
-                raise ModelFormatError(str(error)) from error
-        if (found := fields["splitter"]) is not None:
-            cutter = Splitter.from_state(found)
-        if kind == "int" and (cutter is not None or normalizer is not None):
-            raise ModelFormatError("text: integers are neither cut nor normalised")
-        if (found := fields["special_tokens"]) is not None:
-            special = SpecialTokens.from_state(found, size)
-            if special.kind != kind:
-                raise ModelFormatError(f"special_tokens: expected words of {kind}, got {special.kind}")
-        if fields["encoding"] not in (None, "utf-8") or (fields["encoding"] and kind != "bytes"):
+        """The inverse of `state`, for a vocabulary of `size` ids and documents of `kind`; ModelFormatError for anything else."""
+        fields = _FIELDS.read(state)
+        if sum(fields[name] is not None for name in _CUTTERS) > 1:
+            raise ModelFormatError(f"text: expected only one of {', '.join(_CUTTERS)}")
+        steps: tuple[Any, Any] = None, None
+        if any(fields[name] is not None for name in (*_CUTTERS, "normalizer")):
+            steps = _steps_of_state(fields)
+            if kind == "int":
+                raise ModelFormatError("text: integers are neither cut nor normalised")
+        words = fields["special_tokens"], fields["break_tokens"], fields["stop_tokens"]
+        reserved = Reserved.from_state(*words, kind, size)
+        if fields["encoding"] and kind != "bytes":
             raise ModelFormatError(f"encoding: expected 'utf-8' and an alphabet of bytes, got {quoted(fields['encoding'])}")
-        for name in ("whole_words", "one_by_one"):
-            if fields[name] not in (None, True):
-                raise ModelFormatError(f"{name}: expected true, got {quoted(fields[name])}")
         unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], _most(size))
         if unknown is not None and unknown.byte_ids is not None and kind != "bytes":
             raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
         decoding = None if fields["decoding"] is None else Decoding.from_state(fields["decoding"])
-        whole, single = fields["whole_words"] is True, fields["one_by_one"] is True
-        lone = LoneSymbols.from_state(fields["break_tokens"], fields["stop_tokens"], kind)
-        made = cls(cutter, special, None, fields["encoding"], normalizer, unknown, decoding, whole, single, lone)
-        return made.numbered(fields["token_ids"], size)
+        rest = unknown, decoding, fields["whole_words"] is True, fields["one_by_one"] is True
+        cutter, normalizer = steps
+        return cls(cutter, reserved, None, fields["encoding"], normalizer, *rest).numbered(fields["token_ids"], size)
 
     @property
     def _n_special(self) -> int:
@@ -311,12 +287,12 @@ class Segmenter(NamedTuple):
             return 0
         return n if np.array_equal(self.special.ids[~self.special.always], np.arange(n)) else 0
 
-    def behind(self, n_first: int, size: int) -> Segmenter:
-        """The same where the `size` tokens of a vocabulary have the ids from `n_first` on; errors as of `numbered`."""
+    def after(self, n_first: int, size: int) -> Segmenter:
+        """Number the `size` tokens of a vocabulary from `n_first` on; errors as of `numbered`."""
         return self.numbered(np.arange(n_first, n_first + size) if n_first else None, size)
 
     def numbered(self, token_ids: Any, size: int) -> Segmenter:
-        """The same with ids of its own for the `size` tokens of a vocabulary, or 0..size-1.
+        """Set the ids of the `size` tokens of a vocabulary, None for 0..size-1.
 
         Several tokens may have one id where they stand for the same symbols. ModelFormatError for ids that are not valid, far
         apart, or those of special tokens.
@@ -342,6 +318,68 @@ class Segmenter(NamedTuple):
 def _most(size: int) -> int:
     """How many ids there may be for so many tokens."""
     return 2 * size + (1 << 16)
+
+
+_CUTTERS = ("pretokenizer", "splitter", "python_pattern")
+_OBJECT, _TRUE = Field(default=None), Field("true", lambda value: value is True, default=None)
+_FIELDS = Schema(
+    "text",
+    {
+        **dict.fromkeys((*_CUTTERS, "normalizer", "special_tokens"), _OBJECT),
+        "encoding": Field("'utf-8'", lambda name: name == "utf-8", default=None),
+        "token_ids": _OBJECT, "unknown": _OBJECT, "decoding": _OBJECT,
+        "whole_words": _TRUE, "one_by_one": _TRUE, "break_tokens": _OBJECT, "stop_tokens": _OBJECT,
+    },
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------------- text: the imports here are those that integers lack
+
+
+def _text_steps(pretokenizer: Any, normalizer: Any) -> tuple[Pretokenizer | Splitter | None, Normalizer | None]:
+    """The arguments `pretokenizer` and `normalizer` of a tokenizer as steps."""
+    if pretokenizer is None and normalizer is None:
+        return None, None
+    from ubpe_numba.text.normalizer import Normalizer
+    from ubpe_numba.text.pretokenizer import Pretokenizer
+    from ubpe_numba.text.splitter import Splitter
+
+    cutter = pretokenizer if isinstance(pretokenizer, Splitter) else Pretokenizer.of(pretokenizer)
+    return cutter, Normalizer.of(normalizer)
+
+
+def _cutter_name(cutter: Pretokenizer | Splitter) -> str:
+    """The field of a model file that holds a pre-tokenizer."""
+    from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
+
+    if not isinstance(cutter, Pretokenizer):
+        return "splitter"
+    return "python_pattern" if isinstance(cutter, PythonPattern) else "pretokenizer"
+
+
+def _steps_of_state(fields: dict[str, Any]) -> tuple[Pretokenizer | Splitter | None, Normalizer | None]:
+    """The pre-tokenizer and the normalizer of a model file; ModelFormatError if they are not valid."""
+    from ubpe_numba.text.normalizer import Normalizer
+    from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
+    from ubpe_numba.text.splitter import Splitter
+
+    cutter: Pretokenizer | Splitter | None = None
+    normalizer = None if fields["normalizer"] is None else Normalizer.from_state(fields["normalizer"])
+    for name in ("pretokenizer", "python_pattern"):
+        if (found := fields[name]) is None:
+            continue
+        if not isinstance(found, dict):
+            raise ModelFormatError(f"{name}: expected an object")
+        check_fields(found, ("name", "pattern", "unicode") if name == "pretokenizer" else ("pattern", "unicode"), name)
+        try:
+            cutter = Pretokenizer.from_state(found) if name == "pretokenizer" else PythonPattern(found["pattern"])
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+        if name == "pretokenizer" and (found["name"] != cutter.name or not isinstance(found["unicode"], str)):
+            raise ModelFormatError("pretokenizer: the name, the pattern and the alphabet do not go together")
+    if fields["splitter"] is not None:
+        cutter = Splitter.from_state(fields["splitter"])
+    return cutter, normalizer
 
 
 #: Documents and ids pass unchanged.

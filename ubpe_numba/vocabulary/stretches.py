@@ -1,6 +1,6 @@
-"""Documents in the stretches that special tokens and known words leave, when these are taken out.
+"""Documents without their special tokens and known words: the stretches that these leave, in one flat array.
 
-What is left is one flat array; where a word stood it is cut. <s> is a special token::
+An array is cut where a word was. <s> is a special token::
 
     documents  "ab<s>c"  "<s>"  "de"                            begins  0 6 9
     values     "abcde",  cuts  0 2 3 5: "ab" "c" "de"           first   0 2 2 3: none of the second document
@@ -10,32 +10,26 @@ What is left is one flat array; where a word stood it is cut. <s> is a special t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import SpecialTokenError
 from ubpe_numba.runtime.arrays import distinct, offsets_of, places_of
-from ubpe_numba.vocabulary.lone_symbols import LoneSymbols
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.reserved import BREAK, Reserved, SpecialChoice
 
-__all__ = ["SpecialChoice", "Stretches", "traced", "without_late_words", "without_symbols", "without_words"]
+__all__ = ["Stretches", "traced", "without_late_words", "without_symbols", "without_words"]
 
-
-class SpecialChoice(NamedTuple):
-    """Which special tokens a call of `encode` allows and forbids, as the user says it."""
-
-    allowed: Any = "none"
-    disallowed: Any = "all"
+_NONE = np.zeros(0, np.int64)
 
 
 class Stretches(NamedTuple):
-    """Documents without their special tokens, in the stretches that these leave.
+    """Documents without their words, as drawn above.
 
     `values` and `cuts` int64[s + 1]: what is left; stretches `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
-    the special tokens taken out; `at` int64[k]: where each stood in the documents, `before` int64[k]: before which stretch,
-    `owners` int64[k]: in which document; `sizes` int64[k]: of how many symbols. `begins` int64[d]: where the documents began.
+    the words taken out; `at` int64[k]: where each was in the documents, `before` int64[k]: before which stretch, `owners`
+    int64[k]: in which document; `sizes` int64[k]: of how many symbols. `begins` int64[d]: where the documents began.
 
     Where text is rewritten `values` are those that are encoded; `segments` int64: where they are cut, None if that is not known
     yet; `origins` int64: where in the documents each value comes from, None if nobody asked.
@@ -55,34 +49,34 @@ class Stretches(NamedTuple):
 
 
 def without_words(
-    special: SpecialTokens | None, lone: LoneSymbols | None, documents: Documents, chosen: SpecialChoice | None
+    reserved: Reserved | None, documents: Documents, chosen: SpecialChoice | None, cut_at_breaks: bool = False
 ) -> Stretches:
-    """Documents without special tokens and known words, and cut at the break tokens of `lone`.
+    """Documents without special tokens and known words, and cut at break tokens if asked for.
 
     Known words are looked for always, special tokens where they are `chosen`; None: all of them, and none is an error. Words of
     normalised text stay. SpecialTokenError for one that is forbidden. O(symbols).
 
-    >>> special = SpecialTokens.from_user(["<s>"], None, "str", 5)
+    >>> reserved = Reserved.from_user(["<s>"], None, "str", 5)
     >>> text = np.array([ord(c) for c in "ab<s>c<s>de"], np.uint32)
-    >>> found = without_words(special, None, Documents(text, np.array([0, 6, 9, 11]), "str"), None)
+    >>> found = without_words(reserved, Documents(text, np.array([0, 6, 9, 11]), "str"), None)
     >>> found.cuts.tolist(), found.first.tolist(), found.before.tolist()
     ([0, 2, 3, 5], [0, 2, 2, 3], [1, 2])
     """
     values, offsets, kind = documents
     if offsets[0] or offsets[-1] != values.size:
         values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
-    none, begins = np.zeros(0, np.int64), offsets[:-1]
-    words = at = left = owners = sizes = none
-    if special is not None:
-        active, forbidden = _active(special, chosen)
+    words = at = left = owners = sizes = _NONE
+    begins = offsets[:-1]
+    if reserved is not None and reserved.words:
+        active, forbidden = reserved.active(chosen)
         if values.size:
             text = Documents(values, offsets, kind)
-            early = active & ~special.is_normalized() if special.has_normalized else active
-            at, words, sizes = special.within(text, *special.find(text, early))
+            early = active & ~reserved.late if reserved.late.any() else active
+            at, words, sizes = reserved.within(text, *reserved.find(text, early))
         if forbidden[words].any():
             i = int(np.argmax(forbidden[words]))
             document = int(np.searchsorted(offsets, at[i], side="right")) - 1
-            raise SpecialTokenError(document, int(at[i] - offsets[document]), special.words[words[i]])
+            raise SpecialTokenError(document, int(at[i] - offsets[document]), reserved.words[words[i]])
         if at.size:
             owners = np.searchsorted(offsets, at, side="right") - 1
             taken = offsets_of(sizes)
@@ -90,13 +84,13 @@ def without_words(
             values = np.delete(values, places_of(at, sizes))
             offsets = offsets - taken[np.searchsorted(at, offsets)]
     cuts = distinct(offsets, left)
-    if lone is not None:
-        cuts = lone.cuts(values, cuts, lone.breaks)
+    if reserved is not None and reserved.has_symbols and cut_at_breaks:
+        cuts = reserved.cuts(values, cuts, BREAK)
     return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left), owners, sizes, begins)
 
 
 def without_late_words(
-    special: SpecialTokens, change: Callable[[str], str] | None, pieces: Stretches, cuts: np.ndarray,
+    reserved: Reserved, change: Callable[[str], str] | None, pieces: Stretches, cuts: np.ndarray,
     origins: np.ndarray | None, chosen: SpecialChoice | None,
 ) -> tuple[Stretches, np.ndarray, np.ndarray | None]:  # fmt: skip
     """Stretches without the words that are found in normalised text, `cuts` of all that is left, and origins.
@@ -104,8 +98,8 @@ def without_late_words(
     The values of the stretches are normalised, as `change` does a word; `cuts` int64[s + 1] are theirs. Between cuts there may be
     nothing; the fields of the stretches are places among them. `chosen` and errors as for `without_words`. O(symbols).
     """
-    changed, index = special.normalized(change)
-    active, forbidden = _active(special, chosen)
+    changed, index = reserved.normalized(change)
+    active, forbidden = reserved.active(chosen)
     text = Documents(pieces.values, cuts, changed.kind)
     at, words, sizes = changed.within(text, *changed.find(text, active[index]))
     words = index[words]
@@ -113,7 +107,7 @@ def without_late_words(
     owners = np.searchsorted(pieces.first, stretch, side="right") - 1
     if forbidden[words].any():
         i = int(np.argmax(forbidden[words]))
-        raise SpecialTokenError(int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), special.words[words[i]])
+        raise SpecialTokenError(int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), reserved.words[words[i]])
     taken = offsets_of(sizes)
     left = at - taken[:-1]
     moved = cuts - taken[np.searchsorted(at, cuts)]
@@ -150,9 +144,9 @@ def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, wor
     `segments` int64: where the values are cut; `at` int64[k]: the places of the symbols among the values, ascending. Where they
     stood in the documents is known of stretches that are `traced`. O(symbols).
 
-    >>> special = SpecialTokens.from_user(["<s>", "?"], None, "str", 5)
+    >>> reserved = Reserved.from_user(["<s>", "?"], None, "str", 5)
     >>> text = np.array([ord(c) for c in "axb<s>xx"], np.uint32)
-    >>> pieces = traced(without_words(special, None, Documents(text, np.array([0, 8]), "str"), None))
+    >>> pieces = traced(without_words(reserved, Documents(text, np.array([0, 8]), "str"), None))
     >>> found = without_symbols(pieces, pieces.cuts, np.array([1, 3, 4]), 1)
     >>> found.values.tolist(), found.cuts.tolist(), found.words.tolist(), found.at.tolist(), found.before.tolist()
     ([97, 98], [0, 1, 2], [1, 0, 1, 1], [1, 3, 6, 7], [1, 2, 2, 2])
@@ -177,26 +171,3 @@ def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, wor
         np.delete(pieces.values, at), new, np.searchsorted(new, cuts[pieces.first]), words, places, before, of, sizes,
         pieces.begins, inner, None if pieces.origins is None else np.delete(pieces.origins, at),
     )  # fmt: skip
-
-
-def _active(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
-    """bool[w] twice, not to be written to: the words to look for, and those of them that are an error.
-
-    Made once for each choice that names no word: a short document does not wait for a look at a hundred thousand words.
-    """
-    named = chosen is None or (isinstance(chosen.allowed, str) and isinstance(chosen.disallowed, str))
-    if not named:
-        return _actives(special, chosen)
-    if (made := special.choices.get(chosen)) is None:
-        made = special.choices[chosen] = _actives(special, chosen)
-    return made
-
-
-def _actives(special: SpecialTokens, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
-    """`_active` of a choice that is not known yet. O(words)."""
-    if chosen is None:
-        return special.found, np.zeros(len(special.words), bool)
-    some = special.found & ~special.always
-    allowed = special.chosen(chosen.allowed, "allowed_special", some)
-    forbidden = special.chosen(chosen.disallowed, "disallowed_special", some & ~allowed)
-    return np.asarray(special.always | allowed | forbidden), forbidden

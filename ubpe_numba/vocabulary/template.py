@@ -9,7 +9,7 @@ import numpy as np
 
 from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.vocabulary.special_tokens import SpecialTokens
+from ubpe_numba.vocabulary.reserved import Reserved
 
 __all__ = ["Template"]
 
@@ -23,12 +23,12 @@ class Template(NamedTuple):
     after: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, template: Any, special: SpecialTokens | None) -> Template:
+    def of(cls, template: Any, special: Reserved | None) -> Template:
         """Read the argument `template`: special tokens and ``$A``, divided by white space, or a sequence of them and of ids.
 
         TypeError for other things, ValueError for a word that is no special token, or where ``$A`` is not there once.
 
-        >>> Template.of("[CLS] $A [SEP]", SpecialTokens.from_user(["[CLS]", "[SEP]"], None, "str", 7))
+        >>> Template.of("[CLS] $A [SEP]", Reserved.from_user(["[CLS]", "[SEP]"], None, "str", 7))
         Template(before=(7,), after=(8,))
         """
         if template is None:
@@ -45,7 +45,7 @@ class Template(NamedTuple):
         return cls(tuple(i for i in ids[:at] if i is not None), tuple(i for i in ids[at:] if i is not None))
 
 
-def id_of(word: Any, special: SpecialTokens | None, name: str) -> int:
+def id_of(word: Any, special: Reserved | None, name: str) -> int:
     """An id that fits int32, or that of a special token or known word; ValueError, naming the argument, for others."""
     if isinstance(word, (int, np.integer)) and not isinstance(word, bool):
         if not -(2**31) <= word < 2**31:

@@ -1,8 +1,15 @@
-"""What becomes of characters that are no tokens, in tokenizers from elsewhere whose symbols are characters.
+"""Unknown symbols: the argument `unknown` of a tokenizer, and the rule of imported models for characters that are no tokens.
 
-Such a model is held over bytes: a character that is a token is made of its bytes before anything else is merged. What is left of
-one that is none are bytes, and tokens of several bytes that are parts of a character. These have no ids of their own; they become
-the ids of their bytes, or the characters that they are parts of become one id::
+The argument::
+
+    "raise", "skip"     themselves
+    3                   the id 3 of the alphabet
+    "N", b"N"           the id of this symbol, of an alphabet of characters or bytes
+    "[UNK]", (-1, -1)   a special token, which replaces every unknown symbol: a `Stand`
+
+The rule: a model whose symbols are characters is held over bytes, and a character that is a token is made of its bytes before
+anything else is merged. What is left of another are bytes, and tokens of several bytes that are parts of a character. These have
+no ids of their own; they become the ids of their bytes, or the characters that they are parts of become one id::
 
     text "a语", the character 语 = E8 AF AD is no token, E8 AF is a part of others
     tokens          a    E8AF    AD
@@ -16,9 +23,133 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.runtime.schema import check_fields, integers_of
+from ubpe_numba.errors import ModelFormatError, quoted
+from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.runtime.schema import Field, Schema, integers_of
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.reserved import Reserved
+
+__all__ = [
+    "Stand", "Unknown", "UnknownChoice", "argument_from_state", "argument_state", "choice_of", "hides_symbols", "symbol_of",
+    "with_ids",
+]  # fmt: skip
+
+
+class Stand(NamedTuple):
+    """The special token that replaces every unknown symbol: its index among the words, and the word."""
+
+    number: int
+    word: Any
+
+
+#: ``"raise"``, ``"skip"``, an id of the alphabet, or a special token.
+UnknownChoice = str | int | Stand
+
+
+def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> UnknownChoice:
+    """The argument `unknown`, resolved for an alphabet and special tokens.
+
+    TypeError unless it is a word or an id, ValueError for a symbol that is not in the alphabet, a word that is no special
+    token, or an id out of range.
+
+    >>> special = Reserved.from_user(["<s>", "[UNK]"], None, "str", 4)
+    >>> [choice_of(said, Alphabet.from_user("ACGN"), special) for said in ("skip", 2, "N", "[UNK]")]
+    ['skip', 2, 3, Stand(number=1, word='[UNK]')]
+    """
+    if isinstance(unknown, str) and unknown in ("raise", "skip"):
+        return unknown
+    if isinstance(unknown, (int, np.integer)) and not isinstance(unknown, bool):
+        if not 0 <= unknown < alphabet.size:
+            raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {quoted(unknown)}")
+        return int(unknown)
+    word = _word(unknown)
+    if not isinstance(word, (str, {"int": tuple, "bytes": bytes}.get(alphabet.kind, str))):
+        raise TypeError(f"unknown: expected 'raise', 'skip' or an id, got {describe(unknown)}")
+    symbol = _symbol(word, alphabet.kind)
+    if alphabet.kind != "int" and (found := symbol_of(word, alphabet)) is not None:
+        return found
+    index = None if special is None else special.number.get(word)
+    if special is None or index is None or special.always[index]:
+        what = (
+            "is not a special token"
+            if symbol is None or alphabet.kind == "int"
+            else "is neither in the alphabet nor a special token"
+        )
+        raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {quoted(word)}, which {what}")
+    return Stand(index, special.words[index])
+
+
+def _word(unknown: Any) -> Any:
+    """A word in the form of special tokens: `bytes`, tuples of `int`; other tuples are None."""
+    if isinstance(unknown, bytearray):
+        return bytes(unknown)
+    if not isinstance(unknown, tuple):
+        return unknown
+    are_integers = all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) for i in unknown)
+    return tuple(map(int, unknown)) if are_integers else None
+
+
+def symbol_of(word: Any, alphabet: Alphabet) -> int | None:
+    """The id of the symbol that a word of one character, byte or integer is; None for other words.
+
+    >>> [symbol_of(word, Alphabet.from_user("ACGN")) for word in ("N", "X", "NN")]
+    [3, None, None]
+    """
+    if (symbol := _symbol(word, alphabet.kind)) is None:
+        return None
+    found = int(alphabet.lookup(np.array([symbol], np.int64))[0])
+    return found if found >= 0 else None
+
+
+def _symbol(word: Any, kind: str) -> int | None:
+    """The symbol that a word of one character, byte or integer is, None for other words."""
+    if kind == "int":
+        return int(word[0]) if isinstance(word, tuple) and len(word) == 1 else None
+    if isinstance(word, bytes):
+        return word[0] if kind == "bytes" and len(word) == 1 else None
+    if isinstance(word, str) and len(word) == 1 and (kind == "str" or (kind == "bytes" and word.isascii())):
+        return ord(word)
+    return None
+
+
+def hides_symbols(unknown: Any, alphabet: Alphabet) -> bool:
+    """Whether documents may hold symbols that are lost in their encoding.
+
+    >>> hides_symbols("skip", Alphabet.from_user("ab")), hides_symbols("skip", Alphabet.dense(256, "bytes"))
+    (True, False)
+    """
+    return not (isinstance(unknown, str) and unknown == "raise") and not (alphabet.kind == "bytes" and alphabet.size == 256)
+
+
+def argument_state(unknown: Any) -> Any:
+    """The argument `unknown` for a model file.
+
+    >>> [argument_state(said) for said in ("[UNK]", 3, b"N", (7, 7))]
+    ['[UNK]', 3, {'bytes': [78]}, [7, 7]]
+    """
+    unknown = _word(unknown)
+    if isinstance(unknown, bytes):
+        return {"bytes": list(unknown)}
+    if isinstance(unknown, tuple):
+        return list(unknown)
+    return int(unknown) if isinstance(unknown, np.integer) else unknown
+
+
+def argument_from_state(state: Any) -> Any:
+    """The inverse of `argument_state`; ModelFormatError for anything else.
+
+    >>> argument_from_state({"bytes": [78]}), argument_from_state([7, 7])
+    (b'N', (7, 7))
+    """
+    if isinstance(state, str) or type(state) is int:
+        return state
+    numbers = state.get("bytes") if isinstance(state, dict) and len(state) == 1 else state
+    if isinstance(numbers, list) and all(type(i) is int for i in numbers):
+        if numbers is state:
+            return tuple(numbers)
+        if all(0 <= i < 256 for i in numbers):
+            return bytes(numbers)
+    raise ModelFormatError("unknown: expected a word, an id, bytes or a list of integers")
 
 
 class Unknown(NamedTuple):
@@ -33,49 +164,47 @@ class Unknown(NamedTuple):
     fuse: bool = False
 
     def state(self) -> dict[str, Any]:
-        """What a model file holds of it."""
+        """The fields for a model file."""
         return {"bytes": None if self.byte_ids is None else self.byte_ids.tolist(), "id": self.id, "fuse": self.fuse}
 
     @classmethod
     def from_state(cls, state: Any, most: int) -> Unknown:
-        """Make it again, with ids below `most`. ModelFormatError if it is not valid."""
-        if not isinstance(state, dict):
-            raise ModelFormatError("unknown: expected an object")
-        check_fields(state, ("bytes", "id", "fuse"), "unknown")
-        ids, one, fuse = state["bytes"], state["id"], state["fuse"]
-        if type(one) is not int or not -1 <= one < most or type(fuse) is not bool:
-            raise ModelFormatError(f"unknown: expected an id below {most}, and whether unknown characters are fused")
-        if ids is None:
-            if one < 0:
-                raise ModelFormatError("unknown: expected ids of bytes, or an id")
-            return cls(None, one, fuse)
-        found = integers_of(ids, "unknown: bytes")
-        if found.shape != (256,) or found.min() < -1 or found.max() >= most:
-            raise ModelFormatError(f"unknown: bytes: expected 256 ids below {most}")
-        return cls(found.astype(np.int32), one, fuse)
+        """The inverse of `state`, with ids below `most`; ModelFormatError for anything else."""
+        found = Schema(
+            "unknown",
+            {
+                "bytes": Field(f"256 ids below {most}", lambda ids: ids is None or _are_ids(ids, most), _byte_ids),
+                "id": Field(f"an id below {most}", lambda i: type(i) is int and -1 <= i < most),
+                "fuse": Field("true or false", lambda fuse: type(fuse) is bool),
+            },
+        ).read(state)
+        if found["bytes"] is None and found["id"] < 0:
+            raise ModelFormatError("unknown: expected ids of bytes, or an id")
+        return cls(None if found["bytes"] is None else found["bytes"].astype(np.int32), found["id"], found["fuse"])
 
 
-class Replacement(NamedTuple):
-    """Ids without tokens that have none, and of each the token that it comes from; arrays of equal length."""
+def _byte_ids(ids: Any, name: str) -> np.ndarray | None:
+    return None if ids is None else integers_of(ids, name)
 
-    ids: np.ndarray
-    sources: np.ndarray
+
+def _are_ids(ids: np.ndarray, most: int) -> bool:
+    return ids.shape == (256,) and -1 <= ids.min() <= ids.max() < most
 
 
 def with_ids(
     unknown: Unknown, tokens: np.ndarray, token_ids: np.ndarray, arena: np.ndarray, offsets: np.ndarray, begins: np.ndarray | None
-) -> Replacement:
-    r"""The ids of tokens, where those whose entry in `token_ids` is -1 are replaced.
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""The ids of tokens, where those whose entry in `token_ids` is -1 are replaced, and of each the token that it comes from.
 
     tokens int32[n]; token_ids int32[V]; arena and offsets, the bytes of all V tokens; begins bool[n], which tokens begin a
     segment, None if all of them are in one. O(n).
 
     >>> ids, arena, offsets = np.array([7, 8, -1, -1]), np.frombuffer(b"ab\xe8\xaf\xad", np.uint8), np.array([0, 1, 2, 4, 5])
     >>> rule = Unknown(np.arange(100, 356, dtype=np.int32))
-    >>> with_ids(rule, np.array([0, 2, 3, 1]), ids, arena, offsets, None).ids.tolist()
+    >>> with_ids(rule, np.array([0, 2, 3, 1]), ids, arena, offsets, None)[0].tolist()
     [7, 332, 275, 273, 8]
     >>> with_ids(Unknown(None, 5), np.array([0, 2, 3, 1]), ids, arena, offsets, None)
-    Replacement(ids=array([7, 5, 8]), sources=array([0, 1, 3]))
+    (array([7, 5, 8]), array([0, 1, 3]))
     """
     ids = token_ids[tokens]
     bad = ids < 0
@@ -86,7 +215,7 @@ def with_ids(
         within = np.arange(sources.size) - np.repeat(offsets_of(counts)[:-1], counts)
         at = np.flatnonzero(ids < 0)
         ids[at] = unknown.byte_ids[arena[offsets[tokens[sources[at]]] + within[at]]]
-        return Replacement(ids, sources)
+        return ids, sources
     bad |= ids == unknown.id
     first = arena[offsets[tokens]]
     keep = ~bad | ((first & 0xC0 != 0x80) & (first < 0xFE))  # the first token of a character, and no mark beside one
@@ -97,4 +226,4 @@ def with_ids(
             after &= ~begins
         keep = ~bad | ~after
     sources = np.flatnonzero(keep)
-    return Replacement(np.where(bad, unknown.id, ids)[sources], sources)
+    return np.where(bad, unknown.id, ids)[sources], sources

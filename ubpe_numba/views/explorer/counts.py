@@ -360,4 +360,4 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: Drawn, option
 
 def _covers_all(tok: Tokenizer) -> bool:
     """Whether the tokens of a document stand for all its symbols one after the other, and have the ids of the vocabulary."""
-    return all(part is None or part is False for part in tok.segmenter_._replace(encoding=None, lone=None))
+    return all(part is None or part is False for part in tok.segmenter_._replace(encoding=None, reserved=tok.segmenter_.special))

@@ -1,0 +1,582 @@
+"""Reserved sequences: special tokens, known words, break and stop tokens, in one table with one search.
+
+A row of the table is a sequence of symbols with what it does. Words are taken out of documents and become their ids; symbols stay
+symbols of the alphabet, each a token of its own that no other token crosses::
+
+    symbols  "<s>[m]|."
+    begin    end    id    flags
+        0      3     7    SPECIAL           a special token: found only in calls that allow it
+        3      6     8    LSTRIP            a known word, found in every document, here with the white space before it
+        6      7    -1    BREAK             a break token: documents are cut before and after it, before a pre-tokenizer cuts
+        7      8    -1    STOP              a stop token: segments are cut before and after it; without a pre-tokenizer as BREAK
+
+Words from elsewhere may have further flags: no word goes on beside them (SINGLE_WORD), they are found in normalised text
+(NORMALIZED), or in no text, only their id is known (ONLY_DECODED).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.documents.read import Documents, as_document, text_of, utf8_document
+from ubpe_numba.errors import ModelFormatError, quoted
+from ubpe_numba.runtime.arrays import describe, distinct, offsets_of
+from ubpe_numba.runtime.schema import Field, Schema, integers_of, pickled
+from ubpe_numba.runtime.tables import automaton
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.kernels import find_words
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+__all__ = ["Reserved", "SpecialChoice", "Word"]
+
+Word = str | bytes | tuple[int, ...]
+
+#: The table: where the symbols of a row begin and end, the id that they become (-1: they stay symbols), and flags.
+RESERVED = np.dtype([("begin", np.int64), ("end", np.int64), ("id", np.int32), ("flags", np.uint16)])
+#: Flags of words in model files and in `tokenizer.json`: white space to the left or right belongs to a word, it is no part of a
+#: longer word, it is found in normalised text, it is found in no text.
+LSTRIP, RSTRIP, SINGLE_WORD, NORMALIZED, ONLY_DECODED = 1, 2, 4, 8, 16
+FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normalized": NORMALIZED}  # as a tokenizer.json has them
+#: Flags of rows: a special token, not a known word; a break token; a stop token.
+SPECIAL, BREAK, STOP = 32, 64, 128
+_SIDES = LSTRIP | RSTRIP | SINGLE_WORD
+_STORED = _SIDES | NORMALIZED | ONLY_DECODED
+
+_NONE = np.zeros(0, np.int64)
+_SEARCH = 16  # up to this many words are searched with `bytes.find` first; only if one occurs does the automaton run
+_SPARE = 1 << 16  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
+_CHUNK = 1 << 20  # symbols that are looked up at a time
+_PIECE, _LARGEST_PIECE = 64, 1 << 12  # symbols that are looked at together for white space; at least three
+_DTYPES = {"int": np.int64, "str": np.uint32, "bytes": np.uint8}
+_EXPECTED = {"int": "integers", "str": "single characters", "bytes": "single bytes"}
+
+
+class _Finder(NamedTuple):
+    """The automaton that finds the words (`runtime/tables/automaton.py` has its layout)."""
+
+    alphabet: Alphabet  # of the symbols in the words
+    edges: np.ndarray
+    states: np.ndarray
+    word_of: np.ndarray  # int32: the index of the word that each token of the automaton is, -1 for a symbol that is none
+
+
+class SpecialChoice(NamedTuple):
+    """Which special tokens a call of `encode` allows and forbids, as the user says it."""
+
+    allowed: Any = "none"
+    disallowed: Any = "all"
+
+
+class Reserved:
+    """The reserved sequences of a tokenizer: w words, then break and stop tokens. Frozen.
+
+    Attributes
+    ----------
+    kind : str
+        What they are made of: ``"int"``, ``"str"`` or ``"bytes"``.
+    words : tuple
+        The words: `str`, `bytes` or tuples of integers.
+    rows, values : RESERVED[n], ndarray
+        The table, words first, and the symbols that its rows point to, as `Documents` holds them.
+    ids, flags, lengths, offsets : int32[w], uint16[w], int64[w], int64[w + 1]
+        Ids, flags and numbers of symbols of the words, and where their symbols begin in `values`.
+    always, found, late : bool[w]
+        Which words are known words, found in every document; are found in texts at all; are found in normalised text.
+    shared : bool
+        Whether a word may have the id of a token of the vocabulary.
+    number : dict
+        The index of each word.
+    """
+
+    def __init__(
+        self, kind: str, words: tuple[Word, ...], ids: np.ndarray, flags: np.ndarray, breaks: np.ndarray = _NONE,
+        stops: np.ndarray = _NONE, shared: bool = False,
+    ) -> None:  # fmt: skip
+        """Store words with ids and flags, and symbols, int64[k] ascending; ValueError for a word that is empty or there twice."""
+        self.kind, self.words, self.shared = kind, words, shared
+        parts = [(utf8_document if kind == "bytes" else as_document)(word).values for word in words]
+        for word, part in zip(words, parts, strict=True):
+            if part.size == 0:
+                raise ValueError(f"special_tokens: {quoted(word)} is empty")
+        if len({part.tobytes() for part in parts}) < len(words):
+            raise ValueError("special_tokens: one is there twice, or is a known word too")
+        symbols = np.concatenate([breaks, stops])
+        self.values = np.concatenate([*parts, symbols.astype(_DTYPES[kind])])
+        if kind == "int" and -(2**31) <= self.values.min() <= self.values.max() < 2**31:
+            self.values = self.values.astype(np.int32)  # so that decoded documents are no wider than without words
+        w, bounds = len(words), offsets_of(np.array([part.size for part in parts] + [1] * symbols.size, np.int64))
+        self.rows = np.zeros(w + symbols.size, RESERVED)
+        self.rows["begin"], self.rows["end"] = bounds[:-1], bounds[1:]
+        self.rows["id"] = np.concatenate([ids, np.full(symbols.size, -1)])
+        self.rows["flags"] = np.concatenate([flags, np.full(breaks.size, BREAK), np.full(stops.size, STOP)])
+        self.ids, self.flags = self.rows["id"][:w].copy(), self.rows["flags"][:w].copy()
+        self.offsets, self.lengths = bounds[: w + 1], np.diff(bounds[: w + 1])
+        self.always, self.found = self.flags & SPECIAL == 0, self.flags & ONLY_DECODED == 0
+        self.late = self.flags & NORMALIZED > 0
+        self.number = {word: i for i, word in enumerate(words)}
+        # made when they are needed; no cached_property: that of Python 3.11 has a lock, which a fork may copy held
+        self._choices: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
+        self._symbols: dict[int, Alphabet] = {}
+        self._normalized: tuple[Callable[[str], str] | None, tuple[Reserved, np.ndarray]] | None = None
+        self._finder: _Finder | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        symbols = self.symbols(BREAK), self.symbols(STOP)
+        return pickled(Reserved, self.kind, self.words, self.ids, self.flags, *symbols, self.shared)
+
+    # ---------------------------------------------------------------------------------------------- reading arguments
+
+    @classmethod
+    def from_user(
+        cls, special: Any, known: Any, kind: str, size: int | None, flags: Mapping[Word, int] | None = None, shared: bool = False,
+        first: bool = False, breaks: Any = None, stops: Any = None,
+    ) -> Reserved | None:  # fmt: skip
+        """Read the arguments `special_tokens`, `known_words`, `break_tokens` and `stop_tokens`; None if there are no sequences.
+
+        `special` and `known` are lists of words or mappings of words to ids. Words of a list get the next ids from `size` on,
+        special tokens first; `size` is the number of other ids of the tokenizer, or None before a fit (all ids are then 0). With
+        `first` special tokens, a list, get the ids 0, 1, ... instead, and the other ids are taken to follow them. `breaks` and
+        `stops` are iterables of symbols: integers, characters, or bytes (integers, `bytes` of length 1 or ASCII characters); a
+        symbol in both breaks. TypeError for other types and for words that are not of the `kind`, ValueError for a word or an id
+        that is there twice, an id far above the others, or a symbol out of range.
+
+        >>> made = Reserved.from_user(["<s>"], ["ab"], "str", 5, breaks="|")
+        >>> made.rows.tolist(), made.symbols(BREAK).tolist()
+        ([(0, 3, 5, 32), (3, 5, 6, 0), (5, 6, -1, 64)], [124])
+        """
+        words: list[Word] = []
+        given: list[int | None] = []
+        masks: list[int] = []
+        for name, value in (("special_tokens", special), ("known_words", known)):
+            if value is None:
+                continue
+            if isinstance(value, (str, bytes, Set)) or not isinstance(value, Iterable):  # ids need an order; a set has none
+                raise TypeError(f"{name}: expected a list of words or a mapping of words to ids, got {describe(value)}")
+            in_front = first and name == "special_tokens"
+            if in_front and isinstance(value, Mapping):
+                raise ValueError("special_first: special_tokens is a mapping, which says the ids itself; expected a list")
+            for word in value:
+                number = len(words) if in_front else None
+                words.append(_word(word, kind, name))
+                given.append(_id(value[word], name, word) if isinstance(value, Mapping) else number)
+                masks.append((flags or {}).get(words[-1], 0) | (SPECIAL if name == "special_tokens" else 0))
+        ids = [0] * len(words) if size is None else _ids(given, size + (sum(m & SPECIAL > 0 for m in masks) if first else 0))
+        alone, ending = _symbols(breaks, kind, "break_tokens"), _symbols(stops, kind, "stop_tokens")
+        if not words and not alone.size + ending.size:
+            return None
+        ending = ending[~np.isin(ending, alone)]
+        return cls(kind, tuple(words), np.array(ids, np.int32), np.array(masks, np.uint16), alone, ending, shared)
+
+    def with_ids(self, ids: np.ndarray) -> Reserved:
+        """Replace the ids of the words."""
+        return Reserved(self.kind, self.words, ids, self.flags, self.symbols(BREAK), self.symbols(STOP), self.shared)
+
+    def symbols_only(self) -> Reserved | None:
+        """The break and stop tokens alone; None if there are none."""
+        none = np.zeros(0, np.int32)
+        return Reserved(self.kind, (), none, none, self.symbols(BREAK), self.symbols(STOP)) if self.has_symbols else None
+
+    @property
+    def has_symbols(self) -> bool:
+        """Whether there are break or stop tokens."""
+        return self.rows.size > len(self.words)
+
+    @property
+    def has_flags(self) -> bool:
+        """Whether a word may be found where there is more than its symbols, or others."""
+        return bool((self.flags & (_SIDES | NORMALIZED)).any())
+
+    # ---------------------------------------------------------------------------------------------- words
+
+    def active(self, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
+        """bool[w] twice, not to be written to: the words to look for, and those of them that are an error. O(words), once.
+
+        None: all that texts may hold, and none is an error. Kept for choices that name no word: a short document does not wait
+        for a look at a hundred thousand words. TypeError or ValueError for a choice that is not valid.
+        """
+        if chosen is None:
+            return self.found, np.zeros(len(self.words), bool)
+        named = not (isinstance(chosen.allowed, str) and isinstance(chosen.disallowed, str))
+        if not named and chosen in self._choices:
+            return self._choices[chosen]
+        some = self.found & ~self.always
+        allowed = self._chosen(chosen.allowed, "allowed_special", some)
+        forbidden = self._chosen(chosen.disallowed, "disallowed_special", some & ~allowed)
+        made = self.always | allowed | forbidden, forbidden
+        if not named:
+            self._choices[chosen] = made
+        return made
+
+    def _chosen(self, names: Any, name: str, all_of: np.ndarray) -> np.ndarray:
+        """The words that an argument names, bool[w]: ``"all"`` (those of `all_of`), ``"none"``, or special tokens."""
+        out = np.zeros(len(self.words), bool)
+        if isinstance(names, str):
+            if names not in ("all", "none"):
+                raise ValueError(f"{name}: expected 'all', 'none' or a set of special tokens, got {quoted(names)}")
+            return all_of.copy() if names == "all" else out
+        if not isinstance(names, Iterable):
+            raise TypeError(f"{name}: expected 'all', 'none' or a set of special tokens, got {describe(names)}")
+        for word in names:
+            i = self.number.get(tuple(word) if isinstance(word, list) else word)
+            if i is None or self.always[i] or not self.found[i]:
+                raise ValueError(f"{name}: {quoted(word)} is not a special token of this tokenizer")
+            out[i] = True
+        return out
+
+    def normalized(self, change: Callable[[str], str] | None) -> tuple[Reserved, np.ndarray]:
+        """The words that are found in normalised text, changed as text is, and int64, the index of each here.
+
+        Of those that become equal the first is found; one that becomes empty stays as it is.
+        """
+        made = self._normalized
+        if made is None or made[0] != change:
+            index: dict[Word, int] = {}
+            for i in np.flatnonzero(self.late).tolist():
+                word = self.words[i]
+                changed = change(word) if change is not None and isinstance(word, str) else word
+                index.setdefault(changed or word, i)
+            at = np.array(list(index.values()), np.int64)
+            found = Reserved(self.kind, tuple(index), self.ids[at], self.flags[at], shared=self.shared)
+            made = self._normalized = change, (found, at)
+        return made[1]
+
+    def find(self, documents: Documents, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where `active` words (bool[w]) occur: ascending flat positions int64[k], and the index of the word at each, int64[k].
+
+        Of overlapping words the leftmost is found, and of those at one position the longest (see `find_words`). O(symbols).
+        """
+        values, offsets, _ = documents
+        if values.size == 0 or not active.any():
+            return _NONE, _NONE
+        if self.kind != "int" and len(self.words) <= _SEARCH and values.dtype == self.values.dtype:
+            data, bounds = values.tobytes(), self.offsets  # a plain search is faster, where it finds nothing
+            if not any(self.values[bounds[i] : bounds[i + 1]].tobytes() in data for i in np.flatnonzero(active)):
+                return _NONE, _NONE
+        self._finder = self._finder or self._automaton()
+        alphabet, edges, states, word_of = self._finder
+        found = np.empty(values.size, np.int32)
+        rest = word_of, self.lengths, active.view(np.uint8), found
+        n = find_words.find_words(alphabet.lookup(values), offsets, edges, states, *rest)
+        at = np.flatnonzero(found >= 0) if n else _NONE
+        return at, found[at].astype(np.int64)
+
+    def _automaton(self) -> _Finder:
+        values, lengths = self.values[: self.offsets[-1]], self.lengths
+        alphabet = Alphabet.from_symbols(np.unique(values), self.kind)
+        symbols, n = alphabet.lookup(values), alphabet.size
+        multiple, single = np.flatnonzero(lengths > 1), np.flatnonzero(lengths == 1)
+        word_of = np.full(n + multiple.size, -1, np.int32)
+        word_of[n:] = multiple
+        word_of[symbols[self.offsets[single]]] = single
+        arena = np.concatenate([np.arange(n, dtype=np.int32), symbols[np.repeat(lengths > 1, lengths)]])
+        edges, states, *_ = automaton.automaton_of(n, arena, np.concatenate([np.ones(n, np.int64), lengths[multiple]]))
+        return _Finder(alphabet, edges, states, word_of)
+
+    def within(self, documents: Documents, at: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of words found as `find` returns them those that their flags allow: where, which, and how many symbols, each int64[k].
+
+        White space that belongs to a word is part of it, but for that which is a word itself. As in the package tokenizers, a
+        word that is not allowed still hides those that it overlaps. O(words), and the white space beside them.
+        """
+        sizes = self.lengths[words]
+        if not (self.flags[words] & _SIDES).any():
+            return at, words, sizes
+        values, offsets, _ = documents
+        found: list[tuple[int, int, int]] = []
+        done = spaces_end = 0  # the latter: the end of white space after a word, in which there may be words, too
+        bounds = offsets[np.searchsorted(offsets, at, side="right")[:, None] + np.array([-1, 0])].tolist()
+        for start, word, size, (begin, end) in zip(at.tolist(), words.tolist(), sizes.tolist(), bounds, strict=True):
+            flags, stop, first = int(self.flags[word]), start + size, max(done, begin)
+            if flags & SINGLE_WORD:
+                before = _readable(values[max(begin, start - 4) : start])[-1:]
+                if is_of_word(before) or is_of_word(_readable(values[stop : min(end, stop + 4)])[:1]):
+                    continue
+            if flags & RSTRIP:
+                if n_spaces(values[stop : min(end, stop + 3)], False):  # a character of white space goes on for up to three
+                    if stop >= spaces_end:
+                        spaces_end = stop + n_spaces(values[stop:end], False)
+                    stop = spaces_end
+            if flags & LSTRIP:
+                start = max(done, start - n_spaces(values[first:start], True))
+            if start >= stop:
+                continue
+            if start < done:  # in the white space of the word before
+                before_it, other, _ = found[-1]
+                found[-1] = before_it, other, start - before_it
+            found.append((start, word, stop - start))
+            done = stop
+        return tuple(np.array(found, np.int64).reshape(-1, 3).T)  # type: ignore[return-value]
+
+    # ---------------------------------------------------------------------------------------------- break and stop tokens
+
+    def symbols(self, flags: int) -> np.ndarray:
+        """The break tokens, the stop tokens, or both, by flags: int64[k], each part ascending."""
+        at = self.rows["begin"][self.rows["flags"] & flags > 0]
+        symbols: np.ndarray = self.values[at].astype(np.int64)
+        return symbols
+
+    def symbol_ids(self, alphabet: Alphabet) -> np.ndarray:
+        """The ids of break and stop tokens, int32[k].
+
+        ValueError for one that is no symbol of the alphabet, or whose id another symbol has, too: documents are cut before they
+        become ids, so all symbols of an id have to be among these.
+        """
+        symbols, n_breaks = self.symbols(BREAK | STOP), self.symbols(BREAK).size
+        found = alphabet.lookup(symbols)
+        if (missing := np.flatnonzero(found < 0)).size:
+            i = int(missing[0])
+            name, symbol = "break_tokens" if i < n_breaks else "stop_tokens", int(symbols[i])
+            shown = chr(symbol) if self.kind == "str" else symbol
+            raise ValueError(f"{name}: {quoted(shown)} is not in the alphabet of {alphabet.size} symbols; give the alphabet too")
+        if not alphabet.is_lossless:
+            folded = np.flatnonzero(np.isin(alphabet.folded_ids, found))
+            same = np.concatenate([alphabet.folded_symbols[folded], alphabet.symbols[alphabet.folded_ids[folded]]])
+            if (alone := np.setdiff1d(same, symbols)).size:
+                shown = chr(alone[0]) if self.kind == "str" else int(alone[0])
+                name = "break_tokens" if n_breaks else "stop_tokens"
+                raise ValueError(f"{name}: {quoted(shown)} has the same id as one of them: give all symbols of an id")
+        return found
+
+    def held_by(self, alphabet: Alphabet, vocabulary: Vocabulary) -> bool:
+        """Whether a learned token holds a break or stop token."""
+        learned = vocabulary.arena[int(vocabulary.offsets[vocabulary.n_alphabet]) :]
+        return bool(np.isin(learned, self.symbol_ids(alphabet)).any())
+
+    def cuts(self, values: np.ndarray, offsets: np.ndarray, flags: int) -> np.ndarray:
+        """The places of `offsets` and those before and after each symbol of these flags, int64[s + 1], each once, ascending.
+
+        `values` are symbols of documents, from ``offsets[0]`` to ``offsets[-1]``. O(symbols in documents).
+        """
+        symbols = self.symbols(flags)
+        if not symbols.size:
+            return distinct(offsets)
+        wanted = self._symbols[flags] = self._symbols.get(flags) or Alphabet.from_symbols(symbols, self.kind)
+        marked = np.zeros(values.size + 1, bool)
+        for start in range(int(offsets[0]), int(offsets[-1]), _CHUNK):
+            part = values[start : min(start + _CHUNK, int(offsets[-1]))]
+            found = wanted.lookup(part) >= 0
+            marked[start : start + part.size] |= found
+            marked[start + 1 : start + part.size + 1] |= found
+        marked[offsets] = True
+        return np.flatnonzero(marked)
+
+    def part(self, corpus: Corpus) -> Corpus:
+        """The corpus with its segments cut at break and stop tokens; documents stay what they are."""
+        offsets = corpus.offsets
+        cuts = self.cuts(corpus.values, offsets, BREAK | STOP)
+        inner = cuts[~np.isin(cuts, offsets)]
+        at = np.searchsorted(offsets, inner)
+        row = np.repeat(np.arange(offsets.size - 1), 1 + np.bincount(at - 1, minlength=offsets.size - 1))
+        return corpus._replace(
+            offsets=np.insert(offsets, at, inner),
+            document_of=(row if corpus.document_of is None else corpus.document_of[row]).astype(np.int32),
+            weights=None if corpus.weights is None else corpus.weights[row],
+        )
+
+    def symbol_arguments(self) -> tuple[Any, Any]:
+        """The arguments `break_tokens` and `stop_tokens` of a tokenizer."""
+        both: list[Any] = [self.symbols(flag).tolist() for flag in (BREAK, STOP)]
+        if self.kind != "int":
+            both = ["".join(map(chr, symbols)) if self.kind == "str" else bytes(symbols) for symbols in both]
+        return both[0] or None, both[1] or None
+
+    # ---------------------------------------------------------------------------------------------- model files
+
+    def state(self) -> dict[str, Any]:
+        """Fields of a model file, by names of arguments, where not empty: words as an object, symbols as lists of integers."""
+        found: dict[str, Any] = {"break_tokens": self.symbols(BREAK).tolist(), "stop_tokens": self.symbols(STOP).tolist()}
+        if self.words:
+            flags = self.flags & _STORED
+            found["special_tokens"] = _WORDS.write(
+                {
+                    "kind": self.kind, "words": list(map(_to_json, self.words)), "ids": self.ids.tolist(),
+                    "known": self.always.tolist(), "flags": flags.tolist() if flags.any() else None, "shared": self.shared,
+                }
+            )  # fmt: skip
+        return {name: part for name, part in found.items() if part}
+
+    @classmethod
+    def from_state(cls, words: Any, breaks: Any, stops: Any, kind: str, size: int) -> Reserved | None:
+        """The inverse of `state`, for a vocabulary of `size` ids and documents of a `kind`; None for no sequences.
+
+        ModelFormatError for fields that are not valid.
+        """
+        given: list[Any] = []
+        for name, value in (("break_tokens", breaks), ("stop_tokens", stops)):
+            symbols = _NONE if value is None else integers_of(value, name)
+            if symbols.ndim != 1 or symbols.dtype == np.uint64 or (symbols[1:] <= symbols[:-1]).any():
+                raise ModelFormatError(f"{name}: expected ascending integers")
+            limit = {"int": 2**63 - 1, "str": 0x10FFFF, "bytes": 255}[kind]
+            if symbols.size and kind != "int" and not 0 <= symbols[0] <= symbols[-1] <= limit:
+                raise ModelFormatError(f"{name}: expected symbols in 0..{limit}")
+            given.append(symbols.astype(np.int64))
+        if words is None:
+            none = np.zeros(0, np.int32)
+            return cls(kind, (), none, none, *given) if sum(map(len, given)) else None
+        found = _WORDS.read(words)
+        ids, known, flags = found["ids"], found["known"], found["flags"]
+        if not 0 < len(found["words"]) == ids.size == len(known):
+            raise ModelFormatError("special_tokens: expected as many ids as words, and for each whether it is a known word")
+        if flags is not None and flags.shape != ids.shape:
+            raise ModelFormatError("special_tokens: flags: expected as many as words, each in 0..31")
+        if found["kind"] != kind:
+            raise ModelFormatError(f"special_tokens: expected words of {kind}, got {found['kind']}")
+        names = [_from_json(word, kind) for word in found["words"]]
+        parts: tuple[dict[Word, int], dict[Word, int]] = {}, {}
+        for word, i, is_known in zip(names, ids.tolist(), known, strict=True):
+            parts[is_known][word] = i
+        if sum(map(len, parts)) < len(names):
+            raise ModelFormatError("special_tokens: one is there twice")
+        masks = (
+            {} if flags is None else dict(zip(names, (flags if kind != "int" else flags & ONLY_DECODED).tolist(), strict=True))
+        )
+        try:
+            made = cls.from_user(*parts, kind, size, masks, found["shared"])
+            assert made is not None  # there are words
+            return cls(kind, made.words, made.ids, made.flags, given[0], given[1], made.shared)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+
+
+_WORDS = Schema(
+    "special_tokens",
+    {
+        "kind": Field("'int', 'str' or 'bytes'", lambda kind: kind in ("int", "str", "bytes")),
+        "words": Field("a list", lambda words: isinstance(words, list)),
+        "ids": Field("a list of ids", lambda ids: ids.ndim == 1, integers_of),
+        "known": Field("a list of true and false", lambda known: isinstance(known, list) and all(type(k) is bool for k in known)),
+        "flags": Field("numbers in 0..31", lambda bits: bits.min(initial=0) >= 0 and bits.max(initial=0) < 32, integers_of, None),
+        "shared": Field("true or false", lambda shared: type(shared) is bool, default=False),
+    },
+)
+
+
+def _word(word: Any, kind: str, name: str) -> Word:
+    """A word as `str`, `bytes` or a tuple of integers; TypeError if it is not of the kind."""
+    if isinstance(word, str) and kind != "int":
+        return word
+    if isinstance(word, (bytes, bytearray)) and kind == "bytes":
+        return bytes(word)
+    if kind == "int" and not isinstance(word, (str, bytes)):
+        return tuple(as_document(word, name=f"{name}: {quoted(word)}").values.tolist())
+    raise TypeError(f"{name}: expected words of {'integers' if kind == 'int' else kind}, got {quoted(word)}")
+
+
+def _id(value: Any, name: str, word: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: {quoted(word)}: expected an id, got {describe(value)}")
+    if value < 0:
+        raise ValueError(f"{name}: {quoted(word)}: expected an id of at least 0, got {quoted(value)}")
+    return int(value)
+
+
+def _ids(given: list[int | None], size: int) -> list[int]:
+    """The ids of words: those given, and for the others the next free ones from `size` on."""
+    taken = {i for i in given if i is not None}
+    free = iter(i for i in range(size, size + len(given) + len(taken)) if i not in taken)
+    ids = [next(free) if i is None else i for i in given]
+    if len(set(ids)) < len(ids):
+        raise ValueError("special_tokens: two have the same id")
+    most = 2 * (size + len(given)) + _SPARE
+    if max(ids, default=0) >= most:
+        raise ValueError(f"special_tokens: expected ids below {most}, got {quoted(max(ids))}")
+    return ids
+
+
+def _symbols(value: Any, kind: str, name: str) -> np.ndarray:
+    """Symbols of the kind from what a user gives, int64, ascending, each once."""
+    if value is None:
+        return _NONE
+    if not isinstance(value, Iterable) or (kind == "int" and isinstance(value, (str, bytes, bytearray))):
+        raise TypeError(f"{name}: expected {_EXPECTED[kind]}, got {describe(value)}")
+    symbols = [_symbol(symbol, kind, name) for symbol in value]
+    return np.unique(as_document(symbols, name=name).values.astype(np.int64))
+
+
+def _symbol(symbol: Any, kind: str, name: str) -> int:
+    if isinstance(symbol, (str, bytes, bytearray)) and len(symbol) == 1:
+        number = ord(symbol)
+        if (kind == "str" and isinstance(symbol, str)) or (kind == "bytes" and (number < 128 or not isinstance(symbol, str))):
+            return number
+    elif kind != "str" and isinstance(symbol, (int, np.integer)) and not isinstance(symbol, bool):
+        if (kind == "int" and -(2**63) <= symbol < 2**63) or 0 <= symbol < 256:
+            return int(symbol)
+        raise ValueError(f"{name}: {quoted(int(symbol))} is out of range")
+    hint = "; known_words keeps longer ones whole" if isinstance(symbol, (str, bytes)) else ""
+    raise TypeError(f"{name}: expected {_EXPECTED[kind]}, got {quoted(symbol)}{hint}")
+
+
+def _to_json(word: Word) -> Any:
+    """A word for JSON: a str, or ``{"points": [...]}`` if it holds surrogates; ``{"bytes": [...]}``; or a list of integers."""
+    if isinstance(word, str):
+        return word if word.isascii() or word.encode("utf-8", "replace").decode() == word else {"points": [ord(c) for c in word]}
+    return {"bytes": list(word)} if isinstance(word, bytes) else list(word)
+
+
+def _from_json(found: Any, kind: str) -> Word:
+    """The inverse of `_to_json`; ModelFormatError for anything else."""
+    if isinstance(found, str):
+        return found
+    if isinstance(found, dict) and len(found) == 1:
+        (form, numbers), = found.items()  # fmt: skip
+        numbers = integers_of(numbers, "special_tokens: words").tolist()
+        if form == "bytes" and all(0 <= b < 256 for b in numbers):
+            return bytes(numbers)
+        if form == "points" and all(0 <= p < 0x110000 for p in numbers):
+            return text_of(np.array(numbers, np.uint32))
+    if isinstance(found, list) and kind == "int":
+        return tuple(integers_of(found, "special_tokens: words").tolist())
+    raise ModelFormatError("special_tokens: words: expected str, or lists of integers")
+
+
+# -------------------------------------------------------------------------------------------------- white space beside words
+
+
+def is_of_word(character: str) -> bool:
+    """Whether a character, or none, is part of a word, by the version of Unicode that the package tokenizers has.
+
+    >>> is_of_word("a"), is_of_word("-"), is_of_word("")
+    (True, False, False)
+    """
+    if not character:
+        return False
+    from ubpe_numba.text import step_patterns, unicode_classes  # here only: integers have no such words
+    from ubpe_numba.text.patterns import VERSION_OF_OTHERS
+
+    if not character.isascii():
+        character = unicode_classes.as_of(VERSION_OF_OTHERS, character)
+    return step_patterns.compiled(r"\w", "single_word").match(character) is not None
+
+
+def n_spaces(values: np.ndarray, at_end: bool) -> int:
+    r"""Number of symbols of white space at the beginning of a text, or at its end. O(white space): seen in pieces.
+
+    >>> text = np.frombuffer(b"a \n", np.uint8)
+    >>> n_spaces(text, True), n_spaces(text, False)
+    (2, 0)
+    """
+    from ubpe_numba.text.characters import WHITE_SPACE  # here only: integers have no white space
+
+    n, size = 0, _PIECE
+    while True:
+        piece = values[max(values.size - n - size, 0) : values.size - n] if at_end else values[n : n + size]
+        text = _readable(piece, "surrogateescape")
+        kept = text.rstrip(WHITE_SPACE) if at_end else text.lstrip(WHITE_SPACE)
+        spaces = text[len(kept) :] if at_end else text[: len(text) - len(kept)]
+        here = len(spaces.encode()) if values.dtype == np.uint8 else len(spaces)
+        n, size = n + here, min(2 * size, _LARGEST_PIECE)
+        if here == 0 or here + 2 < piece.size:  # of up to two bytes a character may go on in the next piece
+            return n
+
+
+def _readable(values: np.ndarray, errors: str = "ignore") -> str:
+    r"""A few symbols as text; parts of characters by `errors`.
+
+    >>> _readable(np.frombuffer(b"\xa9 a\xc3", np.uint8))
+    ' a'
+    """
+    return values.tobytes().decode("utf-8", errors) if values.dtype == np.uint8 else text_of(values)
