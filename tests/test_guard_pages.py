@@ -17,9 +17,9 @@ from text_samples import SAMPLES
 from ubpe_numba.coding.decode import SPARE as DECODE_SPARE
 from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.coding.kernels import decode as decode_kernels
-from ubpe_numba.coding.kernels import word_cache
-from ubpe_numba.coding.kernels.encode_words import SCRATCH, SPARE, encode_words
+from ubpe_numba.coding.kernels import merge_words as word_cache
 from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
+from ubpe_numba.coding.kernels.words import SCRATCH, SPARE, encode_words
 from ubpe_numba.coding.word_encoder import tables_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.text.cut import BLOCK, PATTERNS, kernel_of

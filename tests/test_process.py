@@ -558,7 +558,7 @@ DAMAGES = [
 def test_damaged_files_of_the_cache(little: Warm, tmp_path: pathlib.Path, ways: tuple[str, ...]) -> None:
     cache = tmp_path / "cache"
     shutil.copytree(little.cache, cache)
-    files = sorted([*cache.glob("vocabulary.arena.*"), *cache.glob("coding.by_rank.*")], key=lambda f: f.stat().st_size)
+    files = sorted([*cache.glob("vocabulary.arena.*"), *cache.glob("coding.linear_bpe.*")], key=lambda f: f.stat().st_size)
     for file, how in zip(files[: len(ways)], ways, strict=True):
         _damage(file, how)
     assert run(COUNT_WARNINGS, cache).split() == [little.printed, "RuntimeWarning"]

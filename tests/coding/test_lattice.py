@@ -14,7 +14,7 @@ from reference import decode as reference_decode
 from reference import path_sums
 
 from ubpe_numba import Ragged, Vocabulary
-from ubpe_numba.coding.kernels.path_sums import LEAST, MOST
+from ubpe_numba.coding.kernels.lattice import LEAST, MOST
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.path_encoder import PathEncoder
 

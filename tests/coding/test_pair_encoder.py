@@ -13,8 +13,8 @@ from reference import decode as reference_decode
 from reference import encode_pairs
 
 from ubpe_numba import BPE, FitRules, Ragged, Vocabulary
-from ubpe_numba.coding.kernels import by_pairs as pair_encode
-from ubpe_numba.coding.kernels import by_rank, long_runs
+from ubpe_numba.coding.kernels import linear_bpe
+from ubpe_numba.coding.kernels import merge_by_pass as pair_encode
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.runtime import thread_pool
 
@@ -57,7 +57,7 @@ def test_long_runs_equal_the_reference(seed: int) -> None:
     rng = np.random.default_rng(seed)
 
     def document() -> np.ndarray:
-        parts = [np.full(rng.integers(1, 3 * by_rank.LONG_RUN), rng.integers(0, 2)) for _ in range(rng.integers(1, 6))]
+        parts = [np.full(rng.integers(1, 3 * linear_bpe.LONG_RUN), rng.integers(0, 2)) for _ in range(rng.integers(1, 6))]
         return np.concatenate([*parts, rng.integers(0, 3, rng.integers(0, 4)), *parts[: rng.integers(0, 3)]])
 
     learned = [document() for _ in range(3)]
@@ -81,9 +81,9 @@ def test_runs_are_noted_as_far_as_there_is_room() -> None:
     wanted = lists.encode(documents, 1)
     for room in (1, 2, 63, 64, 500, text.size):
         out, out_offsets = np.empty(documents.values.size, np.int32), np.empty(3, np.int64)
-        dead, run = np.empty((text.size >> 3) + 1, np.uint8), np.empty(long_runs.RUN_HEAD + room, np.int64)
+        dead, run = np.empty((text.size >> 3) + 1, np.uint8), np.empty(linear_bpe.RUN_HEAD + room, np.int64)
         tables = tuple(encoder.tables)
-        n = by_rank.encode_rank(documents.values, documents.offsets, tables, dead, run, out, out_offsets)
+        n = linear_bpe.encode_rank(documents.values, documents.offsets, tables, dead, run, out, out_offsets)
         np.testing.assert_array_equal(out[:n], wanted.values)
         np.testing.assert_array_equal(out_offsets, wanted.offsets)
         assert 0 <= run[0] < run[1] <= text.size  # some run was noted, and lies within its document
@@ -122,7 +122,7 @@ def test_batch_rule_a_pair_waits_for_what_the_pass_creates() -> None:
 
 @njit
 def _note(trie, document, p, run):
-    return long_runs.note_run(trie, document, p, run)
+    return linear_bpe.note_run(trie, document, p, run)
 
 
 def test_a_longer_run_goes_on_from_what_is_noted_of_a_shorter_one() -> None:
@@ -132,8 +132,8 @@ def test_a_longer_run_goes_on_from_what_is_noted_of_a_shorter_one() -> None:
     longest = [1, *(1 + n.bit_length() - 1 for n in range(2, 129))]
     for first in (64, 65, 100, 127, 128):
         document = np.array([1] * first + [0] + [1] * 200, np.int32)
-        run = np.full(long_runs.RUN_HEAD + document.size, -1)
+        run = np.full(linear_bpe.RUN_HEAD + document.size, -1)
         assert _note(trie, document, first // 2, run) == (0, first)
-        assert (run[long_runs.RUN_HEAD :][:first] >> 32).tolist() == longest[:first]
+        assert (run[linear_bpe.RUN_HEAD :][:first] >> 32).tolist() == longest[:first]
         assert _note(trie, document, first + 1, run) == (first + 1, document.size)
-        assert (run[long_runs.RUN_HEAD :][:128] >> 32).tolist() == longest
+        assert (run[linear_bpe.RUN_HEAD :][:128] >> 32).tolist() == longest

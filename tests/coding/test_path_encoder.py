@@ -14,7 +14,7 @@ from reference import decode as reference_decode
 from reference import encode_pairs, encode_paths
 
 from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, Vocabulary
-from ubpe_numba.coding.kernels.packed_path import pack
+from ubpe_numba.coding.kernels.viterbi import pack
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.path_search import PathSearch
 from ubpe_numba.vocabulary.alphabet import Alphabet

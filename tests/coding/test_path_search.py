@@ -87,7 +87,7 @@ def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: py
     def late(*args: object) -> int:
         progress = next(a for a in args if isinstance(a, np.ndarray) and a.dtype == module.n_best.PROGRESS)
         if progress[0]["documents"] == 0:
-            progress[0]["walk"] = module.tails.MOST_WALKS - left
+            progress[0]["walk"] = module.n_best.MOST_WALKS - left
         status = kernel(*args)
         highest.append(int(progress[0]["walk"]))
         return int(status)
@@ -100,7 +100,7 @@ def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: py
         found = search.n_best(Ragged.from_lists([doc, doc]), 5, 5, by_bag, 1)
         want = search_paths.beam_search(doc, tokens, idf, 5, by_bag)
         assert [as_found(one) for one in found] == [want, want]
-    assert max(highest) <= module.tails.MOST_WALKS and (left > 40 or min(highest) < 10_000)
+    assert max(highest) <= module.n_best.MOST_WALKS and (left > 40 or min(highest) < 10_000)
 
 
 @given(st.data(), tables(), st.booleans())

@@ -9,7 +9,7 @@ import pytest
 from byte_vocabularies import vocabulary
 from reference import text_tables as reference
 
-from ubpe_numba.coding.kernels.whole_characters import NEVER
+from ubpe_numba.coding.kernels.text_tables import UNBROKEN
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder, is_small, tables_of
 from ubpe_numba.runtime.tables.packed import FREE, NO_PAIR
@@ -71,7 +71,7 @@ def test_characters_and_what_breaks_them_up(seed: int) -> None:
                     assert tables.behind[token[-n - 1] << 8 | other[0]] <= t
                 if len(token) > n and token.startswith(other[-n:]) and token[n] & 0xC0 != 0x80:
                     assert tables.ahead[other[-1] << 8 | token[n]] <= t
-    assert tables.behind.max() == tables.ahead.max() == NEVER
+    assert tables.behind.max() == tables.ahead.max() == UNBROKEN
 
 
 def test_a_vocabulary_that_is_too_large() -> None:

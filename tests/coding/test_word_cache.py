@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from ubpe_numba.coding.kernels import word_cache
-from ubpe_numba.coding.kernels.encode_words import encode_words
+from ubpe_numba.coding.kernels import merge_words as word_cache
+from ubpe_numba.coding.kernels.words import encode_words
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.runtime.machine.intrinsics import address

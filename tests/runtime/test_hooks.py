@@ -51,7 +51,7 @@ def test_a_line_on_a_terminal_once_per_machine(tmp_path: pathlib.Path) -> None:
     shown = on_a_terminal(SCRIPT, str(logged), **cache)
     assert "\rubpe_numba: compiling kernels, once per machine ..." in shown
     assert shown.endswith("\r") and not shown.rsplit("...", 1)[1].strip()  # it is gone at the end
-    assert "INFO:ubpe_numba:compiled the kernel coding.kernels.by_rank." in logged.read_text()
+    assert "INFO:ubpe_numba:compiled the kernel coding.kernels.linear_bpe." in logged.read_text()
     logged.unlink()
     assert on_a_terminal(SCRIPT, str(logged), **cache) == "" and logged.read_text() == ""  # from the cache
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.coding.kernels import k_cheapest
+from ubpe_numba.coding.kernels import k_best as kernels
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import offsets_of
@@ -50,15 +50,15 @@ def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -
     if nodes > _MAX_NODES:
         raise ValueError(f"n: {k} paths of {document.size} symbols need {nodes} tails; at most {_MAX_NODES} are possible")
     ring = encoder.ring
-    sums, n_tokens = np.empty((ring, k), k_cheapest.COST), np.empty(k, np.int64)
+    sums, n_tokens = np.empty((ring, k), kernels.COST), np.empty(k, np.int64)
     parent, token = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
-    found = k_cheapest.k_cheapest_paths(
+    found = kernels.k_cheapest_paths(
         document, encoder.tables.edges, encoder.tables.states, encoder.costs[objective], k, sums, np.zeros(ring, np.int64),
         np.empty((2, encoder.longest + 1), np.int64), n_tokens, parent, token,
     )  # fmt: skip
     offsets = offsets_of(n_tokens[:found])
     paths = np.empty(offsets[-1], np.int32)
-    k_cheapest.read_tails(parent, token, offsets, paths)
+    kernels.read_tails(parent, token, offsets, paths)
     candidates = Ragged(paths, offsets)
     if objective == "additive":
         return candidates, encoder.weigh(candidates, objective)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.kernels import expected_counts, sample_paths
-from ubpe_numba.coding.kernels.path_sums import LEAST, MOST, SUM
+from ubpe_numba.coding.kernels import lattice as kernels
+from ubpe_numba.coding.kernels.lattice import LEAST, MOST, SUM
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.run import Bounded, longest_of, over_documents
 from ubpe_numba.documents.ragged import Ragged
@@ -101,7 +101,7 @@ class Lattice:
             part = offsets[begin : end + 1]
             size, scratch = self._scratch(longest_of(part))
             counts, totals = np.zeros(self.weights.size, np.int64), np.empty(end - begin, SUM)
-            expected_counts.expected_counts(
+            kernels.expected_counts(
                 documents.values,
                 part,
                 copies[begin:end],
@@ -137,7 +137,7 @@ class Lattice:
 
         def bound(longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
             size, scratch = self._scratch(longest)
-            return sample_paths.sample_paths, (first, tables, np.uint64(seed), size, scratch, out, out_offsets)
+            return kernels.sample_paths, (first, tables, np.uint64(seed), size, scratch, out, out_offsets)
 
         return over_documents(bound, documents, n_threads)
 
@@ -156,7 +156,7 @@ class Lattice:
         probabilities = np.empty(document.size)
 
         def work(begin: int, end: int) -> None:
-            expected_counts.boundary_probabilities(document, tables, size, scratch, np.empty(self.ring, SUM), probabilities)
+            kernels.boundary_probabilities(document, tables, size, scratch, np.empty(self.ring, SUM), probabilities)
 
         thread_pool.run(work, [(0, 1)], 1, document.size)  # of a long document in a thread, so that Ctrl-C is heard
         return probabilities

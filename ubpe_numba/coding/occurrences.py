@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.kernels.list_places import find_places, list_places
+from ubpe_numba.coding.kernels.occurrences import find_places, list_places
 from ubpe_numba.coding.usage import usage_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import checked_token, offsets_of, writable

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from ubpe_numba.coding import run
-from ubpe_numba.coding.kernels import by_pairs, by_rank, final_prefix, long_runs, one_by_one
-from ubpe_numba.coding.kernels import dropout as dropout_kernel
-from ubpe_numba.coding.kernels.by_pairs import PairTables
-from ubpe_numba.coding.kernels.by_rank import RankTables
+from ubpe_numba.coding.kernels import incremental, linear_bpe, merge_by_pass
+from ubpe_numba.coding.kernels.linear_bpe import MOST_OF_RUN, RUN_HEAD, RankTables
+from ubpe_numba.coding.kernels.merge_by_heap import merge_by_heap
+from ubpe_numba.coding.kernels.merge_by_pass import PairTables
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
 from ubpe_numba.runtime.lazy import cached_property
@@ -21,9 +21,9 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 class PairEncoder:
     """Encoding by substitution of pairs, in order of rank or by the articles' batch rule.
 
-    In order of creation and by rank there is a linear search without any merging (kernels/by_rank.py); every other case goes
-    through linked lists of pairs (kernels/by_pairs.py). Tables are built when they are first needed, since text has tables of its
-    own (word_encoder.py), and only read afterwards: threads may share an encoder.
+    In order of creation and by rank there is a linear search without any merging (kernels/linear_bpe.py); every other case goes
+    through linked lists of pairs (kernels/merge_by_pass.py). Tables are built when they are first needed, since text has tables
+    of its own (word_encoder.py), and only read afterwards: threads may share an encoder.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class PairEncoder:
     batch : bool
         Whether to encode by the articles' batch rule.
     one_by_one : bool
-        Whether ranks out of order of creation count after every single merge (kernels/one_by_one.py), and not after all places
+        Whether ranks out of order of creation count after every single merge (kernels/merge_by_heap.py), and not after all places
         of a pair have been merged.
 
     Attributes
@@ -40,7 +40,7 @@ class PairEncoder:
     linear : bool
         Whether it is the linear search.
     conflicts : int32[m]
-        What the batch rule looks up; see `by_pairs.build_tables`. Not of a linear search.
+        What the batch rule looks up; see `merge_by_pass.build_tables`. Not of a linear search.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class PairEncoder:
         self.one_by_one = one_by_one and not self.linear
         if not self.linear:
             self.conflicts = np.empty(m, np.int32)
-            by_pairs.build_tables(tuple(self.merges), np.full(n + m, m, np.int32), self.conflicts)
+            merge_by_pass.build_tables(tuple(self.merges), np.full(n + m, m, np.int32), self.conflicts)
 
     @cached_property
     def merges(self) -> PairTables:
@@ -77,7 +77,7 @@ class PairEncoder:
         prefixes = np.empty(size, np.int32)
         tables = RankTables(_empty(size - n), left, right, n, _empty(edges).view(EDGE), prefixes, self.lengths)
         scratch = np.empty(size, np.uint8), np.empty(size, np.int64), np.empty(n + edges, np.int64), np.empty(n + edges, np.int32)
-        by_rank.build_tables(writable(vocabulary.arena), tuple(tables), *scratch)
+        linear_bpe.build_tables(writable(vocabulary.arena), tuple(tables), *scratch)
         return tables
 
     @cached_property
@@ -107,28 +107,27 @@ class PairEncoder:
     def last_tokens(self, document: np.ndarray, before: int) -> np.ndarray:
         """The last token of the encoding of every prefix of a stretch behind the token `before`, int32[n + 1].
 
-        See kernels/final_prefix.py; `before` is -1 at the beginning of a text. Of a linear search only.
+        See kernels/incremental.py; `before` is -1 at the beginning of a text. Of a linear search only.
         """
         last = np.empty(document.size + 1, np.int32)
-        final_prefix.last_tokens(document, before, tuple(self.tables), last)
+        incremental.last_tokens(document, before, tuple(self.tables), last)
         return last
 
     def bound(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int = 0) -> run.Bounded:
         """The kernel and its arguments; a `run.Bound`."""
         if self.linear:
-            notes = np.empty(long_runs.RUN_HEAD + max(1, min(longest, long_runs.MOST_OF_RUN)), np.int64)
-            return by_rank.encode_rank, (tuple(self.tables), np.empty((longest >> 3) + 1, np.uint8), notes, out, out_offsets)
+            notes = np.empty(RUN_HEAD + max(1, min(longest, MOST_OF_RUN)), np.int64)
+            return linear_bpe.encode_rank, (tuple(self.tables), np.empty((longest >> 3) + 1, np.uint8), notes, out, out_offsets)
         if self.one_by_one:
-            links, heap = np.empty((3, longest), np.int32), np.empty(3 * longest, np.int64)
-            return one_by_one.encode_one_by_one, (tuple(self.merges), links, heap, out, out_offsets)
-        return by_pairs.encode_pairs, (tuple(self.merges), self.conflicts, self.batch, out, out_offsets)
+            return self._with_dropout(0.0, 0, longest, out, out_offsets, first)
+        return merge_by_pass.encode_pairs, (tuple(self.merges), self.conflicts, self.batch, out, out_offsets)
 
     def _with_dropout(
         self, dropout: float, seed: int, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int
     ) -> run.Bounded:
         links, heap = np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64)
         draws = first, tuple(self.merges), self.one_by_one, dropout, np.uint64(seed)
-        return dropout_kernel.encode_dropout, (*draws, links, heap, out, out_offsets)
+        return merge_by_heap, (*draws, links, heap, out, out_offsets)
 
 
 def _parts(vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:

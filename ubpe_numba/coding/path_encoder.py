@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ubpe_numba.coding.kernels import best_path, cheapest_path, forward_path, packed_path
+from ubpe_numba.coding.kernels import best_path, k_best, viterbi
 from ubpe_numba.coding.kernels.best_path import PathTables
 from ubpe_numba.coding.matcher import Matcher, MatchTables
 from ubpe_numba.coding.run import Bound, Bounded, over_documents
@@ -43,7 +43,7 @@ class PathEncoder:
     added : float64[V]
         What tokens weigh by the objective ``"additive"``.
     costs : dict of float64[2 * V]
-        What tokens cost by the objectives whose costs add up, two numbers each; see kernels/cheapest_path.py.
+        What tokens cost by the objectives whose costs add up, two numbers each; see kernels/viterbi.py.
     weighs : bool
         Whether any token has an idf.
 
@@ -78,7 +78,7 @@ class PathEncoder:
             Alphabet ids.
         objective : str
             ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest sum of weights;
-            ``"sentencepiece"`` and ``"tokenizers"``: the same from the beginning, as these have it (kernels/forward_path.py).
+            ``"sentencepiece"`` and ``"tokenizers"``: the same from the beginning, as these have it (kernels/viterbi.py).
         n_threads : int or None
             The result is the same for any number of threads.
         """
@@ -132,14 +132,16 @@ class PathEncoder:
     ) -> Bounded:
         if longest <= most:
             sums, tree = np.empty(self.ring, np.uint64), np.empty(longest, np.int32)
-            return packed_path.packed_paths, (*tables, packed, sums, tree, out, out_offsets)
-        sums, tree = np.empty(2 * self.ring), np.empty(2 * longest + 2, np.int32)
-        return cheapest_path.cheapest_paths, (*tables[:-1], self.costs[objective], sums, tree, out, out_offsets)
+            return viterbi.packed_paths, (*tables, packed, sums, tree, out, out_offsets)
+        sums, kept = np.empty((self.ring, 1), k_best.COST), np.zeros(self.ring, np.int64)
+        heads, parent, token = np.empty((2, self.longest + 1), np.int64), *np.empty((2, longest + 1), np.int32)
+        tails = self.costs[objective], sums, kept, heads, parent, token
+        return k_best.cheapest_paths, (tables.edges, tables.states, *tails, out, out_offsets)
 
     def _packed_costs(self, objective: str, matches: np.ndarray) -> tuple[np.ndarray, int]:
         """The packed costs of the tokens of `matches`, and the length of documents they are exact for."""
         if objective not in self._packed:
-            packed, most = packed_path.pack(self.costs[objective][::2], self.costs[objective][1::2], self.longest)
+            packed, most = viterbi.pack(self.costs[objective][::2], self.costs[objective][1::2], self.longest)
             self._packed[objective] = packed[matches["token"]], most
         return self._packed[objective]
 
@@ -163,7 +165,7 @@ class PathEncoder:
         first: int,
     ) -> Bounded:
         sums, tree = np.empty(2 * self.ring), np.empty(longest, np.int32)
-        return forward_path.forward_paths, (*tables, scores, single, sums, tree, out, out_offsets)
+        return viterbi.forward_paths, (*tables, scores, single, sums, tree, out, out_offsets)
 
 
 def _costs(first: np.ndarray, second: np.ndarray) -> np.ndarray:

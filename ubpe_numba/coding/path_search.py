@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.kernels import n_best, tails
+from ubpe_numba.coding.kernels import n_best
 from ubpe_numba.coding.nbest import NBest, end_to_end
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
 from ubpe_numba.documents.ragged import Ragged
@@ -72,7 +72,7 @@ class _Beam:
         ring = 1 << (min(search.encoder.longest, self.longest) + 1).bit_length()
         self.scratch = n_best.Scratch(
             np.empty((ring, beam), n_best.TAIL), np.empty(ring, np.int64), np.empty(beam, n_best.ENTRY),
-            np.empty(beam, n_best.NEW), np.zeros(search.marks.size, n_best.COUNT), np.empty(tails.WALKS, np.int64),
+            np.empty(beam, n_best.NEW), np.zeros(search.marks.size, n_best.COUNT), np.empty(n_best.WALKS, np.int64),
             np.empty(self.longest, np.int32),
         )  # fmt: skip
         self.most_nodes = (self.longest + 1) * beam + 1
@@ -80,7 +80,7 @@ class _Beam:
 
     def _grow(self, n: int) -> None:
         n = min(n, self.most_nodes)
-        self.nodes = np.empty(n, tails.NODE), np.empty(n, np.int64), np.empty(n, tails.REST)
+        self.nodes = np.empty(n, n_best.NODE), np.empty(n, np.int64), np.empty(n, n_best.REST)
         self.free = np.empty(n, np.int32)
 
     def run(self, prices: np.ndarray) -> NBest:

@@ -1,4 +1,4 @@
-"""Words to ids by the longest piece: a vocabulary of WordPiece as the tables of kernels/word_pieces.py.
+"""Words to ids by the longest piece: a vocabulary of WordPiece as the tables of kernels/wordpiece.py.
 
 A piece with the prefix is entered twice, since a word may also begin with the characters of the prefix. With n characters, c the
 symbol of one at the beginning of a word, c' = n + c inside:
@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ubpe_numba.coding.kernels import word_pieces
+from ubpe_numba.coding.kernels import wordpiece
 from ubpe_numba.coding.run import Bounded, over_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import code_points
@@ -93,6 +93,6 @@ class PieceEncoder:
         np.add(ends, 1, out=offsets[1:])
 
         def bound(most: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
-            return word_pieces.cut_words, (self._inside, self._trie, ids, unknown, self._longest, out, out_offsets)
+            return wordpiece.cut_words, (self._inside, self._trie, ids, unknown, self._longest, out, out_offsets)
 
         return over_documents(bound, Ragged._trusted(self._alphabet.lookup(points), offsets), n_threads)

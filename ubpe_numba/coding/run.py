@@ -8,8 +8,8 @@ depend.
 A giant document is encoded by rank in blocks, as if each were a document, and then a stretch around every cut once more. Two
 encodings of overlapping stretches may be joined at any token that both hold at the same place: the one up to it, the other from
 it on. Every two neighbours of the result are neighbours in one of the two, so they fit each other, and a sequence whose
-neighbours all fit is the encoding of the symbols it covers (kernels/by_rank.py). A stretch that shares no token with the left or
-the right of its cut is made longer, in the end up to the beginning of the document or the end of the block, where there is
+neighbours all fit is the encoding of the symbols it covers (kernels/linear_bpe.py). A stretch that shares no token with the left
+or the right of its cut is made longer, in the end up to the beginning of the document or the end of the block, where there is
 nothing to join.
 """
 

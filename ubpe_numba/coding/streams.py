@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.coding.decode import Decoder
-from ubpe_numba.coding.kernels import final_prefix
+from ubpe_numba.coding.kernels import incremental
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.plan import Encode, Plan
 from ubpe_numba.documents.ragged import Ragged
@@ -195,7 +195,7 @@ def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: i
         start = int(starts[i])
         last = encoder.last_tokens(text[start:], int(ids[i - 1]) if i else before)
         first = n - longest + 1 - start
-        end = int(final_prefix.common_ancestor(last, encoder.lengths, first, np.zeros(last.size, np.uint8)))
+        end = int(incremental.common_ancestor(last, encoder.lengths, first, np.zeros(last.size, np.uint8)))
         if end >= 0:
             return int(np.searchsorted(starts, start + end))
         assert i, "where the text before is final, every prefix goes through it"

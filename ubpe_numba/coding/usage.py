@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.coding.kernels import count_tokens
+from ubpe_numba.coding.kernels import occurrences
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
@@ -76,7 +76,7 @@ def usage_of(
     def chunk(begin: int, end: int) -> np.ndarray:
         found = np.zeros((2, size), np.int64)
         last_seen = np.full(size, -1, np.int64)
-        count_tokens.count_tokens(ids, offsets[begin : end + 1], copies[begin:end], begin, last_seen, found[0], found[1])
+        occurrences.count_tokens(ids, offsets[begin : end + 1], copies[begin:end], begin, last_seen, found[0], found[1])
         return found
 
     total = int(offsets[-1] - offsets[0])

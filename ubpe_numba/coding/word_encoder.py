@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.kernels import text_tables, word_cache
-from ubpe_numba.coding.kernels.encode_words import SCRATCH, SPARE, encode_words
+from ubpe_numba.coding.kernels import merge_words, text_tables
 from ubpe_numba.coding.kernels.text_tables import TextTables
+from ubpe_numba.coding.kernels.words import SCRATCH, SPARE, encode_words
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.short import LONGEST, One
 from ubpe_numba.documents.ragged import Ragged
@@ -147,7 +147,7 @@ class WordEncoder:
         made: tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray] | None = getattr(self._local, "scratch", None)
         if made is None:
             short, long = _aligned(8 * _BUCKETS), _aligned(16 * _LINES)
-            word_cache.enter_tokens(self._arena, self._lengths, self._stable, short, np.empty(4, np.int32))
+            merge_words.enter_tokens(self._arena, self._lengths, self._stable, short, np.empty(4, np.int32))
             made = self._local.scratch = (short, long), _aligned(SCRATCH), np.zeros(_DEAD, np.uint8)
         return made
 

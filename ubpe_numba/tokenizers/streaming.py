@@ -164,7 +164,7 @@ class Streaming(Encoding, Decoding):
         -----
         Without `frame` there has to be a rule by which the beginning of an encoding becomes final. With merges in order of
         creation and encoding by rank, ids are final up to the last boundary that the encodings of all prefixes that end within
-        one token's length of the end have in common (proof in ``coding/kernels/final_prefix.py``); usually that keeps back a few
+        one token's length of the end have in common (proof in ``coding/kernels/incremental.py``); usually that keeps back a few
         tokens. No other encoder has such a rule: `UBPE` searches from the end, and by the articles' batch rule a merge depends on
         what else a pass finds anywhere.
 

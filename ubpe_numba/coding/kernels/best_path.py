@@ -59,7 +59,7 @@ _CUT = np.int32(1 << 30)  # child count of a node that left the tree
 
 
 class PathTables(NamedTuple):
-    """What a search of paths by tf-idf looks up, of V tokens; kernels take it as a plain tuple (see by_rank.py)."""
+    """What a search of paths by tf-idf looks up, of V tokens; kernels take it as a plain tuple (see linear_bpe.py)."""
 
     edges: np.ndarray  #: EDGE[capacity] and
     states: np.ndarray  #: STATE[n], as automaton.py builds them

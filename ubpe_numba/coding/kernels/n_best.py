@@ -2,7 +2,7 @@
 
 Longest match first: it fills the list with heavy tails, and the tails of a match are sorted, so that as soon as one cannot enter
 by the most that its token may add, those behind it cannot either. What a token adds falls with its count, so the most is what it
-adds to the count in the part that all tails share (tails.py).
+adds to the count in the part that all tails share (see below).
 
 Order of tails: heavier, then fewer tokens, then the better tail behind the first token, then the shorter first token; with the
 last two the other way round, the tails would not merge before the document ends. Weights in fixed point as in best_path.py.
@@ -11,8 +11,8 @@ By bag, at most one tail is kept of those that hold the same tokens equally ofte
 Bags are told apart by weight, number of tokens, and a sum over the tokens of a random number each, so two tails of one bag are
 never both kept; that two bags collide, and one of two tails of equal weight and length is lost, has a chance of 2**-64.
 
-With prices (token_prices.py) a token adds its price at most to what tails are ordered by: the part of a weight that may be had
-later as well does not count. Source: UBPE tokenizers, part 2; the prices are our own.
+With prices (bounds/kernels/token_prices.py) a token adds its price at most to the order of tails: the part of a weight that may
+be had later as well does not count. Source: UBPE tokenizers, part 2; the prices are our own.
 
 While the tails of a position are looked for, the best so far are in `listed`, in order; what is not compared stays where it was
 written, in `new`, at the slot of the entry, since entries are shifted:
@@ -21,6 +21,31 @@ written, in `new`, at the slot of the entry, since entries are shifted:
     0        9.0      3 << 32 | 0                                    2           0     ...
     1        7.5      2 << 32 | 1                                    0           1     ...
     2        7.5      3 << 32 | 0                                    1           2     those of entry 0
+
+The tree of kept tails. A tail is a path from a position to the end of the document. A node is a token in front of another node,
+its parent, so a tail is a node and all above it. All tails that are still in use go through one node, the base: what lies behind
+it is the same for all, its tokens are written to `suffix` and counted in one dense array. So a question "how often does this tail
+hold t" walks from its node to the base at most, and not at all if no node before the base holds t.
+
+Two tails for each position of the document [0, 1, 0, 1] with the token 2 = [0, 1] of idf 1; node 0 is the end of the document:
+
+    position            4    3    2         1         0
+    node                0    1    2    3    4    5    6    7          0 <- 1 <- 3 <- 5
+    token                    1    2    0    1    1    2    0          ^
+    parent                   0    0    1    2    3    2    4          2 <- 4 <- 7
+    tokens of its tail  -    1    2   01   12  101   22  012          ^
+    own                      1    1    1    1    1    2    1          6
+
+`own` of node 6 is 2, since its tail holds token 2 twice. Counts of single symbols are never read and may be too low (node 5).
+
+`use` of a node counts its children in the upper half and holds the XOR of their numbers in the lower half, so that the number of
+an only child can be read off; IN_USE is added while the position of the node is within reach. A node whose `use` is 0 is free.
+Node 2 has the children 4 and 6: 2 << 32 | 4 ^ 6.
+
+Tails of one position share most of their nodes, and periodic text (`ababab...`) has no base but the end. Therefore a walk leaves
+its number and its token on the nodes it passes, and ends where a walk for the same token has been: the tail of a node, and with
+it its counts, never changes. After the first nodes it leaves them on one node in 16 only, chosen by token and node, where walks
+for other tokens do not overwrite them.
 """
 
 from __future__ import annotations
@@ -30,9 +55,101 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import gain_of
-from ubpe_numba.coding.kernels.tails import IN_USE, LOW, MOST_WALKS, UNSEEN, adopt, count_in_tail, only_child, path_of, release
 from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
+
+#: What a step of a walk needs of a node, in one word. Apart from it stands its stamp, int64, of the last walk that passed, the
+#: number of the walk << 32 | its token; and the rest.
+NODE = np.dtype([("parent", np.int32), ("token", np.int32)])
+REST = np.dtype(
+    [
+        ("own", np.int64),  # occurrences of the token from here to the end
+        ("use", np.int64),  # who needs the node << 32 | its children by XOR
+    ]
+)
+IN_USE = 1 << 62  # part of `use` while the position of a node is within reach
+LOW = (1 << 32) - 1  # the lower half of such a pair
+_ONE = 1 << 32  # in `use`: one child
+_NEAR = 32  # steps of a walk that leave its number everywhere
+_SAMPLE = 60  # bits of 64 shifted out: of the nodes further on one in 16 bears the numbers of walks for a token
+WALKS = 1 << 12  # of how many walks what they found is remembered
+MOST_WALKS = (1 << 31) - 1  # the highest number of a walk
+UNSEEN = -WALKS << 32  # stamp of a node that no walk has passed
+
+
+@helper
+def count_in_tail(v, t, base, common, nodes, stamps, rest, walks, walk, multiplier):
+    """How often the tail of node v holds token t; `common` is how often what lies behind the base does.
+
+    nodes NODE[m], stamps int64[m], rest REST[m]; walks int64[WALKS], what the last walks found; walk, the number of this one;
+    multiplier, odd, any of the token's own. Above: of node 6, token 2 -> 2; of node 5, token 2 -> 0. Amortised O(1) for a given
+    number of tokens.
+    """
+    count = np.int64(common)
+    stamp = (walk << 32) | t
+    steps = 0
+    while v != base:
+        if nodes[v].token == t:
+            count = rest[v].own
+            break
+        steps += 1
+        if steps < _NEAR or (v * multiplier) >> _SAMPLE == 0:
+            last = stamps[v]
+            if (last & LOW) == t and last >> 32 > walk - WALKS:
+                count = walks[(last >> 32) & (WALKS - 1)]
+                break
+            stamps[v] = stamp
+        v = np.int64(nodes[v].parent)
+    walks[walk & (WALKS - 1)] = count
+    return count
+
+
+@helper
+def adopt(u, v, rest):
+    """Note that u is the parent of v: children 0 by XOR 0 and v = 5 -> 1 by XOR 5. O(1)."""
+    rest[u].use = (rest[u].use + _ONE) ^ v
+
+
+@helper
+def release(v, nodes, rest, counts, free, n_free):
+    """Give back a node out of reach, and those that only it needed; returns the number of free nodes.
+
+    Above, where the positions from 2 on are out of reach already: with node 5 also 3 and 1, which nothing else needs; of node 4
+    only IN_USE goes, since 7 needs it. counts COUNT[V], where live is the number of nodes of a token before the base; free
+    int32[m], the free nodes, `n_free` of them. O(nodes freed).
+    """
+    rest[v].use -= IN_USE
+    while rest[v].use == 0:
+        u = np.int64(nodes[v].parent)
+        counts[nodes[v].token].live -= 1
+        rest[u].use = (rest[u].use - _ONE) ^ v
+        free[n_free] = v
+        n_free += 1
+        v = u
+    return n_free
+
+
+@helper
+def only_child(v, rest):
+    """The child of a node that nothing else needs, or -1: `use` 1 << 32 | 5 -> 5. O(1)."""
+    use = rest[v].use
+    return use & LOW if use >> 32 == 1 else np.int64(-1)
+
+
+@helper
+def path_of(v, base, suffix, n_suffix, nodes, out, w):
+    """Write the tokens of a tail to out[w:], those of `suffix` last, the youngest first; returns where they end. O(tokens).
+
+    Above, with the base 0: of node 7 -> [0, 1, 2].
+    """
+    while v != base:
+        out[w] = nodes[v].token
+        w += 1
+        v = np.int64(nodes[v].parent)
+    for i in range(n_suffix):
+        out[w + i] = suffix[n_suffix - 1 - i]
+    return w + n_suffix
+
 
 #: A kept tail of a position; `node` is its tokens << 32 | its node in the tree.
 TAIL = np.dtype([("weight", np.float64), ("node", np.int64), ("bag", np.int64)])
@@ -122,7 +239,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
 
     symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PathTables`, scratch, a `Scratch`, and results, `Results`, as
     plain tuples; prices float64[V], infinite for the order by weight; marks int64[V], random and odd; by_bag, whether one tail of
-    a bag is enough; n_best, how many paths of a document are written; the tree of tails.py: nodes, a tuple of NODE[m], stamps
+    a bag is enough; n_best, how many paths of a document are written; the tree: nodes, a tuple of NODE[m], stamps
     int64[m] and REST[m], free int32[m]; progress PROGRESS[1]. The caller allocates all. After NO_NODES there is need for a larger
     m; after NO_ROOM the ids of the next document do not fit into `out`. O(symbols + matches) times `beam`, and the short walks.
 

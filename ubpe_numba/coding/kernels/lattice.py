@@ -1,4 +1,4 @@
-"""Sums over all segmentations of a document, each weighing the product of what its tokens weigh.
+"""Sums over all segmentations of a document, each weighing the product of its tokens; expected counts, samples.
 
 The searches for the best path keep the best tail of every position; here the tails of a position are added up. With the symbols 0
 and 1 of weight 1/4 and 1/8 and the token 2 = [0, 1] of weight 1/2, the document [0, 1, 0]:
@@ -6,7 +6,7 @@ and 1 of weight 1/4 and 1/8 and the token 2 = [0, 1] of weight 1/2, the document
     position    0                       1               2       3, the end
     tails       1/4*1/32 + 1/2*1/4      1/8*1/4         1/4     1           all segmentations of what follows
                 = 17/128                = 1/32
-    heads       1                       1/4             17/32   17/128      all segmentations of what stands before
+    heads       1                       1/4             17/32   17/128      all segmentations of what is before
 
 The segmentations of the whole weigh 17/128. Those in which a token begins at position 1 weigh heads * tails = 1/128 there, 1/17
 of all. The list of the tokens that start at a position is that of a state of the automaton (4 bytes), so the way forward needs
@@ -23,13 +23,30 @@ only what its left neighbour reaches into is kept. On the way forward the sums o
     block       0           1           2
                 |-----------|-----------|------|
     kept                    |--         |--          the sums of the first `reach` positions of a block, and its state
+
+Expected counts. A segmentation has the probability of its share in the sum over all. The token t from s to e has the probability
+heads(s) * weight(t) * tails(e) / tails(0): with the symbols 0 and 1 of weight 1/4 and 1/8, the token 2 = [0, 1] of weight 1/2 and
+the document [0, 1, 0], token 2 at 0 has 1 * 1/2 * 1/4 / (17/128) = 16/17. The expected counts are 18/17 of 0, 1/17 of 1, 16/17 of
+2.
+
+Counts are added up in fixed point: sums of integers do not depend on the order, so not on the number of threads.
+Source: the E step of the EM algorithm for hidden Markov models (L. Baum, 1972), on the lattice of T. Kudo's "Subword
+regularization", 2018.
+
+Samples. The tails of all positions are summed up from the end, then tokens are drawn from the start: at s the token t to e
+has the probability weight(t) * tails(e) / tails(s). With the symbols 0 and 1 of weight 1/4 and 1/8, the token 2 = [0, 1] of
+weight 1/2 and the document [0, 1, 0], token 2 is drawn first with 1/2 * 1/4 / (17/128) = 16/17.
+
+There is one draw a token, a function of (seed, document, position): the same for any number of threads and any order of work.
+Source: forward filtering and backward sampling (C. Carter and R. Kohn, 1994), with the directions exchanged.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.compiler import helper, section
+from ubpe_numba.coding.kernels.merge_by_heap import mix, stream_of
+from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.tables.automaton import list_of, next_state
 
 #: A number, mantissa * 2**(-256 * exponent).
@@ -107,7 +124,7 @@ def sum_block(document, b, size, tables, scratch):
             tails[length + i].exponent = kept[b + 1, i].exponent
     upcoming = state
     ahead = ahead_step = np.int64(0)
-    for i in range(length if length > 0 else -1, -1, -1):  # states and lists ahead, as in packed_path.py
+    for i in range(length if length > 0 else -1, -1, -1):  # states and lists ahead, as in `packed_paths`
         state = upcoming
         upcoming = next_state(edges, states, listed, owners, rows, state, document[begin + max(i - 1, 0)])
         j = ahead
@@ -177,3 +194,108 @@ def pop_head(heads, s):
     heads[i].mantissa = 0.0
     heads[i].exponent = NOTHING
     return m, k
+
+
+@kernel
+def expected_counts(symbols, offsets, n_copies, tables, one, size, scratch, heads, counts, totals):
+    """Add the expected number of every token, times `one` and copies and rounded at every place, to counts int64[V].
+
+    symbols int32 (alphabet ids), offsets int64[d + 1], n_copies int64[d], as how many documents each counts; totals SUM[d], what
+    all segmentations of a document weigh. tables, size, scratch as for `path_sums.sum_block`, for the longest document; heads
+    SUM[a power of two above the longest token]. The caller allocates all, and chooses `one` so that counts fit. O(symbols +
+    matches).
+
+    The example above with `one` = 17: counts 18, 1, 16, totals 17/128.
+    """
+    _, _, _, _, _, matches, weights = tables
+    list_at, tails = scratch[0], scratch[1]
+    for d in range(offsets.size - 1):
+        document = symbols[offsets[d] : offsets[d + 1]]
+        blocks = sum_tails(document, size, tables, scratch)
+        z = tails[0].mantissa
+        zk = tails[0].exponent
+        totals[d].mantissa = z
+        totals[d].exponent = zk
+        unit = one * np.float64(n_copies[d])
+        first_heads(heads)
+        for b in range(blocks):
+            length = min(document.size - b * size, size) if b == 0 else sum_block(document, b, size, tables, scratch)
+            for i in range(length):
+                s = b * size + i
+                m, k = pop_head(heads, s)
+                share = m / z
+                j = np.int64(list_at[i]) - 1
+                step = np.int64(0)
+                while step != 1:
+                    j += 1
+                    step = np.int64(matches[j].length)
+                    push_head(m, k, heads, s + step, weights[j])
+                    x = scaled(share * weights[j] * tails[i + step].mantissa, k + tails[i + step].exponent - zk)
+                    counts[matches[j].token] += np.int64(x * unit + 0.5)
+
+
+@kernel
+def boundary_probabilities(document, tables, size, scratch, heads, probabilities):
+    """The probability that a token begins at each position of a document int32[n]: probabilities float64[n].
+
+    The other arguments as for `expected_counts`; the caller allocates all. O(symbols + matches).
+    The example above: 1, 1/17, 1.
+    """
+    _, _, _, _, _, matches, weights = tables
+    list_at, tails = scratch[0], scratch[1]
+    blocks = sum_tails(document, size, tables, scratch)
+    z = tails[0].mantissa
+    zk = tails[0].exponent
+    first_heads(heads)
+    for b in range(blocks):
+        length = min(document.size - b * size, size) if b == 0 else sum_block(document, b, size, tables, scratch)
+        for i in range(length):
+            s = b * size + i
+            m, k = pop_head(heads, s)
+            probabilities[s] = min(1.0, scaled(m * tails[i].mantissa / z, k + tails[i].exponent - zk))
+            j = np.int64(list_at[i]) - 1
+            step = np.int64(0)
+            while step != 1:
+                j += 1
+                step = np.int64(matches[j].length)
+                push_head(m, k, heads, s + step, weights[j])
+
+
+@kernel
+def sample_paths(symbols, offsets, document_number, tables, seed, size, scratch, out, out_offsets):
+    """One segmentation of every document; returns the number of ids written.
+
+    symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; tables, size, scratch as for
+    `path_sums.sum_block`, for the longest document; seed uint64; out int32, room for all symbols; out_offsets int64[d + 1]. The
+    caller allocates all. O(symbols + matches).
+
+    The example above: [2, 0] where the draw is below 16/17, else [0, 1, 0].
+    """
+    _, _, _, _, _, matches, weights = tables
+    list_at, tails = scratch[0], scratch[1]
+    w = np.int64(0)
+    out_offsets[0] = 0
+    for d in range(offsets.size - 1):
+        document = symbols[offsets[d] : offsets[d + 1]]
+        blocks = sum_tails(document, size, tables, scratch)
+        of_document = stream_of(seed, document_number + d)
+        i = np.int64(0)
+        for b in range(blocks):
+            length = min(document.size - b * size, size) if b == 0 else sum_block(document, b, size, tables, scratch)
+            while i < length:
+                rest = np.float64(mix(of_document, b * size + i) >> np.uint64(11)) * (1.0 / (1 << 53)) * tails[i].mantissa
+                k = tails[i].exponent
+                j = np.int64(list_at[i])
+                step = np.int64(matches[j].length)
+                while step > 1:  # the symbol takes what is left by the others
+                    rest -= scaled(tails[i + step].mantissa * weights[j], tails[i + step].exponent - k)
+                    if rest < 0.0:
+                        break
+                    j += 1
+                    step = np.int64(matches[j].length)
+                out[w] = matches[j].token
+                w += 1
+                i += step
+            i -= length
+        out_offsets[d + 1] = w
+    return w

@@ -5,25 +5,87 @@ in one pass and used in the next::
 
     "ba baba bab", cut into  ba | " baba" | " bab"
 
-    1  key of each word, its bucket of the cache (word_cache.py), prefetch
+    1  key of each word, its bucket of the cache (merge_words.py), prefetch
     2  look-up: ids of the words that are found, in a row; numbers of the others      ids [256, ...]  misses [1, 2]
     3  the others, once each, merged side by side (merge_words.py), and entered       found [257, 256, 257, 98]
     4  ids of both into the output, in the order of the words                         out [256, 257, 256, 257, 98]
 
-Words of more than MOST symbols are encoded in pass 4, by long_words.py.
+Words of more than MOST symbols are encoded in pass 4, by the search with backtracking of linear_bpe.py on the compact tables.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.long_words import encode_long_word
+from ubpe_numba.coding.kernels.linear_bpe import fits
 from ubpe_numba.coding.kernels.merge_words import AGAIN, FIRSTS, MISS, MOST, NOT_HERE, ROW, ROWS, SLOT, copy_ids, merge_words
+from ubpe_numba.coding.kernels.text_tables import id_in_buckets, whole_word
 from ubpe_numba.coding.kernels.word_cache import LONG, bucket_of_short, line_of_long
-from ubpe_numba.runtime.compiler import helper, kernel
+from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.byte_words import SHORT, key_of_short
-from ubpe_numba.runtime.machine.intrinsics import address, load32, load64, prefetch_at, store32, store64
+from ubpe_numba.runtime.machine.intrinsics import address, load8, load32, load64, prefetch_at, store32, store64
 from ubpe_numba.runtime.machine.vectors import copy_16_bytes
+from ubpe_numba.runtime.tables.packed import child_of
+
+
+@helper
+def _longest(text, p, end, trie, token_of):
+    """The longest stable token that starts at text[p], and ends at `end` at the latest. O(its bytes)."""
+    edges = address(trie)
+    mask = trie.size - 1
+    node = load8(text, p)
+    best = np.int64(token_of[node])
+    p += 1
+    while p < end:
+        node = child_of(edges, mask, node, load8(text, p))
+        if node < 0:
+            break
+        token = np.int64(token_of[node])
+        if token >= 0:
+            best = token
+        p += 1
+    return best
+
+
+@section
+def encode_long_word(text, begin, end, tables, dead, out, w):
+    """Encode text[begin:end] into `out` from w on; returns where the ids end.
+
+    text: address; tables, a `TextTables` as a plain tuple; dead uint8[bytes of the word // 8 + 1] of zeros, which is left so; out
+    int32, room for all bytes. The example and the cost are those of `encode_document` in linear_bpe.py.
+    """
+    _, _, pairs, _, _, _, trie, token_of, left, right, prefixes, lengths, whole, whole_of = tables
+    token = whole_word(text, begin, end, whole, whole_of)
+    if token >= 0:
+        out[w] = token
+        return w + 1
+    first = w
+    p = begin
+    spoiled = False
+    token = _longest(text, p, end, trie, token_of)
+    while p < end:
+        while token >= 0:
+            e = p + lengths[token] - begin
+            if not spoiled or (dead[e >> 3] >> (e & 7)) & 1 == 0:
+                if w == first or fits(id_in_buckets, pairs, left, right, 256, out[w - 1], token):
+                    break
+            token = np.int64(prefixes[token])
+        if token >= 0:
+            out[w] = token
+            w += 1
+            p += lengths[token]
+            if p < end:
+                token = _longest(text, p, end, trie, token_of)
+        else:
+            dead[(p - begin) >> 3] |= np.uint8(1 << ((p - begin) & 7))
+            spoiled = True
+            w -= 1
+            p -= lengths[out[w]]
+            token = np.int64(prefixes[out[w]])
+    if spoiled:
+        dead[: ((end - begin) >> 3) + 1] = 0
+    return w
+
 
 BATCH = 512  # many words, so that many that are not found are merged side by side; few, so that all stay in the fastest cache
 SPARE = 16  # ids that may be written behind the last
@@ -102,12 +164,12 @@ def encode_words(values, offsets, segments, tables, caches, scratch, dead, state
 
     Text: values uint8[n], at least 8; offsets int64[d + 1]; segments int64[s + 1], the next of those of all documents, which may
     be given in any number of calls. tables, a `TextTables` as a plain tuple. caches: short and long, uint64[8 * a power of two]
-    and uint64[16 * a power of two], kept from call to call (word_cache.py). scratch uint64[SCRATCH], uninitialised. dead uint8 of
-    zeros, which is left so, a bit for each byte of the longest segment and 8 more: a call ends before a segment that is longer,
-    so that the caller can make more room. state int64[3], zeros at first: documents begun, ids written, segments of this call
-    that are done; the caller sets the last to 0 when it gives the next segments. Output: out int32, room for all bytes and SPARE
-    more; out_offsets int64[d + 1], written as far as documents have begun. The caller allocates all of them. O(bytes), and for
-    segments that are not in a cache as `merge_words`.
+    and uint64[16 * a power of two], kept from call to call (merge_words.py). scratch uint64[SCRATCH], uninitialised. dead uint8
+    of zeros, which is left so, a bit for each byte of the longest segment and 8 more: a call ends before a segment that is
+    longer, so that the caller can make more room. state int64[3], zeros at first: documents begun, ids written, segments of this
+    call that are done; the caller sets the last to 0 when it gives the next segments. Output: out int32, room for all bytes and
+    SPARE more; out_offsets int64[d + 1], written as far as documents have begun. The caller allocates all of them. O(bytes), and
+    for segments that are not in a cache as `merge_words`.
 
     Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments [0, 2, 3, 7]: out
     [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The caller sets the offsets of documents behind the

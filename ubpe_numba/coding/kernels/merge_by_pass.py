@@ -32,7 +32,7 @@ _NO_RANK, _PENDING, _GONE = -1, -2, -3  # instead of a rank: there is none, it i
 
 
 class PairTables(NamedTuple):
-    """The merges of a vocabulary; kernels take it as a plain tuple (see by_rank.py)."""
+    """The merges of a vocabulary; kernels take it as a plain tuple (see linear_bpe.py)."""
 
     pairs: np.ndarray  #: int64[2 * capacity], pair -> id (pairs.py)
     left: np.ndarray  #: int32[m], rank i makes id n_alphabet + i of (left[i], right[i])

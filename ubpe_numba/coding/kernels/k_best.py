@@ -1,4 +1,4 @@
-"""The k cheapest paths where costs of tokens add up (cheapest_path.py): at every position the k cheapest tails, from the end.
+"""The k cheapest paths where costs of tokens add up: at every position the k cheapest tails, from the end.
 
 Exact: every path of the k cheapest goes on with one of the k cheapest tails, since a dearer tail can be exchanged for each of
 those. The lists of the positions that tokens lead to are sorted, so the list of a position is a merge of them.
@@ -17,29 +17,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.compiler import kernel
+from ubpe_numba.runtime.compiler import kernel, section
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
 COST = np.dtype([("first", np.float64), ("second", np.float64)])  #: what a token or a tail costs
 
 
-@kernel
-def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tokens, parent, token):
-    """The k cheapest paths of one document, in order; returns how many there are.
-
-    document int32[n] of alphabet ids; edges, states as automaton.py builds them; costs float64[2 * V], a COST each, sums of which
-    are exact.
-    Ties: the longest first token, then the better tail behind it. The caller allocates all; the example is drawn above.
-    Results: n_tokens int64[k], and the tree parent, token int32[(n + 1) * k], where path i starts at node i and node n * k ends
-    it. `sums[0]` holds the costs of the paths.
-
-    Scratch: sums COST[ring, k] and kept int64[ring] for the positions within reach, ring a power of two, two more than the
-    longest token at least; heads int64[2, longest token + 1]. O(n * matches * k), 8 * k B a symbol.
+@section
+def _best_tails(document, edges, states, costs, k, sums, kept, heads, parent, token):
+    """Fill the tree of the k cheapest tails of every position; returns how many paths there are. As for `k_cheapest_paths`.
 
     Eighty lines: a merge within a loop over positions, which share all their variables.
     """
     n = document.size
-    costs = costs.view(COST)
     ring = np.int64(kept.size - 1)
     matched = heads[0]  # of each token that starts here: its state, -1 for the symbol,
     taken = heads[1]  # and how many tails behind it are used up
@@ -97,7 +87,23 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
             taken[best] += 1
             found += 1
         kept[at] = found
-    found = kept[0]
+    return kept[0]
+
+
+@kernel
+def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tokens, parent, token):
+    """The k cheapest paths of one document, in order; returns how many there are.
+
+    document int32[n] of alphabet ids; edges, states as automaton.py builds them; costs float64[2 * V], a COST each, sums of which
+    are exact.
+    Ties: the longest first token, then the better tail behind it. The caller allocates all; the example is drawn above.
+    Results: n_tokens int64[k], and the tree parent, token int32[(n + 1) * k], where path i starts at node i and node n * k ends
+    it. `sums[0]` holds the costs of the paths.
+
+    Scratch: sums COST[ring, k] and kept int64[ring] for the positions within reach, ring a power of two, two more than the
+    longest token at least; heads int64[2, longest token + 1]. O(n * matches * k), 8 * k B a symbol.
+    """
+    found = _best_tails(document, edges, states, costs.view(COST), k, sums, kept, heads, parent, token)
     for i in range(found):
         n_tokens[i] = 0
         v = np.int64(i)
@@ -105,6 +111,28 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
             n_tokens[i] += 1
             v = np.int64(parent[v])
     return found
+
+
+@kernel
+def cheapest_paths(symbols, offsets, edges, states, costs, sums, kept, heads, parent, token, out, out_offsets):
+    """The cheapest path of every document; returns the number of ids written. O(symbols + matches).
+
+    symbols int32 (alphabet ids), offsets int64[d + 1]; out int32, room for all symbols; out_offsets int64[d + 1]; the others as
+    for `k_cheapest_paths` with k = 1 and the longest document. Costs (1, 0): tokens 3 = [0, 1], 4 = [1, 0, 1] of the document [0,
+    1, 0, 1] give [3, 3], not [0, 4].
+    """
+    w = np.int64(0)
+    out_offsets[0] = 0
+    for d in range(offsets.size - 1):
+        document = symbols[offsets[d] : offsets[d + 1]]
+        _best_tails(document, edges, states, costs.view(COST), np.int64(1), sums, kept, heads, parent, token)
+        p = np.int64(0)
+        while token[p] >= 0:
+            out[w] = token[p]
+            w += 1
+            p = np.int64(parent[p])
+        out_offsets[d + 1] = w
+    return w
 
 
 @kernel

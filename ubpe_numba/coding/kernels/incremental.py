@@ -2,7 +2,7 @@
 
 Let P be the n symbols so far, L the symbols of the longest token, and X anything. The last boundary b <= n of E(P X) lies behind
 n - L, since the token that starts there ends behind n (or P X ends at n, and so does b). Up to b, E(P X) is E(P[:b]), as any run
-of neighbouring tokens is the encoding of what it covers (by_rank.py). So E(P X) begins with E(P[:b]) for one of the L values
+of neighbouring tokens is the encoding of what it covers (linear_bpe.py). So E(P X) begins with E(P[:b]) for one of the L values
 of b in n - L < b <= n, and what all these begin with is final. They form a tree: the last token of E(P[:b]) is unique and leads
 to an earlier b. What all begin with is the path to their lowest common ancestor.
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.by_rank import fits, id_in_entries
+from ubpe_numba.coding.kernels.linear_bpe import fits, id_in_entries
 from ubpe_numba.runtime.compiler import kernel
 from ubpe_numba.runtime.tables.trie import NONE, step
 

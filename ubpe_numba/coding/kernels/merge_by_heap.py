@@ -1,18 +1,20 @@
-"""BPE-dropout: encoding by rank in which an occurrence of a merge is left out with some probability.
+"""Encoding by merge rank with a heap: for ranks that count after every single merge, and for BPE-dropout.
 
-Each occurrence is drawn once, at the step that would merge it: the pass of its rank. Drawn anew at every later step, as in words
-of a few letters, nearly all omissions in a long document would be merged by the steps that follow.
-
-A draw is a function of (seed, document, rank, position of the left token): the same for any number of threads and any order of
-work. The text is a linked list of tokens, and a heap holds `rank << 32 | position` of the pairs in it; an entry whose pair has
-changed since is skipped. Merges 2 = (0, 1), 3 = (2, 2) and the document [0, 1, 0, 1], where nothing is left out:
+The text is a linked list of tokens, and a heap holds `rank << 32 | position` of the pairs in it; an entry whose pair has changed
+since is skipped. A pass takes all occurrences of the lowest rank, left to right, and the pairs that it makes wait for its end.
+Merges 2 = (0, 1), 3 = (2, 2) and the document [0, 1, 0, 1]:
 
     token       0  1  0  1      heap 0 << 32 | 0, 0 << 32 | 2        the pass of rank 0
                 2  .  2  .      heap 1 << 32 | 0                     the pass of rank 1
                 3  .  .  .      `.` is -1, a position whose symbol went to the token before it
 
-Where a token may stand before its own parts (one_by_one.py), a pass ends with its first merge: with 2 = (3, 0), 3 = (0, 1) the
-document [0, 1, 0, 1] becomes [3, 0, 1], and then [2, 1].
+Where a token may stand before its own parts, a pass ends with its first merge, so that the pairs of the new token count at once,
+even if their ranks are lower: with 2 = (3, 0), 3 = (0, 1) the document [0, 1, 0, 1] becomes [3, 0, 1], and then [2, 1].
+
+With dropout an occurrence of a merge is left out with some probability. Each is drawn once, at the pass of its rank: drawn anew
+at every later pass, as in words of a few letters, nearly all omissions in a long document would be merged by the passes that
+follow. A draw is a function of (seed, document, rank, position of the left token): the same for any number of threads and any
+order of work.
 
 Source: I. Provilkov, D. Emelianenko and E. Voita, "BPE-Dropout", 2020; the mixing function is that of SplitMix64 (G. Steele,
 D. Lea and C. Flood, 2014).
@@ -83,12 +85,12 @@ def pop(heap, n):
 
 
 @kernel
-def encode_dropout(symbols, offsets, document_number, tables, one_by_one, dropout, seed, links, heap, out, out_offsets):
+def merge_by_heap(symbols, offsets, document_number, tables, one_by_one, dropout, seed, links, heap, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; tables, a `PairTables` of by_pairs.py
-    as a plain tuple; dropout float64 in 0..1, seed uint64; out int32, room for all symbols; out_offsets int64[d + 1]. Ranks in
-    any order: what a pass creates waits for its end, which is its first merge if `one_by_one`, bool.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; tables, a `PairTables` of
+    merge_by_pass.py as a plain tuple; dropout float64 in 0..1, seed uint64; out int32, room for all symbols; out_offsets int64[d
+    + 1]. Ranks in any order: what a pass creates waits for its end, which is its first merge if `one_by_one`, bool.
 
     Scratch for a longest document of n symbols: links int32[5, n], heap int64[3 * n]. The caller allocates all. O(n log n).
     Merges as above: [0, 1, 0, 1] -> [3] with dropout 0, [0, 1, 0, 1] with dropout 1, and [0, 1, 2] where only the first draw is
@@ -127,7 +129,7 @@ def encode_dropout(symbols, offsets, document_number, tables, one_by_one, dropou
                 n_heap = pop(heap, n_heap)
                 if token[p] != left[rank] or following[p] == n or token[following[p]] != right[rank]:
                     continue
-                if np.float64(mix(of_rank, p) >> np.uint64(11)) * (1.0 / (1 << 53)) < dropout:
+                if dropout > 0.0 and np.float64(mix(of_rank, p) >> np.uint64(11)) * (1.0 / (1 << 53)) < dropout:
                     continue
                 q = np.int64(following[p])
                 token[p] = first_id + rank

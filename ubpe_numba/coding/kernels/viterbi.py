@@ -1,0 +1,194 @@
+"""Best paths where what tokens cost adds up, by dynamic programming (Viterbi): packed costs, and sentencepiece's order.
+
+A token costs a pair of numbers, and pairs are compared like words in a dictionary: (1, -idf) is fewest tokens, then the larger
+sum of idf; (-weight, 1) the largest sum of weights, then fewest tokens. Here the pair is packed into one integer, first * 2**k +
+second; k_best.py has the way for costs that do not fit. Sums of packed costs compare as the pairs of sums do, as long as two
+tails that are compared differ by less than 2**k in the second number, and by less than 2**(62 - k) in the first. Only differences
+count: sums of long documents wrap around, and their differences are right. So they are unsigned, where overflow is defined, and a
+difference is signed.
+
+So how large sums become does not matter. Let no token cost more than c at first, and none be longer than l. From a position one
+may go on symbol by symbol, and a path that passes over a position can be cut into symbols there, so the tails of two positions
+that are l apart differ by less than 2 * l * c; `pack` finds k by that. The second number has no such bound but the length of the
+document: `pack` says for which documents it is exact.
+
+Of the costs (1, -3), (1, 0) and (1, -5) of the tokens 0, 1 and 2 = [0, 1], with k = 8, the document [0, 1, 0]:
+
+    position     0                     1                2             3
+    lists        2 0                   1                0
+    costs        256-5, 256-3          256              256-3
+    sums         2*256-8: token 2      2*256-3          256-3         0
+
+`forward_paths` finds the most probable path as sentencepiece does: from the beginning, in float32, and of equal sums the longest
+last token. `packed_paths` finds a path that is as probable, or by some units of float32 more. The two differ where sums are
+equal, which is often so where tokens are made of the same tokens in another order. This one gives sentencepiece's ids.
+
+It is the mirror image of that search: an automaton over tokens as they are, not reversed, lists the tokens that end at a
+position. Symbols 0 and 1 of score -3, tokens 2 = [0, 1] and 3 = [1, 0] of score -2, the document [0, 1, 0]:
+
+    end        1       2       3
+    tokens     0       2 1     3 0
+    best      -3      -2      -5       of [2, 0] and of [0, 3]: token 3 is longer than the symbol 0
+    token      0       2       3       [0, 3]; from the end, with the longest first token, it is [2, 0]
+
+Sums of long documents would lose the digits by which paths differ: where the best sum of a position is beyond 100000, it is taken
+off all sums from there on, as sentencepiece 0.2.3 does. A token that passes over such a position loses what is taken off there,
+and is compared with shorter ones only behind it.
+
+tokenizers searches in the same order, with sums in float64, and never takes anything off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.runtime.compiler import helper, kernel
+from ubpe_numba.runtime.tables.automaton import list_of, next_state
+
+
+def pack(first, second, longest):
+    """Packed costs uint64[V] of the two costs float64[V] of tokens, and the symbols of the longest document they are exact for.
+
+    longest, symbols of the longest token. For 0 symbols there is no packing.
+
+    >>> costs, most = pack(np.array([1.0, 1.0]), np.array([-3.0, 0.0]), 2)
+    >>> costs.view(np.int64).tolist() == [2**58 - 3, 2**58], most == (2**58 - 1) // 6
+    (True, True)
+    """
+    if not (np.abs(first).max() < 2.0**60 and np.abs(second).max() < 2.0**60):
+        return np.zeros(first.size, np.uint64), 0
+    spread = (2 * longest + 4) * int(np.abs(first).max())
+    k = max(0, 62 - spread.bit_length())
+    packed = first.astype(np.int64) * (1 << k) + second.astype(np.int64)
+    return packed.view(np.uint64), ((1 << k) - 1) // (2 * max(1, int(np.abs(second).max())))
+
+
+@kernel
+def packed_paths(symbols, offsets, edges, states, listed, owners, rows, matches, costs, sums, tree, out, out_offsets):
+    """The cheapest path of every document; returns the number of ids written.
+
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners, rows and matches as automaton.py builds
+    them; costs uint64, those of the tokens of `matches`, as `pack` makes them, and documents not longer than it says; out int32,
+    room for all symbols; out_offsets int64[d + 1]. Ties: the longest first token. The caller allocates all.
+    The example above: [2, 0].
+
+    Scratch: sums uint64[a power of two], of the tails within reach, two more positions than the longest token at least; tree
+    int32[longest document], the best entry of a position. O(symbols + matches).
+
+    No branch depends on which token is cheaper, only on how many there are. Of the next position the list is known before, and of
+    the next but one the state, so that nothing waits for them after a branch that was predicted wrongly: the loop begins two
+    positions early.
+    """
+    ring = np.int64(sums.size - 1)
+    w = np.int64(0)
+    out_offsets[0] = 0
+    for d in range(offsets.size - 1):
+        document = symbols[offsets[d] : offsets[d + 1]]
+        n = np.int64(document.size)
+        sums[n & ring] = 0
+        state = np.int64(-1)
+        ahead = ahead_length = np.int64(0)
+        for s in range(n + 1 if n > 0 else -1, -1, -1):
+            i = ahead
+            length = ahead_length
+            ahead, ahead_length = list_of(listed, matches, state)
+            state = next_state(edges, states, listed, owners, rows, state, document[max(s - 2, 0)])
+            if s >= n:
+                continue
+            best = i
+            least = sums[(s + length) & ring] + costs[i]
+            while length > 1:
+                i += 1
+                length = np.int64(matches[i].length)
+                x = sums[(s + length) & ring] + costs[i]
+                better = np.int64(x - least) < 0
+                best = i if better else best
+                least = x if better else least
+            sums[s & ring] = least
+            tree[s] = best
+        s = np.int64(0)
+        while s < n:
+            i = np.int64(tree[s])
+            out[w] = matches[i].token
+            w += 1
+            s += np.int64(matches[i].length)
+        out_offsets[d + 1] = w
+    return w
+
+
+_FAR = 100_000.0
+
+
+@helper
+def _rounded(x, single):
+    """A number of float64, rounded to float32 if `single`: 0.1 -> 0.10000000149011612. O(1)."""
+    return np.float64(np.float32(x)) if single else x
+
+
+@kernel
+def forward_paths(symbols, offsets, edges, states, listed, owners, rows, matches, scores, single, sums, tree, out, out_offsets):
+    """The most probable path of every document; returns the number of ids written.
+
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners, rows and matches as automaton.py builds
+    them for mirrored tokens; scores float64, those of the tokens of `matches`; single: whether sums are those of float32, as
+    sentencepiece has them; out int32, room for all symbols; out_offsets int64[d + 1]. Scratch: sums float64[2 * a power of two],
+    of the heads within reach, two more positions than the longest token at least, and what was taken off there; tree int32,
+    room for the longest document, the best entry of a position. The caller allocates all. O(symbols + matches), and within reach
+    of a position where sums are taken off O(longest token) for each symbol.
+
+    A sum of two numbers of float32 that is rounded to float64 and then to float32 is the one rounded to float32 at once.
+
+    The example above: [0, 3].
+    """
+    ring = np.int64((sums.size >> 1) - 1)
+    taken = sums[ring + 1 :]
+    w = np.int64(0)
+    out_offsets[0] = 0
+    for d in range(offsets.size - 1):
+        document = symbols[offsets[d] : offsets[d + 1]]
+        n = np.int64(document.size)
+        sums[0] = 0.0
+        far = np.int64(0)  # the last position where sums were taken off
+        state = np.int64(-1)
+        ahead = ahead_length = np.int64(0)
+        for s in range(-2 if n > 0 else 0, n):  # states and lists ahead, as in `packed_paths`
+            i = ahead
+            length = ahead_length
+            ahead, ahead_length = list_of(listed, matches, state)
+            state = next_state(edges, states, listed, owners, rows, state, document[min(s + 2, n - 1)])
+            if s < 0:
+                continue
+            here = sums[s & ring]
+            taken[s & ring] = 0.0
+            if single and abs(here) > _FAR:
+                taken[s & ring] = here
+                sums[s & ring] = 0.0
+                far = s
+            start = s + 1 - length
+            best = i
+            most = _rounded(sums[start & ring] + scores[i], single)
+            while length > 1:
+                i += 1
+                length = np.int64(matches[i].length)
+                if start < far:
+                    for p in range(start + 1, s + 2 - length):
+                        most = _rounded(most - taken[p & ring], single)
+                    start = s + 1 - length
+                x = _rounded(sums[(s + 1 - length) & ring] + scores[i], single)
+                better = x > most
+                best = i if better else best
+                most = x if better else most
+            sums[(s + 1) & ring] = most
+            tree[s] = best
+        begin = w + n  # the ids of a document are written from the end of its room, and moved to the others
+        s = n
+        while s > 0:
+            i = np.int64(tree[s - 1])
+            begin -= 1
+            out[begin] = matches[i].token
+            s -= np.int64(matches[i].length)
+        for v in range(begin, n + w):
+            out[w] = out[v]
+            w += 1
+        out_offsets[d + 1] = w
+    return w
