@@ -16,7 +16,7 @@ import segmentations
 from suite import common
 
 from ubpe_numba import BPE, UBPE, Ragged
-from ubpe_numba.coding.usage import usage_of
+from ubpe_numba.coding.occurrences import usage_of
 from ubpe_numba.vocabulary.vocabulary import idf
 
 

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import numpy as np
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, bounds, count_documents
-from ubpe_numba.coding import path_search
+from ubpe_numba.coding import n_best
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.fitting import fit, loop
@@ -139,7 +139,7 @@ def paths() -> None:
             tok.fit(docs, progress=False)
             there_and_back(tok, docs)
             tok.encode_nbest(docs[1][:300], 5)
-            with patch.object(path_search, "_FIRST_IDS", 1), patch.object(thread_pool, "SERIAL_BELOW", 500):
+            with patch.object(n_best, "_FIRST_IDS", 1), patch.object(thread_pool, "SERIAL_BELOW", 500):
                 some = [doc[:40] for doc in docs]
                 few = [tok.set_params(n_threads=n_threads).encode_nbest_batch(some, 3) for n_threads in (1, 3)]
             assert few[0].candidates == few[1].candidates

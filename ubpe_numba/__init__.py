@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.model_inputs import ModelInputs
-    from ubpe_numba.coding.nbest import NBest
-    from ubpe_numba.coding.occurrences import Occurrences, TokenIndex
-    from ubpe_numba.coding.spans import Spans
+    from ubpe_numba.coding.n_best import NBest
+    from ubpe_numba.coding.occurrences import Occurrences, Spans, TokenIndex, Usage
     from ubpe_numba.coding.streams import DecoderStream, EncoderStream
-    from ubpe_numba.coding.usage import Usage
     from ubpe_numba.documents.counts import Counts, count_documents
     from ubpe_numba.documents.mixing import language_weights
     from ubpe_numba.documents.quantization import Quantization, quantize
@@ -51,14 +49,14 @@ _HOMES = {
     "MergeTree": "vocabulary.merge_tree",
     "ModelFormatError": "errors",
     "ModelInputs": "coding.model_inputs",
-    "NBest": "coding.nbest",
+    "NBest": "coding.n_best",
     "Normalizer": "text.normalizer",
     "NotFittedError": "errors",
     "Occurrences": "coding.occurrences",
     "Pretokenizer": "text.pretokenizer",
     "Quantization": "documents.quantization",
     "Ragged": "documents.ragged",
-    "Spans": "coding.spans",
+    "Spans": "coding.occurrences",
     "SpecialTokenError": "errors",
     "Splitter": "text.splitter",
     "TokenIndex": "coding.occurrences",
@@ -66,7 +64,7 @@ _HOMES = {
     "UBPEClassic": "tokenizers.bpe",
     "UnknownSymbolError": "errors",
     "UnknownTokenError": "errors",
-    "Usage": "coding.usage",
+    "Usage": "coding.occurrences",
     "Verification": "verification.verify",
     "Vocabulary": "vocabulary.vocabulary",
     "WordPiece": "tokenizers.wordpiece",

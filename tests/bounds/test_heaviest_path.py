@@ -13,24 +13,24 @@ from reference import encode_paths, search_paths
 from ubpe_numba import UBPE, Ragged, Vocabulary
 from ubpe_numba.bounds import encode_nbest
 from ubpe_numba.bounds.heaviest_path import Prices, certified
+from ubpe_numba.coding.n_best import n_best_paths
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.coding.path_search import PathSearch
 
 Tokens = dict[tuple[int, ...], int]
 Found = tuple[list[tuple[tuple[int, ...], float]], float]
 
 
-def made(table: Table) -> tuple[PathSearch, Tokens, dict[int, float]]:
+def made(table: Table) -> tuple[PathEncoder, Tokens, dict[int, float]]:
     size, pairs, weights = table
     tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
-    search = PathSearch(PathEncoder(Vocabulary.from_merges(size, pairs, weights)))
+    search = PathEncoder(Vocabulary.from_merges(size, pairs, weights))
     return search, tokens, {size + i: w for i, w in enumerate(weights)}
 
 
-def searched(search: PathSearch, doc: list[int], n: int, by_bag: bool, exact: bool = False, guided: bool = False) -> Found:
+def searched(search: PathEncoder, doc: list[int], n: int, by_bag: bool, exact: bool = False, guided: bool = False) -> Found:
     """Paths with their weights in fixed point, and the gap; a beam of two or more where the search is exact."""
     beam = max(n, 2) if exact else n
-    given = search.n_best(Ragged.from_lists([doc]), n, beam, by_bag, 1).candidates
+    given = n_best_paths(search, Ragged.from_lists([doc]), n, beam, by_bag, 1).candidates
     paths, weights, gap = certified(search, np.array(doc, np.int32), given, n, beam, by_bag, exact, guided, 0)
     return list(zip(map(tuple, paths.to_lists()), weights.tolist(), strict=True)), gap
 
@@ -58,7 +58,7 @@ def test_matches_and_bounds_of_prices_equal_the_reference(data: st.DataObject, t
     search, tokens, idf = made(table)
     for doc in data.draw(documents(table[0], 10)):
         path = encode_paths.encode_top(doc, tokens, idf, 1)[0][0]
-        priced = Prices.of(search.encoder, np.array(doc, np.int32), np.array(path, np.int32))
+        priced = Prices.of(search, np.array(doc, np.int32), np.array(path, np.int32))
         for s in range(len(doc)):
             at = slice(int(priced.bounds[s + 1]), int(priced.bounds[s]))
             listed = priced.matches[at].tolist()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba import UBPE
-from ubpe_numba.coding.nbest import NBest
+from ubpe_numba.coding.n_best import NBest
 
 
 def test_what_a_batch_gives() -> None:

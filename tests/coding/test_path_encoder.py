@@ -15,8 +15,8 @@ from reference import encode_pairs, encode_paths
 
 from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, Vocabulary
 from ubpe_numba.coding.kernels.viterbi import pack
+from ubpe_numba.coding.n_best import n_best_paths
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.coding.path_search import PathSearch
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 
@@ -39,7 +39,7 @@ def test_tfidf_shortest_and_n_best_equal_the_reference(data: st.DataObject, tabl
     for d in docs[:1]:
         for n in (2, 3, 7):
             want = encode_paths.encode_top(d, tokens, idf, n)
-            found, weight = PathSearch(encoder).n_best(Ragged.from_lists([d]), n, n, False, 1)[0]
+            found, weight = n_best_paths(encoder, Ragged.from_lists([d]), n, n, False, 1)[0]
             assert found.to_lists() == [list(path) for path, _ in want]
             assert (weight * 2**24).tolist() == [w for _, w in want]
 
@@ -125,8 +125,8 @@ def test_a_kept_tail_may_add_more_than_it_adds_to_a_lower_count() -> None:
         weights = [unit / 2**26 for unit in units]
         tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
         want = encode_paths.encode_top(doc, tokens, {size + i: w for i, w in enumerate(weights)}, n)
-        search = PathSearch(PathEncoder(Vocabulary.from_merges(size, pairs, weights)))
-        paths, found = search.n_best(Ragged.from_lists([doc]), n, n, False, 1)[0]
+        search = PathEncoder(Vocabulary.from_merges(size, pairs, weights))
+        paths, found = n_best_paths(search, Ragged.from_lists([doc]), n, n, False, 1)[0]
         assert paths.to_lists() == [list(path) for path, _ in want]
         assert (found * 2**24).tolist() == [weight for _, weight in want]
 
@@ -159,7 +159,7 @@ def test_more_of_one_token_than_the_table_of_logarithms_has() -> None:
     for n in (4094, 4095, 4096, 4097, 6000):
         found = PathEncoder(v).encode(Ragged.from_lists([[0, 1] * n]), "tfidf", 1)
         assert found.total == n
-        _paths, weight = PathSearch(PathEncoder(v)).n_best(Ragged.from_lists([[0, 1] * n]), 1, 1, False, 1)[0]
+        _paths, weight = n_best_paths(PathEncoder(v), Ragged.from_lists([[0, 1] * n]), 1, 1, False, 1)[0]
         assert weight[0] * 2**24 == round(0.5 * 2**24 * (1 + math.log(n)))
 
 

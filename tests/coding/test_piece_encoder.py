@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference.word_pieces import cut_words
 
-from ubpe_numba.coding.piece_encoder import PieceEncoder
+from ubpe_numba.coding.wordpiece import PieceEncoder
 
 LETTERS = "ab#é\U0001f600\ud800\0"
 PIECE = st.text(LETTERS, max_size=4)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.coding.text_words import TextWords
+from ubpe_numba.coding.wordpiece import TextWords
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.reserved import Reserved

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference.count_tokens import count_tokens
 
 from ubpe_numba import BPE, Ragged, count_documents
-from ubpe_numba.coding.usage import usage_of
+from ubpe_numba.coding.occurrences import usage_of
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=9), max_size=9), st.data())

@@ -9,8 +9,7 @@ from pair_tables import Table, documents, tables
 
 from ubpe_numba import Ragged, Vocabulary
 from ubpe_numba.coding.lattice import Lattice
-from ubpe_numba.coding.matcher import Matcher, MatchTables
-from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.path_encoder import Matcher, MatchTables, PathEncoder
 
 
 def state_after(tables: MatchTables, state: int, symbol: int) -> int:

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.bounds.kernels import exact_paths, token_prices
-from ubpe_numba.coding.nbest import NBest, end_to_end
+from ubpe_numba.coding.n_best import NBest, end_to_end, n_best_paths
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
-from ubpe_numba.coding.path_search import PathSearch
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime import thread_pool
@@ -89,12 +88,12 @@ def encode_nbest(
     encoder = PathEncoder(vocabulary)
     if not encoder.weighs:  # all segmentations weigh 0
         return given, np.zeros(len(given))
-    tokens, search = Ragged(vocabulary.arena, vocabulary.offsets), PathSearch(encoder)
+    tokens = Ragged(vocabulary.arena, vocabulary.offsets)
     ways = distinct == "bag", exact, guided
 
     def part(begin: int, end: int) -> list[tuple[Ragged, np.ndarray, float]]:
         firsts = (tokens.take(given[i][0][0]).compact().values.astype(np.int32) for i in range(begin, end))
-        return [certified(search, doc, given[i][0], n, beam or n, *ways, i) for i, doc in enumerate(firsts, begin)]
+        return [certified(encoder, doc, given[i][0], n, beam or n, *ways, i) for i, doc in enumerate(firsts, begin)]
 
     chunks = thread_pool.chunks_of(_starts(given, tokens), tok.n_threads)
     found = [one for some in thread_pool.run(part, chunks, tok.n_threads) for one in some]
@@ -111,7 +110,7 @@ def _starts(given: NBest, tokens: Ragged) -> np.ndarray:
 
 
 def certified(
-    search: PathSearch,
+    encoder: PathEncoder,
     document: np.ndarray,
     candidates: Ragged,
     n: int,
@@ -125,10 +124,9 @@ def certified(
 
     `candidates` are the n best paths of a beam search; `number` is that of the document in errors.
     """
-    encoder = search.encoder
     weights, prices = _weigh(encoder, candidates), Prices.of(encoder, document, candidates[0])
     if exact or guided:
-        again = search.n_best(Ragged.from_lists([document]), beam, beam, by_bag, 1, prices.prices).candidates
+        again = n_best_paths(encoder, Ragged.from_lists([document]), beam, beam, by_bag, 1, prices.prices).candidates
         both = end_to_end([candidates, again])
         weights = _weigh(encoder, both)
         seen: set[bytes] = set()
@@ -142,7 +140,7 @@ def certified(
     if not exact:
         return candidates, weights, float(prices.bound - weights[0])
     least = weights[-1] if len(weights) == n else -1.0  # fewer than n: there are no others
-    return *_exact(search, prices, float(least), n, by_bag, number), 0.0
+    return *_exact(encoder, prices, float(least), n, by_bag, number), 0.0
 
 
 def _weigh(encoder: PathEncoder, paths: Ragged) -> np.ndarray:
@@ -184,9 +182,9 @@ class Prices(NamedTuple):
         return cls(bounds, matches, prices, value, bound, over)
 
 
-def _exact(search: PathSearch, given: Prices, least: float, n: int, by_bag: bool, number: int) -> tuple[Ragged, np.ndarray]:
+def _exact(encoder: PathEncoder, given: Prices, least: float, n: int, by_bag: bool, number: int) -> tuple[Ragged, np.ndarray]:
     """The truly n best of the paths that weigh `least` or more; `number` is that of the document in errors."""
-    tables, size, n_symbols = search.encoder.tables, 1 << 12, given.value.size - 1
+    tables, size, n_symbols = encoder.tables, 1 << 12, given.value.size - 1
     while True:
         scratch = exact_paths.Scratch(
             np.empty(size, exact_paths.TAIL), np.empty(size, exact_paths.LINK), np.empty((2, n_symbols + 1), np.int64),
@@ -194,7 +192,7 @@ def _exact(search: PathSearch, given: Prices, least: float, n: int, by_bag: bool
         )  # fmt: skip
         found = exact_paths.exact_tails(
             given.bounds, given.matches, tables.scaled_idf, tables.logs, given.prices, given.value, given.over, least,
-            search.marks, 1 if by_bag else n, _EFFORT * size, tuple(scratch),
+            encoder.marks, 1 if by_bag else n, _EFFORT * size, tuple(scratch),
         )  # fmt: skip
         if found >= 0:
             break

@@ -4,16 +4,87 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from ubpe_numba.coding.kernels import best_path, k_best, viterbi
 from ubpe_numba.coding.kernels.best_path import PathTables
-from ubpe_numba.coding.matcher import Matcher, MatchTables
 from ubpe_numba.coding.run import Bound, Bounded, over_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
+from ubpe_numba.runtime.lazy import cached_property
+from ubpe_numba.runtime.tables import automaton
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+_MOST_FOLLOWING = 1 << 21  # states that follow: 8 MB, beyond which their list is no faster
+
+
+class MatchTables(NamedTuple):
+    """What kernels look up (runtime/tables/automaton.py); they take it as a plain tuple."""
+
+    edges: np.ndarray  #: EDGE[capacity] and
+    states: np.ndarray  #: STATE[n], the automaton
+    listed: np.ndarray  #: LISTED[n + 1], of each state its list of tokens and its row
+    owners: np.ndarray  #: int32[n_rows], whose rows they are
+    rows: np.ndarray  #: int32[n_rows * n_alphabet], states that follow, or empty
+    matches: np.ndarray  #: MATCH[m], the lists
+
+
+class Matcher:
+    """The tokens of a vocabulary that start at each position, read from the end. Threads may share one.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        With pairs or without.
+    mirrored : bool
+        For the tokens that end at each position, read from the beginning, instead.
+
+    Attributes
+    ----------
+    edges, states
+        The automaton.
+    longest : int
+        Symbols of the longest token.
+
+    Examples
+    --------
+    >>> matcher = Matcher(Vocabulary.from_merges(2, [[0, 1]]))
+    >>> matcher.tables(0).matches["token"].tolist()
+    [0, 1, 2, 0]
+    """
+
+    def __init__(self, vocabulary: Vocabulary, mirrored: bool = False) -> None:
+        arena, lengths = writable(vocabulary.arena), np.diff(vocabulary.offsets)
+        if mirrored:
+            arena = arena[np.repeat(vocabulary.offsets[:-1] + vocabulary.offsets[1:] - 1, lengths) - np.arange(arena.size)]
+        self._n_alphabet, self._size = vocabulary.n_alphabet, arena.size
+        self.edges, self.states, self._order, self.longest = automaton.automaton_of(self._n_alphabet, arena, lengths)
+        self._read = 0
+        self._following: tuple[np.ndarray, np.ndarray] | None = None
+        self._lists: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+
+    @property
+    def matches(self) -> np.ndarray:
+        """MATCH[m], the lists of tokens; what tokens cost is laid out beside them."""
+        return self._listed()[2]
+
+    def _listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if self._lists is None:
+            self._lists = automaton.lists_of(self._n_alphabet, self.edges, self.states, self._order, self._size)
+        return self._lists
+
+    def tables(self, n_symbols: int) -> MatchTables:
+        """The tables for `n_symbols` more symbols: the states that follow are listed once many were read."""
+        listed, owners, matches = self._listed()
+        if self._following is None and (size := owners.size * self._n_alphabet) <= _MOST_FOLLOWING:
+            self._read += n_symbols
+            if 2 * self._read >= size:
+                self._following = automaton.rows_of(self._n_alphabet, self.edges, self.states, self._order, listed, owners)
+        placed, rows = self._following or (listed, np.empty(0, np.int32))
+        return MatchTables(self.edges, self.states, placed, owners, rows, matches)
+
 
 SCALE = 2.0**24  # fixed point of path weights
 
@@ -68,6 +139,14 @@ class PathEncoder:
         self.weighs = bool(vocabulary.weights.any())
         self._packed: dict[str, tuple[np.ndarray, int]] = {}
         self._ends: tuple[Matcher, np.ndarray, np.ndarray] | None = None
+
+    @cached_property
+    def marks(self) -> np.ndarray:
+        """A random odd number for every token, int64, the same everywhere: splitmix64 (G. Steele, D. Lea, C. Flood, 2014)."""
+        x = np.arange(1, self.values.size + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return ((x ^ (x >> np.uint64(31))) | np.uint64(1)).view(np.int64)
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids.

@@ -35,7 +35,6 @@ from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice
-    from ubpe_numba.coding.path_search import PathSearch
     from ubpe_numba.coding.word_encoder import WordEncoder
 
 #: Stands for the logarithms of probabilities where weights of tokens are expected.
@@ -80,7 +79,6 @@ class Tables:
         self._pairs: dict[bool, PairEncoder] = {}
         self._paths: tuple[Any, PathEncoder] | None = None
         self._likely: PathEncoder | None = None
-        self._search: PathSearch | None = None
         self._lattice: tuple[PathEncoder, float, Lattice] | None = None
 
     def pairs(self, batch: bool = False) -> PairEncoder:
@@ -117,20 +115,12 @@ class Tables:
             self._paths = found = weights, PathEncoder(vocabulary, added)
         return found[1]
 
-    def search(self, encoder: PathEncoder) -> PathSearch:
-        """The search for the n best paths, over the tables of `encoder`."""
-        from ubpe_numba.coding.path_search import PathSearch  # here only: other encoders need not wait for it
-
-        if self._search is None or self._search.encoder is not encoder:
-            self._search = PathSearch(encoder)
-        return self._search
-
     def lattice(self, weights: Any, alpha: float) -> Lattice:
         """All segmentations, each weighing exp(alpha * the sum of the weights of its tokens); `weights` as for `paths`.
 
         ValueError if weights are beyond what sums over all segmentations can hold.
         """
-        from ubpe_numba.coding.lattice import Lattice  # here only, as above
+        from ubpe_numba.coding.lattice import Lattice  # here only: other encoders need not wait for it
 
         encoder = self.paths(weights)
         found = self._lattice  # another thread may come with another alpha meanwhile

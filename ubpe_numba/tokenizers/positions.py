@@ -16,9 +16,7 @@ from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.encoding import Encoding
 
 if TYPE_CHECKING:
-    from ubpe_numba.coding.occurrences import Occurrences, TokenIndex
-    from ubpe_numba.coding.spans import Spans
-    from ubpe_numba.coding.usage import Usage
+    from ubpe_numba.coding.occurrences import Occurrences, Spans, TokenIndex, Usage
 
 
 class Positions(Encoding, Decoding):
@@ -52,7 +50,7 @@ class Positions(Encoding, Decoding):
         >>> spans.ids.tolist(), spans.starts.tolist(), spans.lengths.tolist(), spans.documents.tolist()
         ([0, 2, 1], [0, 1, 0], [1, 2, 1], [0, 0, 2])
         """
-        from ubpe_numba.coding.spans import spans_of  # here only: encoding need not wait for it
+        from ubpe_numba.coding.occurrences import spans_of  # here only: encoding need not wait for it
 
         _refuse_offsets(options)
         docs = list(docs) if hasattr(docs, "__next__") else docs
@@ -173,7 +171,7 @@ class Positions(Encoding, Decoding):
         >>> tok.usage(ids=[[3], [1]]).counts.tolist()
         [0, 1, 0, 1]
         """
-        from ubpe_numba.coding.usage import usage_of  # here only, as in `spans`
+        from ubpe_numba.coding.occurrences import usage_of  # here only, as in `spans`
 
         _refuse_offsets(options)
         if (docs is None) == (ids is None):

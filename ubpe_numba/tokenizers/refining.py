@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from ubpe_numba.coding.occurrences import usage_in
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.coding.usage import usage_in
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged

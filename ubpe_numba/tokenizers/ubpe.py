@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.k_cheapest import k_best
-from ubpe_numba.coding.nbest import NBest
+from ubpe_numba.coding.n_best import NBest, k_best, n_best_paths
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.plan import LIKELIHOOD, Plan, checked_seed, plan_by_path
 from ubpe_numba.documents.ragged import Ragged
@@ -313,7 +312,7 @@ class UBPE(UnigramFiles):
 
     def _by_tfidf(self, encoder: PathEncoder, ids: Ragged, n: int, beam: int, by_bag: bool, n_threads: int | None) -> NBest:
         """The n best by tf-idf, weighed without fixed point; where every idf is 0 the first is the path of `encode`."""
-        found = self._tables.search(encoder).n_best(ids, n, beam, by_bag, n_threads)
+        found = n_best_paths(encoder, ids, n, beam, by_bag, n_threads)
         if encoder.weighs:
             return dataclasses.replace(found, weights=encoder.weigh(found.candidates, "tfidf"))
         parts = []

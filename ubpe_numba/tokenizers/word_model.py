@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.coding.decode import left_ids
-from ubpe_numba.coding.piece_encoder import PieceEncoder
 from ubpe_numba.coding.places import UNITS, Places, in_units
-from ubpe_numba.coding.text_words import TextWords
+from ubpe_numba.coding.wordpiece import PieceEncoder, TextWords
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, code_points
 from ubpe_numba.errors import UnknownTokenError, quoted

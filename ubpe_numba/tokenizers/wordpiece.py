@@ -11,10 +11,10 @@ import numpy as np
 
 from ubpe_numba import formats
 from ubpe_numba.coding.decode import ids_to_skip
-from ubpe_numba.coding.piece_encoder import PieceEncoder
+from ubpe_numba.coding.occurrences import Spans
 from ubpe_numba.coding.plan import Plan, Tables
-from ubpe_numba.coding.spans import Spans
 from ubpe_numba.coding.streams import DecoderStream
+from ubpe_numba.coding.wordpiece import PieceEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_document, as_documents
 from ubpe_numba.errors import ModelFormatError, quoted

@@ -16,7 +16,7 @@ from ubpe_numba.views.displays.tokens import TokensDisplay
 from ubpe_numba.views.motifs import choose_motifs, ranges_of, says_most
 
 if TYPE_CHECKING:
-    from ubpe_numba.coding.spans import Spans
+    from ubpe_numba.coding.occurrences import Spans
     from ubpe_numba.tokenizers.base import Tokenizer
 
 __all__ = ["draw"]

@@ -41,8 +41,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.text_tables import whole_word
-from ubpe_numba.coding.kernels.whole_characters import characters
+from ubpe_numba.coding.kernels.text_tables import characters, whole_word
 from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.byte_words import SHORT, key_of_short, mixed_two
 from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip

@@ -18,9 +18,22 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.coding.kernels.linear_bpe import fits
-from ubpe_numba.coding.kernels.merge_words import AGAIN, FIRSTS, MISS, MOST, NOT_HERE, ROW, ROWS, SLOT, copy_ids, merge_words
+from ubpe_numba.coding.kernels.merge_words import (
+    AGAIN,
+    FIRSTS,
+    LONG,
+    MISS,
+    MOST,
+    NOT_HERE,
+    ROW,
+    ROWS,
+    SLOT,
+    bucket_of_short,
+    copy_ids,
+    line_of_long,
+    merge_words,
+)
 from ubpe_numba.coding.kernels.text_tables import id_in_buckets, whole_word
-from ubpe_numba.coding.kernels.word_cache import LONG, bucket_of_short, line_of_long
 from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.byte_words import SHORT, key_of_short
 from ubpe_numba.runtime.machine.intrinsics import address, load8, load32, load64, prefetch_at, store32, store64

@@ -15,9 +15,9 @@ from reference import decode as reference_decode
 from reference import encode_paths, search_paths
 
 from ubpe_numba import UBPE, Ragged, Vocabulary
-from ubpe_numba.coding import path_search as module
+from ubpe_numba.coding import n_best as module
+from ubpe_numba.coding.n_best import n_best_paths
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.coding.path_search import PathSearch
 
 
 @given(st.data())
@@ -40,11 +40,11 @@ def test_beam_against_brute_force(data: st.DataObject) -> None:
 Tokens = dict[tuple[int, ...], int]
 
 
-def made(table: Table) -> tuple[PathSearch, Tokens, dict[int, float]]:
+def made(table: Table) -> tuple[PathEncoder, Tokens, dict[int, float]]:
     size, pairs, weights = table
     tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
     return (
-        PathSearch(PathEncoder(Vocabulary.from_merges(size, pairs, weights))),
+        PathEncoder(Vocabulary.from_merges(size, pairs, weights)),
         tokens,
         {size + i: w for i, w in enumerate(weights)},
     )
@@ -61,7 +61,7 @@ def test_a_beam_equals_the_reference(data: st.DataObject, table: Table, by_bag: 
     search, tokens, idf = made(table)
     docs = data.draw(documents(table[0], 40))
     for n, beam in ((1, 1), (2, 2), (3, 3), (7, 7), (2, 5), (1, 20)):
-        found = search.n_best(Ragged.from_lists(docs), n, beam, by_bag, 1)
+        found = n_best_paths(search, Ragged.from_lists(docs), n, beam, by_bag, 1)
         for doc, one in zip(docs, found, strict=True):
             assert as_found(one) == search_paths.beam_search(doc, tokens, idf, beam, by_bag)[:n]
 
@@ -73,7 +73,7 @@ def test_weights_of_less_than_a_unit(by_bag: bool) -> None:
     for units in ([0.75, 0.25, 0.25], [0.25, 0.75, 2.5], [3.0, 2.5, 4.5]):
         search, tokens, idf = made((1, [(0, 0), (0, 1), (1, 1)], [unit / 2**24 for unit in units]))
         for n in (*range(8, 18), *rng.integers(18, 60, 5).tolist()):
-            found = search.n_best(Ragged.from_lists([[0] * n]), 3, 3, by_bag, 1)[0]
+            found = n_best_paths(search, Ragged.from_lists([[0] * n]), 3, 3, by_bag, 1)[0]
             assert as_found(found) == search_paths.beam_search([0] * n, tokens, idf, 3, by_bag)
 
 
@@ -81,13 +81,13 @@ def test_weights_of_less_than_a_unit(by_bag: bool) -> None:
 @pytest.mark.parametrize("left", [0, 40, 41, 60, 150, 400, 1000])
 def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many walks are left before the highest number: in periodic and in random documents, of which walks pass many nodes."""
-    kernel = module.n_best.n_best_paths
+    kernel = module.kernels.n_best_paths
     highest: list[int] = []
 
     def late(*args: object) -> int:
-        progress = next(a for a in args if isinstance(a, np.ndarray) and a.dtype == module.n_best.PROGRESS)
+        progress = next(a for a in args if isinstance(a, np.ndarray) and a.dtype == module.kernels.PROGRESS)
         if progress[0]["documents"] == 0:
-            progress[0]["walk"] = module.n_best.MOST_WALKS - left
+            progress[0]["walk"] = module.kernels.MOST_WALKS - left
         status = kernel(*args)
         highest.append(int(progress[0]["walk"]))
         return int(status)
@@ -95,12 +95,12 @@ def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: py
     table = (2, [(0, 1), (2, 2), (1, 1), (2, 0), (3, 2)], [1.0, 0.5, 0.75, 1.5, 0.25])
     search, tokens, idf = made(table)
     random = np.random.default_rng(3).integers(0, 2, 50).tolist()
-    monkeypatch.setattr(module.n_best, "n_best_paths", late)
+    monkeypatch.setattr(module.kernels, "n_best_paths", late)
     for doc in ([0, 1] * 20, random, [1] * 30):
-        found = search.n_best(Ragged.from_lists([doc, doc]), 5, 5, by_bag, 1)
+        found = n_best_paths(search, Ragged.from_lists([doc, doc]), 5, 5, by_bag, 1)
         want = search_paths.beam_search(doc, tokens, idf, 5, by_bag)
         assert [as_found(one) for one in found] == [want, want]
-    assert max(highest) <= module.n_best.MOST_WALKS and (left > 40 or min(highest) < 10_000)
+    assert max(highest) <= module.kernels.MOST_WALKS and (left > 40 or min(highest) < 10_000)
 
 
 @given(st.data(), tables(), st.booleans())
@@ -109,7 +109,7 @@ def test_a_beam_with_prices_equals_the_reference(data: st.DataObject, table: Tab
     search, tokens, idf = made(table)
     prices = np.array(data.draw(st.lists(st.integers(0, 2**25), min_size=search.marks.size, max_size=search.marks.size)), float)
     for doc in data.draw(documents(table[0], 30)):
-        found = search.n_best(Ragged.from_lists([doc]), 4, 4, by_bag, 1, prices)[0]
+        found = n_best_paths(search, Ragged.from_lists([doc]), 4, 4, by_bag, 1, prices)[0]
         known = {t: int(price) for t, price in enumerate(prices)}
         want = search_paths.beam_search(doc, tokens, idf, 4, by_bag, known)
         assert as_found(found) == want
@@ -143,8 +143,8 @@ def formula(path: tuple[int, ...], idf: dict[int, float]) -> float:
 def test_weights_are_those_of_the_formula(data: st.DataObject, table: Table) -> None:
     search, _, idf = made(table)
     for doc in data.draw(documents(table[0], 40)):
-        paths = search.n_best(Ragged.from_lists([doc]), 5, 5, False, 1).candidates
-        weights = search.encoder.weigh(paths, "tfidf").tolist()
+        paths = n_best_paths(search, Ragged.from_lists([doc]), 5, 5, False, 1).candidates
+        weights = search.weigh(paths, "tfidf").tolist()
         assert weights == pytest.approx([formula(tuple(path), idf) for path in paths.to_lists()], rel=1e-12, abs=1e-12)
 
 
@@ -223,7 +223,7 @@ def test_growing_results_hold_all_paths(monkeypatch: pytest.MonkeyPatch, n: int)
     rng = np.random.default_rng(3)
     docs = Ragged.from_lists(rng.integers(0, 3, (20, 60)))
     search, _, _ = made((3, [(0, 1), (3, 2)], [0.5, 1.0]))
-    want = search.n_best(docs, n, n, False, 1)
+    want = n_best_paths(search, docs, n, n, False, 1)
     assert sum(paths.total for paths, _ in want) > 2 * n * 60  # it grows more than once
     monkeypatch.setattr(module, "_FIRST_IDS", 1)
-    assert [as_found(one) for one in search.n_best(docs, n, n, False, 1)] == [as_found(one) for one in want]
+    assert [as_found(one) for one in n_best_paths(search, docs, n, n, False, 1)] == [as_found(one) for one in want]

@@ -11,7 +11,7 @@ from reference import decode as reference_decode
 from reference import encode_paths
 
 from ubpe_numba import UBPE, Ragged, Vocabulary
-from ubpe_numba.coding.k_cheapest import k_best
+from ubpe_numba.coding.n_best import k_best
 from ubpe_numba.coding.path_encoder import PathEncoder
 
 SIGNED = st.sampled_from([-2.5, -1.0, -0.25, 0.0, 0.25, 1.0, 3.0])

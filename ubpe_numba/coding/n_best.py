@@ -1,0 +1,253 @@
+"""The n best segmentations of documents: the result, and the searches by tf-idf and by sums of weights."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.coding.kernels import k_best as additive
+from ubpe_numba.coding.kernels import n_best as kernels
+from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import quoted
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import describe, offsets_of
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class NBest:
+    """The best segmentations of several documents, in flat arrays: a sequence of (candidates, weights), a pair a document.
+
+    Attributes
+    ----------
+    candidates : Ragged
+        All segmentations, document by document, the best first.
+    offsets : int64[d + 1]
+        Document i has the candidates ``offsets[i]`` to ``offsets[i + 1]``.
+    weights : float64[len(candidates)]
+        What each candidate weighs.
+
+    Examples
+    --------
+    >>> found = NBest(Ragged.from_lists([[4], [0, 1], [2]]), np.array([0, 2, 3]), np.array([0.5, 0.25, 0.0]))
+    >>> len(found), [weights.tolist() for _, weights in found]
+    (2, [[0.5, 0.25], [0.0]])
+    >>> found[0][0].to_lists()
+    [[4], [0, 1]]
+    >>> found[1:].candidates.to_lists()
+    [[2]]
+    """
+
+    candidates: Ragged
+    offsets: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, found: Iterable[tuple[Ragged, np.ndarray]]) -> NBest:
+        """Put together what was found for each document.
+
+        Parameters
+        ----------
+        found : iterable of (Ragged, float64)
+            The candidates and weights of each document.
+
+        """
+        parts = list(found)
+        if not parts:
+            return cls(Ragged.from_lists([]), np.zeros(1, np.int64), np.zeros(0))
+        offsets = offsets_of(np.array([len(candidates) for candidates, _ in parts]))
+        return cls(end_to_end([candidates for candidates, _ in parts]), offsets, np.concatenate([weight for _, weight in parts]))
+
+    def __len__(self) -> int:
+        return self.offsets.size - 1
+
+    def __iter__(self) -> Iterator[tuple[Ragged, np.ndarray]]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        """Candidates and weights of one document, or an `NBest` of a slice of step 1; nothing but offsets is copied.
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError
+            For anything but an integer or a slice, a slice of another step, or a document that is not there.
+        """
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                raise ValueError(f"index: expected a slice of step 1, got {quoted(index)}")
+            offsets = self.offsets[start : max(start, stop) + 1]
+            part = slice(int(offsets[0]), int(offsets[-1]))
+            return NBest(self.candidates[part], offsets - offsets[0], self.weights[part])
+        try:
+            i = operator.index(index)
+        except TypeError:
+            raise TypeError(f"index: expected an integer or a slice, got {describe(index)}") from None
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"index: expected a document in {-len(self)}..{len(self) - 1}, got {i}")
+        i %= len(self)
+        part = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        return self.candidates[part], self.weights[part]
+
+    def __repr__(self) -> str:
+        return f"NBest({len(self)} documents, {len(self.candidates)} candidates)"
+
+
+def end_to_end(parts: list[Ragged]) -> Ragged:
+    """The rows of all parts, one part behind the other.
+
+    >>> end_to_end([Ragged.from_lists([[1], [2, 3]]), Ragged.from_lists([[4]])]).to_lists()
+    [[1], [2, 3], [4]]
+    """
+    values = np.concatenate([part.compact().values for part in parts])
+    return Ragged.from_lengths(values, np.concatenate([part.lengths for part in parts]))
+
+
+_MAX_NODES = 2**31 - 1  # of the tree of tails in a search
+_FIRST_NODES = 1 << 14
+_FIRST_IDS = 1 << 20
+
+
+def n_best_paths(
+    encoder: PathEncoder,
+    documents: Ragged,
+    n: int,
+    beam: int,
+    by_bag: bool,
+    n_threads: int | None,
+    prices: np.ndarray | None = None,
+) -> NBest:
+    """The `n` best paths by tf-idf of every document of alphabet ids; `beam` tails are kept at a position, `n` or more.
+
+    `by_bag`: one path of those with the same tokens is enough. `prices` float64[V]: what a token adds at most to the order of
+    tails; None for their weight. ValueError if a document is too long for so many paths.
+
+    >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
+    >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1]], [1.0]))
+    >>> paths, weights = n_best_paths(encoder, Ragged.from_lists([[0, 1, 0]]), 2, 2, False, None)[0]
+    >>> paths.to_lists(), weights.tolist()
+    ([[2, 0], [0, 1, 0]], [1.0, 0.0])
+    """
+    offsets = documents.offsets
+    longest = int(np.diff(offsets).max(initial=0))
+    if (nodes := (longest + 1) * beam) > _MAX_NODES:
+        name = "n" if beam == n else "beam"
+        raise ValueError(f"{name}: {beam} paths of {longest} symbols need {nodes} tails; at most {_MAX_NODES} are possible")
+    most = np.full(encoder.values.size, np.inf) if prices is None else prices
+
+    def chunk(begin: int, end: int) -> NBest:
+        return _of_chunk(encoder, documents.values, offsets[begin : end + 1], n, beam, by_bag, most)
+
+    if offsets[-1] - offsets[0] < thread_pool.SERIAL_BELOW:
+        thread_pool.asked_for(n_threads)  # raises for a bad n_threads
+        found = chunk(0, len(documents))
+    else:
+        found = _joined(thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads), n_threads))
+    return NBest(found.candidates, found.offsets, found.weights / SCALE)
+
+
+def _of_chunk(
+    encoder: PathEncoder, symbols: np.ndarray, offsets: np.ndarray, n: int, beam: int, by_bag: bool, prices: np.ndarray
+) -> NBest:
+    """The best paths of some documents; the tree and the results grow when they have to."""
+    longest, documents, total = int(np.diff(offsets).max(initial=0)), offsets.size - 1, int(offsets[-1] - offsets[0])
+    ring = 1 << (min(encoder.longest, longest) + 1).bit_length()
+    scratch = kernels.Scratch(
+        np.empty((ring, beam), kernels.TAIL), np.empty(ring, np.int64), np.empty(beam, kernels.ENTRY),
+        np.empty(beam, kernels.NEW), np.zeros(encoder.values.size, kernels.COUNT), np.empty(kernels.WALKS, np.int64),
+        np.empty(longest, np.int32),
+    )  # fmt: skip
+    size, most_nodes = max(_FIRST_NODES, 16 * beam), (longest + 1) * beam + 1
+    results = kernels.Results(
+        np.zeros(documents + 1, np.int64), np.empty(n * documents),
+        np.empty(min(n * total, max(_FIRST_IDS, n * longest)), np.int32), np.zeros(n * documents + 1, np.int64),
+    )  # fmt: skip
+    progress = np.zeros(1, kernels.PROGRESS)
+    status = kernels.NO_NODES
+    while True:
+        if status == kernels.NO_NODES:
+            size = min(size, most_nodes)
+            nodes = np.empty(size, kernels.NODE), np.empty(size, np.int64), np.empty(size, kernels.REST)
+            free = np.empty(size, np.int32)
+        kernel: Any = kernels.n_best_paths
+        status = kernel(
+            symbols, offsets, tuple(encoder.tables), prices, encoder.marks, by_bag, n, tuple(scratch), nodes, free, progress,
+            tuple(results),
+        )  # fmt: skip
+        _, paths, ids, _ = progress[0].tolist()
+        if status == kernels.NO_NODES:
+            size *= 4
+        elif status == kernels.NO_ROOM:
+            out = np.concatenate([results.out[:ids], np.empty(min(n * total, 2 * results.out.size), np.int32)])
+            results = results._replace(out=out)
+        else:
+            break
+    out = results.out[:ids].copy()  # most of the buffer is not used: give it back
+    candidates = Ragged._trusted(out, results.out_offsets[: paths + 1].copy())
+    return NBest(candidates, results.bounds, results.weights[:paths])
+
+
+def _joined(parts: list[NBest]) -> NBest:
+    """Results of chunks, one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
+    candidates = end_to_end([part.candidates for part in parts])
+    offsets = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
+    return NBest(candidates, offsets, np.concatenate([part.weights for part in parts]))
+
+
+def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -> tuple[Ragged, np.ndarray]:
+    """The k best paths of one document by an objective whose costs add up; exact.
+
+    Parameters
+    ----------
+    encoder : PathEncoder
+        The tables of the vocabulary.
+    document : int32[n]
+        Alphabet ids.
+    objective : str
+        ``"shortest"`` or ``"additive"``.
+    k : int
+        How many paths; fewer are returned where there are no more.
+
+    Returns
+    -------
+    Ragged
+        The paths, best first.
+    float64[found]
+        What each is worth: the sum of weights, or, for the fewest tokens, minus their number.
+
+    Raises
+    ------
+    ValueError
+        If there would be too many tails.
+
+    Examples
+    --------
+    >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
+    >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1]]))
+    >>> paths, worth = k_best(encoder, np.array([0, 1, 0], np.int32), "shortest", 2)
+    >>> paths.to_lists(), worth.tolist()
+    ([[2, 0], [0, 1, 0]], [-2.0, -3.0])
+    """
+    nodes = (document.size + 1) * k
+    if nodes > _MAX_NODES:
+        raise ValueError(f"n: {k} paths of {document.size} symbols need {nodes} tails; at most {_MAX_NODES} are possible")
+    ring = encoder.ring
+    sums, n_tokens = np.empty((ring, k), additive.COST), np.empty(k, np.int64)
+    parent, token = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
+    found = additive.k_cheapest_paths(
+        document, encoder.tables.edges, encoder.tables.states, encoder.costs[objective], k, sums, np.zeros(ring, np.int64),
+        np.empty((2, encoder.longest + 1), np.int64), n_tokens, parent, token,
+    )  # fmt: skip
+    offsets = offsets_of(n_tokens[:found])
+    paths = np.empty(offsets[-1], np.int32)
+    additive.read_tails(parent, token, offsets, paths)
+    candidates = Ragged(paths, offsets)
+    if objective == "additive":
+        return candidates, encoder.weigh(candidates, objective)
+    return candidates, 0.0 - sums["first"][0, :found]  # not -0.0
