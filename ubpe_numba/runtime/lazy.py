@@ -35,7 +35,7 @@ else:
             return value
 
 
-__all__ = ["cached_property", "html_of", "require"]
+__all__ = ["cached_property", "html_of", "require", "view"]
 
 
 def require(module: str, what: str, extra: str, package: str | None = None) -> Any:
@@ -57,7 +57,12 @@ def require(module: str, what: str, extra: str, package: str | None = None) -> A
         raise ImportError(f"{what} needs {package}: pip install 'ubpe-numba[{extra}]'") from error
 
 
-def html_of(value: object, view: str) -> str:
-    """The HTML of a value, by the function `view` of `ubpe_numba.views.notebook`, which is imported when a notebook asks."""
-    made: str = getattr(import_module("ubpe_numba.views.notebook"), view)(value)
+def view(module: str, name: str) -> Any:
+    """A function of `ubpe_numba.views`, which uses what calls it; imported when it is first needed."""
+    return getattr(import_module(f"ubpe_numba.views.{module}"), name)
+
+
+def html_of(value: object, name: str) -> str:
+    """The HTML of a value, made by a function of `ubpe_numba.views.notebook`."""
+    made: str = view("notebook", name)(value)
     return made

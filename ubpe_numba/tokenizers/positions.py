@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ubpe_numba.documents.counts import Counts, weights_of
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.lazy import html_of
+from ubpe_numba.runtime.lazy import html_of, view
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.encoding import Encoding
 
@@ -264,8 +263,7 @@ class Positions(Encoding, Decoding):
         >>> BPE(4).fit(docs).explore(docs, title="Three symbols", progress=False).title
         'Three symbols'
         """
-        explore: Any = import_module("ubpe_numba.views.explorer.report").explore  # it imports this package
-        return explore(
+        return view("explorer.report", "explore")(
             self, docs, offsets, path, title=title, kind=kind, unit=unit, rate=rate, letters=letters, pitches=pitches,
             segmentations=segmentations, max_symbols=max_symbols, unknown=unknown, allowed_special=allowed_special,
             disallowed_special=disallowed_special, progress=progress,
