@@ -52,8 +52,6 @@ class Tokenizer(Fits, Positions, Streaming, Saving):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         ValueError
             For an unknown objective; by rank, if the vocabulary knows flat sequences only, or for `token_weights`; or if the
             objective needs statistics that the vocabulary does not have.

@@ -105,12 +105,8 @@ class Decoding(Fitted):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         TypeError
             If the alphabet is not one of bytes.
-        UnknownTokenError
-            As `decode`.
 
         Examples
         --------
@@ -152,11 +148,6 @@ class Decoding(Fitted):
         docs
             A `Ragged` for integers (a list of int64 arrays where int32 is too small), else a list of `str` or `bytes`; with `out`
             a `Ragged` or a list of arrays.
-
-        Raises
-        ------
-        UnknownTokenError, TypeError, ValueError
-            As `decode`, naming the document too.
 
         Examples
         --------
@@ -213,11 +204,6 @@ class Decoding(Fitted):
         -------
         docs
             As by `decode_batch`.
-
-        Raises
-        ------
-        NotFittedError, UnknownTokenError, TypeError
-            As `decode_batch`.
 
         Examples
         --------

@@ -112,8 +112,6 @@ class Encoding(Fitted):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         UnknownSymbolError, SpecialTokenError
             With document and position.
         TypeError, ValueError
@@ -183,8 +181,6 @@ class Encoding(Fitted):
 
         Raises
         ------
-        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError
-            As `encode`, naming the document too.
         ValueError
             As `encode`; with ``return_offsets=True`` also if a document is so long that a position does not fit int32.
 
@@ -269,8 +265,6 @@ class Encoding(Fitted):
 
         Raises
         ------
-        NotFittedError, UnknownSymbolError, SpecialTokenError
-            As `encode_batch`.
         TypeError, ValueError
             For documents or an argument that is not valid, naming it; where documents of several lengths are to be a tensor.
         ImportError
@@ -316,11 +310,6 @@ class Encoding(Fitted):
         -------
         ids
             A `Ragged` of int32.
-
-        Raises
-        ------
-        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError
-            As `encode_batch`.
 
         Examples
         --------

@@ -63,8 +63,6 @@ class HuggingFace(Tokenizer):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         TypeError
             For an argument of another type.
         ValueError
@@ -273,10 +271,6 @@ class PairFiles(HuggingFace):
             A fitted tokenizer.
             ModelFormatError for a file that is not valid, or of another kind, naming what is wrong.
 
-        Notes
-        -----
-        Source of the format: ``sentencepiece_model.proto`` of sentencepiece.
-
         Examples
         --------
         >>> from ubpe_numba import BPE
@@ -313,14 +307,12 @@ class PairFiles(HuggingFace):
         """
         if self._by_batches:
             raise ValueError("rules: sentencepiece merges by rank, not by the articles' batch rule")
-        data = formats.exports.to_sentencepiece(self._fitted(), self._to_plain_lists, unigram=False)
+        data = formats.exports.to_sentencepiece(
+            self._fitted(), lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=False
+        )
         if path is not None:
             write_atomically(path, data)
         return data
-
-    def _to_plain_lists(self, docs: list[Any]) -> list[list[int]]:
-        """The ids of documents, special tokens taken for ordinary text."""
-        return self.encode_batch(docs, disallowed_special="none").to_lists()
 
     @classmethod
     def from_gguf(cls, path: str | os.PathLike[str], **params: Any) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import logging
 import os
@@ -256,12 +257,8 @@ class Fits(Encoding):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         ValueError
             If the vocabulary does not know pairs, is not in order of creation, or has more than `n_tokens` ids already.
-        UnknownSymbolError, TypeError, MemoryError
-            As `fit`.
 
         Examples
         --------
@@ -317,11 +314,6 @@ class Fits(Encoding):
         -------
         ids
             A `Ragged` of int32.
-
-        Raises
-        ------
-        UnknownSymbolError, SpecialTokenError, TypeError, ValueError, MemoryError
-            As `fit` and `encode_batch`.
 
         Examples
         --------
@@ -379,8 +371,6 @@ class Fits(Encoding):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         ValueError
             If `n_tokens` is below the alphabet, or the lowest ids of a rearranged pair table are not closed.
 
@@ -438,14 +428,10 @@ class Fits(Encoding):
 def _path_in(docs: Any) -> str | None:
     """A document that is the name of a file: a single `str`, or the first of a list where all of the first ones are; or None."""
     first = [docs] if isinstance(docs, str) else docs[:8] if isinstance(docs, (list, tuple)) else []
-    return first[0] if first and all(isinstance(doc, str) and _is_file(doc) for doc in first) else None
-
-
-def _is_file(text: str) -> bool:
-    try:
-        return len(text) < _LONGEST_PATH and os.path.isfile(text)
-    except ValueError:  # a null character
-        return False
+    with contextlib.suppress(ValueError):  # a null character
+        if first and all(isinstance(doc, str) and len(doc) < _LONGEST_PATH and os.path.isfile(doc) for doc in first):
+            return first[0]
+    return None
 
 
 def _rearranged(vocabulary: Vocabulary, n_tokens: int, trim: str, by_pairs: bool) -> Vocabulary:

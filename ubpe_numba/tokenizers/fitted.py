@@ -12,6 +12,7 @@ from ubpe_numba.coding.plan import Tables
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import checked_token, integer
+from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.tokenizers.parameters import DEFAULT_RULES, Parameters, same
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
@@ -64,17 +65,12 @@ class Fitted(Parameters):
         self.__dict__["_made_plans"] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what is made when it is first needed."""
-        return {name: value for name, value in self.__dict__.items() if not name.startswith("_made_")}
+        """All but what is made when it is first needed; equal for equal tokenizers."""
+        return dict(plain_copy({name: self.__dict__[name] for name in sorted(self.__dict__) if not name.startswith("_made_")}))
 
     @property
     def alphabet_(self) -> Alphabet:
         """The fitted `Alphabet`.
-
-        Raises
-        ------
-        NotFittedError
-            Before there is a vocabulary.
 
         Examples
         --------
@@ -88,11 +84,6 @@ class Fitted(Parameters):
     def vocabulary_(self) -> Vocabulary:
         """The fitted `Vocabulary`; `vocabulary` is the same.
 
-        Raises
-        ------
-        NotFittedError
-            Before there is one.
-
         Examples
         --------
         >>> from ubpe_numba import BPE
@@ -105,11 +96,6 @@ class Fitted(Parameters):
     @property
     def segmenter_(self) -> Segmenter:
         """How documents are changed and cut, and their special tokens found: a `Segmenter`.
-
-        Raises
-        ------
-        NotFittedError
-            Before there is a vocabulary.
 
         Examples
         --------
@@ -125,11 +111,6 @@ class Fitted(Parameters):
 
         Tokens are numbered 0..V-1, special tokens are not among them; see `Vocabulary` where the ids of `encode` are others.
 
-        Raises
-        ------
-        NotFittedError
-            Before there is one.
-
         Examples
         --------
         >>> from ubpe_numba import BPE
@@ -141,11 +122,6 @@ class Fitted(Parameters):
     @property
     def special_ids(self) -> dict[Any, int]:
         """The id of every special token and known word.
-
-        Raises
-        ------
-        NotFittedError
-            Before there is a vocabulary.
 
         Examples
         --------
@@ -163,11 +139,6 @@ class Fitted(Parameters):
         Not where text is normalised, or parts of it are left out or become an unknown token, or where `unknown` allows symbols
         outside the alphabet, or several symbols of the alphabet have one id: then it gives what was encoded.
 
-        Raises
-        ------
-        NotFittedError
-            Before there is a vocabulary.
-
         Examples
         --------
         >>> from ubpe_numba import BPE
@@ -184,11 +155,6 @@ class Fitted(Parameters):
         """A hash of all that decides encoding and decoding, and of the weights; equal for equal models on any machine.
 
         A model that was converted from a format without weights may encode the same and have another fingerprint.
-
-        Raises
-        ------
-        NotFittedError
-            Before there is a vocabulary.
 
         Examples
         --------
@@ -227,11 +193,6 @@ class Fitted(Parameters):
 
         Where ids have gaps, as those of a mapping may, `get_vocab` has fewer tokens.
 
-        Raises
-        ------
-        NotFittedError
-            Before there is a vocabulary.
-
         Examples
         --------
         >>> from ubpe_numba import BPE
@@ -251,11 +212,6 @@ class Fitted(Parameters):
         dict
             Over characters a name is the text of the token; over bytes it has a character for each byte, as vocabularies of
             Hugging Face have it (``"Ġlow"`` is `` low``); over integers it is a tuple of them. Special tokens have their text.
-
-        Raises
-        ------
-        NotFittedError
-            Without a vocabulary.
 
         Notes
         -----
@@ -287,8 +243,6 @@ class Fitted(Parameters):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         TypeError
             For what is no token of documents of this kind.
 
@@ -318,8 +272,6 @@ class Fitted(Parameters):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         TypeError
             If it is no integer.
 
@@ -347,8 +299,6 @@ class Fitted(Parameters):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         TypeError
             If the alphabet is not one of bytes, or the id is no integer.
         IndexError
@@ -368,10 +318,6 @@ class Fitted(Parameters):
         if decoder.gaps is not None and decoder.gaps[t]:
             raise IndexError(f"token {t}: no token has this id")
         return decoder.arena[decoder.starts[t] : decoder.starts[t + 1]].tobytes()
-
-    def __repr__(self) -> str:
-        size = f": {len(self.model_.vocabulary)} tokens" if "model_" in self.__dict__ else ""
-        return f"{type(self).__name__}({self._arguments_shown()}){size}"
 
     def __eq__(self, other: object) -> bool:
         """Tokenizers of one class are equal if their fingerprints are, and before a fit if their arguments are."""

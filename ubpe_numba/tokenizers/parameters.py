@@ -114,15 +114,15 @@ class Parameters(ABC):
             setattr(self, name, value)
         return self
 
-    def _arguments_shown(self) -> str:
-        """The arguments that differ from their defaults, as `repr` shows them."""
+    def __repr__(self) -> str:
         shown = [f"n_tokens={self.n_tokens!r}"]
         for name, argument in list(inspect.signature(type(self).__init__).parameters.items())[1:]:
             value = getattr(self, name)
             default = same(value, argument.default) or (name == "rules" and value == DEFAULT_RULES)
             if name not in ("n_tokens", "alphabet") and not default:
                 shown.append(f"{name}={_short(value)}")
-        return ", ".join(shown)
+        size = f": {len(self.__dict__['model_'].vocabulary)} tokens" if "model_" in self.__dict__ else ""
+        return f"{type(self).__name__}({', '.join(shown)}){size}"
 
     def _settings(self, memory_limit: int | None = None) -> Settings:
         """The validated arguments that decide a fit."""

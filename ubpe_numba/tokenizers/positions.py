@@ -37,11 +37,6 @@ class Positions(Encoding, Decoding):
             A `Spans`: `ids`, `starts` and `lengths` in symbols, and `documents`. A token covers the symbols that it stands for;
             where text is changed or symbols are skipped, all up to the next token or the end of the document.
 
-        Raises
-        ------
-        NotFittedError, UnknownSymbolError, SpecialTokenError, TypeError, ValueError
-            As `encode_batch`.
-
         Examples
         --------
         >>> from ubpe_numba import BPE
@@ -76,8 +71,6 @@ class Positions(Encoding, Decoding):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         IndexError
             If `token` is not in 0..V - 1. An id in between that stands for no token occurs nowhere.
         UnknownTokenError, TypeError
@@ -106,13 +99,6 @@ class Positions(Encoding, Decoding):
         -------
         index
             A `TokenIndex`: ``index[token]`` is what `find` returns; `index.counts` and `index.document_frequencies`.
-
-        Raises
-        ------
-        NotFittedError
-            Without a vocabulary.
-        UnknownTokenError, TypeError
-            As `decode_batch`.
 
         Examples
         --------
@@ -249,12 +235,8 @@ class Positions(Encoding, Decoding):
 
         Raises
         ------
-        NotFittedError, UnknownSymbolError, SpecialTokenError
-            As `encode_batch`.
         TypeError, ValueError
             For documents or an argument that is not valid, naming it.
-        OSError
-            If the file cannot be written.
 
         Examples
         --------

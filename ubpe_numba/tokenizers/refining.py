@@ -148,8 +148,6 @@ class Refining(Tokenizer):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         UnknownSymbolError, TypeError, ValueError
             As `fit`; ValueError and TypeError also for an argument of another kind, naming it.
         MemoryError
@@ -275,12 +273,8 @@ class Refining(Tokenizer):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         ValueError
             For other `weights`, or fewer rounds than 1.
-        UnknownSymbolError, TypeError
-            As `fit`.
 
         Notes
         -----

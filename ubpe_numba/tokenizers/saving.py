@@ -39,8 +39,6 @@ class Saving(Fitted):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         ValueError
             For another suffix.
         OSError
@@ -109,8 +107,6 @@ class Saving(Fitted):
         ------
         ModelFormatError
             For a file that is not a model, saying what is wrong, or one of another class, naming it.
-        OSError
-            If it cannot be read.
 
         Warns
         -----
@@ -233,8 +229,6 @@ class Saving(Fitted):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         ValueError
             For a tokenizer with another pre-tokenizer, special tokens, an encoding, or known words that have other ids than those
             behind the alphabet.

@@ -192,11 +192,6 @@ class Streaming(Encoding, Decoding):
         stream
             An `EncoderStream`: ``push(chunk)`` and ``finish()`` return the ids that have become certain.
 
-        Raises
-        ------
-        NotFittedError, TypeError, ValueError
-            As `encode_stream`.
-
         Examples
         --------
         >>> from ubpe_numba import BPE
@@ -222,8 +217,6 @@ class Streaming(Encoding, Decoding):
 
         Raises
         ------
-        NotFittedError
-            Without a vocabulary.
         ValueError
             Where a text is changed back as a whole, as for some tokenizers from elsewhere.
 

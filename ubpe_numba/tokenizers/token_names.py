@@ -54,25 +54,21 @@ def token_names(model: Model) -> TokenNames:
     names = {i: name for i, name in zip(reversed(numbers), reversed(called), strict=True) if i >= 0}
     if (unknown := segmenter.unknown) is not None and unknown.byte_ids is not None:
         names |= {i: byte_name(byte) for byte, i in enumerate(unknown.byte_ids.tolist()) if i >= 0 and i != unknown.id}
-    names = _without_marks(names, segmenter.pretokenizer)
-    by_bytes = _by_bytes(model, names)
+    steps = segmenter.pretokenizer.steps if isinstance(segmenter.pretokenizer, Splitter) else ()
+    if steps and steps[-1]["type"] == "Marks":  # prefixes or suffixes of the names stand in the file
+        marks = steps[-1]["inside"], steps[-1]["end"]
+        names = {i: next(iter(without_marks({name: i}, ([], []), marks)[0])) for i, name in names.items()}
     special = _of_special(model)
+    by_bytes: dict[str, int] = {}
+    if model.alphabet.kind == "bytes" and segmenter.unknown is None:
+        by_bytes = {name: i for i, name in sorted(names.items(), reverse=True)}
+        if (words := segmenter.special) is not None:
+            data, places = words.values.tobytes(), itertools.pairwise(words.offsets.tolist())
+            by_bytes |= {names_of(data[a:b]): i for (a, b), i in zip(places, words.ids.tolist(), strict=True)}
     names = {**special, **names}  # a word may have the id of a token, and is that
     ids = {name: i for i, name in sorted(names.items(), reverse=True)}
     ids |= {name: i for i, name in special.items() if names[i] == name}
     return TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names, by_bytes)
-
-
-def _by_bytes(model: Model, names: dict[int, str]) -> dict[str, int]:
-    """The ids of tokens, which have these `names`, and of special tokens by the bytes that they stand for."""
-    special = model.segmenter.special
-    if model.alphabet.kind != "bytes" or model.segmenter.unknown is not None:
-        return {}
-    found = {name: i for i, name in sorted(names.items(), reverse=True)}
-    if special is not None:
-        data, places = special.values.tobytes(), itertools.pairwise(special.offsets.tolist())
-        found |= {names_of(data[a:b]): i for (a, b), i in zip(places, special.ids.tolist(), strict=True)}
-    return found
 
 
 def id_of(model: Model, names: TokenNames, token: Any) -> int | None:
@@ -130,12 +126,3 @@ def _of_special(model: Model) -> dict[int, Any]:
                 name = names_of(word)
         names[i] = name
     return names
-
-
-def _without_marks(names: dict[int, Any], cutter: Any) -> dict[int, Any]:
-    """Names with a prefix or a suffix where the model has marks for them."""
-    steps = cutter.steps if isinstance(cutter, Splitter) else ()
-    if not steps or steps[-1]["type"] != "Marks":
-        return names
-    marks = steps[-1]["inside"], steps[-1]["end"]
-    return {i: next(iter(without_marks({name: i}, ([], []), marks)[0])) for i, name in names.items()}

@@ -155,11 +155,6 @@ class UBPE(UnigramFiles):
         probabilities
             float64[n], 0 to 1; the first is 1.
 
-        Raises
-        ------
-        UnknownSymbolError, TypeError, ValueError, NotFittedError
-            As `encode`.
-
         Examples
         --------
         >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
@@ -231,8 +226,6 @@ class UBPE(UnigramFiles):
         ValueError
             If `n` is less than 1 or too large for the length of the document, `beam` is less than `n`, `distinct` is something
             else, or an option for tf-idf is given with another objective.
-        UnknownSymbolError, TypeError, NotFittedError
-            As `encode`.
 
         Notes
         -----
@@ -282,11 +275,6 @@ class UBPE(UnigramFiles):
         -------
         found
             An `NBest` of flat arrays.
-
-        Raises
-        ------
-        ValueError, UnknownSymbolError, TypeError, NotFittedError
-            As `encode_nbest`.
 
         Examples
         --------

@@ -22,6 +22,7 @@ from ubpe_numba.formats import model_file, wordpiece
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.files import naming, write_atomically
+from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.tokenizers.positions import Positions
@@ -132,7 +133,7 @@ class WordPiece(Positions, Streaming, Saving):
         return f"WordPiece({params}): {len(self.vocabulary)} pieces"
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.get_params()
+        return dict(plain_copy(self.get_params()))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
@@ -143,17 +144,6 @@ class WordPiece(Positions, Streaming, Saving):
         return self
 
     # ---------------------------------------------------------------------------------------------- the model
-
-    @property
-    def is_lossless(self) -> bool:
-        """Whether `decode` gives back every text as it was given: never, since it puts a space between words.
-
-        Examples
-        --------
-        >>> WordPiece(["[UNK]", "a"]).is_lossless
-        False
-        """
-        return False
 
     @property
     def vocab_size(self) -> int:
