@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.text.growth import check_growth
 from ubpe_numba.text.normalizer_fields import step_of
 from ubpe_numba.text.normalizer_steps import Replace, Steps
@@ -237,7 +238,7 @@ class Normalizer:
             raise ModelFormatError(str(error)) from error
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Normalizer, (self.state(),)
+        return pickled(Normalizer, self.state())
 
     def __eq__(self, other: object) -> bool:
         return self.steps == other.steps if isinstance(other, Normalizer) else NotImplemented

@@ -20,6 +20,7 @@ from ubpe_numba.errors import quoted, shortened
 from ubpe_numba.runtime.arrays import distinct
 from ubpe_numba.runtime.lazy import require
 from ubpe_numba.runtime.messages import warn
+from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.text.cut import PATTERNS, scan
 from ubpe_numba.text.metaspace import MarkCuts
 from ubpe_numba.text.pattern_time import may_take_long, seconds, too_long
@@ -207,7 +208,7 @@ class Pretokenizer:
         return cls(state["pattern"], version if known else None)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Pretokenizer, (self.name or self.pattern, self._older)
+        return pickled(Pretokenizer, self.name or self.pattern, self._older)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pretokenizer):
@@ -363,7 +364,7 @@ class PythonPattern(Pretokenizer):
         return {"pattern": self.pattern, "unicode": self.unicode}
 
     def __reduce__(self) -> tuple[object, ...]:
-        return PythonPattern, (self.pattern,)
+        return pickled(PythonPattern, self.pattern)
 
     def __eq__(self, other: object) -> bool:
         return self.pattern == other.pattern if isinstance(other, PythonPattern) else False

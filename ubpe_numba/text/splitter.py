@@ -23,6 +23,7 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import distinct
+from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.text.characters import bytes_of
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter_fields import step_of
@@ -236,7 +237,7 @@ class Splitter:
             raise ModelFormatError(str(error)) from error
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Splitter, (self.state(),)
+        return pickled(Splitter, self.state())
 
     def __eq__(self, other: object) -> bool:
         return self.steps == other.steps if isinstance(other, Splitter) else NotImplemented

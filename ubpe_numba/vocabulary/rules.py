@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 
 from ubpe_numba.errors import quoted
+from ubpe_numba.runtime.schema import pickled
 
 __all__ = ["ARTICLE", "PUBLISHED_0_2", "PUBLISHED_0_3", "FitRules"]
 
@@ -85,6 +86,9 @@ class FitRules:
             raise ValueError(f"min_count: expected an int below 2**63, got {quoted(int(self.min_count))}")
         if type(self.overshoot) is not bool:
             raise TypeError(f"overshoot: expected a bool, got {quoted(self.overshoot)}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return pickled(FitRules, *dataclasses.astuple(self))
 
     def replace(self, **changes: object) -> FitRules:
         """The same rules with some changed.
