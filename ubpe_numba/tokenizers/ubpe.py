@@ -14,7 +14,7 @@ from ubpe_numba.coding.n_best import NBest, k_best, n_best_paths
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.plan import LIKELIHOOD, Plan, checked_seed, plan_by_path
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents, read_document, read_documents
+from ubpe_numba.documents.read import read_document, read_documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.tokenizers.exchange import UnigramFiles
@@ -161,8 +161,8 @@ class UBPE(UnigramFiles):
         >>> tok.boundary_probabilities("abab", alpha=0.2).round(2).tolist()
         [1.0, 0.48, 0.83, 0.48]
         """
-        whole = self._whole(doc, None, True, name="boundary_probabilities")
-        return self._lattice(alpha).boundaries(self._known_ids(whole, unknown, "doc").values)
+        ids = self._whole(doc, None, True, unknown, what="boundary_probabilities")
+        return self._lattice(alpha).boundaries(ids.values)
 
     _options = (*UnigramFiles._options, "sample", "alpha", "seed")
 
@@ -244,7 +244,7 @@ class UBPE(UnigramFiles):
         [[0, 1, 2, 0, 1], [0, 1, 2, 0, 1]]
         """
         n, beam, by_bag = self._search_options(n, beam, distinct)
-        ids = self._known_ids(self._whole(doc, None, self.objective != "tfidf"), unknown, "doc")
+        ids = self._whole(doc, None, self.objective != "tfidf", unknown)
         objective, weights_of = self._search()
         encoder = self._tables.paths(weights_of)
         if objective != "tfidf":
@@ -285,18 +285,12 @@ class UBPE(UnigramFiles):
         [3, 1, 1]
         """
         n, beam, by_bag = self._search_options(n, beam, distinct)
-        ids = self._known_ids(self._whole(docs, offsets, self.objective != "tfidf", many=True), unknown, "docs")
+        ids = self._whole(docs, offsets, self.objective != "tfidf", unknown, "docs")
         objective, weights = self._search()
         encoder = self._tables.paths(weights)
         if objective == "tfidf":
             return self._by_tfidf(encoder, ids, n, beam, by_bag, self.n_threads)
         return NBest.of(k_best(encoder, document, objective, n) for document in ids)
-
-    def _known_ids(self, whole: Documents, unknown: Any, name: str) -> Ragged:
-        """Alphabet ids of documents that are neither cut nor have special tokens."""
-        choice = self._unknown(unknown)
-        assert not isinstance(choice, Stand)  # there are no special tokens
-        return self._fitted().alphabet.to_ids(whole, choice, name=name)
 
     def _by_tfidf(self, encoder: PathEncoder, ids: Ragged, n: int, beam: int, by_bag: bool, n_threads: int | None) -> NBest:
         """The n best by tf-idf, weighed without fixed point; where every idf is 0 the first is the path of `encode`."""
@@ -329,9 +323,14 @@ class UBPE(UnigramFiles):
             raise ValueError(f"distinct: expected 'path' or 'bag', got {quoted(distinct)}")
         return n, int(beam), distinct == "bag"
 
-    def _whole(self, docs: Any, offsets: Any, by_sums: bool, many: bool = False, name: str = "encode_nbest") -> Documents:
-        """Documents as they are searched, by sums of weights or by tf-idf; ValueError if this tokenizer cuts them first."""
+    def _whole(
+        self, docs: Any, offsets: Any, by_sums: bool, unknown: Any, name: str = "doc", what: str = "encode_nbest"
+    ) -> Ragged:
+        """Alphabet ids of documents that are searched whole, by sums of weights or by tf-idf; ValueError if they would be cut."""
         if not self._tables.is_plain or self._tables.isolated(by_sums) is not None:
-            raise ValueError(f"{name}: the segmentations of a document that is cut, or has special tokens, are not ranked")
-        encoding = self._fitted().segmenter.encoding
-        return read_documents(docs, offsets, encoding) if many else read_document(docs, encoding)
+            raise ValueError(f"{what}: the segmentations of a document that is cut, or has special tokens, are not ranked")
+        alphabet, _, segmenter = self._fitted()
+        read = read_documents(docs, offsets, segmenter.encoding) if name == "docs" else read_document(docs, segmenter.encoding)
+        choice = self._unknown(unknown)
+        assert not isinstance(choice, Stand)  # there are no special tokens
+        return alphabet.to_ids(read, choice, name=name)
