@@ -29,8 +29,6 @@ from fewest_peers import PEERS
 import ubpe_numba
 from ubpe_numba import BPE, UBPE, Ragged, Vocabulary
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.fitting.neighbours import exchanged
-from ubpe_numba.runtime.messages import Progress
 
 _LONGEST_KMER = 16
 
@@ -148,14 +146,6 @@ def bpe(task: Task) -> Ragged:
     return learned(by_rank(task))
 
 
-def exchange(task: Task) -> Ragged:
-    """Exchange of neighbours on one shortest path, as `UBPE.refine` did it before it searched all substrings."""
-    units, size = task.seen.units, task.n_alphabet + 2 * task.n
-    more = UBPE(size, objective="shortest", **task.options).fit(units.documents, sample_weight=units.weights, progress=False)
-    given = units.documents, units.weights, learned(more).compact()
-    return exchanged(*given, task.n_alphabet, task.n, task.n_threads, Progress(False))
-
-
 def refine(task: Task) -> Ragged:
     """`UBPE.refine` as users call it: on documents, which the tokenizer cuts."""
     documents: Any = task.seen.documents
@@ -164,7 +154,7 @@ def refine(task: Task) -> Ragged:
         documents = [document.astype(np.uint8).tobytes() for document in documents]
         plain = UBPE.for_text(task.size, pretokenizer=task.pattern, objective="shortest", n_threads=task.n_threads)
     plain.fit(documents, progress=False)
-    return learned(plain.refine(documents, start="auto", robust="auto", progress=False))
+    return learned(plain.refine(documents, progress=False))
 
 
 def kmers(task: Task) -> Ragged:
@@ -203,7 +193,6 @@ def most_frequent(units: Units, n_alphabet: int, k: int, n: int) -> Ragged:
 OURS: dict[str, Callable[[Task], Any]] = {
     "BPE by rank": by_rank,
     "BPE shortest": bpe,
-    "exchange": exchange,
     "refine": refine,
     "k-mers": kmers,
 }

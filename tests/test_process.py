@@ -602,6 +602,13 @@ CHANGES = {
         "print(*UBPE.load(MODEL).encode([0, 1, 0, 1]))",
         ("3", "1 1 1 1"),
     ),
+    "bounds/kernels": Change(
+        "exact_paths.py",
+        "@kernel\ndef read_tails(*args):\n    for i in range(args[-1].size): args[-1][i] = 0",  # all tokens are the first
+        "tok = UBPE(3, 1, alphabet=2).fit([[0, 1, 0, 1], [1]], progress=False); "
+        "print(*bounds.encode_nbest(tok, [[0, 1]], 1, exact=True)[0].candidates[0])",
+        ("2", "0"),
+    ),
     "coding/kernels": Change(
         "dropout.py",
         "@helper\ndef mix(*args): return args[0]",  # the random numbers are the seed: of 1, near 0
@@ -629,10 +636,10 @@ CHANGES = {
         ("0 2", "3 1"),
     ),
     "fitting/kernels": Change(
-        "token_losses.py",
-        "@kernel\ndef token_losses(*_): pass",  # no token is counted
-        "tokens = Ragged.from_lists([[0], [1], [0, 1]]); "
-        "print(*worth_of(Ragged.from_lists([[0, 1, 0, 1]]), np.ones(1, np.int64), tokens, 2, 1)[0])",
+        "substrings.py",
+        "@kernel\ndef count_candidates(*_): pass",  # no candidate is counted
+        "one = np.ones(1, np.int64); "
+        "print(*Substrings(np.array([0, 1, 0, 1], np.int32), np.array([0, 4]), one, 2, None, 2, 99).counted(one))",
         ("2", "0"),
     ),
     "text/kernels": Change(
@@ -665,8 +672,8 @@ def test_a_changed_file_is_compiled_anew(tmp_path: pathlib.Path, folder: str) ->
     original = file.read_text()
     script = f"""
         import ubpe_numba
-        from ubpe_numba import Pretokenizer, Ragged, count_documents
-        from ubpe_numba.fitting.neighbours import worth_of
+        from ubpe_numba import Pretokenizer, bounds, count_documents
+        from ubpe_numba.fitting.substrings import Substrings
         assert ubpe_numba.__file__.startswith({str(tmp_path)!r})
         MODEL = {str(tmp_path / "model.json")!r}
         {script}

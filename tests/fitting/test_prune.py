@@ -16,7 +16,7 @@ from reference.encode_paths import all_paths
 
 from ubpe_numba import UBPE, Ragged, Vocabulary
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.fitting.prune import likelihood_losses
+from ubpe_numba.fitting.refine import likelihood_losses
 
 
 @given(st.data(), tables())
@@ -53,7 +53,7 @@ def test_pruned_vocabularies_are_likelier(name: str) -> None:
     docs = [doc[i : i + 500] for doc in docs for i in range(0, len(doc), 500)]
     seen, unseen = docs[::2], docs[1::2]
     tok = UBPE(size + 200, 1, alphabet=size, objective="shortest").fit(seen, progress=False)
-    options: dict[str, Any] = {"start": "nothing", "robust": True, "min_count": 4} if name == "text/60" else {}
+    options: dict[str, Any] = {"robust": True, "min_count": 4} if name == "text/60" else {}
     likely = tok.refine(seen, objective="likelihood", progress=False, **options)
     v = likely.vocabulary
     assert likely.objective == "likelihood" and tok.objective == "shortest" and v.merges is None

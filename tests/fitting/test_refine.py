@@ -54,17 +54,10 @@ def test_refined_vocabularies_need_fewer_tokens(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["text/60", "dna", "wav"])
-def test_every_start_alone_and_the_best_of_all_for_the_documents_themselves(name: str) -> None:
+def test_for_the_documents_themselves_it_is_better_than_merges(name: str) -> None:
     docs, _, size = halves(name)
     tok = UBPE(size + 200, alphabet=size, objective="shortest").fit(docs, progress=False)
-    totals = {
-        start: tok.refine(docs, start=start, robust=False, min_count=2, progress=False).encode_batch(docs).total
-        for start in ("nothing", "greedy", "merges", "kmers", "neighbours", "auto")
-    }
-    untried = {"greedy"} if size <= 32 else {"greedy", "kmers"}  # whole texts take too many greedy steps
-    tried = {start: total for start, total in totals.items() if start not in untried}
-    assert totals["auto"] == min(tried.values())
-    assert totals["auto"] < tok.encode_batch(docs).total
+    assert tok.refine(docs, robust=False, progress=False).encode_batch(docs).total < tok.encode_batch(docs).total
 
 
 def test_robust_leaves_out_what_one_document_needs() -> None:
@@ -72,8 +65,8 @@ def test_robust_leaves_out_what_one_document_needs() -> None:
     docs = [rng.integers(0, 4, 200) for _ in range(40)]
     docs[5] = np.tile(rng.integers(4, 8, 12), 20)  # no other document holds these symbols
     tok = UBPE(60, alphabet=8, objective="shortest").fit(docs, progress=False)
-    robust = tok.refine(docs, start="nothing", robust=True, min_count=2, progress=False)
-    plain = tok.refine(docs, start="nothing", robust=False, min_count=2, progress=False)
+    robust = tok.refine(docs, robust=True, min_count=2, progress=False)
+    plain = tok.refine(docs, robust=False, min_count=2, progress=False)
     assert not any(max(token) > 3 for token in sequences(robust)[8:])
     assert any(max(token) > 3 for token in sequences(plain)[8:])
     assert plain.encode_batch(docs).total < robust.encode_batch(docs).total
@@ -83,15 +76,13 @@ def test_least_counts_and_lengths_of_tokens() -> None:
     docs, _, size = halves("dna")
     tok = UBPE(size + 60, alphabet=size, objective="shortest").fit(docs, progress=False)
     text = [tuple(doc) for doc in docs]
-    fewer = tok.refine(docs, min_count=40, start="nothing", robust=True, max_token_length=4, progress=False)
+    fewer = tok.refine(docs, min_count=40, robust=True, max_token_length=4, progress=False)
     found = sequences(fewer)[size:]
     assert len(found) == 60 and max(map(len, found)) <= 4
     for token in found:
         assert sum(doc[i : i + len(token)] == token for doc in text for i in range(len(doc))) >= 40
     short = tok.set_params(max_token_length=3).refine(docs, progress=False)
     assert max(map(len, sequences(short))) == 3
-    lengths = {len(token) for token in sequences(tok.refine(docs, start="neighbours", max_token_length=5, progress=False))}
-    assert max(lengths) <= 5
 
 
 def test_weights_are_repeated_documents() -> None:
@@ -152,11 +143,6 @@ def test_unknown_symbols_nothing_and_one_document(tmp_path: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (
-            {"start": "kmer"},
-            ValueError,
-            "start: expected 'nothing', 'greedy', 'merges', 'kmers', 'neighbours', 'auto', got 'kmer'",
-        ),
         ({"robust": 1}, TypeError, "robust: expected True, False or 'auto', got 1"),
         ({"min_count": 1}, ValueError, "min_count: expected 2 or more, got 1"),
         ({"min_count": "2"}, TypeError, "min_count: expected an int or 'auto'"),
@@ -165,7 +151,6 @@ def test_unknown_symbols_nothing_and_one_document(tmp_path: Any) -> None:
         ({"seconds": float("nan")}, ValueError, "seconds: expected 0 or more, got nan"),
         ({"seconds": "1"}, TypeError, "seconds: expected a number or None, got '1'"),
         ({"memory_limit": 10**6}, MemoryError, "memory_limit: refining takes at least 134 MB, the limit is 1 MB"),
-        ({"start": np.array(["auto", "x"])}, ValueError, "start: expected 'nothing', .* got array"),
         ({"robust": np.array([True, False])}, TypeError, "robust: expected True, False or 'auto', got array"),
         ({"objective": ["shortest"]}, ValueError, "objective: expected 'shortest' or 'likelihood', got \\['shortest'\\]"),
         ({"objective": "rank"}, ValueError, "objective: expected 'shortest' or 'likelihood', got 'rank'"),
@@ -183,18 +168,18 @@ def test_a_time_that_is_over_at_once_still_gives_a_full_vocabulary(name: str) ->
     tok = UBPE(size + 100, alphabet=size, objective="shortest").fit(docs, progress=False)
     fewer = tok.refine(docs, seconds=0, progress=False)
     assert len(fewer.vocabulary) == size + 100
-    assert fewer.encode_batch(docs).total <= tok.refine(docs, start="neighbours", progress=False).encode_batch(docs).total
+    assert fewer.encode_batch(docs).total <= tok.encode_batch(docs).total
     assert tok.refine(docs[:4], seconds=10**400, progress=False).fingerprint == tok.refine(docs[:4], progress=False).fingerprint
     assert fewer.decode_batch(fewer.encode_batch(docs)) == Ragged.from_lists(docs)
 
 
 def test_the_log_says_what_is_left_out_for_a_limit_of_memory(caplog: pytest.LogCaptureFixture, monkeypatch: Any) -> None:
-    from ubpe_numba.tokenizers import refining
+    from ubpe_numba.fitting import refine
 
     docs, _, size = halves("wav")
     tok = UBPE(size + 50, alphabet=size, objective="shortest").fit(docs, progress=False)
-    monkeypatch.setattr(refining, "_FEWEST_EDGES", 16)
-    monkeypatch.setattr(refining, "_EDGES", 160_000)
+    monkeypatch.setattr(refine, "_FEWEST_EDGES", 16)
+    monkeypatch.setattr(refine, "_EDGES", 160_000)
     with caplog.at_level(logging.INFO, "ubpe_numba"):
         fewer = tok.refine(docs, progress=False)
     said = " ".join(record.getMessage() for record in caplog.records)
@@ -222,12 +207,11 @@ def test_of_a_part_of_the_documents_an_eighth_is_held_out_too() -> None:
 
 
 @pytest.mark.parametrize("robust", [True, False])
-@pytest.mark.parametrize("start", ["nothing", "merges"])
-def test_tokens_that_the_search_begins_with_occur_as_often_as_is_asked_for(start: str, robust: bool) -> None:
+def test_tokens_occur_as_often_as_is_asked_for(robust: bool) -> None:
     rng = np.random.default_rng(1)
     docs = [rng.integers(0, 2, 200).tolist() for _ in range(10)]
     tok = UBPE(22, alphabet=2, objective="shortest").fit(docs, progress=False)
-    fewer = tok.refine(docs, start=start, robust=robust, min_count=20, progress=False)
+    fewer = tok.refine(docs, robust=robust, min_count=20, progress=False)
     for token in sequences(fewer)[2:]:
         assert sum(tuple(doc[i : i + len(token)]) == token for doc in docs for i in range(200)) >= 20
 
@@ -245,13 +229,11 @@ def test_no_token_is_longer_than_is_asked_for(objective: str, pretokenizer: str 
 def test_an_alphabet_alone(objective: str) -> None:
     docs = [[0, 1, 2, 3] * 50]
     tok = UBPE(4, objective="shortest").fit(docs, progress=False)
-    for start in ("auto", "nothing", "merges", "kmers", "neighbours"):
-        fewer = tok.refine(docs, start=start, objective=objective, progress=False)
-        assert len(fewer.vocabulary) == 4 and fewer.decode_batch(fewer.encode_batch(docs)) == Ragged.from_lists(docs)
+    fewer = tok.refine(docs, objective=objective, progress=False)
+    assert len(fewer.vocabulary) == 4 and fewer.decode_batch(fewer.encode_batch(docs)) == Ragged.from_lists(docs)
 
 
-@pytest.mark.parametrize("start", ["auto", "nothing", "greedy", "merges", "neighbours"])
-def test_where_there_is_room_for_all_words_each_is_one_token(start: str) -> None:
+def test_where_there_is_room_for_all_words_each_is_one_token() -> None:
     """And the rest are parts of them, for new words, for each thread number the same."""
     rng = np.random.default_rng(5)
     stems = ["".join(map(chr, rng.integers(97, 109, 5))) for _ in range(40)]
@@ -263,8 +245,8 @@ def test_where_there_is_room_for_all_words_each_is_one_token(start: str) -> None
     cut: dict[str, Any] = {"pretokenizer": ".{8}", "objective": "shortest"}
     distinct = len(set(words))
     tok = UBPE.for_text(256 + distinct + 60, **cut).fit(texts, progress=False)
-    fewer = tok.refine(texts, start=start, progress=False)
+    fewer = tok.refine(texts, progress=False)
     assert fewer.encode_batch(texts).total == len(words)
     new = [stems[a] + ends[b] for a, b in sorted(unseen)]
     assert fewer.encode_batch(new).total == 2 * len(new)
-    assert tok.set_params(n_threads=3).refine(texts, start=start, progress=False).fingerprint == fewer.fingerprint
+    assert tok.set_params(n_threads=3).refine(texts, progress=False).fingerprint == fewer.fingerprint

@@ -32,7 +32,6 @@ from ubpe_numba import UBPE
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
-STARTS = ("auto", "nothing", "merges", "kmers", "neighbours")
 WORDS = ("a", "the", "cat", "cats", "catalogue", "dog", "12", "2024", "don't", "é", "naïve", ",", "...", "aaaaaaaaaaaa", "\n")
 
 
@@ -82,7 +81,6 @@ def make(seed: int) -> Case:
     params["n_tokens"] = (256 if of_bytes else max(1, len(symbols))) + rng.choice([0, 1, 2, 5, 20, 100, 1000])
     params["max_token_length"] = rng.choice([None, None, None, 1, 2, 5])
     options: dict[str, Any] = {
-        "start": rng.choice(STARTS),
         "robust": rng.choice(["auto", True, False]),
         "min_count": rng.choice(["auto", 2, 3, 10]),
         "max_token_length": rng.choice([None, None, 1, 2, 3, 8]),
@@ -209,7 +207,7 @@ def check(case: Case) -> int:
 def goes_with_copies(case: Case) -> bool:
     """Whether copies of documents are promised to give the same as weights: by one way, where no limit of memory is near."""
     options, edges = case.options, sum(len(doc) ** 2 for doc in case.docs)
-    named = "auto" not in (str(options[name]) for name in ("start", "robust", "min_count"))
+    named = "auto" not in (str(options[name]) for name in ("robust", "min_count"))
     return named and options["objective"] == "shortest" and edges < 2**20
 
 
@@ -232,14 +230,9 @@ def check_tokens(case: Case, tok: UBPE, found: UBPE) -> None:
         return
     if options["robust"] is False:
         total = total_of(segments, tokens)
-        given = {"sample_weight": case.weights, "boundaries": case.boundaries, "progress": False}
-        same = {**options, "start": "neighbours"}
-        if options["start"] == "auto":
-            other = total_of(segments, learned(tok.refine(case.docs, **given, **same)))
-            assert total <= other, f"{total} tokens, by neighbours {other}"
-            if max(map(len, learned(tok)), default=0) <= longest:
-                own = total_of(segments, learned(tok))
-                assert total <= own, f"{total} tokens, before {own}"
+        if max(map(len, learned(tok)), default=0) <= longest:
+            own = total_of(segments, learned(tok))
+            assert total <= own, f"{total} tokens, before {own}"
 
 
 def total_of(segments: list[tuple[tuple[Any, ...], int]], tokens: list[tuple[Any, ...]]) -> int:

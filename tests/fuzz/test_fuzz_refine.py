@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fuzz.fuzz_refine import fuzz, make
 
-from ubpe_numba.fitting.swap_search import SwapSearch
+from ubpe_numba.fitting.vocabulary_search import SwapSearch
 
 
 def test_twelve_cases_without_a_difference() -> None:

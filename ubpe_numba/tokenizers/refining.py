@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Self
 
-import numpy as np
-
 from ubpe_numba.coding.occurrences import usage_in
-from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
-from ubpe_numba.fitting.deadline import Deadline
-from ubpe_numba.fitting.fit import learn
 from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.parameters import seconds_of, segments_of
-from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.token_weights import log_probabilities, token_counts, token_weights
-from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 OBJECTIVES = ("tfidf", "shortest", "additive", "likelihood", "sentencepiece", "tokenizers")
 BY_PROBABILITY = ("likelihood", "sentencepiece", "tokenizers")
 _ROUNDS = 4  # of EM in a fit: the bits per symbol of documents not seen fall by less than 0.001 in the next four
-_BATCH = 1 << 24  # symbols of text that are cut at a time
-_EDGES = 1 << 25  # without a limit of memory
-_EDGE = 40  # bytes, with what finding it takes, and a third of a candidate and its tables
-_TABLES = 64 << 20  # bytes of the rest, at most
-_FEWEST_EDGES = 1 << 20  # that are always allowed
-_EDGES_OF_A_SYMBOL = 16  # that there is to be room for, or only a part of the documents is looked at
-_MORE_BY_LIKELIHOOD = 4  # times as many merges as tokens are wanted, beside them, of text that is cut
-#: How many tokens are searched, of those wanted, by the objective.
-SPARE = {"shortest": 1.0, "likelihood": 1.15}
 
 
 class Refining(Tokenizer):
@@ -101,7 +85,6 @@ class Refining(Tokenizer):
         offsets: Any = None,
         sample_weight: Any = None,
         boundaries: Any = None,
-        start: str = "auto",
         robust: bool | str = "auto",
         min_count: int | str = "auto",
         max_token_length: int | None = None,
@@ -120,11 +103,6 @@ class Refining(Tokenizer):
             As for `fit`.
         objective
             What tokens are chosen for, and the objective of the new tokenizer: ``"shortest"`` or ``"likelihood"``.
-        start
-            The tokens that the search begins with: ``"nothing"``; ``"greedy"``, those that save most, some at a time (tried for
-            text that is cut only, of whole texts it takes long); ``"merges"``, twice as many as are wanted, as a fit learns
-            them; ``"kmers"``, the most frequent sequences of one length; ``"neighbours"`` for another way, without a search (see
-            Notes). ``"auto"`` chooses.
         robust
             True: what a token saves is counted without the document in which it saves most, so that tokens which one document
             alone needs stay away. False: what it saves in all, for the fewest tokens of `docs` themselves. ``"auto"`` chooses.
@@ -155,24 +133,20 @@ class Refining(Tokenizer):
 
         Notes
         -----
-        Candidates are all substrings that occur twice, the longer ones as far as there is memory for them, and the tokens of the
-        starts. The shortest paths through all segmentations say at once what each would save. Those that save most come in, those
-        that cost least leave, and that is kept if fewer tokens are needed. What ``"auto"`` chooses needs the fewest tokens on an
-        eighth of the documents that the others are tried without; of small corpora several eighths are held out in turn,
-        of tiny ones none. Then follows the search with all documents. Documents of more than 8192 symbols and a 32nd of all are
-        looked at in pieces, and no token is longer than a piece.
+        Candidates are all substrings that occur twice, the longer ones as far as there is memory for them, and twice as many
+        merges as tokens are wanted. The shortest paths through all segmentations say at once what each would save. Those that
+        save most come in, those that cost least leave, and that is kept if fewer tokens are needed. What ``"auto"`` chooses needs
+        the fewest tokens on an eighth of the documents that the others are tried without; of small corpora several eighths are
+        held out in turn, of tiny ones none. Then follows the search with all documents. Documents of more than 8192 symbols and a
+        32nd of all are looked at in pieces, and no token is longer than a piece.
         Of text that is cut, tokens that save nothing beside the others give room; where all words that occur are tokens, the
         rest are parts of them, for words that do not.
 
         On held-out halves of whole texts and signals it gives, at 4096 tokens, 5 to 20 % fewer tokens than `BPE` of the same
         size. Text that is cut into words hardly can gain: 1 to 5 %. What a model of bigrams, or a larger one, takes in bits
         does not follow: on some corpora and sizes it is less than by `BPE`, on others more (benchmarks/segmentations.py).
-        `ubpe_numba.bounds.lower_bound` says how much fewer tokens any vocabulary could need. With `robust` False and ``"auto"``
-        for `start`, `docs` need no more tokens than in the shortest segmentation by a fit of the same size.
-
-        ``"neighbours"``: twice as many tokens as are wanted are learned, the tenth of them whose absence would cost the fewest
-        tokens is dropped again and again until the size is reached; then, in a few rounds, frequent neighbours of the
-        segmentation of `docs` take the place of tokens that save less. It is fast, and one of the choices.
+        `ubpe_numba.bounds.lower_bound` says how much fewer tokens any vocabulary could need. With `robust` False `docs` need
+        no more tokens than in the shortest segmentation by a fit of the same size.
 
         By ``"likelihood"`` 1.15 times as many tokens as are wanted are searched that way, and of text that is cut four times as
         many merges are added, as a fit learns them. Of all these the quarter whose absence would lower the likelihood least is
@@ -192,52 +166,22 @@ class Refining(Tokenizer):
         >>> len(fewer.vocabulary), sum(map(len, tok.encode_batch(docs))), sum(map(len, fewer.encode_batch(docs)))
         (6, 17, 4)
         """
-        from ubpe_numba.fitting import refine, units  # here only: other calls need not wait for it
+        from ubpe_numba.fitting import refine  # here only: other calls need not wait for it
 
         alphabet, vocabulary, _ = self._fitted()
         self._check_objective()
-        n_alphabet = vocabulary.n_alphabet
-        n = max(len(vocabulary), self.n_tokens or 0) - n_alphabet
-        if not isinstance(objective, str) or objective not in SPARE:
-            raise ValueError(f"objective: expected {' or '.join(map(repr, SPARE))}, got {quoted(objective)}")
-        plan = refine.Plan(*_plan(refine.STARTS, start, robust, min_count))
-        deadline = Deadline(seconds_of(seconds))
+        n = max(len(vocabulary), self.n_tokens or 0) - vocabulary.n_alphabet
+        if not isinstance(objective, str) or objective not in refine.SPARE:
+            raise ValueError(f"objective: expected {' or '.join(map(repr, refine.SPARE))}, got {quoted(objective)}")
+        goal = refine.goal_of(robust, min_count)
+        time = seconds_of(seconds)
         longest = self.max_token_length if max_token_length is None else positive(max_token_length, "max_token_length")
-        most_edges = _most_edges(memory_limit)
-        settings = self._settings()
-        bar = Progress(progress, "refine")
+        most_edges, settings, bar = refine.edges_of(memory_limit), self._settings(), Progress(progress, "refine")
         uncut, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
         corpus = segmenter.corpus(uncut, self.n_threads)
-        ids = segments_of(corpus, alphabet)
-        least = 2 if segmenter.pretokenizer is None else 1  # words are short: those that occur once may fill what room is left
-        if segmenter.pretokenizer is None or isinstance(docs, Counts):
-            looked_at = units.units_of(ids, corpus.document_of, corpus.weights, isinstance(docs, Counts))
-        else:  # equal segments are one, with how often they occur in which documents
-            looked_at = units.units_in_batches(_batches(uncut, segmenter, alphabet), uncut.values.size)
-        looked_at = looked_at.sample(most_edges // _EDGES_OF_A_SYMBOL)
-        most = most_edges // 3
-        most_edges = min(most_edges, max(_FEWEST_EDGES, _EDGES_OF_A_SYMBOL * looked_at.documents.total))
-        task = refine.Task(looked_at, n_alphabet, int(SPARE[objective] * n), longest, most_edges, most, least, settings, deadline)
-        tokens = refine.refined(task, plan, bar)
-        settings = settings._replace(longest=settings.longest if longest is None else min(settings.longest, longest))
-        if objective == "likelihood" and segmenter.pretokenizer is not None:
-            more = settings._replace(n_tokens=min(MAX_SIZE, n_alphabet + _MORE_BY_LIKELIHOOD * n))
-            merges = learn(corpus, alphabet, more, bar)[0][n_alphabet:]
-            tokens = Ragged.from_lists({token.tobytes(): token for token in [*tokens, *merges]}.values()).compact()
-        elif objective == "shortest" and plan.start is None and (plan.robust is False or not looked_at.n_folds):
-            merges = learn(corpus, alphabet, settings._replace(n_tokens=n_alphabet + n), Progress(False))[0][
-                n_alphabet:
-            ].compact()
-            tokens = min(tokens, merges, key=lambda found: _n_tokens(corpus, ids, found, n_alphabet, self.n_threads))
+        given = corpus, uncut, segments_of(corpus, alphabet), alphabet, segmenter, n, objective, *goal, longest, most_edges
+        made = refine.refined(*given, isinstance(docs, Counts), time, settings, bar)
         other = type(self)(**{**self.get_params(), "objective": objective, "token_weights": None})
-        made = _with_counts(corpus, ids, tokens, n_alphabet, self.n_threads)
-        if objective == "likelihood":
-            from ubpe_numba.fitting.prune import pruned
-
-            made = pruned(ids, corpus, made, n, self.n_threads, bar)
-        else:  # of equally short paths the encoder takes that of the largest idf, which is known only now
-            shortest = PathEncoder(made).encode(ids, "shortest", self.n_threads)
-            made = made.with_statistics(occurrences=usage_in(shortest, corpus, len(made), self.n_threads).counts)
         other._adopt(Model(alphabet, made, other._segmenter(alphabet.kind, len(made))))
         return other
 
@@ -328,71 +272,6 @@ class Refining(Tokenizer):
             found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads, bar)
         other._adopt(Model(alphabet, found, segmenter))
         return other
-
-
-def _batches(corpus: Corpus, segmenter: Segmenter, alphabet: Alphabet) -> Iterator[tuple[Ragged, np.ndarray, np.ndarray | None]]:
-    """The segments of a corpus, some documents at a time: as alphabet ids, the document of each, and their weights."""
-    offsets, n = corpus.offsets, corpus.offsets.size - 1
-    document = np.arange(n) if corpus.document_of is None else corpus.document_of
-    ends = np.flatnonzero(np.diff(document, append=-1)) + 1  # of whole documents
-    begin = 0
-    while begin < n:
-        at = int(np.searchsorted(offsets[ends], offsets[begin] + _BATCH, side="right")) - 1
-        end = max(int(ends[at]), int(ends[np.searchsorted(ends, begin, side="right")]))
-        some = corpus.values[offsets[begin] : offsets[end]], offsets[begin : end + 1] - offsets[begin]
-        cut, of = segmenter.cut(corpus._replace(values=some[0], offsets=some[1]))
-        weights = None if corpus.weights is None else corpus.weights[begin:end][of]
-        yield alphabet.to_ids(cut), document[begin:end][of], weights
-        begin = end
-
-
-def _n_tokens(corpus: Corpus, ids: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int | None) -> int:
-    """The fewest tokens that a corpus needs with these, by weight."""
-    plain = Vocabulary.from_sequences(n_alphabet, tokens.values, tokens.lengths)
-    lengths = PathEncoder(plain).encode(ids, "shortest", n_threads).lengths
-    return int(lengths.sum() if corpus.weights is None else lengths @ corpus.weights)
-
-
-def _with_counts(corpus: Corpus, ids: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int | None) -> Vocabulary:
-    """The vocabulary with counts, document frequencies and idf as the paths of fewest tokens have them."""
-    plain = Vocabulary.from_sequences(n_alphabet, tokens.values, tokens.lengths)
-    usage = usage_in(PathEncoder(plain).encode(ids, "shortest", n_threads), corpus, len(plain), n_threads)
-    frequencies = usage.document_frequencies[n_alphabet:]
-    return Vocabulary.from_sequences(
-        n_alphabet,
-        tokens.values,
-        tokens.lengths,
-        idf(corpus.n_documents, frequencies),
-        usage.counts[n_alphabet:],
-        frequencies,
-        corpus.n_documents,
-        corpus.n_symbols,
-        usage.counts,
-    )
-
-
-def _plan(starts: tuple[str, ...], start: Any, robust: Any, min_count: Any) -> tuple[str | None, bool | None, int | None]:
-    """The arguments that say how to search, None for what is left open; ValueError or TypeError names the one that is wrong."""
-    if not isinstance(start, str) or start not in (*starts, "auto"):
-        raise ValueError(f"start: expected {', '.join(map(repr, (*starts, 'auto')))}, got {quoted(start)}")
-    if not isinstance(robust, (bool, np.bool_)) and not (isinstance(robust, str) and robust == "auto"):
-        raise TypeError(f"robust: expected True, False or 'auto', got {quoted(robust)}")
-    if isinstance(min_count, str) and min_count == "auto":
-        least = None
-    else:
-        least = positive(min_count, "min_count", "an int or 'auto'")
-        if least < 2:
-            raise ValueError(f"min_count: expected 2 or more, got {least}")
-    return None if start == "auto" else start, None if isinstance(robust, str) else bool(robust), least
-
-
-def _most_edges(memory_limit: Any) -> int:
-    if memory_limit is None:
-        return _EDGES
-    limit = positive(memory_limit, "memory_limit")
-    if limit < 2 * _TABLES:
-        raise MemoryError(f"memory_limit: refining takes at least {2 * _TABLES / 1e6:.0f} MB, the limit is {limit / 1e6:.0f} MB")
-    return min(2**31 - 1, (limit - _TABLES) // _EDGE)
 
 
 def _writable(vocabulary: Vocabulary) -> Vocabulary:
