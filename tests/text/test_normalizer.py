@@ -2,10 +2,8 @@ r"""Normalizers: every step equal to the package tokenizers, character by charac
 
 from __future__ import annotations
 
-import functools
 import json
 import pickle
-import unicodedata
 from typing import Any
 
 import numpy as np
@@ -56,22 +54,6 @@ def test_every_character_as_the_package_tokenizers(step: dict[str, Any]) -> None
             texts = [f"{before}{char}{behind}" for char in chars[i : i + 256]]
             if mine("".join(texts)) != other("".join(texts)):
                 assert not [ascii(text) for text in texts if mine(text) != other(text)]
-
-
-@settings(deadline=None, max_examples=500)
-@given(data=st.data(), step=st.sampled_from(STEPS[:6]))
-def test_characters_that_join_as_the_package_tokenizers(data: st.DataObject, step: dict[str, Any]) -> None:
-    points = st.one_of(
-        st.sampled_from(joining()), st.sampled_from(joining()), st.integers(0x1100, 0x11FF), st.characters(codec="utf-8").map(ord)
-    )
-    text = "".join(map(chr, data.draw(st.lists(points, max_size=10))))
-    assert Normalizer(step).apply(text) == theirs(step).normalize_str(text)
-
-
-@functools.cache
-def joining() -> list[int]:
-    """Characters that are made of others, or move among them."""
-    return [i for i in range(0x110000) if unicodedata.combining(chr(i)) or unicodedata.decomposition(chr(i))]
 
 
 @settings(deadline=None, max_examples=300)
@@ -128,9 +110,8 @@ def test_state_and_pickle(steps: list[dict[str, Any]]) -> None:
         ({"type": "Replace", "pattern": {"Regex": "(?:(?:[a-c]x{1000}y){1000}z){1000}"}, "content": ""},
          "Replace: .* repeats too often: written out it has more than 40000 signs; use smaller counts"),
         ({"type": "Replace", "pattern": {"Regex": "a" * 10_001}, "content": ""}, "at most 10000 characters"),
-        ({"type": "Replace", "pattern": {"Regex": "(?:a?b?1?A?c? ?){900}c"}, "content": ""}, "takes too long on short texts"),
-        ([{"type": "Replace", "pattern": {"Regex": f"a{{9000}}{i}"}, "content": ""} for i in range(256)],
-         "Replace: all patterns together are too long, or repeat too often"),
+        ([{"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}] * 36, "could make more than 2048 characters of one"),
+        ([{"type": "Replace", "pattern": {"Regex": "a"}, "content": "aa"}] * 36, "could make more than 2048 characters of one"),
         ([{"type": "StandIns", "alphabet": "a", "words": [f"w{i}"]} for i in range(256)], "StandIns: expected at most one"),
         ([{"type": "SentencePiece", "words": [f"w{i}"]} for i in range(256)], "SentencePiece: expected at most one"),
     ],

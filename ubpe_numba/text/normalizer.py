@@ -7,27 +7,182 @@ character of that the index of the character that it comes from, so that spans c
     NFC        é   " "  x           from  0, 2, 3
     Replace    é   ▁    x           from  0, 2, 3
 
-The forms of Unicode are Python's, for the characters of the version that the package tokenizers has (unicode_of_tokenizers.py).
-What each step does is in normalizer_steps.py, how it is read in normalizer_fields.py.
+The steps of Hugging Face are run by the package tokenizers (steps.py), but for texts that are put before a text or in the place
+of another; those of sentencepiece are in sentencepiece.py and private_use.py.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import base64
+import binascii
+import unicodedata
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.schema import pickled
-from ubpe_numba.text.growth import check_growth
-from ubpe_numba.text.normalizer_fields import step_of
-from ubpe_numba.text.normalizer_steps import Replace, Steps
-from ubpe_numba.text.step_fields import flat_steps
-from ubpe_numba.text.step_patterns import Budget
+from ubpe_numba.text.characters import names_of
+from ubpe_numba.text.steps import NORMALIZERS, Engine, checked, flat_steps
 
-__all__ = ["Normalizer"]
+__all__ = ["Normalizer", "Step", "apply_steps", "traced_steps"]
 
 _MOST_STEPS = 256
+_MOST_GROWTH = 2048  # forms of Unicode make 18 characters of one at most, and sentencepiece's maps do: real models have both, 324
+_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+
+
+class Step(Protocol):
+    """One change of text."""
+
+    def apply(self, text: str) -> str:
+        """The text changed."""
+
+    def traced(self, text: str) -> tuple[str, list[int]]:
+        """The text changed, and for each of its characters the index of the one that it comes from."""
+
+
+class _Text(NamedTuple):
+    """Another text for each occurrence of a text; before a text that is not empty, where `found` is empty."""
+
+    found: str
+    content: str
+
+    def apply(self, text: str) -> str:
+        if self.found:
+            return text.replace(self.found, self.content)
+        return self.content + text if text else text
+
+    def traced(self, text: str) -> tuple[str, list[int]]:
+        if not self.found:
+            return self.apply(text), [*[0] * (len(self.content) if text else 0), *range(len(text))]
+        origins: list[int] = []
+        done = 0
+        while (at := text.find(self.found, done)) >= 0:
+            origins += [*range(done, at), *[at] * len(self.content)]
+            done = at + len(self.found)
+        return self.apply(text), [*origins, *range(done, len(text))]
+
+
+class _ByteNames(NamedTuple):
+    """Each byte of UTF-8 as the character that names it in GPT-2's table."""
+
+    def apply(self, text: str) -> str:
+        return names_of(text.encode("utf-8", "surrogatepass"))
+
+    def traced(self, text: str) -> tuple[str, list[int]]:
+        return self.apply(text), [i for i, char in enumerate(text) for _ in char.encode("utf-8", "surrogatepass")]
+
+
+class _Engine(NamedTuple):
+    """A step that the package tokenizers runs where it may change a text."""
+
+    kind: Any
+    engine: Engine
+
+    def apply(self, text: str) -> str:
+        known = self._known(text)
+        return "".join(piece for piece, _ in self.engine.pieces(text, False)) if known is None else known
+
+    def traced(self, text: str) -> tuple[str, list[int]]:
+        if (known := self._known(text)) is not None:
+            return known, list(range(len(known)))
+        return next(((piece, origins or []) for piece, origins in self.engine.pieces(text, True)), ("", []))
+
+    def _known(self, text: str) -> str | None:
+        """The result where it has as many characters and is known here; None elsewhere."""
+        if not text or (self.kind in _FORMS and unicodedata.is_normalized(self.kind, text)):
+            return text
+        return {"Lowercase": text.lower(), "StripAccents": text}.get(self.kind) if text.isascii() else None
+
+
+class _Pattern(NamedTuple):
+    """Another text for each match of a pattern."""
+
+    engine: Engine
+    matches: Engine  # a pre-tokenizer whose pieces are the matches
+    content: str
+
+    def apply(self, text: str) -> str:
+        return "".join(piece for piece, _ in self.engine.pieces(text, False))
+
+    def traced(self, text: str) -> tuple[str, list[int]]:
+        done, origins, at = self.apply(text), list[int](), 0
+        for _, match in self.matches.pieces(text, True):
+            begin, end = (match[0], match[-1] + 1) if match else (at, at)
+            origins += [*range(at, begin), *[begin] * len(self.content)]
+            at = end
+        origins += range(at, len(text))
+        if len(origins) == len(done):
+            return done, origins
+        return next(((piece, came or []) for piece, came in self.engine.pieces(text, True)), ("", []))  # matches of nothing
+
+
+def apply_steps(steps: tuple[Step, ...], text: str) -> str:
+    """A text changed by one step after the other."""
+    for step in steps:
+        text = step.apply(text)
+    return text
+
+
+def traced_steps(steps: tuple[Step, ...], text: str) -> tuple[str, np.ndarray]:
+    """A text changed by one step after the other, and for each of its characters the index of the one that it comes from."""
+    origins = np.arange(len(text))
+    for step in steps:
+        text, came = step.traced(text)
+        origins = origins[np.array(came, np.int64)]
+    return text, origins
+
+
+def _step_of(step: dict[str, Any]) -> Step:
+    """The step that does what a step with all its fields says."""
+    kind = step["type"]
+    name = f"normalizer: {kind}"
+    if kind == "Prepend":
+        return _Text("", step["prepend"])
+    if kind == "Replace" and "String" in step["pattern"]:
+        return _Text(step["pattern"]["String"], step["content"])
+    if kind == "Replace":
+        split = {"type": "Split", "pattern": step["pattern"], "behavior": "Removed", "invert": True}
+        return _Pattern(Engine("normalizer", [step]), Engine("pre_tokenizer", [split]), step["content"])
+    if kind == "ByteLevel":
+        return _ByteNames()
+    fields = {field: value for field, value in step.items() if field not in ("type", "precompiled_charsmap")}
+    if kind == "StandIns":
+        from ubpe_numba.text.private_use import StandIns  # here only: few models have it, and a kernel
+
+        return StandIns(**fields)
+    if "precompiled_charsmap" in step:
+        from ubpe_numba.text.sentencepiece import CharsMap, SentencePieceText  # likewise
+
+        try:
+            blob = base64.b64decode(step["precompiled_charsmap"], validate=True)
+        except (TypeError, ValueError, binascii.Error) as error:
+            raise ValueError(f"{name}: expected a map in base64: {error}") from error
+        if kind == "SentencePiece":
+            return SentencePieceText(blob, **fields)
+        CharsMap.of(blob)
+        if not blob:
+            return _Text("", "")
+    return _Engine(kind, Engine("normalizer", [step]))
+
+
+def _check_growth(steps: list[dict[str, Any]], runs: list[Step]) -> None:
+    """ValueError for steps that make very much of a short text, tried on all texts and patterns that they replace.
+
+    >>> Normalizer([{"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}] * 12)
+    Traceback (most recent call last):
+    ValueError: normalizer: its steps could make more than 2048 characters of one, so that a short text would fill the memory
+    """
+    text = "aé中" + "".join(next(iter(step["pattern"].values())) for step in steps if step["type"] == "Replace")
+    most = _MOST_GROWTH * len(set(text))
+    for run in runs:
+        text = run.apply(text)
+        if len(text) > most:
+            raise ValueError(
+                f"normalizer: its steps could make more than {_MOST_GROWTH} characters of one, so that a short text would fill "
+                "the memory"
+            )
 
 
 class Normalizer:
@@ -70,11 +225,12 @@ class Normalizer:
     TypeError, ValueError
         For what is no step, naming it.
     ImportError
-        Without `regex`, which patterns need.
+        Without the package tokenizers (``pip install "ubpe-numba[hf]"``), which all steps but Prepend, ByteLevel, Replace of a
+        String, SentencePiece and StandIns need.
 
     Notes
     -----
-    Immutable; equal if the steps are. Lower case is that of each character by itself. White space is Unicode's White_Space.
+    Immutable; equal if the steps are. The package tokenizers runs them, and decides what is a letter, a mark or white space.
     Source of the normal forms: Unicode Standard Annex 15.
 
     Examples
@@ -91,19 +247,20 @@ class Normalizer:
     ('é▁x', [0, 2, 3])
     """
 
-    __slots__ = ("_run", "steps")
+    __slots__ = ("runs", "steps")
     steps: tuple[dict[str, Any], ...]
+    runs: tuple[Step, ...]
 
     def __init__(self, steps: Any) -> None:
-        budget = Budget()
-        flat = flat_steps(steps, "normalizer", "normalizers", _MOST_STEPS)
+        flat = [checked(step, NORMALIZERS, "normalizer") for step in flat_steps(steps, "normalizer", _MOST_STEPS)]
         for kind in ("SentencePiece", "StandIns"):  # each has tables of all characters: 10 ms and 1 MB
-            if sum(step.get("type") == kind for step in flat) > 1:
+            if sum(step["type"] == kind for step in flat) > 1:
                 raise ValueError(f"normalizer: {kind}: expected at most one such step; leave out the others")
-        made = [step_of(step, budget) for step in flat]
-        check_growth(made)
-        self.steps = tuple(step for step, _ in made)
-        self._run = Steps(tuple(run for _, run in made))
+        made = [_step_of(step) for step in flat]
+        if len(made) > 1:
+            _check_growth(flat, made)
+        self.steps = tuple(flat)
+        self.runs = tuple(made)
 
     @classmethod
     def of(cls, value: Any) -> Normalizer | None:
@@ -142,10 +299,8 @@ class Normalizer:
     @property
     def one_replaced(self) -> tuple[str, str] | None:
         """The character and its content, where all that is done is to put a text for one character."""
-        only = self._run.steps[0] if len(self._run.steps) == 1 else None
-        if isinstance(only, Replace) and only.pattern is None and len(only.found) == 1:
-            return only.found, only.content
-        return None
+        only = self.runs[0] if len(self.runs) == 1 else None
+        return (only.found, only.content) if isinstance(only, _Text) and len(only.found) == 1 else None
 
     def apply(self, text: str) -> str:
         """The text changed. O(characters of every step).
@@ -160,7 +315,7 @@ class Normalizer:
         str
             The text that is encoded.
         """
-        return self._run.apply(text)
+        return apply_steps(self.runs, text)
 
     def traced(self, text: str) -> tuple[str, np.ndarray]:
         """The text changed, and int64, for each of its characters the index of the one that it comes from; ascending.
@@ -179,30 +334,12 @@ class Normalizer:
         -----
         What is put in comes from the character behind it, at the end from the last; what is made of several from the first.
         """
-        done, origins = self._run.traced(text)
-        return done, np.array(origins, np.int64)
-
-    def run(self, points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Texts changed as arrays: code points, offsets, and where each comes from. None where a step works on `str` only.
-
-        Parameters
-        ----------
-        points, offsets
-            uint32 code points, contiguous and writable, and int64[d + 1].
-        """
-        runs = [getattr(step, "run", None) for step in self._run.steps]
-        if None in runs:
-            return None
-        origins = np.arange(points.size)
-        for run in runs:
-            points, offsets, came = run(points, offsets)  # type: ignore[misc]
-            origins = origins[came]
-        return points, offsets, origins
+        return traced_steps(self.runs, text)
 
     @property
     def restores(self) -> bool:
         """Whether `restore` takes anything back."""
-        return any(hasattr(step, "restore") for step in self._run.steps)
+        return any(hasattr(step, "restore") for step in self.runs)
 
     def restore(self, text: str, errors: str = "replace") -> str:
         """Text as it is shown: what steps of sentencepiece's models did is taken back, which only they can.
@@ -214,7 +351,7 @@ class Normalizer:
         errors
             What becomes of bytes that are no UTF-8, as for `bytes.decode`.
         """
-        for step in self._run.steps:
+        for step in self.runs:
             if (restore := getattr(step, "restore", None)) is not None:
                 text = restore(text, errors)
         return text

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-from importlib import import_module
+import re
 
 __all__ = [
     "COVERING",
-    "MOST_WORK",
     "NAMED",
     "VERSION_OF_OTHERS",
     "name_of",
     "published_for_tiktoken",
     "published_steps",
-    "work_of",
 ]
 
 #: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
@@ -78,50 +75,42 @@ _FOR_TIKTOKEN = {
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     ),
 }
-
-
-#: Of all proofs for a pattern; some hundredths of a second. Those of others that have names take up to 40,000.
-MOST_WORK = 60_000
-_MOST_STEPS = 8  # of a pattern; there are none with more than three
+_LEAST_POSSESSIVE = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+)
+#: Other spellings of the same patterns, as they are published: by tiktoken 0.5 and 0.14, rustbpe, Llama 3, Bailing, and in files.
+_SPELLINGS = {
+    **{pattern: name for name, pattern in NAMED.items()},
+    **{pattern: name for name, pattern in _FOR_TIKTOKEN.items()},
+    NAMED["gpt2"].replace(r"\p{L}+", r"[\p{L}]+").replace(r"\p{N}+|", r"[\p{N}]+|"): "gpt2",
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
+    _LEAST_POSSESSIVE: "llama3",
+    NAMED["llama3"].replace(r"[\r\n]+|\s+(", r"[\r\n]|\s+("): "llama3",
+    _LEAST_POSSESSIVE.replace("{1,3}", ""): "qwen2",
+    NAMED["o200k"].replace("{1,3}", "{1,3}+"): "o200k",
+    r"\p{N}\p{N}?\p{N}?": "digits3",
+    r"\p{N}{1,3}+": "digits3",
+}
+_NAMES_OF_STEPS = {(NAMED["digits1"], NAMED["gpt2"]): "starcoder", _STEPS["deepseek"]: "deepseek"}
 
 
 def name_of(*steps: str, oniguruma: bool = False) -> str | None:
-    r"""The name of a pattern, in any spelling that is proved equal to the named one; of a name; None for a pattern that has none.
+    r"""The name of a pattern, in any spelling that is published; of a name; None for a pattern that has none.
 
     Several steps, each of which cuts what the ones before left in one piece, are a pattern too. `oniguruma` is for patterns of
-    Hugging Face, whose engine reads some of them differently. Some hundredths of a second at most, once for each pattern.
+    Hugging Face, whose engine reads a possessive interval as two repeats.
 
     >>> name_of(r"\p{N}\p{N}?\p{N}?"), name_of("digits3"), name_of(r"\p{N}{1,4}")
     ('digits3', 'digits3', None)
     >>> name_of(r"\p{N}", r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
     'starcoder'
     """
-    return _proved(steps, oniguruma)[0]
-
-
-def work_of(pattern: str) -> int:
-    """What it costs to find the name of a pattern, whether or not it is known already: some 0.7 microseconds each.
-
-    >>> work_of("gpt2"), work_of("(?:x)") > 0
-    (0, True)
-    """
-    return _proved((pattern,), False)[1]
-
-
-@functools.lru_cache(256)
-def _proved(steps: tuple[str, ...], oniguruma: bool) -> tuple[str | None, int]:
-    """The name of a pattern, or none, and the work of its proofs."""
+    if oniguruma and any(map(re.compile(r"\d\}\+").search, steps)):
+        return "digits" if steps == (r"\p{N}{1,3}+",) else None
     if len(steps) == 1:
-        pattern = steps[0]
-        found = pattern if pattern in NAMED else next((name for name, text in NAMED.items() if text == pattern), None)
-        if found is not None:
-            return found, 0
-    if len(steps) > _MOST_STEPS:
-        return None, 0
-    proofs = import_module("ubpe_numba.text.same_segments")  # rarely needed
-    work = proofs.Work(MOST_WORK)
-    found = next((name for name, text in NAMED.items() if proofs.cut_alike(steps, text, oniguruma, work)), None)
-    return found, MOST_WORK - work.left
+        return steps[0] if steps[0] in NAMED else _SPELLINGS.get(steps[0])
+    named = tuple(NAMED[_SPELLINGS[step]] if step in _SPELLINGS else step for step in steps)
+    return _NAMES_OF_STEPS.get(named)
 
 
 def published_steps(pattern: str) -> tuple[str, ...]:

@@ -23,12 +23,16 @@ from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.text.cut import PATTERNS, scan
 from ubpe_numba.text.metaspace import MarkCuts
-from ubpe_numba.text.pattern_time import may_take_long, seconds, too_long
 from ubpe_numba.text.patterns import NAMED, name_of
-from ubpe_numba.text.step_patterns import check_size
 
-__all__ = ["Pretokenizer", "PythonPattern", "positions"]
+__all__ = ["Pretokenizer", "PythonPattern", "check_size", "compiled", "positions", "size_of"]
 
+_SECONDS, _PER_CHARACTER = 10.0, 1e-4  # of processor time; the second is a thousand times what patterns in use take
+_MOST_SIZE = 40_000  # as `size_of` counts: some tenths of a second, and 40 MB
+_HUGE = 1 << 40
+_SIGN = re.compile(  # a comment, a class, within which there may be names such as [:alpha:], a least repeat, or a character
+    r"\\.|\(\?#[^)]*\)?|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]?|\{(?P<least>\d+)(?:,\d*)?\}|.", re.DOTALL
+)
 #: A letter that each version of Unicode added.
 _NEWEST = (("17.0", 0x16EA0), ("16.0", 0x105C0), ("15.1", 0x2EBF0), ("15.0", 0x11F04), ("14.0", 0x12F90))
 
@@ -68,10 +72,9 @@ class Pretokenizer:
 
     Notes
     -----
-    A pattern of a model file is run like any other. One that could be tried in very many ways, such as ``(a+)+b`` with its repeat
-    in a repeat, may take 10 s and 0.1 ms a character of processor time for each document; then it is a ValueError. Others take
-    time that is at most quadratic in the length of a document, and Ctrl-C ends them. Two pre-tokenizers are equal if their
-    patterns and versions are.
+    A pattern of a model file is run like any other. One without a name, such as ``(a+)+b``, which can be tried in very many ways,
+    may take 10 s and 0.1 ms a character of processor time for each document; then it is a ValueError. Ctrl-C ends it before. Two
+    pre-tokenizers are equal if their patterns and versions are.
 
     Examples
     --------
@@ -123,7 +126,7 @@ class Pretokenizer:
             return self._older
         if self.kernel is not None:
             return str(import_module("ubpe_numba.text.unicode_data").UNICODE_VERSION)
-        engine = _engine()
+        engine = require("regex", "a pretokenizer", "text")
         return next((version for version, point in _NEWEST if engine.match(r"\p{L}", chr(point))), "13.0 or earlier")
 
     def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -171,7 +174,7 @@ class Pretokenizer:
         """Where matches start and end, in characters; empty matches are left out."""
         if self._older is not None and not text.isascii():
             text = import_module("ubpe_numba.text.unicode_classes").as_of(self._older, text)
-        limit = seconds(self.pattern, len(text))
+        limit = None if self.name is not None else _SECONDS + _PER_CHARACTER * len(text)
         try:
             if self._compiled.groups == 0:
                 lengths = list(map(len, self._compiled.findall(text, timeout=limit)))
@@ -180,15 +183,19 @@ class Pretokenizer:
             spans = (match.span() for match in self._compiled.finditer(text, timeout=limit))
             return [at for start, end in spans if end > start for at in (start, end)]
         except TimeoutError:
-            raise too_long(self.pattern, text, "pretokenizer") from None
+            shown = f"{text[:20]!r} and {len(text) - 20} more characters" if len(text) > 20 else repr(text)
+            raise ValueError(
+                f"pretokenizer: {self.pattern!r:.200} takes more than {limit:.3g} s of processor time on {shown}: "
+                "what repeats in it matches in many ways"
+            ) from None
 
     def _compile(self) -> Any:
-        engine = _engine()
-        check_size(self.pattern, "pretokenizer")
-        try:
-            return engine.compile(self.pattern)
-        except (engine.error, RecursionError, OverflowError, MemoryError) as error:
-            raise ValueError(f"pretokenizer: {quoted(self.pattern)} is not a regular expression: {shortened(error)}") from error
+        return compiled(self.pattern, "pretokenizer")
+
+    @property
+    def matches_nothing(self) -> bool:
+        """Whether a pattern of one's own matches where there is no text."""
+        return self._compiled.fullmatch("") is not None
 
     def state(self) -> dict[str, Any]:
         """What a model file holds of it."""
@@ -255,8 +262,55 @@ def positions(text: str) -> np.ndarray:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
 
 
-def _engine() -> Any:
-    return require("regex", "a pretokenizer", "text")
+def compiled(pattern: str, name: str) -> Any:
+    """A regular expression of the package `regex`; ValueError if it is none, ImportError without the package."""
+    engine = require("regex", f"{name}: a pattern" if name != "pretokenizer" else "a pretokenizer", "text")
+    check_size(pattern, name)
+    try:
+        return engine.compile(pattern)
+    except (engine.error, RecursionError, OverflowError, MemoryError) as error:
+        raise ValueError(f"{name}: {quoted(pattern)} is not a regular expression: {shortened(error)}") from error
+
+
+def check_size(pattern: str, name: str) -> None:
+    """ValueError for a pattern that would take seconds or gigabytes to compile."""
+    if len(pattern) > _MOST_SIZE or size_of(pattern) > _MOST_SIZE:
+        raise ValueError(
+            f"{name}: {quoted(pattern)} is too long, or repeats too often: written out it has more than {_MOST_SIZE} signs; "
+            "use smaller counts, or * and + in place of them"
+        )
+
+
+def size_of(pattern: str) -> int:
+    r"""The signs of a regular expression with all that repeats written out, as engines do, plus its length. O(length).
+
+    With sets in sets or free spacing (the flags V1 and x) all repeats are taken to be in one another.
+
+    >>> [size_of(pattern) - len(pattern) for pattern in ("ab", "(?:[a-c]x{3}y){2}z", "[(]{3}", "(?:(?:a{1000}b){1000}c){1000}")]
+    [2, 13, 3, 1002002000]
+    """
+    if re.search(r"\(\?[a-zA-Z0-9-]*[xV]", pattern):
+        size = 2 * len(pattern)
+        for digits in re.findall(r"\{\s*(\d[\d\s]*)", pattern):
+            size = min(size * max(int("".join(digits.split())[:9]), 1), _HUGE)
+        return size
+    groups, last = [0], 0  # the signs of each group that is open, and of what a repeat would be of
+    for found in _SIGN.finditer(pattern):
+        sign = found[0]
+        if sign == "(":
+            groups.append(0)
+        elif sign == ")":
+            last = groups.pop() if len(groups) > 1 else 0
+            groups[-1] += last
+            last = last or groups[-1]
+        elif found["least"]:
+            more = last * max(int(found["least"][:9]) - 1, 0)
+            groups[-1] = min(groups[-1] + more, _HUGE)
+            last = min(last + more, _HUGE)
+        elif sign not in "*+?":
+            last = 1 + len(sign) // 8
+            groups[-1] += last
+    return len(pattern) + min(sum(groups), _HUGE)
 
 
 _LONGEST = 10_000  # characters of a pattern
@@ -264,6 +318,8 @@ _WIDE, _MOST_WIDE = (
     re.compile(r"-(?:\\[xuUN]|[^\x00-\x7f])"),
     6,
 )  # ranges that end beyond ASCII: without case 12 ms each to compile
+#: A group with a repeat at its end or alternatives that is repeated itself: it may be tried in 2**n ways.
+_REPEATED = re.compile(r"[*+}]\??\)+[*+{]|\|[^()]*\)+[*+{]")
 _NO_CASE = re.compile(r"\(\?[a-zA-Z]*i")
 
 
@@ -310,7 +366,7 @@ class PythonPattern(Pretokenizer):
             raise TypeError(f"pretokenizer: expected a regular expression, got {quoted(pattern)}")
         self.name, self.pattern, self.kernel, self._older, self._marks, self._compiled = None, pattern, None, None, None, None
         self._compiled = self._compile()
-        if may_take_long(pattern):
+        if _REPEATED.search(pattern):
             warn(
                 f"pretokenizer: {pattern!r:.200} may be tried in very many ways, and take exponential time on some texts: "
                 "what repeats or has alternatives in it stands in a repeat; re has no limit of time: only Ctrl-C in the main "

@@ -7,14 +7,14 @@ from. Bytes that are no UTF-8 stay what they are.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from ubpe_numba.documents.read import code_points, text_of
 from ubpe_numba.runtime.arrays import offsets_of, writable
-from ubpe_numba.text.normalizer import Normalizer
+from ubpe_numba.text.normalizer import Normalizer, Step, apply_steps, traced_steps
 from ubpe_numba.text.pretokenizer import positions
 from ubpe_numba.text.splitter import Splitter
 
@@ -38,23 +38,35 @@ def normalized(normalizer: Normalizer, values: np.ndarray, cuts: np.ndarray, tra
     """
     if normalizer.keeps_ascii and values.size and int(values.max()) < 0x80:
         return Rewritten(values, cuts, cuts, np.arange(values.size) if trace else None)
-    if values.dtype == np.uint32 and (done := normalizer.run(writable(values), cuts)) is not None:
-        return Rewritten(done[0], done[1], done[1], done[2] if trace else None)
     if not trace and (pair := normalizer.one_replaced) is not None and (ord(pair[0]) < 0x80 or values.dtype != np.uint8):
         return _replaced(*pair, values, cuts)
+    origins = np.arange(values.size) if trace else None
+    is_points = values.dtype == np.uint32
+    for by_arrays, group in groupby(normalizer.runs, lambda step: is_points and hasattr(step, "run")):
+        if by_arrays:
+            for step in group:
+                values, cuts, came = step.run(writable(values), cuts)  # type: ignore[attr-defined]
+                origins = None if origins is None else origins[came]
+        else:
+            values, cuts, came = _by_text(tuple(group), values, cuts, trace)
+            origins = None if origins is None else origins[came]
+    return Rewritten(values, cuts, cuts, origins)
+
+
+def _by_text(steps: tuple[Step, ...], values: np.ndarray, cuts: np.ndarray, trace: bool) -> tuple[np.ndarray, ...]:
+    """Every stretch changed as a `str`: symbols, cuts, and origins where they are traced."""
     parts: list[str] = []
-    origins: list[np.ndarray] = []
+    origins: list[np.ndarray] = [np.zeros(0, np.int64)]
     for begin, end in pairwise(cuts.tolist()):
         text = _text(values[begin:end])
         if trace:
-            part, came = normalizer.traced(text)
+            part, came = traced_steps(steps, text)
             origins.append(begin + _places(text, values)[came].repeat(_sizes(part, values)))
         else:
-            part = normalizer.apply(text)
+            part = apply_steps(steps, text)
         parts.append(part)
     new, lengths = _joined(parts, values)
-    new_cuts = offsets_of(lengths)
-    return Rewritten(new, new_cuts, new_cuts, np.concatenate([np.zeros(0, np.int64), *origins]) if trace else None)
+    return new, offsets_of(lengths), np.concatenate(origins)
 
 
 def _replaced(found: str, content: str, values: np.ndarray, cuts: np.ndarray) -> Rewritten:

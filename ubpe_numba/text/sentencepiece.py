@@ -8,7 +8,6 @@ searches are bounded, and a map whose replacements could blow up a text is refus
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +16,8 @@ from ubpe_numba.documents.read import text_of
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import EDGE, trie_of
 from ubpe_numba.text.kernels import sentencepiece as kernels
-from ubpe_numba.text.kernels.clusters import by_clusters
 
-__all__ = ["INSIDE", "Changed", "CharsMap", "Precompiled", "SentencePieceText", "document", "words_trie"]
+__all__ = ["INSIDE", "Changed", "CharsMap", "SentencePieceText", "document", "words_trie"]
 
 _LONGEST = 64  # characters of a replacement; the longest of Unicode's normal forms has 18
 #: The symbol that ends words of one character in `words_trie`.
@@ -36,11 +34,6 @@ class CharsMap(NamedTuple):
     units: np.ndarray
     begins: np.ndarray
     replacements: np.ndarray
-
-    @property
-    def growth(self) -> int:
-        """The characters of the longest replacement, which may be that of one character; at least 1."""
-        return max(1, int(np.diff(np.flatnonzero(self.replacements == 0), prepend=-1).max()) - 1)
 
     @classmethod
     def of(cls, blob: bytes) -> CharsMap:
@@ -96,11 +89,6 @@ class SentencePieceText:
     escape_whitespaces
         Spaces become U+2581.
 
-    Attributes
-    ----------
-    growth : int
-        How many characters it makes of one at most.
-
     Raises
     ------
     ValueError
@@ -124,7 +112,6 @@ class SentencePieceText:
         escape_whitespaces: bool = False,
     ) -> None:
         self._map = CharsMap.of(charsmap)
-        self.growth = self._map.growth + add_dummy_prefix
         self._words = words_trie(words)
         self._prefix, self._remove = add_dummy_prefix, remove_extra_whitespaces
         self._flags = (
@@ -186,69 +173,6 @@ class SentencePieceText:
         while True:
             out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
             n = int(kernels.normalize(points, offsets, *self._map, self._words, INSIDE, self._flags, out, origins, ends))
-            if n <= room:
-                return Changed(out[:n], ends, origins[:n])
-            room = n
-
-
-class Precompiled:
-    """A map of characters as tokenizers applies it, by clusters of characters.
-
-    Parameters
-    ----------
-    charsmap
-        The blob of the map.
-
-    Attributes
-    ----------
-    growth : int
-        How many characters it makes of one at most.
-
-    Raises
-    ------
-    ValueError
-        For a map that is not valid.
-    """
-
-    def __init__(self, charsmap: bytes) -> None:
-        self._map = CharsMap.of(charsmap)
-        self.growth = self._map.growth
-
-    def apply(self, text: str) -> str:
-        """The text changed.
-
-        Parameters
-        ----------
-        text
-            Any text.
-        """
-        return text_of(self.run(*document(text)).points)
-
-    def traced(self, text: str) -> tuple[str, list[int]]:
-        """The text changed, and for each of its characters the index of the one that it comes from.
-
-        Parameters
-        ----------
-        text
-            As for `apply`.
-        """
-        done, _, origins = self.run(*document(text))
-        return text_of(done), origins.tolist()
-
-    def run(self, points: np.ndarray, offsets: np.ndarray) -> Changed:
-        """Documents changed, as arrays.
-
-        Parameters
-        ----------
-        points, offsets
-            uint32 code points, int64[d + 1].
-        """
-        kinds = import_module("ubpe_numba.text.unicode_of_tokenizers").cluster_kinds()
-        ends = np.empty(offsets.size, np.int64)
-        room = points.size + points.size // 8 + 16
-        while True:
-            out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
-            n = int(by_clusters(points, offsets, *self._map, kinds, out, origins, ends))
             if n <= room:
                 return Changed(out[:n], ends, origins[:n])
             room = n

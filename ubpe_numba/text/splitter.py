@@ -9,31 +9,49 @@ of the one that it comes from::
     Digits(individual_digits=True)                       I | am | 2 | 7
     comes from                                           0 | 2,3 | 5 | 6
 
-Where steps only cut, and leave nothing out, pieces are places in an array (`Splitter.split`), and published patterns are cut by
-kernels; else they are made in Python, text by text (`Splitter.pieces`).
-What each step does is in splitter_steps.py, how it is read in splitter_fields.py.
+Where steps only cut, by published patterns or by patterns that `regex` reads as Oniguruma does, pieces are places in an array
+(`Splitter.split`), and published patterns are cut by kernels; else the package tokenizers cuts text by text (steps.py).
 """
 
 from __future__ import annotations
 
-from itertools import chain
+import re
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
+from ubpe_numba.documents.read import code_points
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import distinct
 from ubpe_numba.runtime.schema import pickled
-from ubpe_numba.text.characters import bytes_of
-from ubpe_numba.text.pretokenizer import Pretokenizer
-from ubpe_numba.text.splitter_fields import step_of
-from ubpe_numba.text.splitter_steps import Piece
-from ubpe_numba.text.step_fields import flat_steps
-from ubpe_numba.text.step_patterns import Budget
+from ubpe_numba.text.characters import bytes_of, names_of
+from ubpe_numba.text.patterns import COVERING, NAMED, VERSION_OF_OTHERS, name_of
+from ubpe_numba.text.pretokenizer import Pretokenizer, size_of
+from ubpe_numba.text.steps import PRE_TOKENIZERS, Engine, Piece, checked, flat_steps
+from ubpe_numba.text.unicode_data import UNICODE_VERSION
 
 __all__ = ["Splitter"]
 
+#: One part of the work: the pieces of a piece, given its text, its origins and whether it begins a document.
+Stage = Callable[[str, "list[int] | None", bool], Iterable[Piece]]
+
 _MOST_STEPS = 64
+_MOST_TOGETHER = 12_000  # of the sizes of all patterns; published ones have less than 3,000
+_DIGITS_VERSION = "17.0.0"  # of Unicode: Digits does not use the regex engine, but the language Rust itself
+_READ_AS = {  # of BLOOM: `regex` has no sets in sets
+    " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+": " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+",
+}
+
+_ESCAPE = r"\\(?:[dDsStnrfv]|[^\w\s]|[pP]\{\^?[LMNPSZ][ultmo]?\})"
+_CHAR = r"(?!&&|~~|\|\||--)[^\\\[\]-]"
+_SET = rf"\[\^?(?:{_ESCAPE}|{_CHAR}(?:-{_CHAR})?)+\]"
+_LOOK = rf"\(\?<?[=!](?:{_ESCAPE}|{_SET}|[^()\[\]\\{{}}*+?^$])+\)"
+_FOLDED = r"\(\?i:(?:(?!ss|st|f[fil])['a-hj-z|])+\)"  # letters that both engines take for the same in any case
+_REPEAT = r"(?:[*+?][+?]?|\{\d{1,4}(?:,\d{0,4})?\}(?![+?]))(?![*+?{])"
+_PLAIN = re.compile(rf"(?:{_LOOK}|\((?:\?:)?|\||(?:{_FOLDED}|\)|{_ESCAPE}|{_SET}|[^\\\[\](){{}}|*+?^$])(?:{_REPEAT})?)+")
 
 
 class Splitter:
@@ -85,11 +103,12 @@ class Splitter:
     TypeError, ValueError
         For what is no step, naming it.
     ImportError
-        Without `regex`, which patterns need.
+        Without the package tokenizers (``pip install "ubpe-numba[hf]"``), or `regex` for patterns that it can run.
 
     Notes
     -----
-    Immutable; equal if the steps are. A pattern of a file is run like any other, and some take exponential time.
+    Immutable; equal if the steps are. Published patterns, and what `regex` reads as the engine of Hugging Face does, are cut
+    here where all is kept; other steps by the package tokenizers.
 
     Where steps leave something out or put something in, `decode` gives the pieces only: `Tokenizer.is_lossless` is False.
 
@@ -103,7 +122,7 @@ class Splitter:
     [1, 2, 3, 4]
     """
 
-    __slots__ = ("_runs", "bytewise", "cutters", "steps")
+    __slots__ = ("_stages", "bytewise", "cutters", "steps")
     steps: tuple[dict[str, Any], ...]
     cutters: tuple[Pretokenizer, ...] | None
     bytewise: bool
@@ -111,25 +130,25 @@ class Splitter:
     unicode = ""
 
     def __init__(self, steps: Any) -> None:
-        budget = Budget()
-        flat = flat_steps(steps, "pre_tokenizer", "pretokenizers", _MOST_STEPS)
-        if sum(step.get("type") == "Marks" for step in flat) > 1:  # each doubles the text
+        flat = flat_steps(steps, "pre_tokenizer", _MOST_STEPS)
+        self.steps = tuple(checked(_as_scheme(step), PRE_TOKENIZERS, "pre_tokenizer") for step in flat)
+        kinds = [step["type"] for step in self.steps]
+        if kinds.count("Marks") > 1:  # each doubles the text
             raise ValueError("pre_tokenizer: Marks: expected at most one such step; leave out the others")
-        made = [step_of(step, budget) for step in flat]
-        self.steps = tuple(step for step, _, _ in made)
-        self._runs = tuple(run for _, run, _ in made)
-        self.bytewise = any(step["type"] == "ByteLevel" for step in self.steps)
-        cutters = [cutters for _, _, cutters in made]
-        behind = self.steps[self._n_text() :]
-        if any(step["type"] in ("ByteLevel", "Metaspace") for step in behind):
+        self.bytewise = "ByteLevel" in kinds
+        n_text = kinds.index("ByteLevel") + 1 if self.bytewise else len(kinds)  # the steps behind see names of bytes
+        if {"ByteLevel", "Metaspace"} & {*kinds[n_text:]}:
             raise ValueError("pre_tokenizer: behind a ByteLevel step there can only be steps that cut")
+        cutters = [_cutters(step, None) for step in self.steps]
+        found = [cutter for part in cutters for cutter in part or () if cutter.name is None]
+        if sum(size_of(cutter.pattern) for cutter in found) > _MOST_TOGETHER:
+            raise ValueError(
+                "pre_tokenizer: Split: all patterns together are too long, or repeat too often; use fewer, or smaller counts"
+            )
         self.cutters = None
-        if not behind and all(part is not None for part in cutters):
+        if n_text == len(kinds) and all(part is not None for part in cutters):
             self.cutters = tuple(chain.from_iterable(part for part in cutters if part is not None))
-
-    def _n_text(self) -> int:
-        """How many steps there are up to the first ByteLevel, included: the others see names of bytes."""
-        return next((i + 1 for i, step in enumerate(self.steps) if step["type"] == "ByteLevel"), len(self.steps))
+        self._stages = tuple(_stages(self.steps))
 
     @property
     def is_lossless(self) -> bool:
@@ -140,11 +159,6 @@ class Splitter:
     def asks_for_start(self) -> bool:
         """Whether it treats the beginning of a document in a way of its own."""
         return any(step.get("prepend_scheme") == "first" for step in self.steps)
-
-    @property
-    def _is_late_start(self) -> bool:
-        """Whether it does after a step, which may leave out what was at the beginning."""
-        return any(step.get("prepend_scheme") == "first" for step in self.steps[1:])
 
     def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Cut documents into segments, as `Pretokenizer.split`, where steps only cut: `cutters` is not None.
@@ -179,9 +193,7 @@ class Splitter:
         list of str
             None of them is empty.
         """
-        if self._is_late_start:
-            return [piece for piece, _ in self.traced(text, at_start)]
-        return [piece for piece, _ in self._pieces([(text, None)], at_start)]
+        return [piece for piece, _ in self._pieces(text, None, at_start)]
 
     def traced(self, text: str, at_start: bool = True) -> list[tuple[str, list[int]]]:
         """The same, and for each character of a piece the index of the one in the text that it comes from.
@@ -196,12 +208,13 @@ class Splitter:
         list of pairs
             The pieces, each with the indices of its characters.
         """
-        return [(piece, origins or []) for piece, origins in self._pieces([(text, list(range(len(text))))], at_start)]
+        return [(piece, origins or []) for piece, origins in self._pieces(text, list(range(len(text))), at_start)]
 
-    def _pieces(self, pieces: list[Piece], at_start: bool) -> list[Piece]:
-        for run in self._runs:
-            pieces = run.apply([piece for piece in pieces if piece[0]], at_start)
-        return [piece for piece in pieces if piece[0]]
+    def _pieces(self, text: str, origins: list[int] | None, at_start: bool) -> list[Piece]:
+        pieces: list[Piece] = [(text, origins)] if text else []
+        for stage in self._stages:
+            pieces = [found for i, piece in enumerate(pieces) for found in stage(*piece, at_start and i == 0)]
+        return pieces
 
     def data_of(self, piece: str) -> bytes:
         """The bytes of a piece: those that its characters name if there is a ByteLevel step, else its UTF-8.
@@ -249,8 +262,125 @@ class Splitter:
         return f"Splitter({self.state()!r})"
 
 
+def _as_scheme(given: dict[str, Any]) -> dict[str, Any]:
+    """A Metaspace step of any version in the fields of today's: once it said `add_prefix_space` instead of a scheme."""
+    if given.get("type") != "Metaspace":
+        return given
+    step = {field: value for field, value in given.items() if field not in ("add_prefix_space", "str_rep")}
+    if "prepend_scheme" not in step and given.get("add_prefix_space") is False:
+        step["prepend_scheme"] = "never"
+    return step
+
+
 def _keeps_all(step: dict[str, Any]) -> bool:
     """Whether a step neither leaves anything out nor puts anything in."""
     if step["type"] == "ByteLevel":
         return not step["add_prefix_space"]
     return step["type"] in ("Digits", "FixedLength") or step.get("behavior", "Removed") != "Removed"
+
+
+def _cutters(step: dict[str, Any], version: str | None = VERSION_OF_OTHERS) -> tuple[Pretokenizer, ...] | None:
+    """What cuts as a step does, where that keeps all of a text and is known here; None for others.
+
+    `version` is the one of Unicode for the pattern of ByteLevel.
+    """
+    kind = step["type"]
+    if kind == "ByteLevel" and not step["add_prefix_space"]:
+        return (Pretokenizer("gpt2", version),) if step["use_regex"] else ()
+    if kind == "Digits":
+        return (Pretokenizer("digits1" if step["individual_digits"] else "digits", _DIGITS_VERSION),)
+    inverted = kind == "Split" and step["behavior"] == "Removed" and step["invert"]
+    if kind != "Split" or not (inverted or step["behavior"] == "Isolated"):
+        return None
+    ((of, text),) = step["pattern"].items()
+    version = VERSION_OF_OTHERS
+    if of == "String":
+        version = UNICODE_VERSION
+        pattern: str | None = "".join(c if c.isalnum() or ord(c) > 0x7F else f"\\x{ord(c):02x}" for c in text)
+    else:
+        found = name_of(text, oniguruma=True) if text not in NAMED else None
+        pattern = NAMED[found] if found else _READ_AS.get(text, text if _is_plain(text) else None)
+    if pattern is None:
+        return None
+    if pattern.replace("-", "").replace("_", "").isalnum():  # which would be taken for the name of a pattern
+        pattern = f"(?:{pattern})"
+    cutter = Pretokenizer(pattern, version)
+    return (cutter,) if not inverted or cutter.name in COVERING else None
+
+
+def _is_plain(pattern: str) -> bool:
+    r"""Whether a regular expression matches the same in `regex` and in Oniguruma, and something: where that is easily seen.
+
+    >>> [_is_plain(pattern) for pattern in (r" ?\p{L}+|\s+(?!\S)", "(?=a)", "a*", r"\w+", "^a", "[a[b]]", "a{1,3}+")]
+    [True, False, False, False, False, False, False]
+    """
+    if not _PLAIN.fullmatch(pattern):
+        return False
+    consuming = re.sub(rf"({_ESCAPE}|{_SET})|{_LOOK}", lambda found: found[1] or "", pattern)
+    try:
+        return not Pretokenizer(f"(?:{consuming})").matches_nothing
+    except ValueError:
+        return False
+
+
+def _stages(steps: Iterable[dict[str, Any]]) -> Iterable[Stage]:
+    """The parts of the work: what cuts text, the names of bytes after ByteLevel, what cuts these, marks."""
+    waiting: list[dict[str, Any]] = []
+    for step in steps:
+        if step["type"] == "Marks":
+            yield from _cut_by(waiting)
+            yield partial(_marked, step["inside"], step["end"])
+            waiting = []
+        elif step["type"] == "ByteLevel":
+            if step["add_prefix_space"]:
+                waiting.append({"type": "Metaspace", "replacement": " ", "prepend_scheme": "always", "split": False})
+            yield from _cut_by([*waiting, step | {"add_prefix_space": False}])
+            yield _named
+            waiting = []
+        else:
+            waiting.append(step)
+    yield from _cut_by(waiting)
+
+
+def _cut_by(steps: list[dict[str, Any]]) -> Iterable[Stage]:
+    """What cuts by these steps, of which a ByteLevel step only cuts: by patterns that are known here, or by tokenizers."""
+    cutters = [_cutters(step) for step in steps]
+    if all(part is not None for part in cutters):
+        if known := list(chain.from_iterable(part for part in cutters if part is not None)):
+            yield partial(_by_patterns, known)
+        return
+    gpt2 = {"type": "Split", "pattern": {"Regex": NAMED["gpt2"]}, "behavior": "Isolated", "invert": False}
+    plain = [gpt2 if step["type"] == "ByteLevel" else step for step in steps if step.get("use_regex") is not False]
+    first = Engine("pre_tokenizer", plain)
+    others = first
+    if any(step.get("prepend_scheme") == "first" for step in plain):
+        never = [step | {"prepend_scheme": "never"} if step.get("prepend_scheme") == "first" else step for step in plain]
+        others = Engine("pre_tokenizer", never)
+    yield partial(_by_engine, first, others)
+
+
+def _by_patterns(cutters: list[Pretokenizer], text: str, origins: list[int] | None, at_start: bool) -> Iterable[Piece]:
+    cuts = np.array([0, len(text)])
+    for cutter in cutters:
+        cuts = cutter.split(code_points(text), cuts)
+    return [(text[a:b], None if origins is None else origins[a:b]) for a, b in pairwise(cuts.tolist())]
+
+
+def _by_engine(first: Engine, others: Engine, text: str, origins: list[int] | None, at_start: bool) -> Iterable[Piece]:
+    found = (first if at_start else others).pieces(text, origins is not None)
+    return found if origins is None else [(piece, [origins[i] for i in came or ()]) for piece, came in found]
+
+
+def _named(text: str, origins: list[int] | None, at_start: bool) -> Iterable[Piece]:
+    """A piece with its bytes as characters that name them."""
+    if origins is not None:
+        origins = [i for i, char in zip(origins, text, strict=True) for _ in char.encode("utf-8", "surrogateescape")]
+    return [(names_of(text.encode("utf-8", "surrogateescape")), origins)]
+
+
+def _marked(inside: str, end: str, text: str, origins: list[int] | None, at_start: bool) -> Iterable[Piece]:
+    """A piece with a mark before each character but its first, and one after it."""
+    if origins is not None:
+        inner = [i for i in origins for _ in range(1 + len(inside))][len(inside) :]
+        origins = inner + origins[-1:] * len(end)
+    return [(inside.join(text) + end, origins)]

@@ -17,7 +17,6 @@ from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.formats.protobuf import field
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.text.cut import PATTERNS
-from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.tokenizers.wordpiece import WordPiece
@@ -93,7 +92,6 @@ def warmup() -> None:
     pieces = b"".join(field(1, field(1, piece) + field(2, score) + field(3, kind)) for piece, score, kind in rows)
     UBPE.from_sentencepiece(pieces).encode("aa")
     BPE.from_sentencepiece(pieces + field(2, field(3, 2))).encode("aa")
-    Normalizer({"type": "Precompiled", "precompiled_charsmap": ""}).apply("a")
     counted_strings(np.zeros(8, np.uint8), 0, np.empty(0, np.uint8), np.zeros(2, np.int64), 0)
     # text, and so many words that their table grows
     from ubpe_numba.coding.word_encoder import WordEncoder

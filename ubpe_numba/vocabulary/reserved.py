@@ -544,12 +544,12 @@ def is_of_word(character: str) -> bool:
     """
     if not character:
         return False
-    from ubpe_numba.text import step_patterns, unicode_classes  # here only: integers have no such words
+    from ubpe_numba.text import pretokenizer, unicode_classes  # here only: integers have no such words
     from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 
     if not character.isascii():
         character = unicode_classes.as_of(VERSION_OF_OTHERS, character)
-    return step_patterns.compiled(r"\w", "single_word").match(character) is not None
+    return pretokenizer.compiled(r"\w", "single_word").match(character) is not None
 
 
 def n_spaces(values: np.ndarray, at_end: bool) -> int:

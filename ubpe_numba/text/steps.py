@@ -1,0 +1,223 @@
+"""Steps of normalizers and pre-tokenizers as plain data, and the package tokenizers that runs them on one text at a time.
+
+A step is an object as in a `tokenizer.json`: a `type`, and the fields of that type. The package tokenizers holds no surrogates:
+those of a text, among them the ill-formed bytes of UTF-8, become characters that are not assigned, and are put back afterwards::
+
+    text       "a" U+DCFF " b"        a, the byte 0xFF, a space, b
+    as held    "a" U+404FF " b"       2,048 code points from U+40000 on, or further on if the text has one of these
+    pieces     "a" U+DCFF | "b"       by white space
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ubpe_numba.errors import quoted, shortened
+from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.lazy import require
+from ubpe_numba.text.pretokenizer import check_size
+
+__all__ = ["NORMALIZERS", "PRE_TOKENIZERS", "Engine", "Piece", "checked", "flat_steps"]
+
+#: A piece of text, and the index that each of its characters comes from; None where that is not needed.
+Piece = tuple[str, "list[int] | None"]
+
+NORMALIZERS: dict[str, dict[str, Any]] = {  # the fields of each type and their defaults; ... for those that must be given
+    "NFC": {}, "NFD": {}, "NFKC": {}, "NFKD": {}, "Lowercase": {}, "StripAccents": {}, "Nmt": {}, "ByteLevel": {},
+    "Replace": {"pattern": ..., "content": ...}, "Prepend": {"prepend": ...}, "Strip": {"strip_left": True, "strip_right": True},
+    "BertNormalizer": {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
+    "Precompiled": {"precompiled_charsmap": ...},
+    "SentencePiece": {
+        "precompiled_charsmap": "", "add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True,
+        "treat_whitespace_as_suffix": False, "words": (),
+    },
+    "StandIns": {"alphabet": ..., "words": (), "by_bytes": False, "fused": False, "unknown": "\ufffd"},
+}  # fmt: skip
+PRE_TOKENIZERS: dict[str, dict[str, Any]] = {
+    "Split": {"pattern": ..., "behavior": ..., "invert": False},
+    "ByteLevel": {"add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+    "Digits": {"individual_digits": False}, "Whitespace": {}, "WhitespaceSplit": {}, "BertPreTokenizer": {},
+    "Punctuation": {"behavior": "Isolated"},
+    "Metaspace": {"replacement": "▁", "prepend_scheme": "always", "split": True},
+    "CharDelimiterSplit": {"delimiter": ...}, "FixedLength": {"length": 5}, "Marks": {"inside": "", "end": ""},
+}  # fmt: skip
+_CHOICES = {
+    "behavior": ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"),
+    "prepend_scheme": ("always", "first", "never"),
+}
+_MOST_DEPTH = 8  # of sequences of sequences
+_LONGEST = 10_000  # characters of a pattern
+_INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
+
+
+def flat_steps(steps: Any, name: str, most: int, depth: int = 0) -> list[dict[str, Any]]:
+    """The steps of an object, of a list, and of sequences in them, one after the other.
+
+    `name` is "normalizer" or "pre_tokenizer". TypeError for what is no step, ValueError for more than `most` or too deep ones.
+
+    >>> flat_steps(["NFC", {"type": "Sequence", "normalizers": ["NFD"]}], "normalizer", 2)
+    [{'type': 'NFC'}, {'type': 'NFD'}]
+    """
+    if isinstance(steps, str):
+        steps = {"type": steps}
+    if isinstance(steps, Mapping):
+        if steps.get("type") != "Sequence":
+            return [dict(steps)]
+        steps = steps.get(_INSIDE[name])
+    if isinstance(steps, (bytes, set, frozenset)) or not isinstance(steps, Iterable):
+        raise TypeError(f"{name}: expected steps, got {describe(steps)}")
+    if depth > _MOST_DEPTH:
+        raise ValueError(f"{name}: more than {_MOST_DEPTH} sequences inside of one another")
+    found = [step for part in steps for step in flat_steps(part, name, most, depth + 1)]
+    if len(found) > most and not depth:
+        raise ValueError(f"{name}: expected at most {most} steps, got {len(found)}")
+    return found
+
+
+def checked(step: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, Any]:
+    """A step with all fields of its type; ValueError for an unknown type, and for fields that are missing, too many, or invalid.
+
+    >>> checked({"type": "Digits"}, PRE_TOKENIZERS, "pre_tokenizer")
+    {'type': 'Digits', 'individual_digits': False}
+    """
+    kind = step.get("type")
+    known = fields.get(kind) if isinstance(kind, str) else None
+    if known is None:
+        raise ValueError(f"{name}: {quoted(kind)} is not supported; there are {', '.join(fields)} and Sequence")
+    if odd := next((field for field in step if field != "type" and field not in known), None):
+        raise ValueError(f"{name}: {kind}: unexpected field {quoted(odd)}")
+    if lost := next((field for field, value in known.items() if value is ... and field not in step), None):
+        raise ValueError(f"{name}: {kind}: the field {quoted(lost)} is missing")
+    made = {"type": kind, **{field: step.get(field, value) for field, value in known.items()}}
+    if isinstance(made.get("words"), (list, tuple)):
+        made["words"] = list(made["words"])
+    for field, default in known.items():
+        if expected := _expected(field, made[field], default):
+            raise ValueError(f"{name}: {kind}: {field}: expected {expected}, got {quoted(made[field])}")
+    if "" in made.get("words", ()):
+        raise ValueError(f"{name}: {kind}: words: one is empty")
+    if isinstance(pattern := made.get("pattern"), Mapping):
+        (text,) = pattern.values()
+        if len(text) > _LONGEST:
+            raise ValueError(f"{name}: {kind}: expected a pattern of at most {_LONGEST} characters, got {len(text)}")
+        if not text:
+            raise ValueError(f"{name}: {kind}: the pattern is empty")
+    return made
+
+
+def _expected(field: str, value: Any, default: Any) -> str:
+    """What a field must hold; empty where it does."""
+    is_text = isinstance(value, str)
+    if field == "pattern":
+        fits = isinstance(value, Mapping) and len(value) == 1 and next(iter(value)) in ("String", "Regex")
+        return "" if fits and isinstance(next(iter(value.values())), str) else "a pattern, an object of a String or a Regex"
+    if isinstance(default, bool) or field == "strip_accents":
+        return "" if type(value) is bool or (value is None and default is None) else "true or false"
+    if field in ("replacement", "delimiter"):
+        return "" if is_text and len(value) == 1 else "a character"
+    if field in ("inside", "end"):
+        return "" if is_text and len(value) < 2 else "a character or none"
+    if field in _CHOICES:
+        return "" if value in _CHOICES[field] else f"one of {', '.join(_CHOICES[field])}"
+    if field == "length":
+        return "" if type(value) is int and value > 0 else "a positive integer"
+    if field == "words":
+        return "" if isinstance(value, list) and all(isinstance(word, str) for word in value) else "text"
+    return "" if is_text else "a text" if field in ("content", "prepend") else "text"
+
+
+class Engine:
+    """Steps of one kind, "normalizer" or "pre_tokenizer", run by the package tokenizers.
+
+    ImportError without the package, ValueError for steps that it refuses, and for a text on which a pattern does not end.
+    """
+
+    def __init__(self, name: str, steps: list[dict[str, Any]]) -> None:
+        kinds = ", ".join(dict.fromkeys(step["type"] for step in steps))
+        self._name = f"{name}: {kinds}"
+        self._theirs = require("tokenizers", self._name, "hf")
+        self._patterns = [step["pattern"]["Regex"] for step in steps if "Regex" in step.get("pattern", ())]
+        for pattern in self._patterns:
+            check_size(pattern, self._name)
+            try:
+                self._theirs.Regex(pattern)
+            except Exception as error:
+                told = f"{self._name}: {quoted(pattern)} is not a regular expression: {shortened(error)}"
+                raise ValueError(told) from error
+        model = {"type": "BPE", "vocab": {}, "merges": []}
+        file = {"version": "1.0", name: {"type": "Sequence", _INSIDE[name]: steps}, "model": model}
+        try:
+            made = self._theirs.Tokenizer.from_str(json.dumps(file))
+        except BaseException as error:
+            if not isinstance(error, Exception) and not _is_panic(error):
+                raise
+            raise ValueError(f"{self._name}: the package tokenizers refuses it: {shortened(error)}") from error
+        self._run = getattr(made, name)
+        self._normalizes = name == "normalizer"
+
+    def pieces(self, text: str, trace: bool) -> list[Piece]:
+        """The pieces of a text, none of which is empty; one piece at most of a normalizer."""
+        lent = _lent(text)
+        given = _moved(text, 0xD800, lent) if lent else text
+        try:
+            if self._normalizes and not trace:
+                done = [self._run.normalize_str(given)]
+            else:
+                held = self._theirs.PreTokenizedString(given)
+                if self._normalizes:
+                    held.normalize(self._run.normalize)
+                else:
+                    self._run.pre_tokenize(held)
+                done = [piece for piece, _, _ in held.get_splits("normalized", "byte")]
+            found = [_moved(piece, lent, 0xD800) if lent else piece for piece in done if piece]
+            if not trace:
+                return [(piece, None) for piece in found]
+            held.tokenize(self._characters)
+            origins = [start for start, _ in held.to_encoding(0, None).offsets]
+        except BaseException as error:
+            if not _is_panic(error):
+                raise
+            shown = f"{text[:20]!r} and {len(text) - 20} more characters" if len(text) > 20 else repr(text)
+            told = f"{self._name}: {', '.join(map(repr, self._patterns))} takes too long on {shown}"
+            raise ValueError(f"{told:.400}: what repeats in it matches in many ways: {shortened(error)}") from error
+        ends = [0]
+        for piece in found:
+            ends.append(ends[-1] + len(piece))
+        return [(piece, origins[begin:end]) for piece, begin, end in zip(found, ends, ends[1:], strict=False)]
+
+    def _characters(self, piece: str) -> list[Any]:
+        """A token for each character, so that the package says where it comes from."""
+        token = self._theirs.Token
+        if piece.isascii():
+            return [token(0, "", (i, i + 1)) for i in range(len(piece))]
+        made, begin = [], 0
+        for character in piece:
+            end = begin + len(character.encode())
+            made.append(token(0, "", (begin, end)))
+            begin = end
+        return made
+
+
+def _is_panic(error: BaseException) -> bool:
+    """Whether the package met what it takes for impossible; no exception of its own can be imported."""
+    return type(error).__name__ == "PanicException"
+
+
+def _lent(text: str) -> int:
+    """The first of 2,048 code points without a character, of which a text has none; 0 for a text without surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        for first in range(0x40000, 0xE0000, 0x800):
+            if not re.search(f"[{chr(first)}-{chr(first + 0x7FF)}]", text):
+                return first
+        raise ValueError("a text with surrogates has characters in all parts of the planes 4 to 13") from None
+    return 0
+
+
+def _moved(text: str, first: int, to: int) -> str:
+    """A text with each of 2,048 code points from `first` on as one from `to` on."""
+    return re.sub(f"[{chr(first)}-{chr(first + 0x7FF)}]", lambda found: chr(ord(found[0]) - first + to), text)
