@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Self
 
+from ubpe_numba import formats
 from ubpe_numba.tokenizers.fits import Fits
 from ubpe_numba.tokenizers.positions import Positions
 from ubpe_numba.tokenizers.saving import Saving, class_of
 from ubpe_numba.tokenizers.streaming import Streaming
+from ubpe_numba.vocabulary.rules import FitRules
 
 __all__ = ["Tokenizer"]
 
@@ -80,3 +82,64 @@ class Tokenizer(Fits, Positions, Streaming, Saving):
         if hasattr(self, "history_"):
             other.history_ = self.history_
         return other
+
+    @classmethod
+    def from_published(cls, text: str, kind: str | None = None) -> Self:
+        """Read the dump (`dumps()`) of the package ubpe 0.2 or 0.3: of its UBPE here for `UBPE`, of UBPEClassic otherwise.
+
+        Known words, break and stop tokens and the regular expression of 0.3 do what they do there. Only where the expression does
+        not match all of a text, which ubpe then leaves out and cannot decode, encoding is a ValueError that shows the place.
+
+        Parameters
+        ----------
+        text
+            The dump.
+        kind
+            What the symbols are, ``"int"`` or ``"str"``; None takes them for integers if all of them look like one.
+
+        Returns
+        -------
+        Self
+            A fitted tokenizer.
+
+        Raises
+        ------
+        ModelFormatError
+            For anything else, naming the field.
+
+        Examples
+        --------
+        >>> from ubpe_numba import UBPEClassic
+        >>> dump = '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
+        >>> UBPEClassic.from_published(dump).encode("aab").tolist()
+        [0, 2]
+        """
+        n_tokens, model = formats.published_ubpe.read(text, kind, cls._needs_pairs)
+        make: Any = cls  # the constructors differ
+        tokenizer: Self = make(n_tokens, rules=FitRules(encode="batch"))
+        tokenizer._take(model)
+        return tokenizer
+
+    def to_published(self) -> str:
+        """The dump that ubpe 0.2 and 0.3 load (`loads`, with `token_type=str` for characters).
+
+        Break and stop tokens, which 0.2 does not know, are written, as are known words and a pattern that came from a dump.
+
+        Returns
+        -------
+        str
+            The dump, JSON.
+
+        Raises
+        ------
+        ValueError
+            For a tokenizer with another pre-tokenizer, special tokens, an encoding, or known words that have other ids than those
+            behind the alphabet.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").to_published()
+        '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
+        """
+        return formats.published_ubpe.write(self._fitted(), self._needs_pairs)

@@ -1,4 +1,4 @@
-"""Model files, and dumps of the package ubpe."""
+"""Model files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from ubpe_numba import formats
 from ubpe_numba.errors import ModelFormatError, shortened
 from ubpe_numba.fitting.history import History
 from ubpe_numba.formats import model_file
@@ -27,7 +26,7 @@ from ubpe_numba.vocabulary.unknown import argument_from_state, argument_state
 
 
 class Saving(Fitted):
-    """`save`, `load` and exchange with the package ubpe."""
+    """`save` and `load`."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file: readable for ``.json``, flat arrays for ``.npz``. Atomic: the old file or the new one.
@@ -179,67 +178,6 @@ class Saving(Fitted):
         self.special_tokens, self.known_words = _words(segmenter, model.vocabulary.offsets.size - 1)
         self.break_tokens, self.stop_tokens = (None, None) if segmenter.lone is None else segmenter.lone.symbol_arguments()
         self._adopt(model)
-
-    @classmethod
-    def from_published(cls, text: str, kind: str | None = None) -> Self:
-        """Read the dump (`dumps()`) of the package ubpe 0.2 or 0.3: of its UBPE here for `UBPE`, of UBPEClassic otherwise.
-
-        Known words, break and stop tokens and the regular expression of 0.3 do what they do there. Only where the expression does
-        not match all of a text, which ubpe then leaves out and cannot decode, encoding is a ValueError that shows the place.
-
-        Parameters
-        ----------
-        text
-            The dump.
-        kind
-            What the symbols are, ``"int"`` or ``"str"``; None takes them for integers if all of them look like one.
-
-        Returns
-        -------
-        Self
-            A fitted tokenizer.
-
-        Raises
-        ------
-        ModelFormatError
-            For anything else, naming the field.
-
-        Examples
-        --------
-        >>> from ubpe_numba import UBPEClassic
-        >>> dump = '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
-        >>> UBPEClassic.from_published(dump).encode("aab").tolist()
-        [0, 2]
-        """
-        n_tokens, model = formats.published_ubpe.read(text, kind, cls._needs_pairs)
-        make: Any = cls  # the constructors differ
-        tokenizer: Self = make(n_tokens, rules=FitRules(encode="batch"))
-        tokenizer._take(model)
-        return tokenizer
-
-    def to_published(self) -> str:
-        """The dump that ubpe 0.2 and 0.3 load (`loads`, with `token_type=str` for characters).
-
-        Break and stop tokens, which 0.2 does not know, are written, as are known words and a pattern that came from a dump.
-
-        Returns
-        -------
-        str
-            The dump, JSON.
-
-        Raises
-        ------
-        ValueError
-            For a tokenizer with another pre-tokenizer, special tokens, an encoding, or known words that have other ids than those
-            behind the alphabet.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> BPE.from_merges([[0, 1]], alphabet="ab").to_published()
-        '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
-        """
-        return formats.published_ubpe.write(self._fitted(), self._needs_pairs)
 
 
 #: The module of each class that model files name; modules are imported when their class is needed, since they import this one.
