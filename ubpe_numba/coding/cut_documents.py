@@ -108,12 +108,12 @@ def _encode_segments(
 
 
 def _for_unknown(model: Model, unknown: UnknownChoice) -> str | int:
-    """The treatment of symbols outside the alphabet: what a call says, or else the symbol that stands for them."""
+    """Treatment of symbols outside the alphabet: the option of a call, or else the symbol that replaces them."""
     alphabet, rule = model.alphabet, model.segmenter.unknown
     if isinstance(unknown, Stand):  # which have been taken out
         return "raise"
     if unknown == "raise" and rule is not None and alphabet.kind == "str":
-        from ubpe_numba.text.private_use import UNKNOWN  # here only: few models have characters that stand for others
+        from ubpe_numba.text.private_use import UNKNOWN  # here only: few models have such characters
 
         symbol = int(alphabet.lookup(np.array([UNKNOWN], np.uint32))[0])
         return symbol if symbol >= 0 else "raise"

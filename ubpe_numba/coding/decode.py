@@ -40,14 +40,14 @@ class Decoder:
     Parameters
     ----------
     vocabulary, alphabet, segmenter : Vocabulary, Alphabet, Segmenter
-        What ids stand for.
+        The meaning of ids.
 
     Attributes
     ----------
     dtype : numpy.dtype
         Of the symbols: uint8 for bytes, uint32 code points for str, int32 or int64 for integers.
     gaps : bool[V] or None
-        Which ids stand for no token; None if all stand for one.
+        Mask of the ids without a token; None if there are none.
     sizes, starts, arena, slots
         The tables that kernels/decode.py draws.
     tables : tuple
@@ -115,7 +115,7 @@ class Decoder:
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        """How many symbols each id stands for, int64[V]."""
+        """Symbols of each id, int64[V]."""
         return self.sizes.astype(np.int64) // self.dtype.itemsize
 
     def text(self, symbols: np.ndarray) -> np.ndarray:
@@ -124,7 +124,7 @@ class Decoder:
         return symbols if decoding is None or not decoding.n else symbols[decoding.n_stripped(symbols) :]
 
     def decode_into(self, ids: Ragged, out: np.ndarray, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """As `decode`, into the beginning of `out`; what lies behind the result may be overwritten.
+        """As `decode`, into the beginning of `out`; the rest may be overwritten.
 
         Raises
         ------
@@ -177,7 +177,7 @@ class Decoder:
         done, size = decode.decode(values, offsets, first, *self.tables, room, 0, ends)
         if done == last:
             return
-        # the kernel needs some bytes free behind the last id, so it writes the rest to a buffer, which is copied
+        # the kernel needs some bytes free after the last id, so it writes the rest to a buffer, which is copied
         needed = self._size(values, done, last)
         self._check_room(size + needed, room.size)
         rest = np.empty(needed + SPARE, np.uint8)
@@ -202,7 +202,7 @@ class Decoder:
         return int(size / sampled * (last - first) * _MARGIN)
 
     def ids(self, documents: Documents, gone: np.ndarray | None = None, known: bool = False) -> Ragged:
-        """Ids given by the user as int32, without those that are `gone`, such as padding; `known`: all must stand for a token.
+        """Ids given by the user as int32, without those that are `gone`, such as padding; `known`: all must have a token.
 
         TypeError for text; an id that does not even fit int32 is an UnknownTokenError, whose position is that among those given.
         """
@@ -298,7 +298,7 @@ def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tu
             starts = np.concatenate([symbols.size + known, starts])
             lengths = np.concatenate([np.ones(known.size, np.int64), lengths])
             symbols = np.concatenate([symbols, np.arange(256, dtype=symbols.dtype)])
-    if (special := segmenter.special) is not None:  # a token that has the same id says what it stands for
+    if (special := segmenter.special) is not None:  # a token that has the same id has precedence
         given, bounds = special.values, special.offsets
         if segmenter.decoding is not None:
             given, bounds = _shown(given, bounds, segmenter.decoding)

@@ -17,7 +17,7 @@ from ubpe_numba.runtime.arrays import writable
 
 _BLOCK = 1 << 18  # symbols that are summed up at a time: 5 MB of scratch
 _MOST_LOG = 66
-_FINEST = 40  # binary digits of expected counts behind the point, at most
+_FINEST = 40  # binary digits of expected counts after the point, at most
 
 
 class Lattice:
@@ -62,7 +62,7 @@ class Lattice:
         return cls(encoder, np.array([math.exp(log) for log in logs.tolist()]))
 
     def _tables(self, documents: Ragged) -> tuple[np.ndarray, ...]:
-        """What kernels look up."""
+        """The tables of the kernels."""
         return *self.encoder.matcher.tables(documents.values.size), self._listed
 
     def _scratch(self, longest: int) -> tuple[int, tuple[Any, ...]]:

@@ -31,7 +31,7 @@ _TRUNCATION = {False: False, "do_not_truncate": False, True: True, "longest_firs
 
 
 class ModelInputs(dict[str, Any]):
-    """What a call of a tokenizer returns: a dict, whose items are attributes too.
+    """Result of a call of a tokenizer: a dict, whose items are attributes too.
 
     `input_ids`; `attention_mask`, 1 for ids and 0 for padding; with `return_offsets` `offset_mapping`. See `Tokenizer.__call__`.
 
@@ -54,7 +54,7 @@ class ModelInputs(dict[str, Any]):
             raise AttributeError(f"{name!r}: there are {', '.join(self)}") from None
 
     def to(self, *args: Any, **kwargs: Any) -> ModelInputs:
-        """The same with its tensors elsewhere, as ``inputs.to("cuda")``; in place, as Hugging Face has it.
+        """Move its tensors elsewhere, as ``inputs.to("cuda")``; in place, as Hugging Face has it.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class Shape(NamedTuple):
         return cls(width, truncates, pad, filler, multiple, left, cuts_left, around, return_tensors, bool(return_attention_mask))
 
     def inputs(self, ids: Ragged, spans: NDArray[np.int64] | None, single: bool) -> ModelInputs:
-        """Documents of ids, and where their tokens stand, in this form; those of one document if there is a `single` one."""
+        """Documents of ids, and the spans of their tokens, in this form; those of one document if there is a `single` one."""
         ids = ids.compact()
         lengths, source = ids.lengths, None
         before, after = self.template
@@ -217,7 +217,7 @@ def is_one(docs: Any) -> bool:
 
 
 def _one_of(value: Any, choices: dict[Any, Any], name: str) -> Any:
-    """What a choice means; ValueError for another."""
+    """The meaning of a choice; ValueError for another."""
     if isinstance(value, (str, bool)) and value in choices:
         return choices[value]
     raise ValueError(f"{name}: expected {', '.join(map(repr, choices))}, got {quoted(value)}")

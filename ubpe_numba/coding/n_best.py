@@ -98,7 +98,7 @@ class NBest:
 
 
 def end_to_end(parts: list[Ragged]) -> Ragged:
-    """The rows of all parts, one part behind the other.
+    """The rows of all parts, one part after the other.
 
     >>> end_to_end([Ragged.from_lists([[1], [2, 3]]), Ragged.from_lists([[4]])]).to_lists()
     [[1], [2, 3], [4]]
@@ -192,7 +192,7 @@ def _of_chunk(
 
 
 def _joined(parts: list[NBest]) -> NBest:
-    """Results of chunks, one behind the other."""
+    """Results of chunks, one after the other."""
     if len(parts) == 1:
         return parts[0]
     candidates = end_to_end([part.candidates for part in parts])

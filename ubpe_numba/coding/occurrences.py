@@ -1,10 +1,10 @@
-"""Tokens of encoded documents: how often each is used, where all stand, and where one occurs.
+"""Tokens of encoded documents: usage counts, spans, and an index of occurrences.
 
 Layout of the index, for the documents of ids [2, 0], [2, 1] and three tokens:
 
     ids        2   0 | 2   1        flat, documents side by side
     places     1   3   0   2        indices of ids, grouped by token: token 0 at 1, token 1 at 3, token 2 at 0 and 2
-    starts     3   3   0   0        where each starts in its document, if token 2 stands for three symbols
+    starts     3   3   0   0        where each starts in its document, if token 2 has three symbols
     bounds     0   1   2        4   the group of token t is places[bounds[t] : bounds[t + 1]]
 """
 
@@ -37,7 +37,7 @@ class Usage(NamedTuple):
     n_documents : int
         How many documents there are.
     gaps : bool[V] or None
-        Which ids stand for no token; None if all stand for one.
+        Mask of the ids without a token; None if there are none.
 
     Examples
     --------
@@ -149,10 +149,10 @@ def spans_of(ids: Ragged, starts: Ragged, sizes: NDArray[np.int64], ends: NDArra
     ids, starts : Ragged
         Tokens, and the position of each in its document.
     sizes : int64[V]
-        How many symbols each token stands for.
+        Symbols of each token.
     ends : int64[d] or None
-        The lengths of the documents, where tokens may cover another number of symbols than they stand for: each then ends where
-        the next one starts, and the last with the document. None where they cover what they stand for.
+        The lengths of the documents, where tokens may cover another number of symbols than they have: each then ends where
+        the next one starts, and the last with the document. None where they cover their own symbols.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class Occurrences(NamedTuple):
     places : int64[k]
         The index among the ids of the document.
     starts : int64[k]
-        The position of its first symbol among those that the tokens of the document stand for: in the decoded document, unless
+        The position of its first symbol among the symbols of its tokens: in the decoded document, unless
         the tokenizer leaves out the beginning of a text, as some from elsewhere do.
 
     Examples
@@ -207,7 +207,7 @@ class TokenIndex:
     ids : Ragged
         The encoded documents, ids in 0..V-1.
     sizes : int64[V]
-        How many symbols each token stands for.
+        Symbols of each token.
     n_threads : int or None
         Threads that count; the index is the same for any number.
 

@@ -39,6 +39,8 @@ class PairEncoder:
     ----------
     linear : bool
         Whether it is the linear search.
+    lengths : int64[V]
+        Symbols of every token.
     conflicts : int32[m]
         What the batch rule looks up; see `merge_by_pass.build_tables`. Not of a linear search.
 
@@ -52,7 +54,7 @@ class PairEncoder:
     def __init__(self, vocabulary: Vocabulary, batch: bool, one_by_one: bool = False) -> None:
         assert vocabulary.merges is not None  # the caller has checked that
         n, m = vocabulary.n_alphabet, vocabulary.n_learned
-        self.vocabulary, self.batch = vocabulary, batch
+        self.vocabulary, self.batch, self.lengths = vocabulary, batch, np.diff(vocabulary.offsets)
         self.linear = vocabulary.in_order_of_creation and not batch
         self.one_by_one = one_by_one and not self.linear
         if not self.linear:
@@ -65,25 +67,23 @@ class PairEncoder:
         if self.linear:
             return PairTables(*self.tables[:4])
         vocabulary = self.vocabulary
-        return PairTables(_empty(vocabulary.n_learned), *_parts(vocabulary), vocabulary.n_alphabet)
+        assert vocabulary.merges is not None
+        left, right = vocabulary.merges.T.copy()
+        return PairTables(_empty(vocabulary.n_learned), left, right, vocabulary.n_alphabet)
 
     @cached_property
     def tables(self) -> RankTables:
-        """What the linear search looks up."""
+        """The tables of the linear search."""
         vocabulary = self.vocabulary
-        n, size = vocabulary.n_alphabet, len(vocabulary)
-        left, right = _parts(vocabulary)
+        assert vocabulary.merges is not None
+        n, size = vocabulary.n_alphabet, self.lengths.size
+        left, right = vocabulary.merges.T.copy()
         edges = int(self.lengths[right].sum())
         prefixes = np.empty(size, np.int32)
         tables = RankTables(_empty(size - n), left, right, n, _empty(edges).view(EDGE), prefixes, self.lengths)
         scratch = np.empty(size, np.uint8), np.empty(size, np.int64), np.empty(n + edges, np.int64), np.empty(n + edges, np.int32)
         linear_bpe.build_tables(writable(vocabulary.arena), tuple(tables), *scratch)
         return tables
-
-    @cached_property
-    def lengths(self) -> np.ndarray:
-        """Symbols of every token, int64[V]."""
-        return np.diff(self.vocabulary.offsets)
 
     def encode(self, documents: Ragged, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads. Giant ones go in blocks where that is exact."""
@@ -102,10 +102,10 @@ class PairEncoder:
 
         `seed`, in 0..2**64 - 1, and the number of a document decide what is left out, whatever the number of threads.
         """
-        return run.over_documents(partial(self._with_dropout, dropout, seed), documents, n_threads)
+        return run.over_documents(partial(self._by_heap, dropout, seed), documents, n_threads)
 
     def last_tokens(self, document: np.ndarray, before: int) -> np.ndarray:
-        """The last token of the encoding of every prefix of a stretch behind the token `before`, int32[n + 1].
+        """The last token of the encoding of every prefix of a stretch after the token `before`, int32[n + 1].
 
         See kernels/incremental.py; `before` is -1 at the beginning of a text. Of a linear search only.
         """
@@ -119,21 +119,15 @@ class PairEncoder:
             notes = np.empty(RUN_HEAD + max(1, min(longest, MOST_OF_RUN)), np.int64)
             return linear_bpe.encode_rank, (tuple(self.tables), np.empty((longest >> 3) + 1, np.uint8), notes, out, out_offsets)
         if self.one_by_one:
-            return self._with_dropout(0.0, 0, longest, out, out_offsets, first)
+            return self._by_heap(0.0, 0, longest, out, out_offsets, first)
         return merge_by_pass.encode_pairs, (tuple(self.merges), self.conflicts, self.batch, out, out_offsets)
 
-    def _with_dropout(
+    def _by_heap(
         self, dropout: float, seed: int, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int
     ) -> run.Bounded:
         links, heap = np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64)
         draws = first, tuple(self.merges), self.one_by_one, dropout, np.uint64(seed)
         return merge_by_heap, (*draws, links, heap, out, out_offsets)
-
-
-def _parts(vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
-    """The two ids that make up each learned token: int32[m] each."""
-    assert vocabulary.merges is not None
-    return vocabulary.merges[:, 0].copy(), vocabulary.merges[:, 1].copy()
 
 
 def _empty(n: int) -> np.ndarray:

@@ -21,7 +21,7 @@ _MOST_FOLLOWING = 1 << 21  # states that follow: 8 MB, beyond which their list i
 
 
 class MatchTables(NamedTuple):
-    """What kernels look up (runtime/tables/automaton.py); they take it as a plain tuple."""
+    """Tables of the automaton (runtime/tables/automaton.py); they take it as a plain tuple."""
 
     edges: np.ndarray  #: EDGE[capacity] and
     states: np.ndarray  #: STATE[n], the automaton
@@ -164,7 +164,7 @@ class PathEncoder:
         return over_documents(self.bound(objective, documents.values.size), documents, n_threads)
 
     def weigh(self, paths: Ragged, objective: str) -> np.ndarray:
-        """What paths weigh, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point.
+        """The weights of paths, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point.
 
         >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]], [1.0, 0.25]))
         >>> encoder.weigh(Ragged.from_lists([[2, 2], [3, 1]]), "tfidf").tolist() == [1.0 + math.log(2.0), 0.25]

@@ -1,4 +1,4 @@
-"""Where tokens stand in the documents that they were made of: from the first of their symbols to behind the last.
+"""Positions of tokens in the documents that they were made of: from the first of their symbols to after the last.
 
 document  a b x a b,  x left out       tokens  ab  ab
                                        starts  0   3
@@ -47,7 +47,7 @@ class Places(NamedTuple):
 
 
 def places_of_tokens(encoded: Ragged, given: Documents, lengths: np.ndarray, alphabet: Alphabet | None) -> Places:
-    """Where each token stands, counted from the beginning of its document.
+    """Positions of tokens, counted from the beginning of its document.
 
     Parameters
     ----------
@@ -83,10 +83,10 @@ def places_of_tokens(encoded: Ragged, given: Documents, lengths: np.ndarray, alp
 
 
 def traced_places(sizes: np.ndarray, origins: np.ndarray, given: Documents, by_characters: bool) -> Places:
-    """Where tokens stand in all documents, one after the other, whose symbols come from the places `origins`.
+    """Positions of tokens in all documents, one after the other, whose symbols come from the places `origins`.
 
     `sizes` int64[n]: symbols of each token. `by_characters`: the bytes of a character all come from its first byte, as where
-    text is rewritten, and a token ends behind the whole character.
+    text is rewritten, and a token ends after the whole character.
 
     >>> text = Documents(np.frombuffer("éa".encode(), np.uint8), np.array([0, 3]), "bytes")
     >>> traced_places(np.array([1, 1]), np.array([0, 2]), text, True)

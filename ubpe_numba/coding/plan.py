@@ -93,7 +93,7 @@ class Tables:
     def words(self) -> WordEncoder | None:
         """The encoder by merge rank of text in segments; None where there is no fast way: pairs out of order, bytes unknown."""
         alphabet, _, segmenter = self.model
-        if segmenter.pretokenizer is None or alphabet.kind != "bytes" or alphabet.size != 256 or not self.pairs().linear:
+        if alphabet.kind != "bytes" or alphabet.size != 256 or not self.pairs().linear:
             return None
         from ubpe_numba.coding.word_encoder import WordEncoder  # here only: integers need not wait for it
 
@@ -324,7 +324,7 @@ class Plan:
         """The ids of documents, called `name` in messages, and the place of each token where `trace` asks for it."""
         alphabet, skips = self.model.alphabet, False
         if self.tables.is_plain:
-            assert isinstance(unknown, (str, int))  # there are no special tokens that could stand for symbols
+            assert isinstance(unknown, (str, int))  # there are no special tokens to replace symbols
             ids = alphabet.to_ids(given, unknown, name=name)
             encoded = self.encode(ids)
             skips = ids.total < given.offsets[-1] - given.offsets[0]
@@ -358,7 +358,7 @@ def _cut_at(isolated: NDArray[np.bool_], encode: Encode, ids: Ragged) -> Ragged:
 def plan_by_rank(tables: Tables, unknown: Any = "raise", n_threads: int | None = None, batch: bool = False) -> Plan:
     """The plan by merge rank, or by the articles' batch rule."""
     pairs = tables.pairs(batch)
-    words = None if batch else tables.words
+    words = None if batch or tables.model.segmenter.pretokenizer is None else tables.words
     return Plan(
         tables, partial(pairs.encode, n_threads=n_threads), unknown, n_threads, bound=pairs.bound, words=words,
         one_by_one=not batch, pairs=pairs if pairs.linear else None,

@@ -60,8 +60,8 @@ def _reader(low: int, size: int, table: np.ndarray, arrays: dict[type, Callable[
     whether documents may be lists and tuples of integers.
     """
     types = (list, tuple) if lists else ()
-    given, _, ids, place = _desk()
-    look_up = direct(known_ids, given, 0, low, size, table, ids, place)
+    sample = np.zeros(2, np.int64)
+    look_up = direct(known_ids, sample, 0, low, size, table, np.zeros(2, np.int32), sample)
 
     def read(doc: Any, given: np.ndarray, memory: memoryview, ids: np.ndarray, place: np.ndarray) -> int:
         kind = type(doc)

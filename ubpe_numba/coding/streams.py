@@ -132,7 +132,7 @@ def refuse_one(docs: Any, name: str) -> None:
 
 
 class FramedIds:
-    """A text is cut after every `frame` symbols, and each frame is encoded as a document."""
+    """Encoding of one text per fixed-size frame, each as a document."""
 
     def __init__(self, frame: int, encode: Encode) -> None:
         self.frame, self.encode = frame, encode
@@ -152,7 +152,7 @@ class FramedIds:
 
 
 class CertainIds:
-    """What comes out is, put together, the encoding of the whole text; ids come out when no later symbol can change them."""
+    """Incremental encoding of one text: tokens are emitted once no further input can change them."""
 
     def __init__(self, encoder: PairEncoder, encode: Encode) -> None:
         self.encoder, self.encode = encoder, encode
@@ -370,7 +370,7 @@ class DecoderStream:
         Returns
         -------
         doc
-            What they stand for: `str`, `bytes` or an integer array; it may be empty.
+            Their symbols: `str`, `bytes` or an integer array; it may be empty.
 
         Raises
         ------

@@ -77,7 +77,7 @@ class WordEncoder:
         return pairs.linear and pairs.vocabulary.n_alphabet == 256 and is_small(pairs.vocabulary)
 
     def encode(self, values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Ragged:
-        """Encode every document: the ids of its segments, one behind the other.
+        """Encode every document: the ids of its segments, one after the other.
 
         Parameters
         ----------

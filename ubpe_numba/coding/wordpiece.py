@@ -9,8 +9,8 @@ symbol of one at the beginning of a word, c' = n + c inside:
 
 So no two entries are equal, and with the prefix "" there is one set of symbols, n is added nowhere.
 
-Texts become words by a segmenter. Words are slices of one text, the characters of all words; where a special token stands there
-is an empty one, which an encoder of words gives no ids. <s> is a special token, the normalizer gives lower case, the splitter
+Texts become words by a segmenter. Words are slices of one text, the characters of all words; a special token is
+an empty one, which an encoder of words gives no ids. <s> is a special token, the normalizer gives lower case, the splitter
 cuts at white space::
 
     texts     "Ab c<s>"  "<s>D"               bounds   0 3 5: the words of each
@@ -68,7 +68,7 @@ class TextWords(NamedTuple):
         given = Documents(code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts))), "str")
         found = segmenter.rewritten(segmenter.stretches(given, "documents", chosen), chosen, trace)
         segments, starts = distinct(segmenter.segments(found)), found.cuts[found.first]
-        at = np.searchsorted(segments, found.cuts[found.before])  # before which segment each special token stands
+        at = np.searchsorted(segments, found.cuts[found.before])  # before which segment each special token is
         edges = np.insert(segments, at, segments[at])
         text = text_of(found.values)
         words = [text[a:b] for a, b in pairwise(edges.tolist())]
@@ -85,7 +85,7 @@ class TextWords(NamedTuple):
         return cls(words, bounds, special, ids, edges[:-1] + np.searchsorted(special, np.arange(len(words))), places, found.sizes)
 
     def put(self, text: int, words: list[str], special: dict[int, int]) -> None:
-        """Put the words of a text behind `words`, and the id of each special token into `special`, by its number there."""
+        """Put the words of a text after `words`, and the id of each special token into `special`, by its number there."""
         begin, end = self.bounds[text : text + 2].tolist()
         i, j = np.searchsorted(self.special, (begin, end)).tolist()
         special.update(zip((self.special[i:j] + (len(words) - begin)).tolist(), self.ids[i:j].tolist(), strict=True))
@@ -107,7 +107,7 @@ class TextWords(NamedTuple):
         return first, last
 
 
-_END = "\0"  # what is put behind every word
+_END = "\0"  # what is put after every word
 
 
 class PieceEncoder:
@@ -116,7 +116,7 @@ class PieceEncoder:
     Parameters
     ----------
     pieces : mapping of str to int
-        The id of every piece, 0..2**31 - 1. That of the empty piece is never found.
+        The id of every piece, 0..2**31 - 1. The empty piece is never found.
     prefix : str
         Of pieces that go on a word, or ``""``.
     unknown : int
@@ -157,12 +157,12 @@ class PieceEncoder:
         return self._cut(words, self._ids, self._unknown, n_threads)
 
     def encode_with_starts(self, words: Sequence[str], n_threads: int | None) -> tuple[Ragged, np.ndarray]:
-        """The same, and the position of each id in its word, int64."""
+        """The ids, and the position of each in its word, int64."""
         # numbers of entries: ids do not tell whether a piece with the prefix is at the beginning of a word
         numbers = np.where(self._ids < 0, np.int32(-1), np.arange(self._ids.size, dtype=np.int32))
         found = self._cut(words, numbers, -1, n_threads)
         entries = found.values
-        starts = offsets_of(self._lengths[entries])[:-1]  # whatever stands for an unknown word, it is the only id of it
+        starts = offsets_of(self._lengths[entries])[:-1]  # an unknown word has only one id
         starts -= starts[np.repeat(found.offsets[:-1], np.diff(found.offsets))]
         ids = np.where(entries < 0, np.int32(self._unknown), self._ids[entries])
         return Ragged._trusted(ids, found.offsets), starts

@@ -26,7 +26,8 @@ class _PairTokenizer(PairFiles):
     _options = (*PairFiles._options, "dropout", "seed")
 
     def _new_plan(self) -> Plan:
-        return plan_by_rank(self._tables, self.unknown, self.n_threads, self._by_batches)
+        batch = self.rules is not None and self.rules.encode == "batch"
+        return plan_by_rank(self._tables, self.unknown, self.n_threads, batch)
 
     def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
         dropout = options.get("dropout", 0.0)

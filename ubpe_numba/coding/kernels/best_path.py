@@ -39,7 +39,7 @@ from ubpe_numba.runtime.tables.automaton import advance, longest_match
 TAIL = np.dtype([("weight", np.float64), ("n_tokens", np.int64)])
 NODE = np.dtype(
     [
-        ("following", np.int32),  # where the tail goes on behind its first token
+        ("following", np.int32),  # where the tail goes on after its first token
         ("token", np.int32),  # that token
         ("own", np.int32),  # how often the tail holds it
         ("children", np.int32),  # how many tails go on here
@@ -59,7 +59,7 @@ _CUT = np.int32(1 << 30)  # child count of a node that left the tree
 
 
 class PathTables(NamedTuple):
-    """What a search of paths by tf-idf looks up, of V tokens; kernels take it as a plain tuple (see linear_bpe.py)."""
+    """Tables of a search of paths by tf-idf, of V tokens; kernels take it as a plain tuple (see linear_bpe.py)."""
 
     edges: np.ndarray  #: EDGE[capacity] and
     states: np.ndarray  #: STATE[n], as automaton.py builds them
@@ -82,7 +82,7 @@ def weight_of(scaled_idf, count, logs):
 
 @helper
 def gain_of(scaled_idf, count, logs):
-    """What one more occurrence adds to `count`, in fixed point. O(1)."""
+    """The weight that one more occurrence adds to `count`, in fixed point. O(1)."""
     return weight_of(scaled_idf, count + 1, logs) - weight_of(scaled_idf, count, logs)
 
 
@@ -96,7 +96,7 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
 
     Scratch: tails, a TAIL each for the positions within reach, a power of two, two more than the longest token at least, given as
     two float64 each, which are typed faster; tree NODE[longest document + 1]; counts int64[3 * V] of zeros, which holds an ASKED
-    for each token, and behind these, as int32, the counts of the common suffix. These stand apart since every match looks at one
+    for each token, and after these, as int32, the counts of the common suffix. These are apart since every match looks at one
     of them: in one record with the rest, long documents took a twentieth longer. O(symbols + matches) and the short walks.
 
     Tokens 2 = [0, 1] and 3 = [0, 1, 0] of idf 1 and 0.5: [0, 1, 0, 1, 1] -> [2, 2, 1] of weight 1.693... * 2**24; the path
@@ -128,7 +128,7 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
             best = tails[best_end & ring].weight
             best_n = tails[best_end & ring].n_tokens + 1
             best_token = symbol
-            best_own = np.int64(0)  # nobody asks for a symbol
+            best_own = np.int64(0)  # counts of single symbols are never read
             match = longest_match(states, state)
             while match >= 0:  # longest first
                 t = states[match].token

@@ -4,7 +4,7 @@ All tables are bytes, whatever the symbols. Of the alphabet a, b and the tokens 
 
     sizes    1, 1, 2, 40                   bytes of each token
     starts   0, 1, 2, 4, 44                where it begins in the arena, and the end
-    arena    a b ab abab...ab              all tokens one behind the other, and SLACK more bytes
+    arena    a b ab abab...ab              all tokens one after the other, and SLACK more bytes
     slots    a...1    b...1    ab..2    abab...255           SLOT bytes of each token, at SLOT times its id: the first
              0        32       64       96                   SLOT - 1 of its own, and last of all how many those are, or LONG
 
@@ -23,7 +23,7 @@ from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.machine.intrinsics import copy32
 
 SLOT = 32  # bytes of a token that are kept apart, and its size: 31 bytes or 7 int32
-LONG = 255  # the size that stands for any above SLOT - 1
+LONG = 255  # the size of all above SLOT - 1
 BLOCK = 512  # ids between two looks at the room that is left: one at each costs a third more
 SLACK = 64  # bytes that a copy may write or read past the end, rounded up
 

@@ -1,7 +1,7 @@
-"""What of an encoding by rank is final, whatever follows: for a stream that has no end in sight.
+"""The prefix of an encoding by rank that no further input can change: for streams.
 
-Let P be the n symbols so far, L the symbols of the longest token, and X anything. The last boundary b <= n of E(P X) lies behind
-n - L, since the token that starts there ends behind n (or P X ends at n, and so does b). Up to b, E(P X) is E(P[:b]), as any run
+Let P be the n symbols so far, L the symbols of the longest token, and X anything. The last boundary b <= n of E(P X) lies after
+n - L, since the token that starts there ends after n (or P X ends at n, and so does b). Up to b, E(P X) is E(P[:b]), as any run
 of neighbouring tokens is the encoding of what it covers (linear_bpe.py). So E(P X) begins with E(P[:b]) for one of the L values
 of b in n - L < b <= n, and what all these begin with is final. They form a tree: the last token of E(P[:b]) is unique and leads
 to an earlier b. What all begin with is the path to their lowest common ancestor.

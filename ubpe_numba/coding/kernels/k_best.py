@@ -3,7 +3,7 @@
 Exact: every path of the k cheapest goes on with one of the k cheapest tails, since a dearer tail can be exchanged for each of
 those. The lists of the positions that tokens lead to are sorted, so the list of a position is a merge of them.
 
-Tail i of position p is node p * k + i; its first token and the tail behind that are token[node] and parent[node]. For k = 2,
+Tail i of position p is node p * k + i; its first token and the tail after that are token[node] and parent[node]. For k = 2,
 costs (1, 0) and the document [0, 1, 0] with the token 2 = [0, 1]:
 
     node     0    1    2    3    4    5    6
@@ -32,7 +32,7 @@ def _best_tails(document, edges, states, costs, k, sums, kept, heads, parent, to
     n = document.size
     ring = np.int64(kept.size - 1)
     matched = heads[0]  # of each token that starts here: its state, -1 for the symbol,
-    taken = heads[1]  # and how many tails behind it are used up
+    taken = heads[1]  # and how many tails after it are used up
     kept[n & ring] = 1
     sums[n & ring, 0].first = 0.0
     sums[n & ring, 0].second = 0.0
@@ -96,7 +96,7 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
 
     document int32[n] of alphabet ids; edges, states as automaton.py builds them; costs float64[2 * V], a COST each, sums of which
     are exact.
-    Ties: the longest first token, then the better tail behind it. The caller allocates all; the example is drawn above.
+    Ties: the longest first token, then the better tail after it. The caller allocates all; the example is drawn above.
     Results: n_tokens int64[k], and the tree parent, token int32[(n + 1) * k], where path i starts at node i and node n * k ends
     it. `sums[0]` holds the costs of the paths.
 

@@ -13,7 +13,7 @@ FULL = -2
 
 @kernel
 def known_ids(given, n, low, size, table, out, offsets):
-    """Write the ids of one document behind those before it; returns where they begin, UNKNOWN if one is not known, or FULL.
+    """Write the ids of one document after those before it; returns where they begin, UNKNOWN if one is not known, or FULL.
 
     given int64, n of it. Known are `low`, ..., `low + size - 1`: the id is the difference to `low`; or if there is a table
     int32[size], that entry of it, of which a negative one is not known. Without a table it is int32[0]. out int32; offsets

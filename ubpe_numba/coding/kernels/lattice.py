@@ -75,7 +75,7 @@ def plus(m, k, x, j):
 
 @helper
 def normal(m, k):
-    """The same number with a mantissa in 2**-128..2**128, if it is in 2**-384..2**384. (2.0**130, 3) -> (2.0**-126, 2). O(1)."""
+    """The number with a mantissa in 2**-128..2**128, if it is in 2**-384..2**384. (2.0**130, 3) -> (2.0**-126, 2). O(1)."""
     if m < _SMALL:
         return m * UP, k + 1
     if m > _LARGE:
@@ -102,7 +102,7 @@ def sum_block(document, b, size, tables, scratch):
     document int32[n], alphabet ids; size, of a block; tables: edges, states, listed, owners, rows and matches as automaton.py
     builds them, weights float64, those of the tokens of `matches`; scratch, of the caller: list_at int32[size], the lists of the
     positions of the block; tails SUM[size + reach], from its first position on; kept SUM[blocks, reach] and kept_states
-    int64[blocks]: of the first `reach` positions of the block behind it, unless that is the end. The block's own are entered
+    int64[blocks]: of the first `reach` positions of the block after it, unless that is the end. The block's own are entered
     there. A token has fewer than `reach` symbols. O(symbols + matches).
 
     The example above in one block: tails 17/128, 1/32, 1/4, 1, of exponent 0.
@@ -165,7 +165,7 @@ def sum_tails(document, size, tables, scratch):
 
 @helper
 def push_head(m, k, heads, e, weight):
-    """Add what stands before a token, of mantissa m and exponent k, times what the token weighs to the head at its end e.
+    """Add the forward sum before a token, of mantissa m and exponent k, times its weight to the head at its end e.
 
     heads SUM[a power of two above the longest token], of position e at e modulo that. Above, at position 0: 1/4 to the head of 1,
     1/2 to that of 2. O(1).
@@ -188,7 +188,7 @@ def first_heads(heads):
 
 @helper
 def pop_head(heads, s):
-    """What stands before position s, as a mantissa and an exponent; its place is empty then. O(1)."""
+    """Pop the forward sum at position s as (mantissa, exponent). O(1)."""
     i = s & (heads.size - 1)
     m, k = normal(heads[i].mantissa, heads[i].exponent)
     heads[i].mantissa = 0.0

@@ -6,7 +6,7 @@ to right. Two facts make it cheap:
 * Any run of neighbouring tokens of E(text) is the encoding of the symbols it covers. Boundaries are only ever removed, so those
   that survive were there at every rank. Let rank r replace (a, b). If a differs from b, its occurrences are disjoint and all are
   replaced, so none lies across a surviving boundary, and those inside are replaced in the run alone just as well. If a is b, a
-  run of a's is paired from its start; a surviving boundary lies at an even distance from it, so the part behind it is paired
+  run of a's is paired from its start; a surviving boundary lies at an even distance from it, so the part after it is paired
   alike.
 * Conversely, if every two neighbours (s, t) satisfy E(s t) = (s, t), the whole sequence is E(text): by induction over the ranks
   no replacement lies across a boundary, since it would already do so in the encoding of the two neighbours alone.
@@ -17,7 +17,7 @@ token they share. The local test walks down the two spines that meet at the boun
 
 The search of [0, 1, 2] with the merges 3 = (1, 2) and 4 = (0, 1), in this order:
 
-    position   longest token   fits behind the one before?   out        dead
+    position   longest token   fits after the one before?    out        dead
     0          4               first of the document         [4]
     2          2               no: 3 joins 1 and 2 before    [4]        2, since no shorter token starts there
     0          0               (prefix of 4)                 [0]
@@ -105,7 +105,7 @@ def note_run(trie, document, p, run):
 
 @section
 def longest_in_run(trie, document, start, run):
-    """The longest stable token that starts at a position of the run noted. O(depth of the trie behind the run).
+    """The longest stable token that starts at a position of the run noted. O(depth of the trie after the run).
 
     In the run drawn above, of any position but the last: two symbols are known, token 3, and the trie leads no further.
     """
@@ -118,7 +118,7 @@ NEVER = np.int64(1) << 40  # more than any id
 
 
 class RankTables(NamedTuple):
-    """What encoding by rank looks up; m pairs, V = n_alphabet + m tokens.
+    """Tables of encoding by rank; m pairs, V = n_alphabet + m tokens.
 
     Kernels take it as a plain tuple, whose type numba finds in C: a NamedTuple costs 0.7 us more a call, 5 % of a short document.
     """
@@ -147,7 +147,7 @@ def fits(id_in, pairs, left, right, n_alphabet, s, t):
     = (1, 0): 0 and 1 do not fit, since 2 joins them; 2 and 0 fit; 0 and 3 do not, since 2 takes the 1 of 3 before 3 is made.
 
     Just before id k is made, the boundary lies between the part u of s's right spine and v of t's left spine that exist then.
-    The merge (u, v) -> k happens across it if u still stands there, also not taken by its left neighbour in the same pass
+    The merge (u, v) -> k happens across it if u is still there, also not taken by its left neighbour in the same pass
     (k < parent of u), and so does v (k <= parent of v: the pass reaches the boundary first).
     """
     u = np.int64(s)
@@ -259,7 +259,7 @@ def find_prefixes(n_alphabet, n_nodes, node_of, parents, token_of, stable, prefi
 def build_tables(arena, tables, stable, node_of, parents, token_of):
     """Fill the tables of encoding by rank: pairs, trie and prefixes. O(symbols of the right parts + m * depth).
 
-    arena int32, the symbols of all tokens one behind the other; tables, a `RankTables` as a plain tuple, allocated by the caller:
+    arena int32, the symbols of all tokens one after the other; tables, a `RankTables` as a plain tuple, allocated by the caller:
     left, right, n_alphabet and lengths are given; pairs and trie are full of -1, and their capacity is a power of two, at least
     twice the number of pairs, or of symbols of right parts. Scratch: stable uint8[V], node_of int64[V], and parents int64 and
     token_of int32 for as many nodes as the alphabet and the right parts have symbols.

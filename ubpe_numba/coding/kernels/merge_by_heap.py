@@ -8,8 +8,8 @@ Merges 2 = (0, 1), 3 = (2, 2) and the document [0, 1, 0, 1]:
                 2  .  2  .      heap 1 << 32 | 0                     the pass of rank 1
                 3  .  .  .      `.` is -1, a position whose symbol went to the token before it
 
-Where a token may stand before its own parts, a pass ends with its first merge, so that the pairs of the new token count at once,
-even if their ranks are lower: with 2 = (3, 0), 3 = (0, 1) the document [0, 1, 0, 1] becomes [3, 0, 1], and then [2, 1].
+Where a token may have a lower rank than its own parts, a pass ends with its first merge, so that the pairs of the new token count
+at once, even if their ranks are lower: with 2 = (3, 0), 3 = (0, 1) the document [0, 1, 0, 1] becomes [3, 0, 1], and then [2, 1].
 
 With dropout an occurrence of a merge is left out with some probability. Each is drawn once, at the pass of its rank: drawn anew
 at every later pass, as in words of a few letters, nearly all omissions in a long document would be merged by the passes that

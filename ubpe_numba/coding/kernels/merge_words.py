@@ -14,11 +14,11 @@ is the id that the pair makes, or NO_PAIR. `alive` has a bit for each place that
            11011   1        2      a    256  .   b      257  NO   NO  NO      new ranks at 0 and 1; the least is 257, at 0
            10011   0        1      257  .    .   b      NO   NO   NO  NO      no pair is left: two ids
 
-Before the first symbol and behind the last stands NOBODY, which no pair has.
+NOBODY, which no pair has, is before the first symbol and after the last.
 
 The cache. Words that are encoded already are in two caches, which a thread keeps from call to call. Short words, up to SHORT
 bytes, are in buckets of 64 bytes, a cache line of the processor, two words each; the hash of a word says which one bucket may
-hold it. The ids are in place, up to SHORT_IDS; a new word goes in front, and the one behind is lost::
+hold it. The ids are in place, up to SHORT_IDS; a new word goes in front, and the second one is lost::
 
     byte   0       8           15       16    20    24    28        32 ...
            +-------+-----------+--------+-----+-----+-----+---------+----------------------+
@@ -124,7 +124,7 @@ def enter_long(line, text, i, n, ids, n_ids):
 def enter_tokens(arena, lengths, stable, cache, ids):
     """Enter the tokens of up to SHORT bytes into a cache of short words, those of low ids in front. O(V).
 
-    arena uint8, at least 8, the bytes of all V tokens one behind the other; lengths int32[V]; stable uint8[V], others are left
+    arena uint8, at least 8, the bytes of all V tokens one after the other; lengths int32[V]; stable uint8[V], others are left
     out; cache uint64[8 * a power of two]; scratch: ids int32[4]. Tokens "a", "b", "ab": the bucket of "ab" holds "ab" -> [2].
     """
     buckets = address(cache)

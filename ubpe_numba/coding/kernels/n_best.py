@@ -1,10 +1,10 @@
 """The n best paths by tf-idf: at every position the best tails are kept, from the end.
 
 Longest match first: it fills the list with heavy tails, and the tails of a match are sorted, so that as soon as one cannot enter
-by the most that its token may add, those behind it cannot either. What a token adds falls with its count, so the most is what it
+by the most that its token may add, those after it cannot either. What a token adds falls with its count, so the most is what it
 adds to the count in the part that all tails share (see below).
 
-Order of tails: heavier, then fewer tokens, then the better tail behind the first token, then the shorter first token; with the
+Order of tails: heavier, then fewer tokens, then the better tail after the first token, then the shorter first token; with the
 last two the other way round, the tails would not merge before the document ends. Weights in fixed point as in best_path.py.
 
 By bag, at most one tail is kept of those that hold the same tokens equally often: whatever is put before them weighs the same.
@@ -17,13 +17,13 @@ be had later as well does not count. Source: UBPE tokenizers, part 2; the prices
 While the tails of a position are looked for, the best so far are in `listed`, in order; what is not compared stays where it was
 written, in `new`, at the slot of the entry, since entries are shifted:
 
-    listed   weight   key (tokens << 32 | rank of the tail behind)   slot        new   parent, token, bag, count
+    listed   weight   key (tokens << 32 | rank of the tail after)   slot        new   parent, token, bag, count
     0        9.0      3 << 32 | 0                                    2           0     ...
     1        7.5      2 << 32 | 1                                    0           1     ...
     2        7.5      3 << 32 | 0                                    1           2     those of entry 0
 
 The tree of kept tails. A tail is a path from a position to the end of the document. A node is a token in front of another node,
-its parent, so a tail is a node and all above it. All tails that are still in use go through one node, the base: what lies behind
+its parent, so a tail is a node and all above it. All tails that are still in use go through one node, the base: what follows
 it is the same for all, its tokens are written to `suffix` and counted in one dense array. So a question "how often does this tail
 hold t" walks from its node to the base at most, and not at all if no node before the base holds t.
 
@@ -58,7 +58,7 @@ from ubpe_numba.coding.kernels.best_path import gain_of
 from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
-#: What a step of a walk needs of a node, in one word. Apart from it stands its stamp, int64, of the last walk that passed, the
+#: The fields of a node that a step of a walk reads, in one word; its stamp is apart, int64, of the last walk that passed, the
 #: number of the walk << 32 | its token; and the rest.
 NODE = np.dtype([("parent", np.int32), ("token", np.int32)])
 REST = np.dtype(
@@ -79,7 +79,7 @@ UNSEEN = -WALKS << 32  # stamp of a node that no walk has passed
 
 @helper
 def count_in_tail(v, t, base, common, nodes, stamps, rest, walks, walk, multiplier):
-    """How often the tail of node v holds token t; `common` is how often what lies behind the base does.
+    """How often the tail of node v holds token t; `common` is how often what follows the base does.
 
     nodes NODE[m], stamps int64[m], rest REST[m]; walks int64[WALKS], what the last walks found; walk, the number of this one;
     multiplier, odd, any of the token's own. Above: of node 6, token 2 -> 2; of node 5, token 2 -> 0. Amortised O(1) for a given
@@ -154,7 +154,7 @@ def path_of(v, base, suffix, n_suffix, nodes, out, w):
 #: A kept tail of a position; `node` is its tokens << 32 | its node in the tree.
 TAIL = np.dtype([("weight", np.float64), ("node", np.int64), ("bag", np.int64)])
 ENTRY = np.dtype([("weight", np.float64), ("key", np.int64), ("slot", np.int64)])
-#: `parent` is the node behind the first token, `count` how often the tail holds that token.
+#: `parent` is the node after the first token, `count` how often the tail holds that token.
 NEW = np.dtype([("parent", np.int32), ("token", np.int32), ("bag", np.int64), ("count", np.int64)])
 COUNT = np.dtype(
     [
@@ -168,7 +168,7 @@ DONE, NO_NODES, NO_ROOM = range(3)  # the reason why the kernel returns
 
 
 class Scratch(NamedTuple):
-    """What a search needs besides the tree; `beam` tails of a position are kept. Kernels take it as a plain tuple."""
+    """Scratch of a search besides the tree; `beam` tails of a position are kept. Kernels take it as a plain tuple."""
 
     tails: np.ndarray  #: TAIL[ring, beam], of the positions within reach; ring, a power of two, two more than the longest token
     kept: np.ndarray  #: int64[ring], how many tails a position has
@@ -180,7 +180,7 @@ class Scratch(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What a search writes, for n paths of each of d documents. Kernels take it as a plain tuple."""
+    """Results of a search, for n paths of each of d documents. Kernels take it as a plain tuple."""
 
     bounds: np.ndarray  #: int64[d + 1], document i has the paths bounds[i] to bounds[i + 1]; zeros at first
     weights: np.ndarray  #: float64[n * d], of all paths, in fixed point
@@ -216,7 +216,7 @@ def twin_of(x, key, bag, listed, new, n_new):
 
 @helper
 def insert(last, x, key, listed):
-    """Shift the entries that belong behind a new one, up to `last`, and write it; returns its slot, that of the entry at `last`.
+    """Shift the entries that belong after a new one, up to `last`, and write it; returns its slot, that of the entry at `last`.
 
     O(entries shifted).
     """

@@ -5,16 +5,16 @@ in the trie from where its left part ends, so only the bytes of right parts are 
 
 Whole characters. Encoding by merge rank makes a character's token from its bytes, unless a merge across one of its ends comes
 first. Such a merge makes a token that is *askew*: it ends in the first bytes of a character and has something before them, or
-begins with the last bytes of one and has something behind them. An askew token of a lower id than the character's can break it
+begins with the last bytes of one and has something after them. An askew token of a lower id than the character's can break it
 up; where none could lie, the character is taken whole, and the merges inside it are never performed.
 
     text      x  E4 B8 AD  y        with the tokens 300 = E4 B8, 400 = E4 B8 AD, 350 = AD "y"
                  --------
-                    400             350 begins with the last byte, has "y" behind it, and comes before 400: the bytes one by one
+                    400             350 begins with the last byte, has "y" after it, and comes before 400: the bytes one by one
     text      x  E4 B8 AD  z        no token that is askew has AD "z" in it: 400
 
 For each pair of neighbouring bytes, `behind` and `ahead` hold the lowest id of the askew tokens in which the pair lies at the end
-of the character: `behind` at the first byte of a character that the token has not all of, `ahead` behind the last. That is more
+of the character: `behind` at the first byte of a character that the token has not all of, `ahead` after the last. That is more
 than needed, which costs time but never a wrong id.
 """
 
@@ -120,7 +120,7 @@ def characters(text, p, end, row, byte_ids, solid, behind, ahead):
 
 
 class TextTables(NamedTuple):
-    """What encoding of text looks up; m pairs, V = 256 + m tokens. Kernels take it as a plain tuple."""
+    """Tables of encoding text; m pairs, V = 256 + m tokens. Kernels take it as a plain tuple."""
 
     byte_ids: np.ndarray  #: int32[256], the alphabet id of every byte
     two_bytes: np.ndarray  #: int32[65536], the token of two bytes, at `first << 8 | second`; NO_PAIR if there is none
@@ -189,7 +189,7 @@ def enter_whole_words(arena, starts, tokens, whole, whole_of):
 def _enter_tokens(arena, lengths, left, right, stable, byte_ids, trie, token_of, node_of, parents):
     """Enter the stable tokens into a trie; returns the number of nodes. O(bytes of the right parts).
 
-    arena uint8, the bytes of all tokens one behind the other, in order of ids; scratch: node_of int32[V] and parents int32, as
+    arena uint8, the bytes of all tokens one after the other, in order of ids; scratch: node_of int32[V] and parents int32, as
     long as token_of. The others as the fields of `TextTables`, trie and token_of to be filled.
     """
     edges = address(trie)
@@ -222,7 +222,7 @@ def _enter_tokens(arena, lengths, left, right, stable, byte_ids, trie, token_of,
 def build(arena, tables, stable, node_of, parents):
     """Fill the tables; returns the number of nodes of the trie. O(bytes of the right parts + m * depth).
 
-    arena uint8, the bytes of all tokens one behind the other; tables, a `TextTables` as a plain tuple, allocated by the caller:
+    arena uint8, the bytes of all tokens one after the other; tables, a `TextTables` as a plain tuple, allocated by the caller:
     byte_ids, left, right and lengths are given, pairs and trie are empty tables with room enough, the others uninitialised.
     Output: stable uint8[V], whether a token encodes to itself. Scratch: node_of int32[V]; parents int32, as long as token_of.
 

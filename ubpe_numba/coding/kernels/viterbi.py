@@ -33,7 +33,7 @@ position. Symbols 0 and 1 of score -3, tokens 2 = [0, 1] and 3 = [1, 0] of score
 
 Sums of long documents would lose the digits by which paths differ: where the best sum of a position is beyond 100000, it is taken
 off all sums from there on, as sentencepiece 0.2.3 does. A token that passes over such a position loses what is taken off there,
-and is compared with shorter ones only behind it.
+and is compared with shorter ones only after it.
 
 tokenizers searches in the same order, with sums in float64, and never takes anything off.
 """

@@ -24,8 +24,8 @@ from ubpe_numba.runtime.tables.trie import NONE, step
 def cut_words(characters, offsets, inside, trie, ids, unknown, longest, out, out_offsets):
     """Cut every word into pieces; returns the number of ids written.
 
-    characters int32, below 0 for one of no piece; offsets int64[w + 1], of words, each with one more character behind it, which
-    is passed over; inside, what is added to a character behind the first of its word to have its symbol; trie (tables/trie.py) of
+    characters int32, below 0 for one of no piece; offsets int64[w + 1], of words, each with one more character after it, which
+    is passed over; inside, what is added to a character after the first of its word to have its symbol; trie (tables/trie.py) of
     the pieces, ids int32, the id of each symbol and token of it, -1 for a symbol that is no piece; unknown, the id of a word that
     cannot be cut, or has more than `longest` characters; out int32, room for as many ids as characters; out_offsets int64[w + 1].
     The caller allocates all. O(characters * depth of the trie). An empty word has no pieces.

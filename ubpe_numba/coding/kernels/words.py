@@ -1,6 +1,6 @@
 """Encoding text that is cut into segments, by merge rank: every segment by itself, and most of them from a cache.
 
-Segments, here called words, are taken in batches of up to BATCH, in four passes. All memory that a batch waits for is asked for
+Segments, here called words, are taken in batches of up to BATCH, in four passes. All memory that a batch waits for is requested
 in one pass and used in the next::
 
     "ba baba bab", cut into  ba | " baba" | " bab"
@@ -101,7 +101,7 @@ def encode_long_word(text, begin, end, tables, dead, out, w):
 
 
 BATCH = 512  # many words, so that many that are not found are merged side by side; few, so that all stay in the fastest cache
-SPARE = 16  # ids that may be written behind the last
+SPARE = 16  # ids that may be written after the last
 
 # where the parts of the scratch memory begin, in bytes
 _MISSES = SLOT * BATCH
@@ -185,7 +185,7 @@ def encode_words(values, offsets, segments, tables, caches, scratch, dead, state
     for segments that are not in a cache as `merge_words`.
 
     Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments [0, 2, 3, 7]: out
-    [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The caller sets the offsets of documents behind the
+    [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The caller sets the offsets of documents after the
     last segment: [0, 2, 4].
     """
     text = address(values)
