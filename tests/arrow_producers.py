@@ -8,12 +8,73 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.documents.arrow_structs import Array, Schema, Stream, function
+_ADDRESS = ctypes.c_void_p  # functions are addresses too: none becomes an object of Python unless it is called
+
+
+class Schema(ctypes.Structure):
+    """ArrowSchema."""
+
+    _fields_ = (
+        ("format", ctypes.c_char_p),
+        ("name", ctypes.c_char_p),
+        ("metadata", _ADDRESS),
+        ("flags", ctypes.c_int64),
+        ("n_children", ctypes.c_int64),
+        ("children", _ADDRESS),
+        ("dictionary", _ADDRESS),
+        ("release", _ADDRESS),
+        ("private_data", _ADDRESS),
+    )
+
+
+class Array(ctypes.Structure):
+    """ArrowArray."""
+
+    _fields_ = (
+        ("length", ctypes.c_int64),
+        ("null_count", ctypes.c_int64),
+        ("offset", ctypes.c_int64),
+        ("n_buffers", ctypes.c_int64),
+        ("n_children", ctypes.c_int64),
+        ("buffers", _ADDRESS),
+        ("children", _ADDRESS),
+        ("dictionary", _ADDRESS),
+        ("release", _ADDRESS),
+        ("private_data", _ADDRESS),
+    )
+
+
+class Stream(ctypes.Structure):
+    """ArrowArrayStream."""
+
+    _fields_ = (
+        ("get_schema", _ADDRESS),
+        ("get_next", _ADDRESS),
+        ("get_last_error", _ADDRESS),
+        ("release", _ADDRESS),
+        ("private_data", _ADDRESS),
+    )
+
+
+def function(name: str, result: Any, *arguments: Any) -> Any:
+    """A function of Python's C API, called with the GIL held; `ctypes.pythonapi`, which all packages share, is not changed."""
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+_get_pointer = function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+
+
+def pointer_in(capsule: Any, name: str) -> int:
+    """The address in a capsule of this name; ValueError if it is another or no capsule at all."""
+    found: int = _get_pointer(capsule, name.encode())
+    return found
+
 
 _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _GET = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _MESSAGE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 _new_capsule = function("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_CALLED: list[Any] = []  # functions that a consumer may call when the producer is gone: after an error, by the garbage collector
 _NAMES = {
     Schema: ctypes.create_string_buffer(b"arrow_schema"),
     Array: ctypes.create_string_buffer(b"arrow_array"),
@@ -27,6 +88,30 @@ def address_of(kept: list[Any], value: Any) -> int | None:
     if value is None or isinstance(value, int):
         return value
     return int(value.ctypes.data) if isinstance(value, np.ndarray) else ctypes.addressof(value)
+
+
+class Moved:
+    """A struct that was moved here. It is released with this object, on whatever way that is left."""
+
+    def __init__(self, kind: Any, address: int | None = None) -> None:
+        """A struct of this kind, moved from an address; without one it is empty, to be filled."""
+        self.struct = kind()
+        if address is not None:
+            source, moved = kind.from_address(address), kind()
+            ctypes.memmove(ctypes.byref(moved), address, ctypes.sizeof(kind))
+            release, moved.release = moved.release, None
+            self.struct, source.release = moved, None  # Ctrl-C may come anywhere: at no time can both be released
+            moved.release = release
+
+    @property
+    def address(self) -> int:
+        """Where the struct is."""
+        return ctypes.addressof(self.struct)
+
+    def __del__(self, call: Any = _RELEASE, address_of: Any = ctypes.addressof) -> None:
+        """Release; what that takes is bound here, for when the interpreter ends."""
+        if self.struct.release:
+            call(self.struct.release)(address_of(self.struct))
 
 
 class Made:
@@ -61,6 +146,7 @@ class Made:
         self.kept: list[Any] = [children, dictionary]
         self._on_schema = _RELEASE(lambda at: self._release(Schema, at, "schema"))
         self._on_array = _RELEASE(lambda at: self._release(Array, at, "array"))
+        _CALLED.extend([self._on_schema, self._on_array])
         self.schema = Schema(format=format, name=name, release=ctypes.cast(self._on_schema, ctypes.c_void_p).value)
         self.array = Array(length=length, null_count=null_count, offset=offset, n_buffers=len(buffers))
         self.array.release = ctypes.cast(self._on_array, ctypes.c_void_p).value
@@ -103,7 +189,8 @@ class MadeStream:
         self.stream = Stream(*addresses)
 
     def _get_schema(self, stream: int, target: int) -> int:
-        return move(self.schema.schema, target)
+        copied = Schema.from_buffer_copy(self.schema.schema)  # a consumer may ask again
+        return move(copied, target)
 
     def _get_next(self, stream: int, target: int) -> int:
         if not self.parts:
@@ -111,7 +198,6 @@ class MadeStream:
             return 0
         part = self.parts.pop(0)
         if isinstance(part, int):
-            Array.from_address(target).release = 1  # an error leaves anything there
             return part
         return move(part.array, target)
 
@@ -131,7 +217,7 @@ def move(struct: Any, target: int) -> int:
 
 
 def capsule(struct: Any) -> Any:
-    """A capsule without a destructor: it does not own the struct."""
+    """A capsule without a destructor: it does not own the struct, and a consumer that does not move it releases nothing."""
     return _new_capsule(ctypes.addressof(struct), ctypes.addressof(_NAMES[type(struct)]), None)
 
 

