@@ -17,7 +17,7 @@ import pytest
 from corpora import corpora
 
 from ubpe_numba import PUBLISHED_0_2, PUBLISHED_0_3, UBPE, UBPEClassic
-from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
+from ubpe_numba.vocabulary.weights import keep_by_weight, renumber
 
 INSTALLED = sys.version_info >= (3, 12) and importlib.util.find_spec("ubpe_native") is not None
 VERSION = importlib.metadata.version("ubpe-native") if INSTALLED else ""

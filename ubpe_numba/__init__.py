@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from ubpe_numba.tokenizers.wordpiece import WordPiece
     from ubpe_numba.verification.verify import Verification, verify
     from ubpe_numba.vocabulary.alphabet import Alphabet
-    from ubpe_numba.vocabulary.merge_tree import MergeTree
     from ubpe_numba.vocabulary.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
-    from ubpe_numba.vocabulary.vocabulary import Vocabulary
+    from ubpe_numba.vocabulary.vocabulary import MergeTree, Vocabulary
 
 __version__ = "0.1.0"
 
@@ -46,7 +45,7 @@ _HOMES = {
     "DecoderStream": "coding.streams",
     "EncoderStream": "coding.streams",
     "FitRules": "vocabulary.rules",
-    "MergeTree": "vocabulary.merge_tree",
+    "MergeTree": "vocabulary.vocabulary",
     "ModelFormatError": "errors",
     "ModelInputs": "coding.model_inputs",
     "NBest": "coding.n_best",

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ubpe_numba import ModelFormatError
-from ubpe_numba.vocabulary.decoding import _MOST, Decoding
+from ubpe_numba.vocabulary.segmenter import _MOST_STEPS as _MOST
+from ubpe_numba.vocabulary.segmenter import Decoding
 
 
 @pytest.mark.parametrize("n", [0, 1, _MOST])

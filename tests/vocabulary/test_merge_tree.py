@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference.merge_tree import merge_tree
 
 from ubpe_numba import Vocabulary
-from ubpe_numba.vocabulary.merge_tree import MergeTree
+from ubpe_numba.vocabulary.vocabulary import MergeTree
 
 
 @st.composite

@@ -13,7 +13,7 @@ from reference.trim import is_closed, rearrange
 from sample_corpora import SIGNAL, fitted
 
 from ubpe_numba import UBPE, FitRules, UBPEClassic
-from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
+from ubpe_numba.vocabulary.weights import keep_by_weight, renumber
 
 RULES = ["closed", "one_level", "published_0_2", "published_0_3"]
 

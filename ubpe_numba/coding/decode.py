@@ -23,9 +23,8 @@ from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.reserved import Reserved
-from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _SAMPLE = 8192  # ids that the size is estimated from

@@ -9,6 +9,7 @@ input_ids   <s> a   b   c          attention_mask  1 1 1 1
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,18 +17,61 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import has_bytes
-from ubpe_numba.errors import quoted
+from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.lazy import require
 from ubpe_numba.vocabulary.reserved import Reserved
-from ubpe_numba.vocabulary.template import Template, id_of
 
 __all__ = ["ModelInputs"]
 
 _PADS = ("[PAD]", "<pad>", "<|pad|>")
 _PADDING = {False: None, "do_not_pad": None, True: "longest", "longest": "longest", "max_length": "max_length"}
 _LEFT = {"left": True, "right": False}
+_DOCUMENT = "$A"
 _TRUNCATION = {False: False, "do_not_truncate": False, True: True, "longest_first": True, "only_first": True}
+
+
+class Template(NamedTuple):
+    """The ids before and after those of a document: the template ``"[CLS] $A [SEP]"``."""
+
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, template: Any, special: Reserved | None) -> Template:
+        """Read the argument `template`: special tokens and ``$A``, divided by white space, or a sequence of them and of ids.
+
+        TypeError for other things, ValueError for a word that is no special token, or where ``$A`` is not there once.
+
+        >>> Template.of("[CLS] $A [SEP]", Reserved.from_user(["[CLS]", "[SEP]"], None, "str", 7))
+        Template(before=(7,), after=(8,))
+        """
+        if template is None:
+            return cls()
+        if not isinstance(template, (str, Sequence)) or isinstance(template, (bytes, bytearray)):
+            raise TypeError(f"template: expected a str such as '[CLS] $A [SEP]', or a list of words, got {describe(template)}")
+        words = template.split() if isinstance(template, str) else list(template)
+        ids: list[int | None] = [
+            None if isinstance(word, str) and word == _DOCUMENT else id_of(word, special, "template") for word in words
+        ]
+        if ids.count(None) != 1:
+            raise ValueError(f"template: expected {_DOCUMENT} once, which stands for the document, got {quoted(template)}")
+        at = ids.index(None)
+        return cls(tuple(i for i in ids[:at] if i is not None), tuple(i for i in ids[at:] if i is not None))
+
+
+def id_of(word: Any, special: Reserved | None, name: str) -> int:
+    """An id that fits int32, or that of a special token or known word; ValueError, naming the argument, for others."""
+    if isinstance(word, (int, np.integer)) and not isinstance(word, bool):
+        if not -(2**31) <= word < 2**31:
+            raise ValueError(f"{name}: expected an id that fits int32, got {quoted(int(word))}")
+        return int(word)
+    key = tuple(word) if isinstance(word, list) else word
+    index = None if special is None or not isinstance(key, (str, bytes, tuple)) else special.number.get(key)
+    if special is None or index is None:
+        known = "none" if special is None else listed(special.words, 8)
+        raise ValueError(f"{name}: {quoted(word)} is not a special token of this tokenizer, which has {known}")
+    return int(special.ids[index])
 
 
 class ModelInputs(dict[str, Any]):

@@ -30,8 +30,8 @@ from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.reserved import SpecialChoice
-from ubpe_numba.vocabulary.token_weights import log_probabilities, token_weights
 from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of
+from ubpe_numba.vocabulary.weights import log_probabilities, token_weights
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice

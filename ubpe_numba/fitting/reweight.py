@@ -21,8 +21,8 @@ from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.messages import Progress
-from ubpe_numba.vocabulary.token_weights import token_counts
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
+from ubpe_numba.vocabulary.weights import token_counts
 
 #: What counts are at least: a token that is not expected anywhere could never come back, and a symbol has to stay possible.
 LEAST = 2.0**-10

@@ -22,8 +22,8 @@ from ubpe_numba.text.metaspace import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.private_use import BYTE_NAMES
 from ubpe_numba.text.splitter import Splitter
-from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.reserved import NORMALIZED, ONLY_DECODED, SINGLE_WORD
+from ubpe_numba.vocabulary.segmenter import Decoding
 from ubpe_numba.vocabulary.unknown import Unknown
 
 _quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII

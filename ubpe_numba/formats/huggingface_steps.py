@@ -13,8 +13,8 @@ from ubpe_numba.formats.pair_table import Table
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED, name_of, published_steps
 from ubpe_numba.text.splitter import Splitter
-from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.reserved import FLAGS, NORMALIZED
+from ubpe_numba.vocabulary.segmenter import Decoding
 
 _OWN = {"normalizer": ("SentencePiece", "StandIns"), "pre_tokenizer": ("Marks",)}  # steps that the original library has not
 _INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}

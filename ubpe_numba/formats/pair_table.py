@@ -36,7 +36,7 @@ from ubpe_numba.text.characters import BYTE_OF, byte_characters, named_bytes
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.decoding import Decoding
+from ubpe_numba.vocabulary.segmenter import Decoding
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 

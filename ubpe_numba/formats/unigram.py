@@ -23,10 +23,9 @@ from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.private_use import BYTE_NAMES, BYTES, UNKNOWN, byte_name, needed_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.reserved import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD, Reserved
-from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 

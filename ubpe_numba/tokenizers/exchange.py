@@ -14,9 +14,9 @@ from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.refining import BY_PROBABILITY, Refining
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.token_weights import log_probabilities
 from ubpe_numba.vocabulary.unknown import Stand, hides_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
+from ubpe_numba.vocabulary.weights import log_probabilities
 
 
 class HuggingFace(Tokenizer):

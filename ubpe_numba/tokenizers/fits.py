@@ -22,9 +22,9 @@ from ubpe_numba.tokenizers.encoding import Encoding
 from ubpe_numba.tokenizers.parameters import DEFAULT_RULES
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.order_by_idf import keep_by_weight, renumber
 from ubpe_numba.vocabulary.unknown import choice_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
+from ubpe_numba.vocabulary.weights import keep_by_weight, renumber
 
 log = logging.getLogger("ubpe_numba")
 

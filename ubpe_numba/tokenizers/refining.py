@@ -16,8 +16,8 @@ from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.parameters import seconds_of, segments_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.token_weights import log_probabilities, token_counts, token_weights
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
+from ubpe_numba.vocabulary.weights import log_probabilities, token_counts, token_weights
 
 OBJECTIVES = ("tfidf", "shortest", "additive", "likelihood", "sentencepiece", "tokenizers")
 BY_PROBABILITY = ("likelihood", "sentencepiece", "tokenizers")

@@ -20,8 +20,8 @@ from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.tokenizers.exchange import UnigramFiles
 from ubpe_numba.tokenizers.refining import BY_PROBABILITY, by_path
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.token_weights import token_weights
 from ubpe_numba.vocabulary.unknown import Stand
+from ubpe_numba.vocabulary.weights import token_weights
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice

@@ -20,10 +20,9 @@ from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.decoding import Decoding
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.reserved import FLAGS, SPECIAL, Reserved, SpecialChoice
-from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 

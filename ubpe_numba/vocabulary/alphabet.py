@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from ubpe_numba.documents.read import Documents, as_document, text_of
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.schema import integers_of, pickled
-from ubpe_numba.vocabulary.symbol_table import CHUNK, TABLE_SPAN, SymbolTable, groups_by_id, read_symbols
 
 __all__ = ["MAX_SIZE", "Alphabet"]
 
@@ -27,6 +26,53 @@ _DENSE = 65536  # learned integer alphabets are 0..max below this: each symbol i
 _DENSE_MOST = 2**22  # likewise below this for a large corpus; an unused id of a vocabulary costs 36 bytes
 _NO_IDS: NDArray[np.int32] = np.zeros(0, np.int32)
 _NO_IDS.setflags(write=False)
+TABLE_SPAN = 2**21  # the largest high - low + 1 of symbols for which there is a table: at most 8 MB, and all of Unicode fits
+CHUNK = 2**15  # symbols looked up at once, so that temporary arrays stay in the processor's cache
+
+
+class SymbolTable(NamedTuple):
+    """Ids of symbols: a table if the symbols lie close together, else sorted symbols for binary search.
+
+    For the symbols 7, 5 (ids 0, 1): `low` 5, `table` [-1, 1, -1, 0, -1], of which entry ``symbol - low + 1`` is the id.
+    """
+
+    low: int  # the smallest symbol
+    table: NDArray[np.int32]  # -1, the id of every integer from `low` to the largest symbol (-1 for none), -1; empty without one
+    keys: NDArray[np.int64]  # the sorted symbols if there is no table, else empty
+    order: NDArray[np.int32]  # the ids of `keys`
+
+    @classmethod
+    def of(cls, symbols: NDArray[Any], more: NDArray[Any], ids_of_more: NDArray[np.int32]) -> SymbolTable:
+        """Make it from at least one symbol, in the order of their ids, and more with any ids of these.
+
+        O(span), or O(n log n) without a table.
+        """
+        ids = np.arange(symbols.size, dtype=np.int32)
+        if more.size:
+            symbols, ids = np.concatenate([symbols, more]), np.concatenate([ids, ids_of_more])
+        low, span = int(symbols.min()), int(symbols.max()) - int(symbols.min()) + 1
+        if span <= TABLE_SPAN:
+            table = np.full(span + 2, -1, np.int32)
+            table[symbols.astype(np.int64) - low + 1] = ids
+            return cls(low, table, np.zeros(0, np.int64), ids[:0])
+        order = np.argsort(symbols)
+        return cls(low, ids[:0], symbols[order].astype(np.int64), ids[order])
+
+    def __call__(self, values: NDArray[Any]) -> NDArray[np.int32]:
+        """The ids, int32[n], of n integers (not uint64), -1 for unknown ones. O(n), or O(n log size) without a table."""
+        ids = np.empty(values.size, np.int32)
+        for start in range(0, values.size, CHUNK):
+            part, out = values[start : start + CHUNK].astype(np.int64), ids[start : start + CHUNK]
+            if self.table.size:
+                # Symbols outside the table are clipped to the -1 at its ends. If the subtraction overflows, the result is outside
+                # the table too: inside would need a symbol 2**64 away.
+                part -= self.low
+                part += 1
+                self.table.take(part, out=out, mode="clip")
+            else:
+                at = np.minimum(np.searchsorted(self.keys, part), self.keys.size - 1)
+                out[:] = np.where(self.keys[at] == part, self.order[at], -1)
+        return ids
 
 
 class Alphabet:
@@ -105,13 +151,6 @@ class Alphabet:
         -------
         Alphabet
             The identity of that size.
-
-        Raises
-        ------
-        TypeError
-            If `size` is not an integer.
-        ValueError
-            If `size` or `kind` is out of range.
         """
         return cls._dense(size, kind, "size")
 
@@ -140,13 +179,6 @@ class Alphabet:
         -------
         Alphabet
             The alphabet of these symbols.
-
-        Raises
-        ------
-        TypeError
-            If `symbols` are of another type.
-        ValueError
-            If there are no symbols, one is out of range, or one is there twice.
         """
         _limit(kind)
         values, _, found = as_document(symbols, name="symbols")
@@ -200,13 +232,6 @@ class Alphabet:
         Alphabet
             The alphabet described.
 
-        Raises
-        ------
-        TypeError
-            If `alphabet` is none of these, or its symbols are not of the kind.
-        ValueError
-            If there are no symbols, a symbol or an id is out of range, a symbol is there twice, or an id has no symbol.
-
         Examples
         --------
         >>> Alphabet.from_user({-1: 1, 7: 0}).symbols
@@ -222,12 +247,12 @@ class Alphabet:
             raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(alphabet)}")
         if isinstance(alphabet, (int, np.integer)):
             return cls._dense(alphabet, kind or "int", "alphabet")
-        values, _, found = read_symbols(list(alphabet) if isinstance(alphabet, Mapping) else alphabet)
+        values, _, found = _read_symbols(list(alphabet) if isinstance(alphabet, Mapping) else alphabet)
         if kind not in (None, found) and "str" in (kind, found):
             raise TypeError(f"alphabet: expected {_ELEMENTS[str(kind)]}, got {_ELEMENTS[found]}")
         if not isinstance(alphabet, Mapping):
             return cls._from_values(values, kind or found, "alphabet")
-        order, n, ids = groups_by_id(alphabet)
+        order, n, ids = _groups_by_id(alphabet)
         return cls._from_values(values[order], kind or found, "alphabet", n, ids)
 
     @classmethod
@@ -291,13 +316,7 @@ class Alphabet:
         return finder
 
     def refuse_folded(self) -> None:
-        """Raise an error if several symbols have one id: before an export to libraries that have no such alphabets.
-
-        Raises
-        ------
-        ValueError
-            With the first of them, and what can be exported instead.
-        """
+        """Raise an error if several symbols have one id: before an export to libraries that have no such alphabets."""
         if not self.is_lossless:
             first, other = (_shown(s, self.kind) for s in (self.symbols[self.folded_ids[0]], self.folded_symbols[0]))
             raise ValueError(
@@ -317,11 +336,6 @@ class Alphabet:
             The documents.
         name : str
             What messages call them.
-
-        Raises
-        ------
-        TypeError
-            If the documents are `str` and the alphabet is not, or the other way round.
         """
         given = documents.kind
         if given != self.kind and "str" in (given, self.kind) and _window(documents).size:
@@ -490,11 +504,6 @@ class Alphabet:
         -------
         Alphabet
             One that is equal to the alphabet of the state.
-
-        Raises
-        ------
-        ModelFormatError
-            If one of them is not valid, or they do not fit together.
         """
         try:
             dense = cls._dense(size, kind, "alphabet size")
@@ -592,3 +601,47 @@ def _window(documents: Documents) -> NDArray[Any]:
 
 def _shown(symbol: Any, kind: str) -> int | str:
     return chr(symbol) if kind == "str" else int(symbol)
+
+
+def _read_symbols(symbols: Any) -> Documents:
+    """Read an alphabet given as a sequence: a document of its symbols.
+
+    Raises TypeError if it is no sequence or its entries differ in type, ValueError for an entry of another length than 1.
+    """
+    if isinstance(symbols, np.ndarray) and symbols.dtype.kind in "OUST":
+        symbols = symbols.tolist()
+    if isinstance(symbols, (str, bytes, bytearray, memoryview)) or hasattr(type(symbols), "__array__"):
+        return as_document(symbols, name="alphabet")
+    try:
+        items = list(symbols)
+    except TypeError:
+        raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(symbols)}") from None
+    cls = next((cls for cls in (str, bytes) if items and isinstance(items[0], cls)), None)
+    if cls is None:
+        return as_document(items, name="alphabet")
+    for i, item in enumerate(items):
+        if not isinstance(item, cls) or len(item) != 1:
+            error = ValueError if isinstance(item, cls) else TypeError
+            raise error(f"alphabet: entry {i}: expected {cls.__name__} of length 1, got {quoted(item)}")
+    return as_document(cls().join(items), name="alphabet")
+
+
+def _groups_by_id(alphabet: Mapping[Any, int]) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
+    """What has which id in a mapping of n symbols to ids.
+
+    Indices of entries int64[n]: first of each id 0..m-1 the first entry that has it, then all the others; m; and the ids of those
+    others. Raises TypeError or ValueError unless the ids are 0..m-1, each at least once.
+
+    >>> _groups_by_id({"a": 1, "b": 0, "A": 1})
+    (array([1, 0, 2]), 2, array([1]))
+    """
+    keys, n = list(alphabet), len(alphabet)
+    ids = as_document(list(alphabet.values()), name="alphabet: ids").values.astype(np.int64)
+    if (at := np.flatnonzero((ids < 0) | (ids >= n))).size:
+        raise ValueError(f"alphabet: symbol {quoted(keys[at[0]])} has id {ids[at[0]]}, expected 0..{n - 1}")
+    found, first = np.unique(ids, return_index=True)
+    if (gap := np.flatnonzero(found != np.arange(found.size))).size:
+        last = keys[int(np.argmax(ids))]
+        raise ValueError(f"alphabet: no symbol has id {gap[0]}, though {quoted(last)} has {ids.max()}")
+    others = np.delete(np.arange(n), first)
+    return np.concatenate([first, others]), found.size, ids[others]

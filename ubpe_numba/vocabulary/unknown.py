@@ -173,7 +173,11 @@ class Unknown(NamedTuple):
         found = Schema(
             "unknown",
             {
-                "bytes": Field(f"256 ids below {most}", lambda ids: ids is None or _are_ids(ids, most), _byte_ids),
+                "bytes": Field(
+                    f"256 ids below {most}",
+                    lambda ids: ids is None or (ids.shape == (256,) and -1 <= ids.min() <= ids.max() < most),
+                    lambda ids, name: None if ids is None else integers_of(ids, name),
+                ),
                 "id": Field(f"an id below {most}", lambda i: type(i) is int and -1 <= i < most),
                 "fuse": Field("true or false", lambda fuse: type(fuse) is bool),
             },
@@ -181,14 +185,6 @@ class Unknown(NamedTuple):
         if found["bytes"] is None and found["id"] < 0:
             raise ModelFormatError("unknown: expected ids of bytes, or an id")
         return cls(None if found["bytes"] is None else found["bytes"].astype(np.int32), found["id"], found["fuse"])
-
-
-def _byte_ids(ids: Any, name: str) -> np.ndarray | None:
-    return None if ids is None else integers_of(ids, name)
-
-
-def _are_ids(ids: np.ndarray, most: int) -> bool:
-    return ids.shape == (256,) and -1 <= ids.min() <= ids.max() < most
 
 
 def with_ids(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -23,16 +23,46 @@ from ubpe_numba.runtime.lazy import html_of
 from ubpe_numba.runtime.schema import check_fields, integers_of, numbers_of, pickled
 from ubpe_numba.vocabulary.kernels import arena as arena_kernels
 
-if TYPE_CHECKING:
-    from ubpe_numba.vocabulary.merge_tree import MergeTree
-
-__all__ = ["Vocabulary"]
+__all__ = ["MergeTree", "Vocabulary"]
 
 #: Default limit of all symbols that pairs stand for together: 30 pairs can stand for 2**30.
 MAX_SYMBOLS = 1 << 27
 _STATISTICS = ("weights", "counts", "document_frequencies")
 #: What is known of some vocabularies only, V values each, those of the alphabet included.
 OPTIONAL = ("occurrences", "log_probabilities")
+_COUNT, _MOST = (0, 2**63 - 1, "at least 0"), 1e6
+_RANGES: dict[str, tuple[float, float, str]] = {
+    "counts": _COUNT, "document_frequencies": _COUNT, "occurrences": _COUNT,
+    "weights": (0, _MOST, "a number in 0..1e6"), "log_probabilities": (-_MOST, _MOST, "a number in -1e6..1e6"),
+}  # fmt: skip
+
+
+class MergeTree(NamedTuple):
+    """The k nodes of the merges of a token, each before its parts, the left part with all that is below it before the right.
+
+    Attributes
+    ----------
+    tokens : int32[k]
+        The token of each node; the first is the token itself.
+    above : int64[k]
+        The index of the node that it is a part of, -1 for the first.
+    depths : int64[k]
+        How many merges are above it, 0 for the first.
+    starts : int64[k]
+        The position of its first symbol in the token.
+
+    Examples
+    --------
+    >>> from ubpe_numba import Vocabulary
+    >>> tree = Vocabulary.from_merges(2, [[0, 1], [2, 0]]).tree(3)  # 3 is 2 0, and 2 is 0 1
+    >>> tree.tokens.tolist(), tree.above.tolist(), tree.depths.tolist(), tree.starts.tolist()
+    ([3, 2, 0, 1, 0], [-1, 0, 1, 1, 0], [0, 1, 2, 2, 1], [0, 0, 0, 1, 2])
+    """
+
+    tokens: np.ndarray
+    above: np.ndarray
+    depths: np.ndarray
+    starts: np.ndarray
 
 
 class Vocabulary:
@@ -194,8 +224,10 @@ class Vocabulary:
             )
         ) >= 0:
             raise ModelFormatError(f"merges[{bad_token}]: the token {n_alphabet + bad_token} is built on itself")
-        statistics = _statistics(n_alphabet, m, weights, counts, document_frequencies, n_documents, n_symbols)
-        statistics |= _optional(size, occurrences, log_probabilities)
+        statistics = _statistics(
+            n_alphabet, m, n_documents, n_symbols, counts=counts, document_frequencies=document_frequencies, weights=weights,
+            occurrences=occurrences, log_probabilities=log_probabilities,
+        )  # fmt: skip
         return cls._of_pairs(n_alphabet, pairs, order, max_symbols, statistics)
 
     @classmethod
@@ -289,12 +321,6 @@ class Vocabulary:
         Vocabulary
             The vocabulary of ``n_alphabet + m`` tokens, its `merges` None.
 
-        Raises
-        ------
-        ModelFormatError
-            For a wrong shape or dtype, a symbol outside the alphabet, a token of fewer than two symbols, lengths that do not add
-            up, weights that are not finite or out of range, or negative counts.
-
         Examples
         --------
         >>> Vocabulary.from_sequences(2, [0, 1, 1, 1, 0], [3, 2]).sequence(2)
@@ -312,8 +338,10 @@ class Vocabulary:
             raise ModelFormatError(f"symbols[{bad[0]}]: expected 0..{n_alphabet - 1}, got {flat[bad[0]]}")
         offsets = _offsets(np.concatenate([np.ones(n_alphabet, np.int64), sizes]), n_alphabet, flat.size)
         arena = np.concatenate([np.arange(n_alphabet, dtype=np.int32), flat.astype(np.int32)])
-        statistics = _statistics(n_alphabet, sizes.size, weights, counts, document_frequencies, n_documents, n_symbols)
-        statistics |= _optional(n_alphabet + sizes.size, occurrences, log_probabilities)
+        statistics = _statistics(
+            n_alphabet, sizes.size, n_documents, n_symbols, counts=counts, document_frequencies=document_frequencies,
+            weights=weights, occurrences=occurrences, log_probabilities=log_probabilities,
+        )  # fmt: skip
         return cls(n_alphabet, None, arena, offsets, **statistics)
 
     @classmethod
@@ -333,12 +361,6 @@ class Vocabulary:
         -------
         Vocabulary
             One that is equal to the vocabulary of the state.
-
-        Raises
-        ------
-        ModelFormatError
-            Before anything large is allocated: if a field is missing or unexpected, or the alphabet does not have `n_alphabet`
-            symbols; and as `from_merges` and `from_sequences` raise it.
         """
         what = ("merges",) if "merges" in state else ("symbols", "lengths")
         there = [name for name in OPTIONAL if name in state]
@@ -384,13 +406,6 @@ class Vocabulary:
         -------
         int32[n]
             A read-only view of `arena`.
-
-        Raises
-        ------
-        IndexError
-            If there is no such token.
-        TypeError
-            If it is no integer.
         """
         t = checked_token(token, len(self))
         return self.arena[self.offsets[t] : self.offsets[t + 1]]
@@ -407,15 +422,6 @@ class Vocabulary:
         -------
         tuple of int, or None
             The left and the right one; None for a symbol of the alphabet.
-
-        Raises
-        ------
-        IndexError
-            If there is no such token.
-        ValueError
-            If only flat sequences are known, and the token is not a symbol.
-        TypeError
-            If the token is no integer.
 
         Examples
         --------
@@ -444,27 +450,28 @@ class Vocabulary:
         MergeTree
             Its nodes, each before its parts, as flat arrays.
 
-        Raises
-        ------
-        IndexError
-            If there is no such token.
-        ValueError
-            If only flat sequences are known, and the token is not a symbol; for a negative `depth`.
-        TypeError
-            If the token or `depth` is no integer.
-
         Examples
         --------
         >>> Vocabulary.from_merges(3, [[0, 1], [3, 2]]).tree(4).tokens.tolist()
         [4, 3, 0, 1, 2]
         """
-        from ubpe_numba.vocabulary.merge_tree import merge_tree  # here only: encoding need not wait for it
-
         t = checked_token(token, len(self))
         if depth is not None and integer(depth, "depth") < 0:
             raise ValueError(f"depth: expected at least 0, got {depth}")
         pairs = np.zeros((0, 2), np.int32) if t < self.n_alphabet else self._pairs()
-        return merge_tree(pairs, self.n_alphabet, self.offsets, t, depth)
+        rows: list[tuple[int, int, int, int]] = []
+        waiting = [(t, -1, 0, 0)]
+        while waiting:
+            node = waiting.pop()
+            t, _, level, start = node
+            here = len(rows)
+            rows.append(node)
+            if t >= self.n_alphabet and (depth is None or level < depth):
+                left, right = pairs[t - self.n_alphabet].tolist()
+                middle = start + int(self.offsets[left + 1] - self.offsets[left])
+                waiting += [(right, here, level + 1, middle), (left, here, level + 1, start)]
+        tokens, above, depths, starts = np.array(rows, np.int64).T.copy()
+        return MergeTree(tokens.astype(np.int32), above, depths, starts)
 
     def _pairs(self) -> np.ndarray:
         """The pairs; ValueError if they are not known."""
@@ -486,11 +493,6 @@ class Vocabulary:
         -------
         Vocabulary
             The vocabulary of the alphabet and these k tokens, with their statistics.
-
-        Raises
-        ------
-        ModelFormatError
-            If `merges` are not valid, as for `from_merges`.
         """
         tokens = self.n_alphabet + np.asarray(stay, np.int64)
         statistics: dict[str, Any] = {n: getattr(self, n)[tokens] for n in _STATISTICS}
@@ -575,10 +577,7 @@ class Vocabulary:
         raise AttributeError(f"a Vocabulary is frozen: cannot set {name!r}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        state = self.state()
-        if self.merges is not None:
-            state["max_symbols"] = self.arena.size
-        return pickled(_rebuild, state)
+        return pickled(Vocabulary.from_state, self.state(), self.n_alphabet, self.arena.size)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocabulary):
@@ -595,10 +594,6 @@ class Vocabulary:
     def _repr_html_(self) -> str:
         """Sizes and some tokens for a notebook."""
         return html_of(self, "vocabulary_html")
-
-
-def _rebuild(state: dict[str, Any]) -> Vocabulary:
-    return Vocabulary.from_merges(**state) if "merges" in state else Vocabulary.from_sequences(**state)
 
 
 def idf(n_documents: int, documents: np.ndarray) -> np.ndarray:
@@ -635,44 +630,23 @@ def _check_size(value: object, name: str, least: int) -> None:
         raise ModelFormatError(f"{name}: expected an integer of at least {least}, got {quoted(value)}")
 
 
-def _statistics(
-    n_alphabet: int, m: int, weights: Any, counts: Any, document_frequencies: Any, n_documents: int, n_symbols: int
-) -> dict[str, Any]:
-    """Validate the statistics of m learned tokens, and put zeros for the alphabet before them."""
+def _statistics(n_alphabet: int, m: int, n_documents: Any, n_symbols: Any, **given: Any) -> dict[str, Any]:
+    """Validate statistics of m learned tokens, with zeros for the alphabet before them, and optional ones of all tokens."""
     _check_size(n_documents, "n_documents", 0)
     _check_size(n_symbols, "n_symbols", 0)
     out: dict[str, Any] = {"n_documents": int(n_documents), "n_symbols": int(n_symbols)}
-    for name, values in (("counts", counts), ("document_frequencies", document_frequencies)):
-        array = np.zeros(m, np.int64) if values is None else integers_of(values, name)
-        if array.shape != (m,):
-            raise ModelFormatError(f"{name}: expected {m} values, got shape {array.shape}")
-        if (bad := np.flatnonzero(array < 0)).size:
-            raise ModelFormatError(f"{name}[{bad[0]}]: expected at least 0, got {array[bad[0]]}")
-        out[name] = np.concatenate([np.zeros(n_alphabet, np.int64), array.astype(np.int64)])
-    values = np.zeros(m) if weights is None else numbers_of(weights, "weights")
-    if values.shape != (m,):
-        raise ModelFormatError(f"weights: expected {m} values, got shape {values.shape}")
-    if (bad := np.flatnonzero(~np.isfinite(values) | (values < 0) | (values > 1e6))).size:
-        raise ModelFormatError(f"weights[{bad[0]}]: expected a number in 0..1e6, got {values[bad[0]]}")
-    out["weights"] = np.concatenate([np.zeros(n_alphabet), values])
-    return out
-
-
-def _optional(size: int, occurrences: Any, log_probabilities: Any) -> dict[str, np.ndarray | None]:
-    """Validate what only some vocabularies of `size` tokens have."""
-    out: dict[str, np.ndarray | None] = dict.fromkeys(OPTIONAL)
-    if occurrences is not None:
-        array = integers_of(occurrences, "occurrences")
+    for name, values in given.items():
+        size = n_alphabet + m if name in OPTIONAL else m
+        if values is None and name in OPTIONAL:
+            out[name] = None
+            continue
+        is_integer = name not in ("weights", "log_probabilities")
+        array = np.zeros(m) if values is None else (integers_of if is_integer else numbers_of)(values, name)
+        array = array.astype(np.int64 if is_integer else np.float64)
         if array.shape != (size,):
-            raise ModelFormatError(f"occurrences: expected {size} values, got shape {array.shape}")
-        if (bad := np.flatnonzero(array < 0)).size:
-            raise ModelFormatError(f"occurrences[{bad[0]}]: expected at least 0, got {array[bad[0]]}")
-        out["occurrences"] = array.astype(np.int64)
-    if log_probabilities is not None:
-        values = numbers_of(log_probabilities, "log_probabilities")
-        if values.shape != (size,):
-            raise ModelFormatError(f"log_probabilities: expected {size} values, got shape {values.shape}")
-        if (bad := np.flatnonzero(~(np.abs(values) <= 1e6))).size:
-            raise ModelFormatError(f"log_probabilities[{bad[0]}]: expected a number in -1e6..1e6, got {values[bad[0]]}")
-        out["log_probabilities"] = values
+            raise ModelFormatError(f"{name}: expected {size} values, got shape {array.shape}")
+        low, high, expected = _RANGES[name]
+        if (bad := np.flatnonzero(~((array >= low) & (array <= high)))).size:
+            raise ModelFormatError(f"{name}[{bad[0]}]: expected {expected}, got {array[bad[0]]}")
+        out[name] = array if name in OPTIONAL else np.concatenate([np.zeros(n_alphabet, array.dtype), array])
     return out

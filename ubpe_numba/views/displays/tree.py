@@ -13,7 +13,7 @@ from ubpe_numba.views.token_ids import ids_of_tokens, token_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
-    from ubpe_numba.vocabulary.merge_tree import MergeTree
+    from ubpe_numba.vocabulary.vocabulary import MergeTree
 
 __all__ = ["TreeDisplay"]
 

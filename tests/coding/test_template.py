@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ubpe_numba.vocabulary.template import Template
+from ubpe_numba.coding.model_inputs import Template
 
 
 def test_any_id_of_int32() -> None:
