@@ -40,7 +40,7 @@ from ubpe_numba import BPE
 tokenizer = BPE(6, alphabet=4).fit([[0, 1, 0, 1, 2, 3]], progress=False)
 assert tokenizer.decode(tokenizer.encode([0, 1])).tolist() == [0, 1]
 text = {"coding.word_encoder"}
-text |= {"formats.imports", "text.unicode_classes", "text.count_words", "text.kernels.utf8"}
+text |= {"formats.table", "text.unicode_classes", "text.count_words", "text.kernels.utf8"}
 assert not ({f"ubpe_numba.{name}" for name in text} | {"regex"}) & (set(sys.modules) - brought)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

@@ -10,7 +10,7 @@ from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import NORMAL, SPECIAL, model
 
 from ubpe_numba import BPE, FitRules, UBPEClassic
-from ubpe_numba.formats import imports
+from ubpe_numba.formats import table
 from ubpe_numba.formats.export_check import ExportCheck
 
 
@@ -24,7 +24,7 @@ def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest
         tok.to_huggingface(path)
     monkeypatch.setattr(ExportCheck, "check_order", lambda self: None)
     monkeypatch.setattr(ExportCheck, "same_as_model", lambda self, other: None)
-    monkeypatch.setattr(imports, "from_huggingface", lambda *source: tok.model_)
+    monkeypatch.setattr(table, "from_huggingface", lambda *source: table.Found(tok.model_))
     with pytest.raises(ValueError, match=r"export refused: \[.*\] is \[.*\] here, but \[.*\] by tokenizers"):
         tok.to_huggingface(path)
     assert not path.exists()

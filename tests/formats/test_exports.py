@@ -11,7 +11,7 @@ import pytest
 from foreign import END, MIXED
 
 from ubpe_numba import BPE
-from ubpe_numba.formats import exports
+from ubpe_numba.formats import export
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.text.patterns import published_steps
 
@@ -35,9 +35,9 @@ def test_ids_are_those_of_hugging_face_and_tiktoken(tok: Any, lines: list[str]) 
 
 def test_exports_that_would_lose_something_are_refused() -> None:
     double = BPE.from_merges([[97, 98], [256, 99], [98, 99], [97, 258]], alphabet=bytes(range(256)))
-    for export in (double.to_huggingface, double.to_tiktoken, double.to_vocab_merges):
+    for write in (double.to_huggingface, double.to_tiktoken, double.to_vocab_merges):
         with pytest.raises(ValueError, match="stand for the same"):
-            export()
+            write()
     unstable = BPE.from_merges([[98, 99], [97, 98], [257, 99]], alphabet=bytes(range(256)))  # abc is a bc
     unstable.to_huggingface()
     with pytest.raises(ValueError, match=r"export refused: b'abc' is \[97, 256\] here, but \[258\] by what was written"):
@@ -84,9 +84,9 @@ def test_unfitted_and_foreign_objects() -> None:
 def test_a_folder_of_its_name_is_not_an_installed_package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "just_a_folder").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
-    assert not exports._installed("just_a_folder")
-    assert not exports._installed("not_even_that")
-    assert exports._installed("numpy")
+    assert not export._installed("just_a_folder")
+    assert not export._installed("not_even_that")
+    assert export._installed("numpy")
 
 
 @pytest.mark.parametrize("name", PATTERNS)

@@ -12,7 +12,7 @@ import pytest
 from foreign import END
 
 from ubpe_numba import BPE, UBPE, ModelFormatError, UBPEClassic, WordPiece, load
-from ubpe_numba.formats.recognise import FORMATS, Source, recognise
+from ubpe_numba.formats.table import FORMATS, Source, recognise
 
 TEXTS = ["low lower lowest", "newest 123 | low", "", "low" + END]
 

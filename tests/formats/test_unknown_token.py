@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Splitter
-from ubpe_numba.formats import exports, unknown_token
+from ubpe_numba.formats import export, unknown_token
 from ubpe_numba.formats.export_samples import TEXTS
 from ubpe_numba.formats.pair_table import symbol_character
 
@@ -139,8 +139,8 @@ def test_a_unigram_model_over_some_bytes_has_no_unknown_token() -> None:
 
 def test_a_wrong_unknown_token_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples with unknown characters show what samples of known ones cannot."""
-    write = exports.huggingface.write
-    monkeypatch.setattr(exports.huggingface, "write", lambda *a, **k: write(*a, **{**k, "unk_token": "<end>"}))
+    write = export.huggingface.write
+    monkeypatch.setattr(export.huggingface, "write", lambda *a, **k: write(*a, **{**k, "unk_token": "<end>"}))
     with pytest.raises(ValueError, match="export refused: "):
         letters().to_huggingface(unk_token="[UNK]")
 

@@ -17,7 +17,7 @@ import numpy as np
 from ubpe_numba.cli.documents import SPECIAL, STANDARD, Form, Reader, check_output, integer_type, output, write_documents
 from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_table
 from ubpe_numba.errors import LocatedError, ModelFormatError, SpecialTokenError, quoted
-from ubpe_numba.formats import imports
+from ubpe_numba.formats.table import text_of
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.load import TOKENIZERS, load
@@ -334,7 +334,7 @@ def _read_of_other_library(options: Namespace) -> Tokenizer:
     cls: Any = TOKENIZERS[options.tokenizer or ("UBPE" if source == "published" else "BPE")]
     if source == "published":
         _refuse(options, "pretokenizer", "special_token")
-        found: Tokenizer = cls.from_published(imports.text_of(pathlib.Path(options.model), None), options.kind)
+        found: Tokenizer = cls.from_published(text_of(pathlib.Path(options.model), None), options.kind)
         return found
     if cls is UBPE:
         raise ValueError(f"--tokenizer: {source} has merges: expected BPE or UBPEClassic")

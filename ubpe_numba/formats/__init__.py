@@ -6,13 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ubpe_numba.formats import exports as exports
-    from ubpe_numba.formats import imports as imports
+    from ubpe_numba.formats import export as export
     from ubpe_numba.formats import published_ubpe as published_ubpe
+    from ubpe_numba.formats import table as table
 
 
 def __getattr__(name: str) -> Any:
-    """The files of other libraries, read when one is first used: most programs need none of them."""
-    if name not in ("exports", "imports", "published_ubpe"):
+    """Modules for files of other libraries, imported when one is first used: most programs need none of them."""
+    if name not in ("export", "table", "published_ubpe"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{name}")

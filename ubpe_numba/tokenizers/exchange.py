@@ -161,7 +161,7 @@ class HuggingFace(Tokenizer):
             "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token,
         }  # fmt: skip
         params |= {"model_max_length": model_max_length, "padding_side": padding_side, "chat_template": chat_template}
-        return formats.exports.to_transformers(self._huggingface(unk_token, template, special_first), roles, params)
+        return formats.export.to_transformers(self._huggingface(unk_token, template, special_first), roles, params)
 
     def _unk_token(self, given: Any, symbols: bool = True) -> Any:
         """The argument `unk_token` of an export, by default the special token or, with `symbols`, the symbol of `unknown`."""
@@ -187,8 +187,8 @@ class PairFiles(HuggingFace):
         return self.rules is not None and self.rules.encode == "batch"
 
     def _huggingface(self, unk_token: Any, template: Any, special_first: bool | None) -> str:
-        asked = formats.exports.HuggingFace(self._unk_token(unk_token), template, special_first)
-        return formats.exports.to_huggingface(self._fitted(), self._to_lists, asked)
+        asked = formats.export.HuggingFace(self._unk_token(unk_token), template, special_first)
+        return formats.export.to_huggingface(self._fitted(), self._to_lists, asked)
 
     def _to_lists(self, docs: list[Any]) -> list[list[int]]:
         """The ids of documents, special tokens allowed: what an export has to give too.
@@ -247,8 +247,8 @@ class PairFiles(HuggingFace):
         >>> tok.encode("AAB").tolist(), tok.is_lossless
         ([0, 2], False)
         """
-        model, found = formats.imports.from_huggingface_with_params(source, kind, alphabet)
-        return cls._imported(model, {**found, **params})
+        found = formats.table.from_huggingface(source, kind, alphabet)
+        return cls._imported(found.model, {**found.params, **params})
 
     @classmethod
     def from_sentencepiece(cls, source: Any, **params: Any) -> Self:
@@ -279,7 +279,7 @@ class PairFiles(HuggingFace):
         >>> tok.decode(tok.encode("aab"))
         'aab'
         """
-        return cls._imported(formats.imports.from_sentencepiece(source, unigram=False), params)
+        return cls._imported(formats.table.from_sentencepiece(source, unigram=False), params)
 
     def to_sentencepiece(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """Make the `.model` file for sentencepiece, of the kind BPE; for tokenizers of characters that cut no text.
@@ -307,7 +307,7 @@ class PairFiles(HuggingFace):
         """
         if self._by_batches:
             raise ValueError("rules: sentencepiece merges by rank, not by the articles' batch rule")
-        data = formats.exports.to_sentencepiece(
+        data = formats.export.to_sentencepiece(
             self._fitted(), lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=False
         )
         if path is not None:
@@ -336,7 +336,7 @@ class PairFiles(HuggingFace):
         >>> from ubpe_numba import BPE
         >>> tok = BPE.from_gguf("llama.gguf")  # doctest: +SKIP
         """
-        return cls._imported(formats.imports.from_gguf(path, unigram=False), params)
+        return cls._imported(formats.table.from_gguf(path, unigram=False), params)
 
     @classmethod
     def from_tekken(cls, source: Any, **params: Any) -> Self:
@@ -368,7 +368,7 @@ class PairFiles(HuggingFace):
         >>> tok.encode("abc").tolist(), tok.special_ids  # ids are ranks, and 2
         ([258, 101], {'<unk>': 0, '<s>': 1})
         """
-        return cls._imported(formats.imports.from_tekken(source), params)
+        return cls._imported(formats.table.from_tekken(source), params)
 
     @classmethod
     def from_tiktoken(
@@ -400,7 +400,7 @@ class PairFiles(HuggingFace):
         >>> BPE.from_tiktoken(ranks, pretokenizer="gpt2", special_tokens={"<end>": 300}).encode("abc").tolist()
         [256, 99]
         """
-        return cls._imported(formats.imports.from_tiktoken(source, pretokenizer, special_tokens), params)
+        return cls._imported(formats.table.from_tiktoken(source, pretokenizer, special_tokens), params)
 
     def to_tiktoken(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """Make the `.tiktoken` file, tokens and ranks; pattern and special tokens are not part of it (`to_tiktoken_encoding`).
@@ -422,7 +422,7 @@ class PairFiles(HuggingFace):
         >>> BPE.from_merges([[97, 98]], alphabet=bytes(range(256))).to_tiktoken().splitlines()[-1]
         b'YWI= 256'
         """
-        data = formats.exports.to_tiktoken(self._fitted(), self._to_lists)
+        data = formats.export.to_tiktoken(self._fitted(), self._to_lists)
         if path is not None:
             write_atomically(path, data)
         return data
@@ -448,7 +448,7 @@ class PairFiles(HuggingFace):
         >>> tok.to_tiktoken_encoding().encode("lower") == tok.encode("lower").tolist()  # doctest: +SKIP
         True
         """
-        return formats.exports.to_tiktoken_encoding(self._fitted(), self._to_lists, name)
+        return formats.export.to_tiktoken_encoding(self._fitted(), self._to_lists, name)
 
     @classmethod
     def from_vocab_merges(
@@ -491,7 +491,7 @@ class PairFiles(HuggingFace):
         [0, 2]
         """
         return cls._imported(
-            formats.imports.from_vocab_merges(vocab, merges, kind, pretokenizer, special_tokens, end_of_word), params
+            formats.table.from_vocab_merges(vocab, merges, kind, pretokenizer, special_tokens, end_of_word), params
         )
 
     def to_vocab_merges(
@@ -522,7 +522,7 @@ class PairFiles(HuggingFace):
         >>> BPE.from_merges([[0, 1]], alphabet="ab").to_vocab_merges()
         ('{"a": 0, "b": 1, "ab": 2}', '#version: 0.2\na b\n')
         """
-        out = formats.exports.to_vocab_merges(self._fitted(), self._to_lists, end_of_word)
+        out = formats.export.to_vocab_merges(self._fitted(), self._to_lists, end_of_word)
         for path, text in zip((vocab_path, merges_path), out, strict=True):
             if path is not None:
                 write_atomically(path, text.encode())
@@ -542,10 +542,10 @@ class UnigramFiles(Refining, HuggingFace):
                 f"among those of equal weight; {hint}set_params(objective='tokenizers') takes the same"
             )
         unknown = "skip" if model.segmenter.unknown is None else "raise"  # which leaves it to the rule of the model
-        return formats.exports.to_huggingface_unigram(
+        return formats.export.to_huggingface_unigram(
             _with_scores(model),
             lambda docs: self.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists(),
-            formats.exports.HuggingFace(self._unk_token(unk_token, symbols=False), template, special_first),
+            formats.export.HuggingFace(self._unk_token(unk_token, symbols=False), template, special_first),
         )
 
     @classmethod
@@ -592,7 +592,7 @@ class UnigramFiles(Refining, HuggingFace):
         >>> tok.encode("aabc").tolist()
         [1, 3, 0]
         """
-        return cls._imported(formats.imports.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
+        return cls._imported(formats.table.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
 
     @classmethod
     def from_sentencepiece(cls, source: Any, **params: Any) -> Self:
@@ -627,7 +627,7 @@ class UnigramFiles(Refining, HuggingFace):
         >>> tok.objective, tok.decode(tok.encode("abab"))
         ('sentencepiece', 'abab')
         """
-        return cls._imported(formats.imports.from_sentencepiece(source, unigram=True), {"objective": "sentencepiece", **params})
+        return cls._imported(formats.table.from_sentencepiece(source, unigram=True), {"objective": "sentencepiece", **params})
 
     def to_sentencepiece(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """Make the `.model` file for sentencepiece, of the kind unigram; for tokenizers of characters that cut no text.
@@ -656,7 +656,7 @@ class UnigramFiles(Refining, HuggingFace):
         model = self._fitted()
         if self.objective != "sentencepiece":
             raise ValueError(f"objective: expected 'sentencepiece', got {quoted(self.objective)}; set_params changes it")
-        data = formats.exports.to_sentencepiece(
+        data = formats.export.to_sentencepiece(
             _with_scores(model), lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=True
         )
         if path is not None:
@@ -685,7 +685,7 @@ class UnigramFiles(Refining, HuggingFace):
         >>> from ubpe_numba import UBPE
         >>> tok = UBPE.from_gguf("t5.gguf")  # doctest: +SKIP
         """
-        return cls._imported(formats.imports.from_gguf(path, unigram=True), {"objective": "sentencepiece", **params})
+        return cls._imported(formats.table.from_gguf(path, unigram=True), {"objective": "sentencepiece", **params})
 
 
 def _with_scores(model: Model) -> Model:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats import recognise
+from ubpe_numba.formats import table
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
@@ -20,7 +20,7 @@ def load(
     *,
     tokenizer: str | None = None,
     kind: str | None = None,
-    pretokenizer: Any = recognise.AUTO,
+    pretokenizer: Any = table.AUTO,
     special_tokens: dict[str, int] | None = None,
     n_threads: int | None = None,
     max_symbols: int | None = None,
@@ -86,7 +86,7 @@ def load(
     """
     if tokenizer is not None and tokenizer not in TOKENIZERS:
         raise ValueError(f"tokenizer: expected {', '.join(TOKENIZERS)} or None, got {quoted(tokenizer)}")
-    source, found = recognise.read(path, recognise.Given(tokenizer, kind, pretokenizer, special_tokens))
+    source, found = table.read(path, tokenizer, kind, pretokenizer, special_tokens)
     if found.tokenizer not in TOKENIZERS and found.tokenizer != "WordPiece":
         raise ModelFormatError(f"{source.path}: there is no tokenizer {quoted(found.tokenizer)}")
     cls: Any = TOKENIZERS.get(found.tokenizer, WordPiece)

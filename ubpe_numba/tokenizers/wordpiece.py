@@ -417,7 +417,7 @@ class WordPiece(Positions, Streaming, Saving):
         >>> WordPiece.from_huggingface(json.dumps({"model": model, **cut, "added_tokens": []})).encode("Unable").tolist()
         [1, 2]
         """
-        return cls._imported(formats.imports.from_huggingface_words(source), {"n_threads": n_threads})
+        return cls._imported(formats.table.from_huggingface_words(source), {"n_threads": n_threads})
 
     @classmethod
     def from_gguf(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> Self:
@@ -441,7 +441,7 @@ class WordPiece(Positions, Streaming, Saving):
         >>> tok = WordPiece.from_gguf("bert.gguf")  # doctest: +SKIP
         """
         with naming(path):
-            words = formats.imports.any_of_gguf(path)
+            words = formats.table.any_of_gguf(path)
             if not isinstance(words, Words):
                 raise ModelFormatError("not a vocabulary of WordPiece: BPE.from_gguf or UBPE.from_gguf reads it, and load any")
         return cls._imported(words, {"n_threads": n_threads})
@@ -527,7 +527,7 @@ class WordPiece(Positions, Streaming, Saving):
         >>> WordPiece.from_huggingface(text).encode("Unable!").tolist()
         [1, 2, 3]
         """
-        text = formats.exports.to_huggingface_words(
+        text = formats.export.to_huggingface_words(
             self._words(),
             lambda docs: self.encode_batch(docs).to_lists(),
             lambda text: lambda docs: WordPiece.from_huggingface(text).encode_batch(docs).to_lists(),
@@ -580,7 +580,7 @@ class WordPiece(Positions, Streaming, Saving):
             "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token,
         }  # fmt: skip
         params |= {"model_max_length": model_max_length, "padding_side": padding_side, "chat_template": chat_template}
-        return formats.exports.to_transformers(self.to_huggingface(template=template), roles, params)
+        return formats.export.to_transformers(self.to_huggingface(template=template), roles, params)
 
     @classmethod
     def train(

@@ -16,8 +16,8 @@ from ubpe_numba.errors import listed, quoted, shortened
 from ubpe_numba.formats import (
     export_samples,
     huggingface,
-    imports,
     sentencepiece,
+    table,
     tiktoken,
     unigram,
     vocab_merges,
@@ -63,14 +63,15 @@ def to_huggingface(model: Model, encode: EncodeLists, asked: HuggingFace = NOTHI
     )  # fmt: skip
     kind = model.alphabet.kind
     symbols = None if kind != "int" else model.alphabet.symbols
-    check.same_as_model(imports.from_huggingface(text, kind, symbols))
+    check.same_as_model(table.from_huggingface(text, kind, symbols).model)
     wider = None if unknown is None or loss_of(model) is None else check_with_unknown(model, unknown)
     if wider is not None:
         check.leave_out_unknown()
     if wider is not None and unknown is not None and unknown.symbol is not None:
-        wider.same_as_tokenizer(*imports.from_huggingface_with_params(text, None if kind == "str" else kind, symbols))
+        found = table.from_huggingface(text, None if kind == "str" else kind, symbols)
+        wider.same_as_tokenizer(found.model, found.params)
     elif wider is not None and kind == "str":
-        wider.same_as_model(imports.from_huggingface(text, "bytes", None))
+        wider.same_as_model(table.from_huggingface(text, "bytes", None).model)
     if _installed("tokenizers"):
         other = import_module("tokenizers").Tokenizer.from_str(text)
         for samples in (check,) if wider is None else (check, wider):
@@ -107,7 +108,7 @@ def to_huggingface_unigram(model: Model, encode: EncodeLists, asked: HuggingFace
         unk_id=None if unknown is None else unknown.id,
         post_processor=None if template is None else template.state(special),
     )  # fmt: skip
-    again = imports.from_huggingface_unigram(text)
+    again = table.from_huggingface_unigram(text)
     if model.segmenter.unknown is None:  # which is an error there, or the unknown token
         check.leave_out_unknown()
     check.same_as("what was written", lambda docs: encode_by_path(again, docs, "tokenizers"))
@@ -242,7 +243,7 @@ def _ranks(check: ExportCheck) -> tuple[bytes, dict[bytes, int]]:
         raise ValueError("vocabulary: two tokens stand for the same bytes; tiktoken allows one")
     pattern = check.pattern()
     data = tiktoken.write(ranks)
-    check.same_as_model(imports.from_tiktoken(data, pattern, special))
+    check.same_as_model(table.from_tiktoken(data, pattern, special))
     if _installed("tiktoken"):
         make = import_module("tiktoken").Encoding
         other = make("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=ranks, special_tokens=special)
@@ -285,7 +286,7 @@ def to_vocab_merges(model: Model, encode: EncodeLists, end_of_word: str | None) 
     if known or any(word in vocab for word in special):
         raise ValueError("special_tokens: known words, or tokens that the vocabulary has too, cannot be written")
     out = vocab_merges.write({**vocab, **special}, merges, end_of_word)
-    check.same_as_model(imports.from_vocab_merges(*out, kind, check.pattern(), special, end_of_word))
+    check.same_as_model(table.from_vocab_merges(*out, kind, check.pattern(), special, end_of_word))
     if _installed("tokenizers") and end_of_word is None:
         theirs = import_module("tokenizers")
         lines = out[1].split("\n")[1:-1]
