@@ -36,26 +36,9 @@ SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel needs
 class Decoder:
     """Decoding with the tables of a vocabulary, of special tokens and of ids given by the user, if there are any.
 
-    Parameters
-    ----------
-    vocabulary, alphabet, segmenter : Vocabulary, Alphabet, Segmenter
-        The meaning of ids.
-
-    Attributes
-    ----------
-    dtype : numpy.dtype
-        Of the symbols: uint8 for bytes, uint32 code points for str, int32 or int64 for integers.
-    gaps : bool[V] or None
-        Mask of the ids without a token; None if there are none.
-    sizes, starts, arena, slots
-        The tables that kernels/decode.py draws.
-    tables : tuple
-        These, in the order in which the kernel takes them.
-
-    Raises
-    ------
-    ValueError
-        If a token has 2**31 bytes or more.
+    `dtype` of the symbols: uint8 for bytes, uint32 code points for str, int32 or int64 for integers; `gaps` bool[V], mask of the
+    ids without a token, or None; `sizes`, `starts`, `arena`, `slots`: drawn in kernels/decode.py; `tables`: the last three as the
+    kernel takes them. ValueError if a token has 2**31 bytes or more.
     """
 
     def __init__(self, vocabulary: Vocabulary, alphabet: Alphabet, segmenter: Segmenter) -> None:
@@ -81,13 +64,7 @@ class Decoder:
         self.tables = (self.slots, self.starts, self.arena)
 
     def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """The symbols of all documents, and int64 offsets of the documents in them. O(ids + symbols).
-
-        Raises
-        ------
-        UnknownTokenError
-            For an id outside the vocabulary, naming document and position.
-        """
+        """The symbols of all documents, and int64 offsets of the documents in them; raises as `check`. O(ids + symbols)."""
         values, offsets = writable(ids.values), writable(ids.offsets)
         if self.gaps is not None:
             self.check(values, offsets, int(offsets[0]))
@@ -125,14 +102,8 @@ class Decoder:
     def decode_into(self, ids: Ragged, out: np.ndarray, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """As `decode`, into the beginning of `out`; the rest may be overwritten.
 
-        Raises
-        ------
-        UnknownTokenError
-            As `decode`; nothing is written to `out`.
-        TypeError
-            If `out` is no array of the symbols' dtype.
-        ValueError
-            If it is not 1-D, contiguous, aligned and writable, or has no room for all symbols.
+        After an UnknownTokenError nothing is written. TypeError if `out` is no array of the symbols' dtype, ValueError if it is
+        not 1-D, contiguous, aligned and writable, or too small.
         """
         if not isinstance(out, np.ndarray) or out.dtype != self.dtype:
             raise TypeError(f"out: expected an array of {self.dtype}, got {describe(out)}")

@@ -21,19 +21,11 @@ _FINEST = 40  # binary digits of expected counts after the point, at most
 
 
 class Lattice:
-    """The segmentations of documents, each weighing the product of what its tokens weigh. Threads may share one.
+    """The segmentations of documents, each weighing the product of the weights of its tokens.
 
-    Parameters
-    ----------
-    encoder : PathEncoder
-        Whose tables list the tokens that start at a position.
-    weights : float64[V]
-        What each token weighs, 2**-96..2**96; what lies outside is brought to the nearer end.
-    block : int
-        Symbols of a document that are summed up at a time.
+    `weights` float64[V] in 2**-96..2**96; one that is outside is brought to the nearer end. `block`: symbols of a document that
+    are summed up at a time. Threads may share one.
 
-    Examples
-    --------
     >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
     >>> lattice = Lattice(PathEncoder(Vocabulary.from_merges(2, [[0, 1]])), np.array([0.25, 0.125, 0.5]))
     >>> counts, log_likelihood = lattice.expected_counts(Ragged.from_lists([[0, 1, 0]]), None, 1)
@@ -73,23 +65,10 @@ class Lattice:
         return size, (np.empty(size, np.int32), np.empty(size + self.reach, SUM), *kept)
 
     def expected_counts(self, documents: Ragged, n_copies: np.ndarray | None, n_threads: int | None) -> tuple[np.ndarray, float]:
-        """How often each token is expected in documents, and the logarithm of what all their segmentations weigh.
+        """The expected count of each token, float64[V], and the logarithm of the weight of all segmentations.
 
-        Parameters
-        ----------
-        documents : Ragged
-            Alphabet ids.
-        n_copies : int64[d] or None
-            As how many documents each counts; None for one.
-        n_threads : int or None
-            The result is the same for any number of threads.
-
-        Returns
-        -------
-        float64[V]
-            The expected counts, multiples of 2**-40, or of a larger power of two where there are more than 2**22 symbols.
-        float
-            The sum over all documents of the natural logarithm of the weight of all segmentations.
+        `n_copies` int64[d], as how many documents each counts, None for one. Counts are multiples of 2**-40, or of a larger power
+        of two where there are more than 2**22 symbols; the same for any number of threads.
         """
         offsets = documents.offsets
         copies = np.ones(len(documents), np.int64) if n_copies is None else writable(n_copies)
@@ -124,14 +103,8 @@ class Lattice:
     def sample(self, documents: Ragged, seed: int, n_threads: int | None) -> Ragged:
         """A random segmentation of every document, with the probability of its share in the weight of all.
 
-        Parameters
-        ----------
-        documents : Ragged
-            Alphabet ids.
-        seed : int
-            0..2**64 - 1. It decides the draws together with the number of the document and the position.
-        n_threads : int or None
-            The result is the same for any number of threads.
+        `seed`, 0..2**64 - 1, decides the draws together with the number of the document and the position, whatever the number of
+        threads.
         """
         tables = self._tables(documents)
 

@@ -201,33 +201,11 @@ def _joined(parts: list[NBest]) -> NBest:
 
 
 def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -> tuple[Ragged, np.ndarray]:
-    """The k best paths of one document by an objective whose costs add up; exact.
+    """The k best paths of one document int32[n] by ``"shortest"`` or ``"additive"``, best first; exact.
 
-    Parameters
-    ----------
-    encoder : PathEncoder
-        The tables of the vocabulary.
-    document : int32[n]
-        Alphabet ids.
-    objective : str
-        ``"shortest"`` or ``"additive"``.
-    k : int
-        How many paths; fewer are returned where there are no more.
+    Fewer if there are no more. And float64[found], the value of each: the sum of weights, or, for the fewest tokens, minus their
+    number. ValueError if there would be too many tails.
 
-    Returns
-    -------
-    Ragged
-        The paths, best first.
-    float64[found]
-        What each is worth: the sum of weights, or, for the fewest tokens, minus their number.
-
-    Raises
-    ------
-    ValueError
-        If there would be too many tails.
-
-    Examples
-    --------
     >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
     >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1]]))
     >>> paths, worth = k_best(encoder, np.array([0, 1, 0], np.int32), "shortest", 2)

@@ -65,20 +65,10 @@ def usage_of(
     n_threads: int | None = 1,
     gaps: np.ndarray | None = None,
 ) -> Usage:
-    """Count the tokens of encoded documents.
+    """Count the tokens of encoded documents, of `size` ids; others are passed over.
 
-    Parameters
-    ----------
-    encoded : Ragged
-        Ids of documents.
-    size : int
-        The number V of ids; others are passed over.
-    n_copies : int64[d] or None
-        As how many documents each counts; None for one.
-    n_threads : int or None
-        The result is the same for any number of threads.
-    gaps : bool[V] or None
-        As the attribute of `Usage`.
+    `n_copies` int64[d], as how many documents each counts, None for one; `gaps` as the attribute of `Usage`. The same for any
+    number of threads.
     """
     copies = np.ones(len(encoded), np.int64) if n_copies is None else writable(n_copies)
     ids, offsets = writable(np.asarray(encoded.values, np.int32)), encoded.offsets
@@ -142,20 +132,11 @@ class Spans(NamedTuple):
 
 
 def spans_of(ids: Ragged, starts: Ragged, sizes: NDArray[np.int64], ends: NDArray[np.int64] | None) -> Spans:
-    """The spans of encoded documents.
+    """The spans of encoded documents, of their `starts` and of `sizes` int64[V], the symbols of each token.
 
-    Parameters
-    ----------
-    ids, starts : Ragged
-        Tokens, and the position of each in its document.
-    sizes : int64[V]
-        Symbols of each token.
-    ends : int64[d] or None
-        The lengths of the documents, where tokens may cover another number of symbols than they have: each then ends where
-        the next one starts, and the last with the document. None where they cover their own symbols.
+    `ends` int64[d]: the lengths of the documents, where tokens may cover another number of symbols than they have: each then ends
+    where the next one starts, and the last with the document. None where they cover their own symbols.
 
-    Examples
-    --------
     >>> ids, starts = Ragged.from_lists([[1, 0], [1]]), Ragged.from_lists([[0, 3], [0]])
     >>> spans_of(ids, starts, np.array([1, 2]), np.array([4, 2])).lengths.tolist()
     [3, 1, 2]

@@ -19,33 +19,13 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 class PairEncoder:
-    """Encoding by substitution of pairs, in order of rank or by the articles' batch rule.
+    """Encoding by substitution of pairs, in order of rank or, with `batch`, by the articles' batch rule.
 
-    In order of creation and by rank there is a linear search without any merging (kernels/linear_bpe.py); every other case goes
-    through linked lists of pairs (kernels/merge_by_pass.py). Tables are built when they are first needed, since text has tables
-    of its own (word_encoder.py), and only read afterwards: threads may share an encoder.
+    In order of creation and by rank there is a `linear` search without any merging (kernels/linear_bpe.py). With `one_by_one`
+    ranks out of order count after every single merge (kernels/merge_by_heap.py); otherwise all places of a pair are merged first
+    (kernels/merge_by_pass.py, which explains `conflicts`). `lengths` int64[V]: symbols of every token. Tables are built when they
+    are first needed, since text has tables of its own (word_encoder.py), and only read afterwards: threads may share an encoder.
 
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-        One that knows pairs.
-    batch : bool
-        Whether to encode by the articles' batch rule.
-    one_by_one : bool
-        Whether ranks out of order of creation count after every single merge (kernels/merge_by_heap.py), and not after all places
-        of a pair have been merged.
-
-    Attributes
-    ----------
-    linear : bool
-        Whether it is the linear search.
-    lengths : int64[V]
-        Symbols of every token.
-    conflicts : int32[m]
-        What the batch rule looks up; see `merge_by_pass.build_tables`. Not of a linear search.
-
-    Examples
-    --------
     >>> encoder = PairEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]]), batch=False)
     >>> encoder.encode(Ragged.from_lists([[0, 1, 0], [1, 0]]), None).to_lists()
     [[3], [1, 0]]

@@ -32,24 +32,11 @@ class MatchTables(NamedTuple):
 
 
 class Matcher:
-    """The tokens of a vocabulary that start at each position, read from the end. Threads may share one.
+    """The tokens of a vocabulary that start at each position, read from the end.
 
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-        With pairs or without.
-    mirrored : bool
-        For the tokens that end at each position, read from the beginning, instead.
+    `mirrored`: those that end there, read from the beginning. `edges`, `states`: the automaton; `longest`: symbols of the longest
+    token. Threads may share one.
 
-    Attributes
-    ----------
-    edges, states
-        The automaton.
-    longest : int
-        Symbols of the longest token.
-
-    Examples
-    --------
     >>> matcher = Matcher(Vocabulary.from_merges(2, [[0, 1]]))
     >>> matcher.tables(0).matches["token"].tolist()
     [0, 1, 2, 0]
@@ -92,34 +79,10 @@ SCALE = 2.0**24  # fixed point of path weights
 class PathEncoder:
     """Encoding by the best path. Tables are built once and only read afterwards: threads may share an encoder.
 
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-        With pairs or without.
-    weights : float64[V] or None
-        What tokens weigh by the objective ``"additive"``; None for the idf of the vocabulary.
+    `weights` float64[V]: those of tokens by the objective ``"additive"``, None for the idf, kept as `added`; `values` float64[V]:
+    idf in whole numbers of fixed point; `weighs`: whether any token has an idf; `costs`: by objective float64[2 * V], two numbers
+    a token (kernels/viterbi.py); `ring`: a power of two above `longest` + 1, the tails within reach.
 
-    Attributes
-    ----------
-    tables : PathTables
-        The automaton of the tokens, and what they weigh.
-    matcher : Matcher
-        Lists the tokens that start at a position.
-    longest : int
-        Symbols of the longest token.
-    ring : int
-        A power of two above ``longest + 1``: the tails of so many positions are within reach.
-    values : float64[V]
-        idf in whole numbers of fixed point.
-    added : float64[V]
-        What tokens weigh by the objective ``"additive"``.
-    costs : dict of float64[2 * V]
-        What tokens cost by the objectives whose costs add up, two numbers each; see kernels/viterbi.py.
-    weighs : bool
-        Whether any token has an idf.
-
-    Examples
-    --------
     >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]], [1.0, 0.25]))
     >>> encoder.encode(Ragged.from_lists([[0, 1, 0, 1]]), "tfidf", None).to_lists()
     [[2, 2]]
@@ -149,17 +112,10 @@ class PathEncoder:
         return ((x ^ (x >> np.uint64(31))) | np.uint64(1)).view(np.int64)
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
-        """Encode documents of alphabet ids.
+        """Encode documents of alphabet ids; the same for any number of threads.
 
-        Parameters
-        ----------
-        documents : Ragged
-            Alphabet ids.
-        objective : str
-            ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest sum of weights;
-            ``"sentencepiece"`` and ``"tokenizers"``: the same from the beginning, as these have it (kernels/viterbi.py).
-        n_threads : int or None
-            The result is the same for any number of threads.
+        By ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest sum of weights;
+        ``"sentencepiece"`` and ``"tokenizers"``: that from the beginning, as these have it (kernels/viterbi.py).
         """
         return over_documents(self.bound(objective, documents.values.size), documents, n_threads)
 

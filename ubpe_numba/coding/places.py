@@ -47,26 +47,10 @@ class Places(NamedTuple):
 
 
 def places_of_tokens(encoded: Ragged, given: Documents, lengths: np.ndarray, alphabet: Alphabet | None) -> Places:
-    """Positions of tokens, counted from the beginning of its document.
+    """Positions of tokens, counted from the beginning of their document; `lengths` int64[V], symbols of each id.
 
-    Parameters
-    ----------
-    encoded : Ragged
-        The ids of the documents.
-    given : Documents
-        The documents.
-    lengths : int64[V]
-        Symbols of each id.
-    alphabet : Alphabet or None
-        The one whose unknown symbols were left out; None if all symbols are in tokens.
+    `alphabet`: the one whose unknown symbols were left out; None if all symbols are in tokens.
 
-    Returns
-    -------
-    Places
-        Of as many tokens as there are.
-
-    Examples
-    --------
     >>> given = Documents(np.array([7, 8, 9, 7]), np.array([0, 3, 4]), "int")
     >>> places_of_tokens(Ragged.from_lists([[0, 1], [2]]), given, np.array([2, 1, 1]), None)
     Places(starts=array([0, 2, 0]), ends=array([2, 3, 1]))

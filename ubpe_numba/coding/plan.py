@@ -172,31 +172,10 @@ class Tables:
 class Plan:
     """How documents become ids by one encoder; kept by the tokenizer as long as nothing that it depends on is set anew.
 
-    Parameters
-    ----------
-    tables : Tables
-        Of the model.
-    encode : callable
-        Encodes documents of alphabet ids.
-    unknown : object
-        The default of the option of this name.
-    n_threads : int or None
-        The threads of batches.
-    bound : Bound or None
-        The kernel of `encode`, for short documents; None if draws depend on the call.
-    words : WordEncoder or None
-        Encodes text in segments as `encode` does, faster.
-    one_by_one : bool
-        As for `Tables.isolated`.
-    pairs : PairEncoder or None
-        The encoder, if it makes the beginning of a text final before its end is known.
-
-    Attributes
-    ----------
-    isolated : bool[alphabet] or None
-        Symbols that `encode` cuts documents at.
-    final : PairEncoder or None
-        `pairs`, unless documents are cut.
+    `encode` takes documents of alphabet ids, by the kernel of `bound` (None if draws depend on the call); `words` encodes text in
+    segments as `encode` does, faster. `unknown` and `n_threads`: the options of the tokenizer. `isolated` bool[alphabet] or None:
+    symbols that `encode` cuts documents at (`one_by_one` as for `Tables.isolated`). `final`: `pairs`, the encoder if it makes the
+    beginning of a text final before its end is known, unless documents are cut.
     """
 
     def __init__(

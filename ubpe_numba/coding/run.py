@@ -78,19 +78,8 @@ class Blocks(NamedTuple):
 
 
 def blocks_of(offsets: np.ndarray, n_threads: int | None, least: int = BLOCK) -> Blocks | None:
-    """How to cut documents for the threads; None if it is not worth it for any.
+    """How to cut documents for the threads, into blocks of `least` symbols or more; None if it is not worth it for any.
 
-    Parameters
-    ----------
-    offsets : int64[d + 1]
-        Of the documents.
-    n_threads : int or None
-        As `thread_pool.resolve` reads it.
-    least : int
-        Symbols of the shortest block.
-
-    Examples
-    --------
     >>> blocks_of(np.array([0, 1, 9]), 2, least=4)
     Blocks(offsets=array([0, 1, 5, 9]), documents=array([1]), pieces=array([2]))
     """
@@ -115,22 +104,10 @@ def join(
     lengths: np.ndarray,
     around: int = _AROUND,
 ) -> Ragged:
-    """Join the encodings of blocks to that of their documents.
+    """Join the encodings of blocks, `parts`, to that of their documents.
 
-    Parameters
-    ----------
-    encode : callable
-        From one stretch of symbols to its ids.
-    documents : Ragged
-        The documents, of alphabet ids.
-    blocks : Blocks
-        How they were cut.
-    parts : Ragged
-        The ids of every block, encoded as if it were a document.
-    lengths : int64[V]
-        Symbols of the tokens.
-    around : int
-        Tokens at each side of a cut that are encoded again at first.
+    `encode` gives the ids of one stretch of symbols; `lengths` int64[V], symbols of the tokens; `around`: tokens at each side of
+    a cut that are encoded again at first.
     """
     values: list[np.ndarray] = []
     extra = np.zeros(len(documents), np.int64)

@@ -39,23 +39,12 @@ _pack_header = struct.Struct("8q").pack_into
 class WordEncoder:
     """Encoding of text by merge rank, every segment by itself.
 
-    Parameters
-    ----------
-    pairs : PairEncoder
-        A linear one, over an alphabet of 256, that `takes` accepts.
-    byte_ids : int32[256] or None
-        The alphabet id of every byte, a permutation. None: the byte itself.
-    whole_words : bool
-        Whether a segment that equals a token is that token, before any merge.
+    `pairs`: a linear encoder over an alphabet of 256, which `takes` accepts. `byte_ids` int32[256]: the alphabet id of every
+    byte, a permutation; None: the byte itself. `whole_words`: whether a segment that equals a token is that token, before any
+    merge. Segments recur: up to 262,144 short ones and 8,192 long ones are kept encoded from call to call, 9 MB for each thread
+    that calls, and with them the vocabulary from the start. A thread also keeps room for the ids of a megabyte of text, at most 4
+    MB. Threads may share an encoder.
 
-    Notes
-    -----
-    Segments recur: up to 262,144 short ones and 8,192 long ones are kept encoded from call to call, 9 MB for each thread that
-    calls, and with them the vocabulary from the start. A thread also keeps room for the ids of a megabyte of text, at most 4 MB.
-    Threads may share an encoder.
-
-    Examples
-    --------
     >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
     >>> pairs = PairEncoder(Vocabulary.from_merges(256, [[98, 97], [32, 256]]), batch=False)
     >>> text = np.frombuffer(b"ba baba", np.uint8)
@@ -77,28 +66,10 @@ class WordEncoder:
         return pairs.linear and pairs.vocabulary.n_alphabet == 256 and is_small(pairs.vocabulary)
 
     def encode(self, values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Ragged:
-        """Encode every document: the ids of its segments, one after the other.
+        """Encode every document, uint8 text and int64 offsets, to the ids of its segments as `PairEncoder.encode` makes them.
 
-        Parameters
-        ----------
-        values : uint8[n]
-            The text, contiguous; it may be read-only.
-        offsets : int64[d + 1]
-            Where documents begin and end.
-        segments : str or int64[s + 1]
-            A name of `cut.PATTERNS`, or segments as `cut.scan` returns them. None of the three is checked.
-        n_threads : int or None
-            The result is the same for any number of threads.
-
-        Returns
-        -------
-        Ragged
-            What `PairEncoder.encode` makes of the segments, joined document by document.
-
-        Raises
-        ------
-        TypeError, ValueError
-            For a bad `n_threads`.
+        `segments`: a name of `cut.PATTERNS`, or segments as `cut.scan` returns them. None of the three is checked. The same for
+        any number of threads.
         """
         values = as_text(values)
         if offsets[-1] - offsets[0] < thread_pool.SERIAL_BELOW:

@@ -111,21 +111,11 @@ _END = "\0"  # what is put after every word
 
 
 class PieceEncoder:
-    """The tables of a vocabulary of pieces.
+    """The tables of a vocabulary of `pieces` with their ids, 0..2**31 - 1; the empty piece is never found.
 
-    Parameters
-    ----------
-    pieces : mapping of str to int
-        The id of every piece, 0..2**31 - 1. The empty piece is never found.
-    prefix : str
-        Of pieces that go on a word, or ``""``.
-    unknown : int
-        The id of a word that cannot be cut.
-    longest : int
-        Words of more characters are unknown.
+    `prefix` of pieces that go on a word, or ``""``; `unknown`, the id of a word that cannot be cut, or has more than `longest`
+    characters.
 
-    Examples
-    --------
     >>> encoder = PieceEncoder({"?": 0, "un": 1, "##able": 2, "##a": 3}, "##", 0, 100)
     >>> encoder.encode(["unable", "able"], 1).to_lists()
     [[1, 2], [0]]
