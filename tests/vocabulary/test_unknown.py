@@ -1,13 +1,70 @@
-"""Unknown symbols: the rule as a model file holds it."""
+"""The argument `unknown`: what it may be, what is refused, and its form in model files."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
-from ubpe_numba.vocabulary.unknown import Unknown
+from ubpe_numba import ModelFormatError
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.reserved import Reserved
+from ubpe_numba.vocabulary.unknown import Stand, Unknown, argument_from_state, argument_state, choice_of
+
+TEXT, BYTES, NUMBERS = Alphabet.from_user("ACGTN"), Alphabet.from_user(b"ACGTN"), Alphabet.from_user([7, -1, 3])
+SPECIAL = {
+    "str": Reserved.from_user(["<s>", "[UNK]", "?"], ["ACG"], "str", 10),
+    "bytes": Reserved.from_user(["<s>", b"\xff\xfe"], None, "bytes", 10),
+    "int": Reserved.from_user([[0, 0]], None, "int", 10),
+}
+
+
+@pytest.mark.parametrize(
+    "unknown, alphabet, choice",
+    [
+        ("raise", TEXT, "raise"), ("skip", NUMBERS, "skip"), (4, TEXT, 4), (np.int64(2), NUMBERS, 2),
+        ("N", TEXT, 4), ("N", BYTES, 4), (b"N", BYTES, 4), (bytearray(b"A"), BYTES, 0),
+        ("[UNK]", TEXT, Stand(1, "[UNK]")), ("?", TEXT, Stand(2, "?")),  # no symbol of the alphabet
+        ("<s>", BYTES, Stand(0, "<s>")), (b"\xff\xfe", BYTES, Stand(1, b"\xff\xfe")), ((0, 0), NUMBERS, Stand(0, (0, 0))),
+        ((np.int64(0), np.int8(0)), NUMBERS, Stand(0, (0, 0))),
+    ],
+)  # fmt: skip
+def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
+    assert choice_of(unknown, alphabet, SPECIAL[alphabet.kind]) == choice
+    if not isinstance(unknown, bytearray):
+        again = argument_from_state(json.loads(json.dumps(argument_state(unknown))))
+        assert again == unknown and choice_of(again, alphabet, SPECIAL[alphabet.kind]) == choice
+
+
+@pytest.mark.parametrize(
+    "unknown, alphabet, error, message",
+    [
+        (5, TEXT, ValueError, "expected 'raise', 'skip' or 0..4, got 5"),
+        (-1, NUMBERS, ValueError, "expected 'raise', 'skip' or 0..2, got -1"),
+        (True, TEXT, TypeError, "or an id, got True"),
+        (None, TEXT, TypeError, "or an id, got None"),
+        (1.0, NUMBERS, TypeError, "or an id, got 1.0"),
+        (b"N", TEXT, TypeError, "or an id, got bytes"),
+        ([0, 0], NUMBERS, TypeError, "or an id, got"),
+        ("X", TEXT, ValueError, "got 'X', which is neither in the alphabet nor a special token"),
+        ("é", BYTES, ValueError, "got 'é', which is not a special token"),
+        ("[PAD]", TEXT, ValueError, "got '\\[PAD\\]', which is not a special token"),
+        ("ACG", TEXT, ValueError, "got 'ACG', which is not a special token"),  # a known word
+        ((1,), NUMBERS, ValueError, "which is not a special token"),
+        (([0, 0],), NUMBERS, TypeError, "or an id, got tuple"),
+    ],
+)
+def test_what_is_refused(unknown: Any, alphabet: Alphabet, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=f"unknown: .*{message}"):
+        choice_of(unknown, alphabet, SPECIAL[alphabet.kind])
+
+
+@pytest.mark.parametrize("state", [None, True, 1.5, {"bytes": [256]}, {"bytes": "a"}, {"words": [1]}, [1.0], [[1]], {}])
+def test_files_that_say_something_else(state: Any) -> None:
+    with pytest.raises(ModelFormatError, match="unknown: expected a word"):
+        argument_from_state(state)
 
 
 @pytest.mark.parametrize("rule", [Unknown(np.arange(3, 259, dtype=np.int32)), Unknown(None, 0), Unknown(None, 7, True)])

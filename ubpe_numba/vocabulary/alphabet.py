@@ -146,11 +146,6 @@ class Alphabet:
             The number of symbols.
         kind : str
             What the symbols are: ``"int"``, ``"bytes"``, or ``"str"`` (code points).
-
-        Returns
-        -------
-        Alphabet
-            The identity of that size.
         """
         return cls._dense(size, kind, "size")
 
@@ -174,11 +169,6 @@ class Alphabet:
             too) and 0..255 for ``"bytes"``.
         kind : str
             What the symbols are: ``"int"``, ``"str"`` or ``"bytes"``.
-
-        Returns
-        -------
-        Alphabet
-            The alphabet of these symbols.
         """
         _limit(kind)
         values, _, found = as_document(symbols, name="symbols")
@@ -227,11 +217,6 @@ class Alphabet:
             What the documents are made of; by default what the symbols are. An alphabet of integers may be used for ``"bytes"``,
             and one of bytes for ``"int"``.
 
-        Returns
-        -------
-        Alphabet
-            The alphabet described.
-
         Examples
         --------
         >>> Alphabet.from_user({-1: 1, 7: 0}).symbols
@@ -269,11 +254,6 @@ class Alphabet:
             The corpus, as `as_documents` returns it; or its distinct documents.
         n_symbols : int, optional
             The number of symbols of the corpus, where the documents are the distinct ones.
-
-        Returns
-        -------
-        Alphabet
-            The alphabet, of the kind of the documents.
 
         Notes
         -----
@@ -499,11 +479,6 @@ class Alphabet:
             Further symbols, likewise; None if there are none.
         folded_ids : integer array or list, optional
             Their ids.
-
-        Returns
-        -------
-        Alphabet
-            One that is equal to the alphabet of the state.
         """
         try:
             dense = cls._dense(size, kind, "alphabet size")

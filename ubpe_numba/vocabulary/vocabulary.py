@@ -179,11 +179,6 @@ class Vocabulary:
         log_probabilities : float[V], optional
             The logarithms of probabilities of all tokens, -1e6..1e6, the alphabet included.
 
-        Returns
-        -------
-        Vocabulary
-            The vocabulary of ``n_alphabet + m`` tokens.
-
         Raises
         ------
         ModelFormatError
@@ -258,11 +253,6 @@ class Vocabulary:
             How often each token, symbols included, occurs in the corpus when all merges are made.
         n_documents, n_symbols : int
             Size of the corpus.
-
-        Returns
-        -------
-        Vocabulary
-            The vocabulary of ``n_alphabet + m`` tokens.
         """
         zeros = np.zeros(n_alphabet, np.int64)
         statistics = {
@@ -316,11 +306,6 @@ class Vocabulary:
         weights, counts, document_frequencies, n_documents, n_symbols, occurrences, log_probabilities
             As for `from_merges`.
 
-        Returns
-        -------
-        Vocabulary
-            The vocabulary of ``n_alphabet + m`` tokens, its `merges` None.
-
         Examples
         --------
         >>> Vocabulary.from_sequences(2, [0, 1, 1, 1, 0], [3, 2]).sequence(2)
@@ -356,11 +341,6 @@ class Vocabulary:
             The number of symbols of the file's alphabet.
         max_symbols : int
             As for `from_merges`.
-
-        Returns
-        -------
-        Vocabulary
-            One that is equal to the vocabulary of the state.
         """
         what = ("merges",) if "merges" in state else ("symbols", "lengths")
         there = [name for name in OPTIONAL if name in state]
