@@ -117,7 +117,6 @@ class Host:
         self.corpus = None
         self.text = made
         self.task = allocate_task(1, made.shards.counters.shape[2], setup.merges)
-        made.width = self.task.width
         k, segments = made.k, place.segments
         documents, weights = np.full((k, 2), -1, np.int64), np.zeros((k, 2), np.int64)
         for i, (begin, end) in enumerate(segments):
@@ -127,7 +126,7 @@ class Host:
                 weights[i] = 1 if corpus.weights is None else corpus.weights[ends]
         sizes = np.array([end - begin for begin, end in segments], np.int64)
         state = made.shards.state.copy()
-        self.loaded = Loaded(state, self._arenas(), at, sizes, place.inside, documents, weights, made.symbol_counts(), self.asked)
+        self.loaded = Loaded(state, self._arenas(), at, sizes, place.inside, documents, weights, made.symbol_counts, self.asked)
         return self.loaded
 
     def _corpus(self) -> Corpus:
@@ -224,7 +223,7 @@ class Host:
 
     def compact(self, more_room: bool) -> tuple[np.ndarray, np.ndarray]:
         """One cell a token again; all slices become void. The states of the shards, and their arenas, twice as long if asked."""
-        self.text.compact(True, more_room)
+        self.text.compact(self.task.width, True, more_room)
         return self.text.shards.state.copy(), self._arenas()
 
     # ---------------------------------------------------------------------------------------------- rounds
@@ -294,7 +293,6 @@ class Host:
         if listed > task.new_token.shape[1]:
             more |= {name: np.empty((1, 2 * listed), np.int32) for name in ("new_token", "new_slot")}
         self.task = task._replace(**more)
-        self.text.width = self.task.width
         tokens = 2 * tokens if tokens > shards.counters.shape[2] else 0
         self.text.grow(tokens, 2 * slots if 2 * slots > shards.slices.shape[1] else 0)
 

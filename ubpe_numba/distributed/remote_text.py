@@ -24,12 +24,13 @@ import numpy as np
 
 from ubpe_numba.distributed.messages import Batch, Engine, Fills, Loaded, LostHostsError, Origin, Part, Setup, Stepped
 from ubpe_numba.documents.counts import MOST
+from ubpe_numba.fitting.fit import room_for
 from ubpe_numba.fitting.kernels import rounds
 from ubpe_numba.fitting.kernels.borders import Borders, borders_of, left_neighbours
 from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT, Weighted
 from ubpe_numba.fitting.kernels.pair_table import Driver, Task
 from ubpe_numba.fitting.kernels.text_cells import BASE, MERGED, SHARD_STATE, Shards
-from ubpe_numba.fitting.loop import Loop, Merges, Settings, room_for
+from ubpe_numba.fitting.loop import Loop, Merges, Settings
 from ubpe_numba.fitting.text import add_across, add_up, pairs_across, run_rounds, sorted_across
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.messages import Progress
@@ -65,12 +66,12 @@ def fit_remotely(
     n_symbols, by_weight = sum(part.n_symbols for part in parts), sum(part.by_weight for part in parts)
     if max(by_weight, sum(part.n_documents for part in parts)) >= MOST:
         raise ValueError("sample_weight: expected less than 2**62 symbols and documents in all, by weight")
-    room = room_for(n_symbols, alphabet.size, settings, 1)
+    settings, room = room_for(n_symbols, alphabet.size, settings, 1)
     setup = Setup(alphabet, any(part.weighted for part in parts), room[2], settings.n_shards, near)
     text = RemoteText(engine, parts, setup, [(False, False)] * engine.n if goes_on is None else goes_on)
     n_parts = min(settings.n_threads, text.k)  # of a single shard there is one
     size = alphabet.size, n_symbols, by_weight, any(part.has_weights for part in parts)
-    return Loop(text, room, settings._replace(n_threads=n_parts), *size, n_parts).run(progress), text
+    return _RemoteLoop(text, room, settings._replace(n_threads=n_parts), *size, n_parts).run(progress), text
 
 
 def check_rules(settings: Settings) -> None:
@@ -80,6 +81,17 @@ def check_rules(settings: Settings) -> None:
             f"rules: ties={settings.rules.ties!r} is decided by a look at the text, which a distributed fit does not have in one "
             "place; use ties='smallest', or fit on one machine"
         )
+
+
+class _RemoteLoop(Loop):
+    """A loop that begins an epoch again after hosts were lost."""
+
+    text: RemoteText
+
+    def _begin_epoch(self) -> None:
+        self.state["elsewhere"] = 1
+        self.text.driver, self.text.task, self.text.has_begun = self.driver, self.task, True
+        self.text.until_done(super()._begin_epoch)
 
 
 class RemoteText:
@@ -106,6 +118,7 @@ class RemoteText:
         self.losses = [0] * engine.n
         self.has_begun = False  # the driver and its task are known
         self.loaded: list[Loaded] = self.until_done(lambda: self.ask("load", setup))
+        self.symbol_counts: np.ndarray = np.sum([found.symbol_counts for found in self.loaded], axis=0)
         sizes = [found.state.size for found in self.loaded]
         self.first = offsets_of(np.array(sizes))  # shard of each host
         self.k = k = int(self.first[-1])
@@ -155,10 +168,8 @@ class RemoteText:
 
     # ---------------------------------------------------------------------------------------------- counting and listing pairs
 
-    def symbol_counts(self) -> np.ndarray:
-        """See `Text`."""
-        total: np.ndarray = np.sum([found.symbol_counts for found in self.loaded], axis=0)
-        return total
+    def count_symbols(self) -> None:
+        """See `Text`: hosts have counted them."""
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
         """See `Text`."""
@@ -203,11 +214,6 @@ class RemoteText:
         self.ask("give_slots", slots)
 
     # ---------------------------------------------------------------------------------------------- messages
-
-    def follow(self, driver: Driver, task: Task) -> None:
-        """See `Text`."""
-        self.driver, self.task, self.has_begun = driver, task, True
-        driver.state["elsewhere"] = 1
 
     def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
         """Ask all hosts: one synchronisation."""
@@ -312,27 +318,31 @@ class RemoteText:
             self.weighted.merged[:, :n] = np.concatenate([part.merged_by_weight for part in found])
             self.weighted = self.weighted._replace(delta=by_weight)
 
-    def compact(self, shrink: bool, more_room: bool) -> None:
+    def grow(self, tokens: int, slots: int) -> None:
+        """See `Text`: hosts grow by themselves."""
+
+    def compact(self, width: np.ndarray, shrink: bool, more_room: bool) -> None:
         """See `Text`; hosts always give back memory."""
-        self.task.width[:] = 1
+        width[:] = 1
         found = self.until_done(lambda: self.ask("compact", more_room))
         np.concatenate([state for state, _ in found], out=self.shards.state)
         self._see_arenas([arenas for _, arenas in found])
 
     # ---------------------------------------------------------------------------------------------- rounds
 
-    def rounds(self, ties: int | None, control: np.ndarray, threads: int) -> int:
+    def rounds(self, driver: Driver, task: Task, ties: int | None, control: np.ndarray, threads: int) -> int:
         """See `Text`: the driver works here, batches are merged elsewhere; back for progress every so often."""
+        self.driver, self.task = driver, task
         began = time.monotonic()
         while True:
-            shared = self.driver, self.task, self.shards, self.weighted, self.borders
+            shared = driver, task, self.shards, self.weighted, self.borders
             reason = run_rounds(shared, ties, control, threads)
             if reason not in (rounds.BATCH, rounds.CROSSING):
                 return reason
             if reason == rounds.CROSSING and not self._hand_over():
                 return rounds.FULL
             self._merge()
-            self.driver.state["stage"] = rounds.MERGED
+            driver.state["stage"] = rounds.MERGED
             if time.monotonic() - began > _PAUSE:
                 return rounds.PAUSE
 

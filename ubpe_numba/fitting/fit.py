@@ -10,13 +10,15 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
-from ubpe_numba.fitting.loop import Loop, Memory, Merges, Settings, room_for
+from ubpe_numba.fitting.loop import Loop, Memory, Merges, Settings
 from ubpe_numba.fitting.text import LocalText, cut
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
 _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
+_ROUND = 1024  # most merges of a round where one is asked for
+_MOST_READY = 1 << 15  # most pairs and tokens that there is room for at first; a round that needs more asks for it
 
 
 def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress) -> tuple[Vocabulary, History]:
@@ -46,7 +48,7 @@ def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progre
         divisible = corpus.weights is None and n_cells < MOST_CELLS
         memory = Memory.within(settings.memory_limit, n_cells, corpus.offsets.size, divisible)
     threads, n_shards = plan(n_cells, settings.n_threads if memory is None else 1, settings.n_shards)  # one shard takes the least
-    room = room_for(n_symbols, alphabet.size, settings, n_shards)
+    settings, room = room_for(n_symbols, alphabet.size, settings, n_shards)
     weighted = corpus.weights is not None or corpus.document_of is not None
     text = LocalText(corpus, alphabet, cut(corpus.offsets, n_shards), weighted, room, threads)
     # other ties are decided by a look at the text, for which the driver has to be alone
@@ -61,6 +63,19 @@ def plan(n_cells: int, n_threads: int, n_shards: int | None = None) -> tuple[int
         return n_threads, n_shards
     threads = max(1, min(n_threads, n_cells // _PER_SHARD))
     return threads, max(threads, -(-n_cells // (MOST_CELLS - 2**20)))
+
+
+def room_for(n_symbols: int, n_alphabet: int, settings: Settings, n_parts: int) -> tuple[Settings, tuple[int, int, int]]:
+    """Tokens, slots of pairs and merges of a round that there is room for when a fit begins; the last never becomes more.
+
+    The pairs are dealt to `n_parts`. First the settings with no more candidates than symbols.
+    """
+    wanted = max(0, settings.n_tokens - n_alphabet)
+    n_candidates = min(settings.n_candidates, max(1, n_symbols))
+    merges = n_candidates if n_candidates > 1 else min(_ROUND, max(1, wanted))
+    ready = max(1 << 10, min(_MOST_READY, n_symbols // 4, 4 * wanted) // n_parts)
+    room = n_alphabet + merges + min(ready, wanted), 1 << (ready - 1).bit_length(), merges
+    return settings._replace(n_candidates=n_candidates), room
 
 
 def learn_more(

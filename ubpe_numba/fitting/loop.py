@@ -32,7 +32,6 @@ from ubpe_numba.runtime.tables.pairs import EMPTY
 from ubpe_numba.vocabulary.rules import FitRules
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
-_ROUND = 1024  # most merges of a round where one is asked for
 _BATCH_PART = 32  # of the symbols are merged at once: each occurrence in a batch is recorded (12 bytes)
 _SMALL = 1 << 16  # but not less than so many
 _STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
@@ -40,7 +39,6 @@ _FEW_PAIRS = 1 << 16  # most pairs to keep of a small text
 _PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150 bytes
 _ONE_EPOCH = 1 << 18  # symbols; of a text so small all pairs are listed at once if there may be as many merges
 _ONE_EPOCH_WEIGHTED = 1 << 21  # and of one with weights as many pairs as merges: its documents tend to be short, as words are
-_MOST_READY = 1 << 15  # most pairs and tokens that there is room for at first; a round that needs more asks for it
 _ENDLESS = 2**63 - 1
 _TABLES = 40 << 20  # bytes of the driver, and of dense counts
 _CELL = 4 + 4 / 16  # bytes: the text, and the segment of each block of cells
@@ -82,23 +80,6 @@ class Merges(NamedTuple):
         found = np.concatenate([self.symbols, self.replaced])
         np.subtract.at(found, self.pairs.ravel(), np.repeat(self.replaced, 2))
         return found
-
-
-def room_for(n_symbols: int, n_alphabet: int, settings: Settings, n_parts: int) -> tuple[int, int, int]:
-    """Tokens, slots of pairs and merges of a round that there is room for when a fit begins; the last never becomes more.
-
-    `n_parts`, to which the pairs are dealt.
-    """
-    wanted = max(0, settings.n_tokens - n_alphabet)
-    n_candidates = _candidates(n_symbols, settings)
-    merges = n_candidates if n_candidates > 1 else min(_ROUND, max(1, wanted))
-    ready = max(1 << 10, min(_MOST_READY, n_symbols // 4, 4 * wanted) // n_parts)
-    return n_alphabet + merges + min(ready, wanted), 1 << (ready - 1).bit_length(), merges
-
-
-def _candidates(n_symbols: int, settings: Settings) -> int:
-    """How many candidates a round has: there are no more pairs than symbols."""
-    return min(settings.n_candidates, max(1, n_symbols))
 
 
 class Memory:
@@ -170,7 +151,7 @@ class Loop:
     text
         The shards.
     room
-        Sizes of the first arrays, by `room_for`.
+        Sizes of the first arrays.
     settings
         How to fit, with the threads to use.
     n_symbols, by_weight, has_weights
@@ -188,11 +169,10 @@ class Loop:
         has_weights: bool, n_parts: int, lengths: np.ndarray | None = None, memory: Memory | None = None,
     ) -> None:  # fmt: skip
         self.text, self.n_alphabet, self.memory = text, n_alphabet, memory
-        self.n_candidates, self.n_symbols, self.by_weight = _candidates(n_symbols, settings), n_symbols, by_weight
+        self.n_candidates, self.n_symbols, self.by_weight = settings.n_candidates, n_symbols, by_weight
         self.threads = settings.n_threads
         self.driver, self.task = d.allocate(n_parts, *room, self.n_candidates)
         self.driver.lengths[:n_alphabet] = 1 if lengths is None else lengths[:n_alphabet]
-        text.follow(self.driver, self.task)
         self.ties = None if settings.rules.ties == "smallest" else _TIES[settings.rules.ties]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * max(n_parts, text.k), np.int64)
         self.threshold, self.min_count, self.longest = 0, settings.rules.min_count, settings.longest
@@ -215,9 +195,9 @@ class Loop:
         state = self.state
         progress.start(int(state["next_id"]), int(state["limit"]))
         if state["next_id"] < state["limit"]:
-            self.text.until_done(self._begin_epoch)
+            self._begin_epoch()
             full_at = -1
-            while (reason := self.text.rounds(self.ties, self.control, self.threads)) != rounds.DONE:
+            while (reason := self.text.rounds(self.driver, self.task, self.ties, self.control, self.threads)) != rounds.DONE:
                 last = int(state["next_id"])
                 progress.update(last, int(self.driver.learned["count"][last - 1]))
                 if reason == rounds.THIN:
@@ -226,13 +206,15 @@ class Loop:
                     more_room = (
                         reason == rounds.FULL and full_at == last
                     )  # a slice that is to be moved is longer than what is left
-                    self.text.compact(self.memory is None, more_room and self.memory is None)
+                    self.text.compact(self.task.width, self.memory is None, more_room and self.memory is None)
                     if more_room and self.memory is not None:
                         self.memory.refuse()
                     full_at = last if reason == rounds.FULL else full_at
-                    self.text.until_done(self._begin_epoch)
+                    self._begin_epoch()
                 elif reason == rounds.GROW:
                     self._grow(int(state["need"]), int(state["need"]))
+        else:
+            self.text.count_symbols()
         progress.finish(int(state["next_id"]))
         learned = self.driver.learned[self.n_alphabet : state["next_id"]]
         return Merges(
@@ -241,13 +223,13 @@ class Loop:
             learned["documents"].copy(),
             learned["replaced"].copy(),
             max(0, learned.size - 1) if self.n_candidates == 1 else int(state["round_start"]) - self.n_alphabet,
-            self.text.symbol_counts(),
+            self.text.symbol_counts,
         )
 
     def _grow(self, need: int, listed: int) -> None:
         """Make room for `need` more pairs in each part, `listed` new ones of a round, and the tokens of the next round."""
         self.driver, self.task = d.grown(self.driver, self.task, need, listed)
-        self.text.follow(self.driver, self.task)
+        self.text.grow(self.driver.learned.size, self.driver.free.size)
 
     # ---------------------------------------------------------------------------------------------- epochs
 

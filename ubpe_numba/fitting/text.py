@@ -46,20 +46,15 @@ _SHORT = 4  # a text that has become so many times shorter moves to arrays of it
 
 
 class Text(Protocol):
-    """The text of a fit, of `k` shards, with the arrays that kernels read."""
+    """The text of a fit, of `k` shards, with the arrays that kernels read, and the counts of its symbols."""
 
     k: int
     shards: s.Shards
     weighted: Weighted | None
+    symbol_counts: np.ndarray  # int64[alphabet], by weight; complete after `count_dense` or `count_symbols`
 
-    def follow(self, driver: Driver, task: Task) -> None:
-        """Take the arrays of the driver, new or longer ones."""
-
-    def until_done(self, message: Callable[[], T]) -> T:
-        """Call `message`; again after shards were lost and made anew."""
-
-    def symbol_counts(self) -> np.ndarray:
-        """Occurrences of each symbol in the whole text, int64[alphabet], by weight."""
+    def count_symbols(self) -> None:
+        """Complete `symbol_counts`, for a fit that asks for no pairs."""
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
         """Count every pair in a table, the pair (a, b) at a * V + b: int64[V * V], by weight; `list_dense` comes next."""
@@ -83,11 +78,17 @@ class Text(Protocol):
     def give_slots(self, slots: np.ndarray) -> None:
         """Enter the pairs that were listed last at their slots, int32; those with slot -1 are left out."""
 
-    def rounds(self, ties: int | None, control: np.ndarray, threads: int) -> int:
+    def rounds(self, driver: Driver, task: Task, ties: int | None, control: np.ndarray, threads: int) -> int:
         """Rounds until there is a reason to stop; returns it (`rounds.DONE` ...)."""
 
-    def compact(self, shrink: bool, more_room: bool) -> None:
-        """One cell a token again, and twice the arena if asked; all slices become void. `shrink`: give back unused memory."""
+    def compact(self, width: np.ndarray, shrink: bool, more_room: bool) -> None:
+        """One cell a token again, whose `width` becomes 1, and twice the arena if asked; all slices become void.
+
+        `shrink`: give back unused memory.
+        """
+
+    def grow(self, tokens: int, slots: int) -> None:
+        """Make room for so many tokens and slots, where there is less."""
 
 
 class Cut(NamedTuple):
@@ -162,13 +163,9 @@ class LocalText:
     ----------
     shards, weighted, borders
         The arrays; None without weights, and of a single shard or of a host.
-    width
-        int32[V]: cells of a token, of the task of the driver.
+    symbol_counts
+        As in `Text`; at first only of the last symbols of segments, where the first dense table of pairs adds the others.
     """
-
-    driver: Driver
-    task: Task
-    width: np.ndarray
 
     def __init__(
         self, corpus: Corpus, alphabet: Alphabet, place: Cut, weighted: bool, room: tuple[int, int, int], threads: int,
@@ -186,17 +183,13 @@ class LocalText:
         if weighted:
             self.weighted = allocate_weighted(self.shards.base, segments, *given, offsets.size - 1, tokens, merges)
         self._counted = not whole or alphabet.size > index.DENSE
-        counts = self.each(lambda k: self._load(k, corpus, alphabet, place.at[k : k + 2], segments[k]))
-        if not self._counted:  # only the last symbols of segments; the first dense table of pairs adds the others
-            ends = np.flatnonzero(np.diff(offsets))
-            lasts = alphabet.lookup(corpus.values[offsets[ends + 1] - 1])
-            counts = [_counted(lasts, None if corpus.weights is None else corpus.weights[ends], alphabet.size)]
-        self._symbol_counts: np.ndarray = np.sum(counts, axis=0)
+        counts = self.each(lambda k: self._load(k, corpus, alphabet, place, segments[k]))
+        self.symbol_counts: np.ndarray = np.sum(counts, axis=0)
         self.borders = allocate_borders(place.segment, place.inside, *given, merges) if whole and self.k > 1 else None
 
-    def _load(self, k: int, corpus: Corpus, alphabet: Alphabet, at: np.ndarray, segments: tuple[int, int]) -> np.ndarray:
+    def _load(self, k: int, corpus: Corpus, alphabet: Alphabet, place: Cut, segments: tuple[int, int]) -> np.ndarray:
         """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice; returns their counts."""
-        begin, end = at.tolist()
+        begin, end = place.at[k : k + 2].tolist()
         shard = self._shard(k)
         offsets = np.clip(corpus.offsets[segments[0] : segments[1] + 1], begin, end)
         s.lay_out(offsets, shard.state, shard.cells, shard.separators, shard.segment_of_block)
@@ -209,13 +202,19 @@ class LocalText:
             segment = s.load(ids, first, offsets, segment, shard.state, shard.cells, shard.separators)
             if self._counted:
                 counts += _counted(ids, _weights_from(first, ids.size, corpus), counts.size)
+        if not self._counted:
+            lasts = shard.cells[shard.separators[1:] - 1]
+            ends = lasts != s.SEPARATOR
+            ends[ends.size - place.inside[k + 1] :] = False  # a segment that goes on in the next shard
+            counts = _counted(
+                lasts[ends], None if corpus.weights is None else corpus.weights[slice(*segments)][ends], alphabet.size
+            )
         return counts
 
-    def symbol_counts(self) -> np.ndarray:
+    def count_symbols(self) -> None:
         """See `Text`."""
-        if not self._counted:  # of a fit that asked for no pairs
-            self.count_dense(self._symbol_counts.size)
-        return self._symbol_counts
+        if not self._counted:
+            self.count_dense(self.symbol_counts.size)
 
     # ---------------------------------------------------------------------------------------------- counting and listing pairs
 
@@ -240,7 +239,7 @@ class LocalText:
         left, right, weight = pairs_across(self.shards, self.borders)
         np.add.at(total, left * n_tokens + right, weight)
         if not self._counted:
-            self._symbol_counts += total.reshape(n_tokens, n_tokens).sum(axis=1)
+            self.symbol_counts += total.reshape(n_tokens, n_tokens).sum(axis=1)
             self._counted = True
         return total
 
@@ -328,19 +327,19 @@ class LocalText:
 
     # ---------------------------------------------------------------------------------------------- the arrays
 
-    def rounds(self, ties: int | None, control: np.ndarray, threads: int) -> int:
+    def rounds(self, driver: Driver, task: Task, ties: int | None, control: np.ndarray, threads: int) -> int:
         """See `Text`: in one kernel, on the arrays of the driver and the text alike."""
-        return run_rounds((self.driver, self.task, self.shards, self.weighted, self.borders), ties, control, threads)
+        return run_rounds((driver, task, self.shards, self.weighted, self.borders), ties, control, threads)
 
-    def compact(self, shrink: bool, more_room: bool) -> None:
+    def compact(self, width: np.ndarray, shrink: bool, more_room: bool) -> None:
         """See `Text`."""
 
         def one(k: int) -> None:
             shard = self._shard(k)
-            s.compact(self.width, shard.state, shard.cells, shard.separators, shard.segment_of_block)
+            s.compact(width, shard.state, shard.cells, shard.separators, shard.segment_of_block)
 
         self.each(one)
-        self.width[:] = 1
+        width[:] = 1
         capacity = self.shards.cells.size
         if shrink and capacity > _LARGE and _SHORT * self.shards.state["n_cells"].sum() < capacity:
             self.shards = s.shrunk(self.shards, self.spare, _POSITIONS)
@@ -351,17 +350,8 @@ class LocalText:
             base["arena"] *= 2
             self.shards = self.shards._replace(base=base, arena=np.empty(base["arena"][-1], np.int32))
 
-    def follow(self, driver: Driver, task: Task) -> None:
-        """See `Text`."""
-        self.driver, self.task, self.width = driver, task, task.width
-        self.grow(driver.learned.size, driver.free.size)
-
-    def until_done(self, message: Callable[[], T]) -> T:
-        """See `Text`: nothing is lost here."""
-        return message()
-
     def grow(self, tokens: int, slots: int) -> None:
-        """Make the arrays of tokens and of slots at least so long, where they are shorter."""
+        """See `Text`."""
         shards = self.shards
         new: dict[str, np.ndarray] = {}
         if tokens > shards.counters.shape[2]:
@@ -433,6 +423,8 @@ def run_rounds(
     def stop() -> None:
         control[rounds.JOB] |= rounds.STOP
 
+    if threads == 1:
+        return here()
     return thread_pool.together(here, lambda me: rounds.work(*shared, control, me), stop, threads)
 
 
