@@ -19,8 +19,9 @@ from hosts import Work, corpus_of
 from suite import common
 
 from ubpe_numba import BPE, distributed
-from ubpe_numba.distributed import fitting, shipped_model
-from ubpe_numba.distributed.actors import DaskEngine
+from ubpe_numba.distributed import cluster as clusters
+from ubpe_numba.distributed import fitting
+from ubpe_numba.distributed.hosts import DaskEngine
 
 _PARTITIONS = 8
 
@@ -231,7 +232,7 @@ def encode(quick: bool) -> None:
 
 def _forget() -> None:
     """Words that encoders of a worker remember."""
-    shipped_model._models.clear()
+    clusters._model.cache_clear()
 
 
 class Echo:

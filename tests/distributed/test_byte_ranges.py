@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.text_lines import MARK, lines, lines_of_range
 
-from ubpe_numba.distributed.byte_ranges import byte_ranges_of, lines_of, lines_that_begin
+from ubpe_numba.distributed.files import byte_ranges_of, lines_of, lines_that_begin
 
 PIECES = st.sampled_from([b"a", b"\n", b"\r", b"\r\n", b"\xef", MARK, b"\x00", "é".encode()])
 ODD = [
@@ -50,7 +50,7 @@ def test_ranges_hold_every_line_once(data: bytes, size: int) -> None:
 
 
 def test_a_last_line_that_goes_far_past_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ubpe_numba.distributed.byte_ranges._AHEAD", 3)
+    monkeypatch.setattr("ubpe_numba.distributed.files._AHEAD", 3)
     for tail in (b"", b"\n", b"\r\n", b"\nnext"):
         for size in (1, 2, 7):
             check(b"ab\n" + b"x" * 20 + tail, size)

@@ -11,7 +11,7 @@ pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 
 from ubpe_numba import count_documents  # noqa: E402
-from ubpe_numba.distributed.columns import arrow_documents, kind_of, series_documents, table_documents  # noqa: E402
+from ubpe_numba.distributed.tables import arrow_documents, kind_of, series_documents, table_documents  # noqa: E402
 
 LISTS = [[1, 2], [], [3]]
 TEXTS = ["né", "", "x", "x"]

@@ -25,10 +25,13 @@ import pyarrow.parquet as pq  # noqa: E402
 from ubpe_numba import BPE, UBPE, Counts, FitRules, UBPEClassic, UnknownSymbolError, WordPiece, count_documents  # noqa: E402
 from ubpe_numba.distributed import (  # noqa: E402
     count,
-    partial_counts,
+    counting,
 )
-from ubpe_numba.distributed.counting import counted, lines_of  # noqa: E402
-from ubpe_numba.distributed.partial_counts import Counted  # noqa: E402
+from ubpe_numba.distributed.counting import (  # noqa: E402
+    Counted,
+    counted,
+    lines_of,
+)
 from ubpe_numba.distributed.partitions import partitions_of  # noqa: E402
 
 WORDS = ["the", "low", "lower", "lowest", "newer", "né", "😀", "x\u0301", "wide\r\n", "", "12", "it's"]
@@ -173,19 +176,19 @@ def test_a_killed_worker(mortal: Any, tmp_path: Path) -> None:
 )
 def test_tables_are_divided_by_hash(docs: list[list[int]], tables: int, gathered: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partial_counts, "_GATHERED", gathered)
+        patch.setattr(counting, "_GATHERED", gathered)
         whole = count_documents(docs)
-        parts = partial_counts.split(Counted(whole, np.arange(len(whole)), 3, "all"), tables)
+        parts = counting.split(Counted(whole, np.arange(len(whole)), 3, "all"), tables)
         assert [part.counts.to_lists() for part in parts] == tables_by_hash.split(whole.to_lists(), tables)
         assert [part.n_symbols for part in parts] == [3] + [0] * (tables - 1)
-        assert partial_counts.together(parts).counts == whole
+        assert counting.together(parts).counts == whole
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint32, np.int64])
 def test_the_hash_does_not_depend_on_the_dtype(dtype: Any) -> None:
     docs = [[1, 2], [200], [], [3, 3, 3]]
     counts = count_documents([np.array(doc, dtype) for doc in docs])
-    parts = partial_counts.split(Counted(counts, np.arange(4), 0, ""), 3)
+    parts = counting.split(Counted(counts, np.arange(4), 0, ""), 3)
     assert [part.counts.to_lists() for part in parts] == tables_by_hash.split(docs, 3)
 
 
@@ -193,10 +196,10 @@ def test_counts_that_hold_a_document_twice() -> None:
     """Only who makes `Counts` without `count_documents` can do that."""
     twice = Counts(count_documents([[1], [2]]).flat._replace(values=np.array([1, 1])), np.array([2, 3]))
     for tables in (1, 2):
-        made = partial_counts.count_part(twice, pickle.dumps(None), 0, "", tables)
-        assert partial_counts.together(made if tables > 1 else [made]).counts == count_documents([[1]] * 5)
-    parts = partial_counts.split(Counted(twice, np.arange(2), 0, ""), 2)
-    assert partial_counts.together(parts).counts == count_documents([[1]] * 5)
+        made = counting.count_part(twice, pickle.dumps(None), 0, "", tables)
+        assert counting.together(made if tables > 1 else [made]).counts == count_documents([[1]] * 5)
+    parts = counting.split(Counted(twice, np.arange(2), 0, ""), 2)
+    assert counting.together(parts).counts == count_documents([[1]] * 5)
 
 
 def test_lines_are_what_a_fit_takes() -> None:

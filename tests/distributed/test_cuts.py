@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.distributed.cuts import even_cuts
+from ubpe_numba.distributed.fitting import even_cuts
 
 SIZES = st.lists(st.one_of(st.integers(0, 9), st.just(0), st.integers(0, 2**55)), min_size=1, max_size=9)
 

@@ -21,7 +21,7 @@ from dask import delayed
 
 from ubpe_numba import BPE, UBPE, NotFittedError, Ragged, UnknownSymbolError
 from ubpe_numba.distributed import encode
-from ubpe_numba.distributed.hive import NULL
+from ubpe_numba.distributed.files import NULL
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -421,9 +421,9 @@ def test_what_a_killed_process_left_is_cleaned_up(client: Any, tmp_path: Path) -
         import os, signal
         from distributed import Client
         from ubpe_numba import BPE
-        from ubpe_numba.distributed import encode, table_files
+        from ubpe_numba.distributed import encode, map_partitions
 
-        beside, made = table_files.NewColumn.beside, []
+        beside, made = map_partitions.NewColumn.beside, []
 
         def kill(*arguments):
             made.append(1)
@@ -431,7 +431,7 @@ def test_what_a_killed_process_left_is_cleaned_up(client: Any, tmp_path: Path) -
                 os.kill(os.getpid(), signal.SIGKILL)
             return beside(*arguments)
 
-        table_files.NewColumn.beside, table_files.BATCH_BYTES = kill, 200
+        map_partitions.NewColumn.beside, map_partitions.BATCH_BYTES = kill, 200
         with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
             encode(BPE.from_merges([[0, 1]], alphabet=4), {str(tmp_path / "in")!r}, {str(tmp_path / "out")!r}, client=client)
     """

@@ -13,7 +13,7 @@ pa = pytest.importorskip("pyarrow")
 import pyarrow.dataset as ds  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
-from ubpe_numba.distributed.hive import NULL, columns_of_folders  # noqa: E402
+from ubpe_numba.distributed.files import NULL, columns_of_folders  # noqa: E402
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from ubpe_numba.distributed.packed import _IN_BAND, Packed, pack
+from ubpe_numba.distributed.relay import _IN_BAND, Packed, pack
 
 
 def test_a_message_is_pickled_once_and_arrays_go_beside() -> None:

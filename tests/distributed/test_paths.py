@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ubpe_numba.distributed.paths import files_of
+from ubpe_numba.distributed.files import files_of
 
 
 def touch(folder: Path, *names: str) -> list[str]:

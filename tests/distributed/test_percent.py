@@ -9,7 +9,7 @@ pytest.importorskip("distributed")
 
 from ubpe_numba import BPE
 from ubpe_numba.distributed import fit
-from ubpe_numba.distributed.percent import Percent
+from ubpe_numba.distributed.cluster import Percent
 from ubpe_numba.runtime.messages import Progress
 
 pytestmark = pytest.mark.xdist_group("cluster")

@@ -11,7 +11,7 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 from ubpe_numba import count_documents  # noqa: E402
-from ubpe_numba.distributed.row_groups import row_groups_of  # noqa: E402
+from ubpe_numba.distributed.files import row_groups_of  # noqa: E402
 
 
 def written(path: Path, rows: int = 3, **columns: Any) -> str:

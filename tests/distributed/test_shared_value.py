@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ubpe_numba.distributed.shared_value import shared, value_of
+from ubpe_numba.distributed.cluster import shared, value_of
 
 pytestmark = pytest.mark.xdist_group("cluster")
 

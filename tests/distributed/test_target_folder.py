@@ -8,7 +8,7 @@ from threading import Barrier
 
 import pytest
 
-from ubpe_numba.distributed.target_folder import MANIFEST, TargetFolder, write_part
+from ubpe_numba.distributed.map_partitions import MANIFEST, TargetFolder, write_part
 from ubpe_numba.runtime.files import atomically
 
 _SAYS = {"function": "encode", "model": "m", "settings": {"drop": False}, "parts": ["a", "b", "c"]}

@@ -1,26 +1,42 @@
-"""The cluster that the work runs on, and tasks that run there: the user's `Client`, or processes on this machine.
+"""The cluster that the work runs on: the user's `Client`, or processes on this machine; tasks, and values that workers share.
 
 If a worker dies the scheduler gives its task to another one (``distributed.scheduler.allowed-failures`` times). A thread that
 works on a task cannot be interrupted: where a call ends early, its token is put into `_stopped` of every worker process, and long
 tasks look there (`check_stopped`) between two batches.
+
+Dask writes results to disk by the sizes of objects, of which it is told here: without that a `Ragged` of a gigabyte is an object
+of 56 bytes. Registered when the wing is imported, on every worker too, since its tasks are functions of the wing.
 """
 
 from __future__ import annotations
 
+import functools
 import secrets
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
 
+import dask
+from dask.sizeof import sizeof
+from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_completed, get_worker
+from distributed.client import FutureCancelledError, default_client
+from distributed.comm.core import CommClosedError
+
+from ubpe_numba.distributed.relay import opaque, opened, without
+from ubpe_numba.documents.counts import Counts
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.runtime.lazy import require
 from ubpe_numba.runtime.messages import Progress
+from ubpe_numba.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed
-    from distributed import Client
 
 #: What Dask is told where graphs hold models or partitions: a large one is no reason for a warning.
 LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1GB"}
@@ -31,12 +47,6 @@ _stopped: set[str] = set()
 
 class StoppedError(Exception):
     """A task ends because the call that it belongs to has ended; nobody waits for it."""
-
-
-def require_dask() -> None:
-    """Raise ImportError, with the command that installs it, where dask or distributed is not there."""
-    for module in ("dask", "distributed"):
-        require(module, "ubpe_numba.distributed", "dask", "dask")
 
 
 @contextmanager
@@ -60,10 +70,6 @@ def using(client: Client | None) -> Iterator[Client]:
     RuntimeError
         If a worker has another version of this library or another byte order, or cannot import it.
     """
-    import dask
-    from distributed import Client, LocalCluster
-    from distributed.client import default_client
-
     if client is None:
         with suppress(ValueError):  # there is none
             client = default_client()
@@ -95,8 +101,6 @@ def using(client: Client | None) -> Iterator[Client]:
 
 def _in_a_task() -> bool:
     """Whether a worker of Dask runs this."""
-    from distributed import get_worker
-
     with suppress(ValueError):
         return get_worker() is not None
     return False
@@ -105,9 +109,6 @@ def _in_a_task() -> bool:
 @contextmanager
 def reaching(client: Client) -> Iterator[None]:
     """Turn what Dask raises in the block, if its scheduler cannot be reached, into one ConnectionError with the address."""
-    from distributed.client import FutureCancelledError
-    from distributed.comm.core import CommClosedError
-
     where = address_of(client)
     message = f"client: the scheduler at {where} cannot be reached: it has ended, or the connection is lost"
     if client.status != "running":
@@ -215,8 +216,6 @@ def results(
     Exception
         What a task raised, of its class, with the name of the task before the message.
     """
-    from distributed import as_completed
-
     indices: dict[Any, list[int]] = {}
     for i, task in enumerate(delayeds):
         indices.setdefault(task.key, []).append(i)
@@ -246,8 +245,6 @@ def results(
 
 def _submitted(client: Client, tasks: list[Delayed]) -> list[Any]:
     """The futures of tasks."""
-    import dask
-
     with dask.config.set(LARGE_GRAPHS):
         return list(client.compute(tasks))
 
@@ -266,9 +263,6 @@ async def stop_here(token: str) -> None:
 
 def _result(future: Any, name: str) -> Any:
     """The result of a task that is done; its exception has the name before the message."""
-    from distributed import KilledWorker
-    from distributed.client import FutureCancelledError
-
     try:
         return future.result()
     except KilledWorker as error:
@@ -284,8 +278,6 @@ def _result(future: Any, name: str) -> Any:
 
 def failure(error: Exception, name: str) -> Exception:
     """What a task raised, or Dask about it, with the name before the message."""
-    from distributed import KilledWorker
-
     if isinstance(error, KilledWorker):
         return RuntimeError(
             f"{name}: {error.allowed_failures + 1} workers died while they ran it, the last at {error.last_worker.address}: "
@@ -314,3 +306,121 @@ def with_name(error: Exception, name: str) -> Exception:
         error.args = (f"{name}: {error.args[0]}",)
         return error
     return RuntimeError(f"{name}: {type(error).__name__}: {error}")
+
+
+class SharedValue(WorkerPlugin):  # type: ignore[misc]  # of a package without types
+    """A value, under a name, that the scheduler gives to every worker, also to those that come later.
+
+    Were it the result of a task, a worker that fetches it from one that dies would wait for the timeout of connections (30 s).
+    """
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.name, self.value = name, value
+
+
+@contextmanager
+def shared(client: Client, name: str, value: Any) -> Iterator[None]:
+    """Give a value to all workers, to be had by `value_of` in tasks until the block ends.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client, shared(client, "seven", 7):
+    ...     client.submit(value_of, "seven").result()
+    7
+    """
+    client.register_plugin(SharedValue(name, value), name=name)
+    try:
+        yield
+    finally:
+        if client.status == "running":
+            client.unregister_worker_plugin(name)
+
+
+def value_of(name: str) -> Any:
+    """In a task: the value of this name."""
+    return get_worker().plugins[name].value
+
+
+_lock = threading.Lock()
+
+
+def shipped(tokenizer: Tokenizer) -> bytes:
+    """A fitted tokenizer for tasks, each of which uses one thread; without the history of its fit."""
+    lean = without(tokenizer, "history_")
+    lean.n_threads = 1
+    return opaque(lean)
+
+
+def tokenizer_of(data: bytes) -> Tokenizer:
+    """The tokenizer of this process: made of the bytes once, and shared by its threads, as its tables are.
+
+    >>> from ubpe_numba import BPE
+    >>> data = shipped(BPE.from_merges([[0, 1]], alphabet="ab"))
+    >>> tokenizer_of(data).encode("aab").tolist(), tokenizer_of(data) is tokenizer_of(data)
+    ([0, 2], True)
+    """
+    with _lock:
+        return _model(data)
+
+
+@functools.lru_cache(maxsize=4)  # the ones used last
+def _model(data: bytes) -> Tokenizer:
+    found: Tokenizer = opened(data)
+    return found
+
+
+_OBJECT = 200  # bytes: the Python object and those of its arrays
+
+
+@sizeof.register(Ragged)  # type: ignore[untyped-decorator]
+def _of_ragged(ragged: Any) -> int:
+    return _OBJECT + int(ragged.offsets.nbytes) + 4 * int(ragged.total)
+
+
+@sizeof.register(Documents)  # type: ignore[untyped-decorator]
+def _of_documents(documents: Any) -> int:
+    return _OBJECT + int(documents.values.nbytes) + int(documents.offsets.nbytes)
+
+
+@sizeof.register(Counts)  # type: ignore[untyped-decorator]
+def _of_counts(counts: Any) -> int:
+    return _OBJECT + int(_of_documents(counts.flat)) + int(counts.weights.nbytes)
+
+
+class Percent(Progress):
+    """The progress of a fit, by `bar` in the terminal, and on Dask's dashboard by a task that does nothing for each hundredth."""
+
+    def __init__(self, bar: Progress, client: Client) -> None:
+        self.terminal, self.client, self.futures = bar, client, list[Any]()
+        self.call = uuid4().hex
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.futures.clear()  # the workers forget them
+
+    def start(self, done: int, total: int) -> None:
+        """See `Progress`."""
+        self.began_at, self.total = done, total
+        self.terminal.start(done, total)
+
+    def update(self, done: int, count: int) -> None:
+        """See `Progress`."""
+        self.terminal.update(done, count)
+        self._reach(100 * (done - self.began_at) // max(1, self.total - self.began_at))
+
+    def finish(self, done: int) -> None:
+        """See `Progress`."""
+        self.terminal.finish(done)
+        self._reach(100)
+
+    def _reach(self, percent: int) -> None:
+        new = range(len(self.futures), min(percent, 100))
+        if new:
+            self.futures += self.client.map(_nothing, new, key=[f"ubpe-percent-{self.call}-{i}" for i in new])
+
+
+def _nothing(_: int) -> None:
+    """Done at once."""

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ubpe_numba.distributed.actors import DaskEngine
-from ubpe_numba.distributed.cluster import using
+from ubpe_numba.distributed.cluster import Percent, using
 from ubpe_numba.distributed.counting import counted, lines_of, steady
-from ubpe_numba.distributed.cuts import even_cuts
 from ubpe_numba.distributed.host import make_host, name_of_range
-from ubpe_numba.distributed.marks import Marks
+from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.messages import Part, Span, together
-from ubpe_numba.distributed.opaque import opaque, unfitted
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
-from ubpe_numba.distributed.percent import Percent
+from ubpe_numba.distributed.relay import opaque, unfitted
 from ubpe_numba.distributed.remote_text import ask_at_first, check_rules, fit_remotely
-from ubpe_numba.documents.read import Documents
+from ubpe_numba.documents.read import Documents, as_document
 from ubpe_numba.fitting.fit import learned
 from ubpe_numba.fitting.loop import Settings
-from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -139,7 +136,7 @@ def fit(
         return tok._fit_corpus(corpus, alphabet, settings, bar)
     _check(tok, settings, partitions)
     with using(given) as used:
-        return _fit_there(tok, read, settings, partitions, Marks(partitions, parts, sample_weight, boundaries), used, bar)
+        return _fit_there(tok, read, settings, partitions, marks_of(partitions, parts, sample_weight, boundaries), used, bar)
 
 
 def _check(tok: Tokenizer, settings: Settings, partitions: Partitions) -> None:
@@ -155,7 +152,13 @@ def _check(tok: Tokenizer, settings: Settings, partitions: Partitions) -> None:
 
 
 def _fit_there(
-    tok: AnyTokenizer, read: Tokenizer, settings: Settings, partitions: Partitions, marks: Marks, client: Client, bar: Progress
+    tok: AnyTokenizer,
+    read: Tokenizer,
+    settings: Settings,
+    partitions: Partitions,
+    marks: Callable[..., Any],
+    client: Client,
+    bar: Progress,
 ) -> AnyTokenizer:
     """A fit whose hosts are workers, each with consecutive partitions: as much as the others, as far as sizes are known."""
     from dask import delayed
@@ -166,14 +169,14 @@ def _fit_there(
     cuts = [n * h // n_hosts for h in range(n_hosts + 1)] if sizes is None else even_cuts(sizes, n_hosts)
     lean = unfitted(read)
     make, ranges = delayed(make_host, pure=False), list(pairwise(cuts))
-    how = [opaque((lean, marks.of(a, b), partitions.names[a:b], partitions.joined)) for a, b in ranges]
+    marked, goes_on = zip(*(marks(a, b) for a, b in ranges), strict=True)
+    how = [opaque((lean, own, partitions.names[a:b], partitions.joined)) for own, (a, b) in zip(marked, ranges, strict=True)]
     hosts = [make(partitions.delayed[a:b], blob) for (a, b), blob in zip(ranges, how, strict=True)]
     engine = DaskEngine(client, hosts, together, lambda k, key: _name_of(partitions, ranges[k], key))
     try:
         parts: list[Part] = ask_at_first(engine, "part")
         spans: list[Span] = ask_at_first(engine, "span")
         alphabet = _alphabet(read, engine, spans)
-        goes_on = [marks.goes_on(a) for a, _ in ranges]
         n_documents = sum(part.n_documents for part in parts)
         n_documents -= sum(part.first_weight for part, (on, _) in zip(parts, goes_on, strict=True) if on)
 
@@ -197,7 +200,7 @@ def _n_workers(client: Client) -> int:
 
 
 def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | None:
-    """What messages call the one of these partitions that a task belongs to, None if there is none; without a key all of them."""
+    """Name of the partition that task `key` processes, for messages; None if there is none; without a key the range of names."""
     from dask.optimization import cull
     from dask.utils import ensure_dict
 
@@ -233,3 +236,83 @@ def _alphabet(tok: Tokenizer, engine: DaskEngine, spans: Sequence[Span]) -> Alph
 def _one(values: np.ndarray, kind: str) -> Documents:
     """A document of these symbols."""
     return Documents(values, np.array([0, values.size]), kind)
+
+
+def even_cuts(sizes: Sequence[int], n_hosts: int) -> list[int]:
+    """Where to cut: host h gets the partitions ``cuts[h]`` to ``cuts[h + 1]`` - 1, at least one.
+
+    The limit, which no host exceeds, is found by bisection: it suffices if hosts that are filled one after the other, as far as
+    it goes, take all partitions. O(hosts * log(partitions) * log(sum of sizes)).
+
+    Parameters
+    ----------
+    sizes
+        Of the partitions, 0 or more each.
+    n_hosts
+        1 to the number of partitions.
+
+    Examples
+    --------
+    >>> even_cuts([9, 1, 1, 1, 5, 1], 3)
+    [0, 1, 5, 6]
+    """
+    ends = offsets_of(np.array(sizes, np.int64))
+    low, high = max(sizes), int(ends[-1])
+    while low < high:
+        limit = (low + high) // 2
+        cuts = _filled(ends, limit, n_hosts)
+        if ends[-1] - ends[cuts[-2]] <= limit:
+            high = limit
+        else:
+            low = limit + 1
+    return _filled(ends, high, n_hosts)
+
+
+def _filled(ends: np.ndarray, limit: int, n_hosts: int) -> list[int]:
+    """Where to cut if each host takes as much as a limit allows and leaves one for each after it; the last takes the rest."""
+    n, cuts = ends.size - 1, [0]
+    for after in range(n_hosts - 1, 0, -1):
+        end = int(np.searchsorted(ends, ends[cuts[-1]] + limit, side="right")) - 1
+        cuts.append(min(end, n - after))
+    return [*cuts, n]
+
+
+def marks_of(
+    partitions: Partitions, parts: Any, sample_weight: Any, boundaries: Any
+) -> Callable[[int, int], tuple[list[tuple[Any, Any]], tuple[bool, bool]]]:
+    """A function of a range of partitions: their weights and boundaries, as `make_host` takes them, and how they go on.
+
+    That is whether the document before the range goes on in it, and whether tokens may cross into it. Arguments as for `fit`;
+    TypeError or ValueError, naming the argument.
+    """
+    if not partitions.joined:
+        n, each = len(partitions.delayed), []
+        for name, value in (("sample_weight", sample_weight), ("boundaries", boundaries)):
+            if value is not None and (not isinstance(value, (list, tuple)) or len(value) != n):
+                raise ValueError(f"{name}: expected a list of {n} entries, one for each partition, got {describe(value)}")
+            each.append([None] * n if value is None else list(value))
+        return lambda begin, end: (list(zip(each[0][begin:end], each[1][begin:end], strict=True)), (False, False))
+    weight = None
+    if sample_weight is not None:
+        weights = sample_weight if np.ndim(sample_weight) else [sample_weight]
+        weight = as_document(weights, name="sample_weight").values
+        if weight.size != 1:
+            raise ValueError(f"sample_weight: expected one weight, of one document, got {describe(sample_weight)}")
+    if boundaries is None:
+        return lambda begin, end: ([(weight, None)], (begin > 0, begin > 0))
+    given = as_document(boundaries, name="boundaries")
+    if given.kind != "int":
+        raise TypeError(f"boundaries: expected integers, got {describe(boundaries)}")
+    positions = np.unique(given.values).astype(np.int64)
+    sizes = np.array(parts.chunks[0], np.float64)
+    if np.isnan(sizes).any():
+        raise ValueError("boundaries: the sizes of the array's chunks are not known; call its compute_chunk_sizes()")
+    ends = offsets_of(sizes.astype(np.int64))
+    if positions.size and not 0 <= positions[0] <= positions[-1] <= ends[-1]:
+        raise ValueError(f"boundaries: expected positions in 0..{ends[-1]}")
+
+    def of_range(begin: int, end: int) -> tuple[list[tuple[Any, Any]], tuple[bool, bool]]:
+        inside = positions[(positions > ends[begin]) & (positions < ends[end])]
+        return [(weight, inside - ends[begin])], (begin > 0, begin > 0 and int(ends[begin]) not in positions)
+
+    return of_range

@@ -23,8 +23,8 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.distributed.cluster import with_name
 from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
 from ubpe_numba.distributed.messages import Batch, Fills, Loaded, Origin, Part, Setup, Span, Stepped, least_bytes
-from ubpe_numba.distributed.opaque import opened
 from ubpe_numba.distributed.partitions import no_documents
+from ubpe_numba.distributed.relay import opened
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents

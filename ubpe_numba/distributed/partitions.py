@@ -10,12 +10,10 @@ from uuid import uuid4
 
 import numpy as np
 
-from ubpe_numba.distributed.byte_ranges import byte_ranges_of
 from ubpe_numba.distributed.cluster import with_name
-from ubpe_numba.distributed.columns import arrow_documents, kind_of, series_documents, table_documents
-from ubpe_numba.distributed.opaque import opaque, opened
-from ubpe_numba.distributed.paths import PARQUET, files_of, is_path
-from ubpe_numba.distributed.row_groups import row_groups_of
+from ubpe_numba.distributed.files import PARQUET, byte_ranges_of, files_of, is_path, row_groups_of
+from ubpe_numba.distributed.relay import opaque, opened
+from ubpe_numba.distributed.tables import arrow_documents, kind_of, series_documents, table_documents
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_documents

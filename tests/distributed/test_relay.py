@@ -19,10 +19,9 @@ import dask.array
 
 from ubpe_numba import BPE
 from ubpe_numba.distributed import fit, fitting, hosts
-from ubpe_numba.distributed.actors import DaskEngine
-from ubpe_numba.distributed.desk import Desk
+from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.messages import LostHostsError
-from ubpe_numba.distributed.packed import pack
+from ubpe_numba.distributed.relay import HostActor, pack
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -263,10 +262,10 @@ def test_ctrl_c_comes_through_at_once(client: Any) -> None:
 
 def test_what_was_given_up_is_not_delivered_late() -> None:
     host = Echo(3)
-    desk, message = Desk(host), pack(("hear", ()))
-    assert desk.answer(5, message).open() == (True, (3, ()))
-    assert desk.answer(5, message).open() == (True, (3, ()))
-    fine, error = desk.answer(4, message).open()
+    actor, message = HostActor(host), pack(("hear", ()))
+    assert actor.answer(5, message).open() == (True, (3, ()))
+    assert actor.answer(5, message).open() == (True, (3, ()))
+    fine, error = actor.answer(4, message).open()
     assert not fine
     assert "given up" in str(error)
     assert host.heard == 2

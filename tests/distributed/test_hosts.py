@@ -16,7 +16,7 @@ pytest.importorskip("distributed")
 import dask
 
 from ubpe_numba.distributed import hosts
-from ubpe_numba.distributed.actors import DaskEngine
+from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.messages import LostHostsError
 
 pytestmark = pytest.mark.xdist_group("cluster")

@@ -1,35 +1,140 @@
-"""Where messages of a fit arrive on a worker: an actor for each host, of which some pass messages on to others.
+"""Messages of a fit on a worker: packed as they travel, and an actor for each host that takes them or passes them on.
 
-The driver of many hosts sends a message to the first desk of each group of consecutive hosts, its *lead*. The lead passes it on,
+The driver of many hosts sends a message to the first actor of each group of consecutive hosts, its *lead*. The lead passes it on,
 and sends one answer back:
 
-    driver  ──>  desk 0  ──>  host 0: 3          list_sorted: counts of pairs, which are added up where `together` can
-                         ──>  desk 1: 0
-            <── 5 ──     ──>  desk 2: 2
-            ──>  desk 3  ──>  host 3: 1
-            <── 5 ──     ──>  desk 4: 4
+    driver  ──>  actor 0  ──>  host 0: 3         list_sorted: counts of pairs, which are added up where `together` can
+                          ──>  actor 1: 0
+            <── 5 ──      ──>  actor 2: 2
+            ──>  actor 3  ──>  host 3: 1
+            <── 5 ──      ──>  actor 4: 4
 
 Dask runs the coroutines of actors on the worker's event loop, and other methods, one after the other, on a thread for actors: a
 lead that waits keeps no host of its worker from working.
+
+Values are pickles, as is all that processes of a cluster send each other; nothing that is read from a file is one.
 """
 
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ubpe_numba.distributed.packed import Packed, pack, received
+import numpy as np
+
+from ubpe_numba.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
     from distributed import Worker
+
+_IN_BAND = 1 << 14  # bytes; larger arrays travel as they are: a copy of less costs no more than a frame of its own
+_ALIGNED = 16  # bytes, of arrays that arrive: kernels are compiled for aligned ones
+
+
+class Packed:
+    """A value in a pickle beside the arrays that it holds, which travel without a copy.
+
+    Dask would take a tuple of arrays apart, with a header and a read of its own for each, however small.
+
+    >>> a, b = pack((np.arange(3), 2)).open()
+    >>> a.tolist(), b
+    ([0, 1, 2], 2)
+    """
+
+    __slots__ = ("buffers", "head")
+
+    def __init__(self, head: bytes, buffers: list[Any]) -> None:
+        self.head, self.buffers = head, buffers
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Packed, (self.head, [pickle.PickleBuffer(b) for b in self.buffers])
+
+    @property
+    def nbytes(self) -> int:
+        """What travels."""
+        return len(self.head) + sum(memoryview(b).nbytes for b in self.buffers)
+
+    def frames(self) -> Any:
+        """A `distributed.protocol.Serialized`, which Dask passes on as it is: as often as need be, and by any protocol."""
+        from distributed.protocol import Serialized, serialize
+
+        return Serialized(*serialize(self))
+
+    def apart(self) -> Packed:
+        """The same, whose arrays nobody else writes to."""
+        return Packed(self.head, [b if memoryview(b).readonly else bytearray(b) for b in self.buffers])
+
+    def open(self) -> Any:
+        """The value; its arrays are aligned, and those writable that were."""
+        return pickle.loads(self.head, buffers=[_aligned(b) for b in self.buffers])
+
+
+def received(value: Any) -> Any:
+    """A value as it arrives: where both sides are in one process, Dask leaves frames as they were sent."""
+    from distributed.protocol import Serialized, deserialize
+
+    return deserialize(value.header, value.frames) if isinstance(value, Serialized) else value
+
+
+def pack(value: Any) -> Packed:
+    """Pickle a value; see `Packed`."""
+    buffers: list[memoryview] = []
+
+    def keep(buffer: pickle.PickleBuffer) -> bool:
+        raw = buffer.raw()
+        if raw.nbytes >= _IN_BAND:
+            buffers.append(raw)
+        return raw.nbytes < _IN_BAND
+
+    return Packed(pickle.dumps(value, protocol=5, buffer_callback=keep), buffers)
+
+
+def _aligned(buffer: Any) -> Any:
+    """The buffer, or a copy at an address that kernels like: several frames may arrive in one."""
+    found = np.frombuffer(buffer, np.uint8)
+    if found.ctypes.data % _ALIGNED == 0:
+        return buffer
+    copy = np.empty(found.size, np.uint8)
+    copy[:] = found
+    return copy.data if found.flags.writeable else copy.data.toreadonly()
+
+
+def opaque(value: Any) -> bytes:
+    """The value as bytes.
+
+    >>> opened(opaque((1, [2])))
+    (1, [2])
+    """
+    return pickle.dumps(value, 5)
+
+
+def opened(data: bytes) -> Any:
+    """The value that was made opaque."""
+    return pickle.loads(data)
+
+
+def without(tokenizer: Tokenizer, *names: str) -> Tokenizer:
+    """A copy of a tokenizer that lacks some attributes, such as its history, which need not travel."""
+    other = copy.copy(tokenizer)
+    for name in names:
+        other.__dict__.pop(name, None)
+    return other
+
+
+def unfitted(tokenizer: Tokenizer) -> Tokenizer:
+    """A copy of a tokenizer that knows its arguments only."""
+    return without(tokenizer, "model_", "history_", "_made_tables", "_made_names", "_made_plans")
+
 
 #: Given a method and what consecutive hosts answered, in order: the same, or fewer answers, where they can be added up.
 Together = Callable[[str, list[Any]], list[Any]]
 
 
-class Desk:
+class HostActor:
     """The actor of a host: takes messages, and answers whatever happens there.
 
     Messages have numbers, which rise. One that was overtaken by a later one is not delivered any more: its sender has given it
@@ -62,7 +167,7 @@ class Desk:
             return _packed_error(error)
 
     async def call_group(self, number: int, members: Sequence[tuple[str, str]], *messages: Packed) -> Any:
-        """Call a method of all hosts of a group, whose desks are at these addresses with these keys; this is the first.
+        """Call a method of all hosts of a group, whose actors are at these addresses with these keys; this is the first.
 
         One message for all, or one for each. Packed: what they answered, None for those that cannot be reached, in order; fewer
         answers where all are there and could be added up.
@@ -96,7 +201,7 @@ class Desk:
 
 
 async def _pass_on(worker: Worker, where: str, key: str, number: int, message: Packed) -> Packed:
-    """What the desk with this key answers. Any exception: it did not get the message, or is not there."""
+    """What the actor with this key answers. Any exception: it did not get the message, or is not there."""
     if not where:
         raise OSError("not there")
     answer: Packed
@@ -112,7 +217,7 @@ async def _pass_on(worker: Worker, where: str, key: str, number: int, message: P
 
 
 async def _on_this(worker: Worker, key: str, method: str, *args: Any) -> Any:
-    """What a method of a desk on this worker returns, which runs on the thread for actors as if a message had called it."""
+    """What a method of a actor on this worker returns, which runs on the thread for actors as if a message had called it."""
     answered = await worker.actor_execute(actor=key, function=method, args=args, kwargs={})
     if answered["status"] != "OK":
         raise answered["exception"].data

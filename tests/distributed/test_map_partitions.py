@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ubpe_numba import UnknownSymbolError
-from ubpe_numba.distributed import table_files
-from ubpe_numba.distributed.row_groups import RowGroups, row_groups_of
-from ubpe_numba.distributed.table_files import NewColumn, batches_of, slices_of, through, write_tables
+from ubpe_numba.distributed import map_partitions
+from ubpe_numba.distributed.files import RowGroups, row_groups_of
+from ubpe_numba.distributed.map_partitions import NewColumn, batches_of, slices_of, through, write_tables
 
 
 def _table(n: int = 1000) -> pa.Table:
@@ -27,7 +27,7 @@ def _part(path: Path) -> RowGroups:
 
 @pytest.mark.parametrize("limit", [1, 4000, 1 << 24])
 def test_batches_are_all_rows_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    monkeypatch.setattr(table_files, "BATCH_BYTES", limit)
+    monkeypatch.setattr(map_partitions, "BATCH_BYTES", limit)
     pq.write_table(_table(), tmp_path / "a.parquet", row_group_size=300)
     for found in (list(batches_of(_part(tmp_path / "a.parquet"))), list(slices_of(_table(), "doc"))):
         assert pa.Table.from_batches([batch for _, batch in found]).to_pylist() == _table().to_pylist()
@@ -38,7 +38,7 @@ def test_batches_are_all_rows_in_order(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_dictionary_does_not_make_batches_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_files, "BATCH_BYTES", 40_000)
+    monkeypatch.setattr(map_partitions, "BATCH_BYTES", 40_000)
     pq.write_table(pa.table({"doc": pa.array([[1] * 1000] * 100, pa.list_(pa.int32()))}), tmp_path / "a.parquet")
     assert max(batch.num_rows for _, batch in batches_of(_part(tmp_path / "a.parquet"))) == 10
 
