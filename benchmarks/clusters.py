@@ -48,13 +48,13 @@ class Clocked(DaskEngine):
     last: Clocked
 
     def ask(self, method: str, *args: Any, each: Any = None) -> list[Any]:
-        """See `Engine`."""
+        """See `DaskEngine`."""
         if method == "load" and not self.loading:
             self.loading = time.perf_counter()
         if method == "step":
             self.batch = getattr(self, "batch", 0) + 1
             if self.batch == Clocked.kill_at and not self.killed:
-                pid = self.hosts.client.run(os.getpid, workers=[self.hosts.where[0]])[self.hosts.where[0]]
+                pid = self.client.run(os.getpid, workers=[self.where[0]])[self.where[0]]
                 self.killed = time.perf_counter()
                 os.kill(pid, signal.SIGKILL)
         found = super().ask(method, *args, each=each)

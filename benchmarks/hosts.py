@@ -44,11 +44,11 @@ class Pickled:
         self.working = self.reading = 0.0  # seconds of hosts, and of the driver with their answers
 
     def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        """See `Engine`."""
+        """See `DaskEngine`."""
         return [self.tell(k, method, *(args if each is None else each[k])) for k in range(self.n)]
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
-        """See `Engine`."""
+        """See `DaskEngine`."""
         message = pickle.dumps(args, protocol=5)
         began = time.perf_counter()
         answer = pickle.dumps(getattr(self.hosts[k], method)(*pickle.loads(message)), protocol=5)
@@ -62,7 +62,7 @@ class Pickled:
         return found
 
     def renew(self, lost: Sequence[int]) -> None:
-        """See `Engine`; here none is lost."""
+        """See `DaskEngine`; here none is lost."""
         raise RuntimeError("hosts of this process are not lost")
 
 
@@ -78,7 +78,7 @@ class Copies(Pickled):
         self.n, self.relays, self.relaying = n, relays, 0.0
 
     def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        """See `Engine`."""
+        """See `DaskEngine`."""
         message = pickle.dumps(args, protocol=5)
         began = time.perf_counter()
         answer = pickle.dumps(getattr(self.hosts[0], method)(*pickle.loads(message)), protocol=5)

@@ -12,7 +12,7 @@ import pytest
 from ubpe_numba import FitRules
 from ubpe_numba.distributed import messages, remote_text
 from ubpe_numba.distributed.host import Host
-from ubpe_numba.distributed.messages import Engine, LostHostsError
+from ubpe_numba.distributed.messages import LostHostsError
 from ubpe_numba.distributed.remote_text import RemoteText, fit_remotely
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.fitting import fit, loop, text
@@ -98,7 +98,7 @@ class Sizes(NamedTuple):
 
 
 def remotely(
-    engine: Engine, goes_on: Sequence[tuple[bool, bool]] | None, size: int, plan: Settings, near: int | None = None
+    engine: Any, goes_on: Sequence[tuple[bool, bool]] | None, size: int, plan: Settings, near: int | None = None
 ) -> tuple[Merges, RemoteText]:
     """The fit of the parts of an engine, symbols 0 to `size` - 1."""
     return fit_remotely(engine, engine.ask("part"), Alphabet.dense(size), plan, Progress(False), goes_on, near)
@@ -131,15 +131,15 @@ class InProcess:
         self.n = len(self.hosts)
 
     def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        """See `Engine`."""
+        """See `DaskEngine`."""
         return [getattr(host, method)(*(args if each is None else each[k])) for k, host in enumerate(self.hosts)]
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
-        """See `Engine`."""
+        """See `DaskEngine`."""
         return getattr(self.hosts[k], method)(*args)
 
     def renew(self, lost: Sequence[int]) -> None:
-        """See `Engine`."""
+        """See `DaskEngine`."""
         raise LostHostsError(lost, "they are in this process")
 
 
@@ -175,7 +175,7 @@ class Losing(InProcess):
         super().__init__([Host(part, n_threads) for part in self.parts])
 
     def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        """See `Engine`: all hosts that are not lost do what the message says."""
+        """See `DaskEngine`: all hosts that are not lost do what the message says."""
         found, lost = [], []
         for k in range(self.n):
             try:
@@ -188,7 +188,7 @@ class Losing(InProcess):
         return [_sent(answer) for a in begins for answer in messages.together(method, found[a : a + self.together])]
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
-        """See `Engine`."""
+        """See `DaskEngine`."""
         number, self.n_messages = self.n_messages, self.n_messages + 1
         self.sent.append((method, k))
         fate = None if self.hosts[k] is None else self.fate(number, method, k)

@@ -78,9 +78,9 @@ def test_weights_and_boundaries() -> None:
 
 
 def test_parts_are_of_one_kind() -> None:
-    assert made([[], ["ab"], [""]]).span().kind == "str"
-    assert made([[], [b""]]).span().n_symbols == 0
-    assert made([["é"], [b"ab"]], encoding="utf-8").span().kind == "bytes"
+    assert made([[], ["ab"], [""]]).part().kind == "str"
+    assert made([[], [b""]]).part().n_given == 0
+    assert made([["é"], [b"ab"]], encoding="utf-8").part().kind == "bytes"
     with pytest.raises(TypeError, match=r"parts: expected documents of one kind, got str \(p1\) and int \(p2\)"):
         made([[], ["ab"], [[1]]])
 

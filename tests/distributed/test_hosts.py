@@ -109,7 +109,7 @@ def engine(client: Any) -> Iterator[DaskEngine]:
 
 def test_answers_come_in_order_of_hosts(engine: DaskEngine) -> None:
     assert engine.n == 3
-    assert engine.hosts.direct == set(engine.hosts.where)  # the client reaches every worker itself
+    assert engine.direct == set(engine.where)  # the client reaches every worker itself
     assert engine.ask("hear", 1, "two") == [(k, (1, "two")) for k in range(3)]
     assert engine.ask("hear", each=[(k, None) for k in (5, 6, 7)]) == [(0, (5, None)), (1, (6, None)), (2, (7, None))]
     assert engine.tell(1, "hear") == (1, ())
@@ -122,7 +122,7 @@ def test_answers_come_in_order_of_hosts(engine: DaskEngine) -> None:
 @pytest.mark.parametrize("size", [0, 1, 7, 1_000, 3_001, 50_001, 600_000])
 def test_arrays_arrive_aligned_and_writable(engine: DaskEngine, size: int, through_scheduler: bool) -> None:
     if through_scheduler:
-        engine.hosts.direct.clear()
+        engine.direct.clear()
     values = np.arange(size)
     for found in engine.ask("add_one", values):
         np.testing.assert_array_equal(found, values + 1)
@@ -214,7 +214,7 @@ def test_a_worker_killed_between_calls(mortal: Any) -> None:
 def test_a_worker_killed_during_a_call(mortal: Any, through_scheduler: bool) -> None:
     engine = DaskEngine(mortal, made_of(2))
     if through_scheduler:
-        engine.hosts.direct.clear()
+        engine.direct.clear()
     with pytest.raises(LostHostsError) as caught:
         engine.ask("die", 0)
     assert caught.value.hosts == [0]
@@ -232,7 +232,7 @@ def test_a_connection_that_says_nothing_any_more(mortal: Any, monkeypatch: pytes
     """The machine is gone without a word: the scheduler knows, the connection of the client stays open."""
     monkeypatch.setattr(hosts, "LOOK", 0.1)
     engine = DaskEngine(mortal, made_of(2))
-    addresses = list(engine.hosts.where)
+    addresses = list(engine.where)
     waiting = threading.Event()
     found: list[Any] = []
 

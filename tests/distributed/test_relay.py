@@ -114,7 +114,7 @@ def test_groups_are_consecutive_and_even(client: Any, engine: DaskEngine) -> Non
 def test_answers_come_in_order_of_hosts(client: Any, through_scheduler: bool) -> None:
     engine = engine_of(client)
     if through_scheduler:
-        engine.hosts.direct.clear()
+        engine.direct.clear()
     sent, received = list(engine.sent), list(engine.received)
     large = np.arange(10_000)
     for k, (number, args) in enumerate(engine.ask("hear", 1, large)):
@@ -163,7 +163,7 @@ def test_one_host_is_gone(client: Any, monkeypatch: pytest.MonkeyPatch, which: i
     """Its worker is still there, and so are all others, the first of a group among them."""
     monkeypatch.setattr(hosts, "_RETURN", 0.1)
     engine = engine_of(client)
-    actor = engine.hosts._actors[which]
+    actor = engine._actors[which]
     assert actor is not None
     actor.release()
     key = actor.key
@@ -215,7 +215,7 @@ def test_a_machine_that_says_nothing_any_more(mortal: Any, monkeypatch: pytest.M
     monkeypatch.setattr(hosts, "LOOK", 0.1)
     monkeypatch.setattr(hosts, "_RETURN", 0.1)
     engine = engine_of(mortal)
-    lost, address = hosts_beside(engine, 7), engine.hosts.where[7]
+    lost, address = hosts_beside(engine, 7), engine.where[7]
     waiting = threading.Event()
     found: list[Any] = []
 

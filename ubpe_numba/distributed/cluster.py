@@ -223,7 +223,8 @@ def results(
     if not unique:
         return
     with reaching(client):
-        futures = {future.key: future for future in _submitted(client, unique)}
+        with dask.config.set(LARGE_GRAPHS):
+            futures = {future.key: future for future in client.compute(unique)}
         done = False
         try:
             waiting = iter(as_completed(list(futures.values()), loop=client.loop))
@@ -240,20 +241,9 @@ def results(
             done = True
         finally:
             if not done and client.status == "running":
-                _stop(client, list(futures.values()), token)
-
-
-def _submitted(client: Client, tasks: list[Delayed]) -> list[Any]:
-    """The futures of tasks."""
-    with dask.config.set(LARGE_GRAPHS):
-        return list(client.compute(tasks))
-
-
-def _stop(client: Client, futures: list[Any], token: str | None) -> None:
-    """Cancel what is not done, and tell running tasks to end."""
-    client.cancel(futures, force=True)
-    if token is not None:
-        client.run(stop_here, token, wait=False, on_error="ignore")
+                client.cancel(list(futures.values()), force=True)
+                if token is not None:
+                    client.run(stop_here, token, wait=False, on_error="ignore")
 
 
 async def stop_here(token: str) -> None:
@@ -373,19 +363,9 @@ def _model(data: bytes) -> Tokenizer:
 _OBJECT = 200  # bytes: the Python object and those of its arrays
 
 
-@sizeof.register(Ragged)  # type: ignore[untyped-decorator]
-def _of_ragged(ragged: Any) -> int:
-    return _OBJECT + int(ragged.offsets.nbytes) + 4 * int(ragged.total)
-
-
-@sizeof.register(Documents)  # type: ignore[untyped-decorator]
-def _of_documents(documents: Any) -> int:
-    return _OBJECT + int(documents.values.nbytes) + int(documents.offsets.nbytes)
-
-
-@sizeof.register(Counts)  # type: ignore[untyped-decorator]
-def _of_counts(counts: Any) -> int:
-    return _OBJECT + int(_of_documents(counts.flat)) + int(counts.weights.nbytes)
+sizeof.register(Ragged, lambda ragged: _OBJECT + int(ragged.offsets.nbytes) + 4 * int(ragged.total))
+sizeof.register(Documents, lambda docs: _OBJECT + int(docs.values.nbytes) + int(docs.offsets.nbytes))
+sizeof.register(Counts, lambda counts: _OBJECT + int(sizeof(counts.flat)) + int(counts.weights.nbytes))
 
 
 class Percent(Progress):
@@ -419,8 +399,4 @@ class Percent(Progress):
     def _reach(self, percent: int) -> None:
         new = range(len(self.futures), min(percent, 100))
         if new:
-            self.futures += self.client.map(_nothing, new, key=[f"ubpe-percent-{self.call}-{i}" for i in new])
-
-
-def _nothing(_: int) -> None:
-    """Done at once."""
+            self.futures += self.client.map(bool, new, key=[f"ubpe-percent-{self.call}-{i}" for i in new])

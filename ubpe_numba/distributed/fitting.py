@@ -13,7 +13,7 @@ from ubpe_numba.distributed.cluster import Percent, using
 from ubpe_numba.distributed.counting import counted, lines_of, steady
 from ubpe_numba.distributed.host import make_host, name_of_range
 from ubpe_numba.distributed.hosts import DaskEngine
-from ubpe_numba.distributed.messages import Part, Span, together
+from ubpe_numba.distributed.messages import Part, together
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.relay import opaque, unfitted
 from ubpe_numba.distributed.remote_text import ask_at_first, check_rules, fit_remotely
@@ -175,8 +175,7 @@ def _fit_there(
     engine = DaskEngine(client, hosts, together, lambda k, key: _name_of(partitions, ranges[k], key))
     try:
         parts: list[Part] = ask_at_first(engine, "part")
-        spans: list[Span] = ask_at_first(engine, "span")
-        alphabet = _alphabet(read, engine, spans)
+        alphabet = _alphabet(read, engine, parts)
         n_documents = sum(part.n_documents for part in parts)
         n_documents -= sum(part.first_weight for part, (on, _) in zip(parts, goes_on, strict=True) if on)
 
@@ -213,19 +212,19 @@ def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | 
     return None
 
 
-def _alphabet(tok: Tokenizer, engine: DaskEngine, spans: Sequence[Span]) -> Alphabet:
+def _alphabet(tok: Tokenizer, engine: DaskEngine, parts: Sequence[Part]) -> Alphabet:
     """The alphabet that the tokenizer is given, or the one that a fit on all documents learns."""
-    filled = [span for span in spans if span.n_symbols]
-    kinds = {span.kind for span in filled}
+    filled = [part for part in parts if part.n_given]
+    kinds = {part.kind for part in filled}
     if len(kinds) > 1:
         raise TypeError(f"parts: expected documents of one kind, got {' and '.join(sorted(kinds))}")
     kind = filled[0].kind if filled else "int"
     if tok.alphabet is not None:
         return Alphabet.from_user(tok.alphabet, kind if filled else None)
     if not filled:
-        kind = next((span.kind for span in spans if span.kind != "int"), "int")
+        kind = next((part.kind for part in parts if part.kind != "int"), "int")
         return Alphabet.learn(Documents(np.zeros(0, np.int64), np.zeros(1, np.int64), kind))
-    n_symbols, ends = sum(span.n_symbols for span in filled), [end for span in filled for end in (span.low, span.high)]
+    n_symbols, ends = sum(part.n_given for part in filled), [end for part in filled for end in (part.low, part.high)]
     values = np.array(ends, np.int64)
     if kind == "bytes" or (kind == "int" and Alphabet.learn(_one(values, kind), n_symbols).is_identity):
         return Alphabet.learn(_one(values, kind), n_symbols)

@@ -22,7 +22,7 @@ import numpy as np
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.distributed.cluster import with_name
 from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
-from ubpe_numba.distributed.messages import Batch, Fills, Loaded, Origin, Part, Setup, Span, Stepped, least_bytes
+from ubpe_numba.distributed.messages import Batch, Fills, Loaded, Part, Setup, Stepped, least_bytes
 from ubpe_numba.distributed.partitions import no_documents
 from ubpe_numba.distributed.relay import opened
 from ubpe_numba.documents.corpus import Corpus, as_corpus
@@ -82,21 +82,23 @@ class Host:
             check = check if array is None else zlib.crc32(np.ascontiguousarray(array).data, check)
         weighted = corpus.weights is not None or corpus.document_of is not None
         sizes = end - begin, corpus.n_symbols, corpus.n_documents, corpus.offsets.size - 1
-        return Part(*sizes, weighted, corpus.weights is not None, first, last, check, name_of_range(self.names))
-
-    def span(self) -> Span:
-        """Range of the symbols, from which alphabets are learned."""
-        given = self._corpus().given
+        given = corpus.given
         values = given.values[given.offsets[0] : given.offsets[-1]]
-        low, high = (int(values.min()), int(values.max())) if values.size else (0, -1)
-        return Span(given.kind, values.size, low, high)
+        span = given.kind, values.size, *((int(values.min()), int(values.max())) if values.size else (0, -1))
+        return Part(*sizes, weighted, corpus.weights is not None, first, last, check, name_of_range(self.names), *span)
 
     def distinct(self) -> np.ndarray:
         """The distinct symbols of the documents, ascending."""
         return distinct_symbols(self._corpus().given)
 
-    def load(self, setup: Setup, origin: Origin | None = None) -> Loaded:
+    def load(
+        self, setup: Setup, merges: np.ndarray | None = None, starts: np.ndarray | None = None, tail: np.ndarray | None = None
+    ) -> Loaded:
         """Lay out the text; the part of the corpus is given back then.
+
+        Of a host that is made again: the merges so far, int32[m, 2]; where its shards begin and the last one ends, in symbols
+        from the beginning of its part, int64[K + 1]; alphabet ids, int32, that follow on its part, of tokens that it has taken
+        over.
 
         UnknownSymbolError for a symbol outside the alphabet, with the name of the partition, the document in it, or the symbol in
         it if all are one document.
@@ -105,7 +107,7 @@ class Host:
             return self.loaded
         corpus = self._corpus()
         try:
-            made, place, at = self._laid_out(corpus, setup) if origin is None else self._made_again(corpus, setup, origin)
+            made, place, at = self._laid_out(corpus, setup, merges, starts, tail)
         except UnknownSymbolError as error:
             if self.first.size == 1:
                 raise
@@ -134,40 +136,35 @@ class Host:
             raise RuntimeError("the part of a host is loaded once")
         return self.corpus
 
-    def _place(self, corpus: Corpus, setup: Setup) -> Cut:
-        """Where the part is cut into shards; the same for the same part."""
-        n_cells = int(corpus.offsets[-1] - corpus.offsets[0]) + corpus.offsets.size
-        self.asked = plan(n_cells, self.n_threads, setup.n_shards)[1]
-        return cut(corpus.offsets, self.asked, setup.near)
-
     def _text(self, corpus: Corpus, alphabet: Alphabet, place: Cut, setup: Setup) -> LocalText:
         room = alphabet.size + 2 * setup.merges, _SLOTS, setup.merges
         return LocalText(corpus, alphabet, place, setup.weighted, room, self.n_threads, whole=False)
 
-    def _laid_out(self, corpus: Corpus, setup: Setup) -> tuple[LocalText, Cut, np.ndarray]:
-        """The text at first, its cut, and where shards begin in the part."""
-        place = self._place(corpus, setup)
-        return self._text(corpus, setup.alphabet, place, setup), place, place.at - corpus.offsets[0]
-
-    def _made_again(self, corpus: Corpus, setup: Setup, origin: Origin) -> tuple[LocalText, Cut, np.ndarray]:
-        """As `_laid_out`, after the merges so far, of the symbols that its shards hold by now.
+    def _laid_out(
+        self, corpus: Corpus, setup: Setup, merges: np.ndarray | None, starts: np.ndarray | None, tail: np.ndarray | None
+    ) -> tuple[LocalText, Cut, np.ndarray]:
+        """The text, its cut, and where shards begin in the part; after merges of the symbols that its shards hold by now.
 
         No token has ever crossed the places where shards begin now, so every shard can be encoded by itself.
         """
-        place = self._place(corpus, setup)
+        n_cells = int(corpus.offsets[-1] - corpus.offsets[0]) + corpus.offsets.size
+        self.asked = plan(n_cells, self.n_threads, setup.n_shards)[1]
+        place = cut(corpus.offsets, self.asked, setup.near)  # the same for the same part
+        if merges is None or starts is None or tail is None:
+            return self._text(corpus, setup.alphabet, place, setup), place, place.at - corpus.offsets[0]
         n, first = setup.alphabet.size, int(corpus.offsets[0])
         ids = setup.alphabet.lookup(corpus.values[first : corpus.offsets[-1]])
-        ids = np.concatenate([ids, origin.tail])
+        ids = np.concatenate([ids, tail])
         offsets = corpus.offsets - first
-        offsets[-1] += origin.tail.size  # they go on where the last segment ended
+        offsets[-1] += tail.size  # they go on where the last segment ended
         lengths, at = [], [0]
-        for (begin, end), (start, stop) in zip(place.segments, np.stack([origin.starts[:-1], origin.starts[1:]], 1), strict=True):
+        for (begin, end), (start, stop) in zip(place.segments, np.stack([starts[:-1], starts[1:]], 1), strict=True):
             lengths.append(np.diff(np.clip(offsets[begin : end + 1], start, stop)))
             at.append(at[-1] + end - begin)
         starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-        text = Ragged._trusted(ids[origin.starts[0] : origin.starts[-1]], starts)
-        if len(origin.pairs):
-            vocabulary = Vocabulary.from_merges(n, origin.pairs, max_symbols=1 << 62)
+        text = Ragged._trusted(ids[starts[0] : starts[-1]], starts)
+        if len(merges):
+            vocabulary = Vocabulary.from_merges(n, merges, max_symbols=1 << 62)
             text = PairEncoder(vocabulary, batch=False).encode(text, self.n_threads)
         # segments that are cut are there twice now
         segments = np.concatenate([np.arange(begin, end) for begin, end in place.segments]).astype(np.int64)
@@ -177,7 +174,7 @@ class Host:
         weights = None if corpus.weights is None else corpus.weights[segments]
         encoded = corpus._replace(values=text.values, offsets=text.offsets, document_of=document_of, weights=weights)
         shards = Cut(text.offsets[at], np.array(at), np.zeros(len(at), bool))
-        return self._text(encoded, Alphabet.dense(n + len(origin.pairs)), shards, setup), place, origin.starts
+        return self._text(encoded, Alphabet.dense(n + len(merges)), shards, setup), place, starts
 
     def _arenas(self) -> np.ndarray:
         return np.diff(self.text.shards.base["arena"])
@@ -240,8 +237,27 @@ class Host:
         return answer
 
     def _step(self, fills: Fills | None, batch: Batch | None) -> Stepped | None:
-        self._told(fills, batch)
+        tokens = slots = 0
+        if fills is not None:
+            tokens = fills.first_id + fills.left.size
+            slots = int(max(fills.slot.max(initial=0), fills.twin_slot.max(initial=0))) + 1
+        if batch is not None:
+            tokens, slots = max(tokens, batch.first_id + batch.left.size), max(slots, int(batch.slot.max()) + 1)
+        self._grow(tokens, slots, 0 if fills is None else fills.token.size)
         text, task = self.text, self.task
+        told = task.batch[0]
+        told["n"] = told["filled"] = 0
+        if fills is not None:
+            n = fills.left.size
+            told["filled"], told["filled_first"] = n, fills.first_id
+            task.filled_left[:n], task.twin_slot[:n] = fills.left, fills.twin_slot
+            task.new_token[0, : fills.token.size], task.new_slot[0, : fills.slot.size] = fills.token, fills.slot
+            task.new_end[0, : 2 * n + 1] = fills.end
+        if batch is not None:
+            n = batch.left.size
+            told["n"], told["first_id"] = n, batch.first_id
+            task.left[:n], task.right[:n], task.slot[:n] = batch.left, batch.right, batch.slot
+            task.width[batch.first_id : batch.first_id + n] = task.width[batch.left] + task.width[batch.right]
         kind = np.int64(rounds.FILL if batch is None else rounds.MERGE)
         if fills is not None or batch is not None:
             text.each(lambda k: rewrite(kind, k, task, text.shards, text.weighted))
@@ -259,30 +275,6 @@ class Host:
             merged_by_weight = w.merged[:, :n].copy()
         done = Stepped(a.state.copy(), ends, delta, a.merged[:, :n].copy(), by_weight, merged_by_weight)
         return done if text.k == 1 else Stepped.together([done])
-
-    def _told(self, fills: Fills | None, batch: Batch | None) -> None:
-        """Write the message of the driver into the task."""
-        tokens = slots = 0
-        if fills is not None:
-            tokens = fills.first_id + fills.left.size
-            slots = int(max(fills.slot.max(initial=0), fills.twin_slot.max(initial=0))) + 1
-        if batch is not None:
-            tokens, slots = max(tokens, batch.first_id + batch.left.size), max(slots, int(batch.slot.max()) + 1)
-        self._grow(tokens, slots, 0 if fills is None else fills.token.size)
-        task = self.task
-        told = task.batch[0]
-        told["n"] = told["filled"] = 0
-        if fills is not None:
-            n = fills.left.size
-            told["filled"], told["filled_first"] = n, fills.first_id
-            task.filled_left[:n], task.twin_slot[:n] = fills.left, fills.twin_slot
-            task.new_token[0, : fills.token.size], task.new_slot[0, : fills.slot.size] = fills.token, fills.slot
-            task.new_end[0, : 2 * n + 1] = fills.end
-        if batch is not None:
-            n = batch.left.size
-            told["n"], told["first_id"] = n, batch.first_id
-            task.left[:n], task.right[:n], task.slot[:n] = batch.left, batch.right, batch.slot
-            task.width[batch.first_id : batch.first_id + n] = task.width[batch.left] + task.width[batch.right]
 
     def _grow(self, tokens: int, slots: int, listed: int = 0) -> None:
         """Room for so many tokens and slots, and so many new pairs of a batch; twice as much where there is less."""

@@ -30,6 +30,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import dask
+
 from ubpe_numba.distributed.cluster import LARGE_GRAPHS, address_of, failure
 from ubpe_numba.distributed.messages import LostHostsError
 from ubpe_numba.distributed.relay import HostActor, Packed, Together, pack, received
@@ -46,6 +48,7 @@ _PATIENCE = 60.0  # seconds without any worker
 TRIES = 3  # to make hosts whose workers die meanwhile
 _ACTOR_LOST = "Worker holding Actor was lost"  # what Dask says of an actor that is not there any more
 _UNREACHED = "client: the scheduler at {} cannot be reached: it has ended, or the connection is lost"
+_DIRECT = 16  # hosts that the driver asks itself, one by one
 _NO_WORKER = "client: the cluster of the scheduler at {} has had no worker for {:.0f} s"
 
 
@@ -54,24 +57,39 @@ def number_of(k: int, key: Any) -> str | None:
     return f"host {k}" if key is None else None
 
 
-class Hosts:
-    """Hosts on the workers of a cluster, as evenly over workers and machines as can be. None is made before `renew`.
+class DaskEngine:
+    """Hosts on the workers of a cluster, made when the engine is, as evenly over workers and machines as can be.
 
     Parameters
     ----------
-    client, make, together, name_of
-        As `DaskEngine` has them.
+    client : Client
+        A synchronous one.
+    make : list of Delayed
+        Each gives a host, on the worker where it is to live. It is computed again if the host is lost.
+    together
+        Adds up what consecutive hosts answered to a method, in order, or leaves it as it is: it is called on workers, and `ask`
+        gives fewer answers then. None: there is an answer of every host.
+    name_of : callable
+        The name of the source of host k, for messages: of the key of a task the part that the task belongs to, or None if there
+        is no such part; of None all of it.
 
     Attributes
     ----------
     n : int
         How many hosts.
+    rounds : int
+        Synchronisations so far.
+    sent, received : list of int
+        Bytes from the driver to each host, and back, so far; those of a group go to and come from its first host.
     where : list of str
-        The addresses of their workers; empty while a host is nowhere.
-    keys : list of str
-        What Dask calls each; empty of one that is not made.
+        The addresses of the hosts' workers; empty while a host is nowhere.
     direct : set of str
         Addresses of workers that answer the client itself.
+
+    Raises
+    ------
+    ConnectionError
+        Here and in every method: if the scheduler does not answer, with its address.
     """
 
     def __init__(
@@ -85,16 +103,120 @@ class Hosts:
         self.where, self.direct = [""] * self.n, set[str]()
         self._address = address_of(client)  # of the scheduler; a client forgets it
         self._actors: list[Future | None] = [None] * self.n
+        n_groups = self.n if self.n <= _DIRECT else math.isqrt(self.n)
+        cuts = [self.n * g // n_groups for g in range(n_groups + 1)]
+        self._groups = [range(begin, end) for begin, end in pairwise(cuts)]
+        self.rounds, self.sent, self.received = 0, [0] * self.n, [0] * self.n
+        try:
+            self.renew(range(self.n))
+        except LostHostsError as error:
+            self.close()
+            names = ", ".join(str(name_of(k, None)) for k in error.hosts[:3])
+            raise RuntimeError(
+                f"{names}: {TRIES} times workers died while they read it: the memory of one may be too small for it (see "
+                "the workers' logs)"
+            ) from None
+        except BaseException:
+            self.close()
+            raise
+
+    # -------------------------------------------------------------------------------------------- messages
+
+    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+        """Answers of the hosts, in their order; all get the same arguments, or with `each` host k gets `each[k]`.
+
+        Raises
+        ------
+        LostHostsError
+            If hosts are gone, when all others have answered; of a group whose first host is gone, or of which one does not say
+            a word, others may be at work still, and take the next message after that.
+        Exception
+            The exception of the first host that raised one, when all have answered.
+        """
+        if each is None:
+            return self._exchange(self._groups, [[pack((method, args))]] * len(self._groups))
+        own = [pack((method, args)) for _, args in zip(range(self.n), each, strict=True)]
+        return self._exchange(self._groups, [own[group.start : group.stop] for group in self._groups])
+
+    def tell(self, k: int, method: str, *args: Any) -> Any:
+        """The answer of host k. Raises as `ask`."""
+        return self._exchange([range(k, k + 1)], [[pack((method, args))]])[0]
+
+    def _exchange(self, groups: Sequence[range], messages: Sequence[list[Packed]]) -> list[Any]:
+        """Messages to the hosts of groups, one for all of a group or one for each host, and the answers."""
+        self.rounds += 1
+        frames = {id(m): m.frames() for several in messages for m in several}
+        for group, several in zip(groups, messages, strict=True):
+            self.sent[group.start] += sum(m.nbytes for m in several)
+        found, lost = self.sync(self._gather, groups, [[frames[id(m)] for m in several] for several in messages])
+        answers: list[Packed] = []
+        for group, packed in zip(groups, found, strict=True):
+            if packed is None:
+                continue
+            self.received[group.start] += packed.nbytes
+            several = [packed] if len(group) == 1 else packed.open()
+            lost += [k for k, answer in zip(group, several, strict=False) if answer is None]
+            answers += several
+        if lost:
+            raise LostHostsError(sorted(lost), "their workers have ended, or cannot be reached")
+        opened = [packed.open() for packed in answers]
+        for fine, answer in opened:
+            if not fine:
+                raise answer
+        return [answer for _, answer in opened]
+
+    async def _gather(self, groups: Sequence[range], frames: Sequence[list[Any]]) -> tuple[list[Packed | None], list[int]]:
+        """The answers of groups; None of those that gave none, and hosts that were lost in them."""
+        calls = [asyncio.ensure_future(self._call_group(g, f)) for g, f in zip(groups, frames, strict=True)]
+        of = dict(zip(calls, groups, strict=True))
+        waiting = set(calls)
+        silent: dict[Any, list[int]] = {}  # of calls that wait for them
+        try:
+            while waiting:
+                _, waiting = await asyncio.wait(waiting, timeout=LOOK)
+                if waiting:
+                    there = await self.there([k for call in waiting for k in of[call]])
+                    silent |= {call: gone for call in waiting if (gone := [k for k in of[call] if k not in there])}
+                    waiting -= silent.keys()
+        finally:
+            for call in calls:
+                call.cancel()  # of those that are done nothing changes
+            await asyncio.wait(calls, timeout=REACH)  # a dead connection may be slow to close
+        answered = [call.done() and not call.cancelled() and call.exception() is None for call in calls]
+        found = [call.result() if fine else None for call, fine in zip(calls, answered, strict=True)]
+        broken = [call for call, fine in zip(calls, answered, strict=True) if not fine]
+        went = await asyncio.gather(*[self._gone(of[call]) for call in broken if call not in silent])
+        went += [silent[call] for call in broken if call in silent]
+        lost = [k for hosts in went for k in hosts]
+        if lost:
+            await self.there([])  # if the scheduler is gone, so are the workers soon
+        return found, lost
+
+    async def _call_group(self, group: range, frames: list[Any]) -> Packed:
+        """The answers of the hosts of a group. Any exception: its first actor is not there, or did not answer."""
+        answer: Packed
+        if len(group) == 1:
+            answer = await self.call(group.start, "call", self.rounds, *frames)
+        else:
+            where, keys = self.where, self.keys
+            members = [(where[k] if keys[k] else "", keys[k]) for k in group]
+            answer = await self.call(group.start, "call_group", self.rounds, members, *frames)
+        return answer
+
+    async def _gone(self, group: range) -> list[int]:
+        """Hosts of a group that are lost, when its first actor has not answered: that, and those that went with it."""
+        others = list(await self.there(group[1:])) if len(group) > 1 else []
+        answers = await asyncio.gather(*[self.is_here(k) for k in others])
+        alive = {k for k, fine in zip(others, answers, strict=True) if fine}
+        return [k for k in group if k not in alive]
 
     @property
     def keys(self) -> list[str]:
-        """What Dask calls each; empty of one that is not made."""
+        """The keys of the hosts in Dask; empty for one that is not made."""
         return ["" if actor is None else actor.key for actor in self._actors]
 
-    # -------------------------------------------------------------------------------------------- asked
-
     async def call(self, k: int, method: str, *args: Any) -> Any:
-        """What the actor of host k answers. Any exception: it did not get the message, or is not there."""
+        """The answer of the actor of host k. Any exception: it did not get the message, or is not there."""
         where, actor = self.where[k], self._actors[k]
         if actor is None or not where:
             raise OSError("not there")
@@ -120,7 +242,7 @@ class Hosts:
         return {k for k, key in keys.items() if self.where[k] in found.get(key, ())}
 
     async def _answer_of(self, question: str, **about: Any) -> Any:
-        """What the scheduler answers."""
+        """The answer of the scheduler."""
         try:
             return await asyncio.wait_for(getattr(self.client.scheduler, question)(**about), _ANSWER)
         except (OSError, TimeoutError) as error:
@@ -132,7 +254,7 @@ class Hosts:
             raise ConnectionError(_UNREACHED.format(self._address))
         return self.client.sync(function, *args, **about)
 
-    # -------------------------------------------------------------------------------------------- made
+    # -------------------------------------------------------------------------------------------- hosts
 
     def renew(self, lost: Sequence[int]) -> None:
         """Make hosts anew that are lost, on the workers that are left or on those that nannies have started again.
@@ -150,8 +272,12 @@ class Hosts:
         for _ in range(TRIES):
             self._let_go(lost)
             places = dict(zip(lost, self._places(lost), strict=True))
-            for k, where in places.items():
-                self._start(k, where)
+            for k, where in places.items():  # if the worker ends meanwhile, on another one
+                self.where[k] = ""
+                key = f"ubpe-shard-{k}-{uuid4().hex}"
+                actor = dask.delayed(HostActor, pure=False)(self.make[k], self.together, dask_key_name=key)
+                with dask.config.set(LARGE_GRAPHS):
+                    self._actors[k] = self.client.compute(actor, workers=[where], allow_other_workers=True, actors=True)
             self._wait(places)
             self.sync(self._find, lost)
             lost = [k for k in lost if not self.where[k]]
@@ -204,17 +330,8 @@ class Hosts:
             places.append(where)
         return places
 
-    def _start(self, k: int, where: str) -> None:
-        """Have host k made on a worker; if that ends meanwhile, on another one."""
-        import dask
-
-        self.where[k] = ""
-        actor = dask.delayed(HostActor, pure=False)(self.make[k], self.together, dask_key_name=f"ubpe-shard-{k}-{uuid4().hex}")
-        with dask.config.set(LARGE_GRAPHS):
-            self._actors[k] = self.client.compute(actor, workers=[where], allow_other_workers=True, actors=True)
-
     def _wait(self, places: Mapping[int, str]) -> None:
-        """Until hosts are made, or the workers ended where they were to be made; what making one of them raised.
+        """Wait until hosts are made, or the workers ended where they were to be made; raise the error of making one of them.
 
         Dask leaves a task that was meant for a worker that ended waiting for ever, if there was no other worker at that time.
         """
@@ -254,163 +371,3 @@ class Hosts:
             if await self.is_here(k):
                 return
         self.where[k] = ""
-
-
-_DIRECT = 16  # hosts that the driver asks itself, one by one
-
-
-class DaskEngine:
-    """Hosts on the workers of a cluster, made when the engine is, as evenly over workers and machines as can be.
-
-    Parameters
-    ----------
-    client : Client
-        A synchronous one.
-    make : list of Delayed
-        Each gives a host, on the worker where it is to live. It is computed again if the host is lost.
-    together
-        Adds up what consecutive hosts answered to a method, in order, or leaves it as it is: it is called on workers, and `ask`
-        gives fewer answers then. None: there is an answer of every host.
-    name_of : callable
-        What messages call that of which host k is made: of the key of a task the part that the task belongs to, or None if there
-        is no such part; of None all of it.
-
-    Attributes
-    ----------
-    n : int
-        How many hosts.
-    rounds : int
-        Synchronisations so far.
-    sent, received : list of int
-        Bytes from the driver to each host, and back, so far; those of a group go to and come from its first host.
-
-    Raises
-    ------
-    ConnectionError
-        Here and in every method: if the scheduler does not answer, with its address.
-    """
-
-    def __init__(
-        self,
-        client: Client,
-        make: Sequence[Delayed],
-        together: Together | None = None,
-        name_of: Callable[[int, Any], str | None] = number_of,
-    ) -> None:
-        self.hosts, self.n = Hosts(client, make, together, name_of), len(make)
-        n_groups = self.n if self.n <= _DIRECT else math.isqrt(self.n)
-        cuts = [self.n * g // n_groups for g in range(n_groups + 1)]
-        self._groups = [range(begin, end) for begin, end in pairwise(cuts)]
-        self.rounds, self.sent, self.received = 0, [0] * self.n, [0] * self.n
-        try:
-            self.renew(range(self.n))
-        except LostHostsError as error:
-            self.close()
-            names = ", ".join(str(name_of(k, None)) for k in error.hosts[:3])
-            raise RuntimeError(
-                f"{names}: {TRIES} times workers died while they read it: the memory of one may be too small for it (see "
-                "the workers' logs)"
-            ) from None
-        except BaseException:
-            self.close()
-            raise
-
-    # -------------------------------------------------------------------------------------------- messages
-
-    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        """What the hosts answer, in their order; all get the same arguments, or with `each` host k gets `each[k]`.
-
-        Raises
-        ------
-        LostHostsError
-            If hosts are gone, when all others have answered; of a group whose first host is gone, or of which one does not say
-            a word, others may be at work still, and take the next message after that.
-        Exception
-            What the first host that raised did raise, when all have answered.
-        """
-        if each is None:
-            return self._exchange(self._groups, [[pack((method, args))]] * len(self._groups))
-        own = [pack((method, args)) for _, args in zip(range(self.n), each, strict=True)]
-        return self._exchange(self._groups, [own[group.start : group.stop] for group in self._groups])
-
-    def tell(self, k: int, method: str, *args: Any) -> Any:
-        """What host k answers. Raises as `ask`."""
-        return self._exchange([range(k, k + 1)], [[pack((method, args))]])[0]
-
-    def _exchange(self, groups: Sequence[range], messages: Sequence[list[Packed]]) -> list[Any]:
-        """Messages to the hosts of groups, one for all of a group or one for each host, and the answers."""
-        self.rounds += 1
-        frames = {id(m): m.frames() for several in messages for m in several}
-        for group, several in zip(groups, messages, strict=True):
-            self.sent[group.start] += sum(m.nbytes for m in several)
-        found, lost = self.hosts.sync(self._gather, groups, [[frames[id(m)] for m in several] for several in messages])
-        answers: list[Packed] = []
-        for group, packed in zip(groups, found, strict=True):
-            if packed is None:
-                continue
-            self.received[group.start] += packed.nbytes
-            several = [packed] if len(group) == 1 else packed.open()
-            lost += [k for k, answer in zip(group, several, strict=False) if answer is None]
-            answers += several
-        if lost:
-            raise LostHostsError(sorted(lost), "their workers have ended, or cannot be reached")
-        opened = [packed.open() for packed in answers]
-        for fine, answer in opened:
-            if not fine:
-                raise answer
-        return [answer for _, answer in opened]
-
-    async def _gather(self, groups: Sequence[range], frames: Sequence[list[Any]]) -> tuple[list[Packed | None], list[int]]:
-        """The answers of groups; None of those that gave none, and hosts that were lost in them."""
-        calls = [asyncio.ensure_future(self._call_group(g, f)) for g, f in zip(groups, frames, strict=True)]
-        of = dict(zip(calls, groups, strict=True))
-        waiting = set(calls)
-        silent: dict[Any, list[int]] = {}  # of calls that wait for them
-        try:
-            while waiting:
-                _, waiting = await asyncio.wait(waiting, timeout=LOOK)
-                if waiting:
-                    there = await self.hosts.there([k for call in waiting for k in of[call]])
-                    silent |= {call: gone for call in waiting if (gone := [k for k in of[call] if k not in there])}
-                    waiting -= silent.keys()
-        finally:
-            for call in calls:
-                call.cancel()  # of those that are done nothing changes
-            await asyncio.wait(calls, timeout=REACH)  # a dead connection may be slow to close
-        answered = [call.done() and not call.cancelled() and call.exception() is None for call in calls]
-        found = [call.result() if fine else None for call, fine in zip(calls, answered, strict=True)]
-        broken = [call for call, fine in zip(calls, answered, strict=True) if not fine]
-        went = await asyncio.gather(*[self._gone(of[call]) for call in broken if call not in silent])
-        went += [silent[call] for call in broken if call in silent]
-        lost = [k for hosts in went for k in hosts]
-        if lost:
-            await self.hosts.there([])  # if the scheduler is gone, so are the workers soon
-        return found, lost
-
-    async def _call_group(self, group: range, frames: list[Any]) -> Packed:
-        """What the hosts of a group answer. Any exception: its first actor is not there, or did not answer."""
-        answer: Packed
-        if len(group) == 1:
-            answer = await self.hosts.call(group.start, "call", self.rounds, *frames)
-        else:
-            where, keys = self.hosts.where, self.hosts.keys
-            members = [(where[k] if keys[k] else "", keys[k]) for k in group]
-            answer = await self.hosts.call(group.start, "call_group", self.rounds, members, *frames)
-        return answer
-
-    async def _gone(self, group: range) -> list[int]:
-        """Hosts of a group that are lost, when its first actor has not answered: that, and those that went with it."""
-        others = list(await self.hosts.there(group[1:])) if len(group) > 1 else []
-        answers = await asyncio.gather(*[self.hosts.is_here(k) for k in others])
-        alive = {k for k, fine in zip(others, answers, strict=True) if fine}
-        return [k for k in group if k not in alive]
-
-    # -------------------------------------------------------------------------------------------- hosts
-
-    def renew(self, lost: Sequence[int]) -> None:
-        """Make hosts anew that are lost. Raises as `Hosts.renew`."""
-        self.hosts.renew(lost)
-
-    def close(self) -> None:
-        """Let go of all hosts; their workers drop them."""
-        self.hosts.close()

@@ -15,7 +15,7 @@ Answers of several hosts can be added up on their way to the driver; neighbours 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,25 +37,6 @@ class LostHostsError(Exception):
         return f"lost: {', '.join(f'host {k}' for k in self.hosts)}" + (f": {self.reason}" if self.reason else "")
 
 
-class Engine(Protocol):
-    """Carries messages to `n` hosts and answers back."""
-
-    n: int
-
-    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        """Answers of every host, in order of hosts; all get the same arguments, or with `each` host k gets `each[k]`.
-
-        Answers of consecutive hosts that can be added up may come as one (`together`). Raises `LostHostsError`, when all others
-        have answered or will have before they take another message, and what a host raises.
-        """
-
-    def tell(self, k: int, method: str, *args: Any) -> Any:
-        """The answer of host k. Raises as `ask`."""
-
-    def renew(self, lost: Sequence[int]) -> None:
-        """Make lost hosts anew; they know nothing of the fit then. Raises `LostHostsError` if that fails."""
-
-
 class Part(NamedTuple):
     """Summary of a host's part of the corpus, sent to the driver."""
 
@@ -69,15 +50,10 @@ class Part(NamedTuple):
     last_weight: int
     check: int  # checksum of symbols, segments and weights; detects that a partition was read differently
     name: str = ""  # for messages
-
-
-class Span(NamedTuple):
-    """The symbols of the documents of a host, those of weight 0 included."""
-
-    kind: str
-    n_symbols: int
-    low: int  # the least and the largest; 0 and -1 if there is none
-    high: int
+    kind: str = "int"  # of the documents, those of weight 0 included
+    n_given: int = 0  # their symbols
+    low: int = 0  # the least and the largest symbol; 0 and -1 if there is none
+    high: int = -1
 
 
 class Setup(NamedTuple):
@@ -88,14 +64,6 @@ class Setup(NamedTuple):
     merges: int  # most in a round
     n_shards: int | None  # None: by the size of the part and the number of threads
     near: int | None = None  # as for `text.cut`
-
-
-class Origin(NamedTuple):
-    """State from which the text of a host is made again."""
-
-    pairs: np.ndarray  # int32[m, 2]: the merges so far
-    starts: np.ndarray  # int64[K + 1]: where its shards begin and the last one ends, in symbols from the beginning of its part
-    tail: np.ndarray  # int32: alphabet ids that follow on its part, of tokens that it has taken over
 
 
 class Loaded(NamedTuple):

@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ubpe_numba.distributed.messages import Batch, Engine, Fills, Loaded, LostHostsError, Origin, Part, Setup, Stepped
+from ubpe_numba.distributed.hosts import DaskEngine
+from ubpe_numba.distributed.messages import Batch, Fills, Loaded, LostHostsError, Part, Setup, Stepped
 from ubpe_numba.documents.counts import MOST
 from ubpe_numba.fitting.fit import room_for
 from ubpe_numba.fitting.kernels import rounds
@@ -44,7 +45,7 @@ _PAUSE = 0.1  # seconds between two looks at the progress
 
 
 def fit_remotely(
-    engine: Engine,
+    engine: DaskEngine,
     parts: Sequence[Part],
     alphabet: Alphabet,
     settings: Settings,
@@ -112,7 +113,7 @@ class RemoteText:
     driver: Driver
     task: Task
 
-    def __init__(self, engine: Engine, parts: Sequence[Part], setup: Setup, goes_on: Sequence[tuple[bool, bool]]) -> None:
+    def __init__(self, engine: DaskEngine, parts: Sequence[Part], setup: Setup, goes_on: Sequence[tuple[bool, bool]]) -> None:
         self.engine, self.parts, self.setup = engine, list(parts), setup
         self.n_synchronisations = self.number = 0
         self.losses = [0] * engine.n
@@ -261,8 +262,10 @@ class RemoteText:
             return
         first, last = self.first[h : h + 2].tolist()
         tail = self._spelled(self.passed[h + 1])
-        origin = Origin(self._merges(), self.starts[first : last + 1] - self.origins[h], tail)
-        found: Loaded = self.engine.tell(h, "load", self.setup._replace(n_shards=self.loaded[h].n_shards), origin)
+        learned = self.driver.learned[self.setup.alphabet.size : int(self.driver.state["next_id"][0])]
+        merges = np.stack([learned["left"], learned["right"]], axis=1).astype(np.int32)
+        setup = self.setup._replace(n_shards=self.loaded[h].n_shards)
+        found: Loaded = self.engine.tell(h, "load", setup, merges, self.starts[first : last + 1] - self.origins[h], tail)
         self.shards.state[first:last] = found.state
         arenas = np.diff(self.shards.base["arena"])
         arenas[first:last] = found.arenas
@@ -270,11 +273,6 @@ class RemoteText:
         if listed:
             pairs, slots = self._listed()
             self.engine.tell(h, "list_again", self.number, int(self.driver.state["next_id"][0]), pairs, slots)
-
-    def _merges(self) -> np.ndarray:
-        """The merges so far, int32[m, 2]."""
-        learned = self.driver.learned[self.setup.alphabet.size : int(self.driver.state["next_id"][0])]
-        return np.stack([learned["left"], learned["right"]], axis=1).astype(np.int32)
 
     def _listed(self) -> tuple[np.ndarray, np.ndarray]:
         """The pairs that are listed now, those of the batch included, ascending, and their slots."""
@@ -297,26 +295,10 @@ class RemoteText:
                 stack += [int(learned["right"][token]), int(learned["left"][token])]
         return np.array(out, np.int32)
 
-    # ---------------------------------------------------------------------------------------------- answers
+    # ---------------------------------------------------------------------------------------------- arrays
 
     def _see_arenas(self, arenas: Sequence[np.ndarray]) -> None:
         self.shards.base["arena"][1:] = np.cumsum(np.concatenate(arenas))
-
-    def _see(self, found: Sequence[Stepped], n: int) -> None:
-        """Apply the hosts' replies to a batch of n merges to the driver's view."""
-        shards, ends = self.shards, np.concatenate([part.delta_end for part in found])
-        shards.base["cells"][1:] = np.cumsum(ends[:, -1])
-        shards.delta_end[:, : 2 * n + 1] = ends
-        np.concatenate([part.merged for part in found], out=shards.merged[:, :n])
-        np.concatenate([part.state for part in found], out=shards.state)
-        room = 2 * int(shards.base["cells"][-1])
-        if room > shards.delta.size:
-            shards = self.shards = shards._replace(delta=np.empty(2 * room, np.int32))
-        np.concatenate([part.delta for part in found], out=shards.delta[:room])
-        if self.weighted is not None:
-            by_weight = np.concatenate([part.delta_by_weight for part in found])
-            self.weighted.merged[:, :n] = np.concatenate([part.merged_by_weight for part in found])
-            self.weighted = self.weighted._replace(delta=by_weight)
 
     def grow(self, tokens: int, slots: int) -> None:
         """See `Text`: hosts grow by themselves."""
@@ -353,7 +335,20 @@ class RemoteText:
         batch = Batch(int(told["first_id"]), task.left[:n].copy(), task.right[:n].copy(), task.slot[:n].copy())
         if self.borders is not None:
             self.borders.before["first"], self.borders.before["last"] = self.shards.state["first"], self.shards.state["last"]
-        self._see(self._step(_fills(task), batch), n)
+        found: list[Stepped] = self._step(_fills(task), batch)
+        shards, ends = self.shards, np.concatenate([part.delta_end for part in found])
+        shards.base["cells"][1:] = np.cumsum(ends[:, -1])
+        shards.delta_end[:, : 2 * n + 1] = ends
+        np.concatenate([part.merged for part in found], out=shards.merged[:, :n])
+        np.concatenate([part.state for part in found], out=shards.state)
+        room = 2 * int(shards.base["cells"][-1])
+        if room > shards.delta.size:
+            shards = self.shards = shards._replace(delta=np.empty(2 * room, np.int32))
+        np.concatenate([part.delta for part in found], out=shards.delta[:room])
+        if self.weighted is not None:
+            by_weight = np.concatenate([part.delta_by_weight for part in found])
+            self.weighted.merged[:, :n] = np.concatenate([part.merged_by_weight for part in found])
+            self.weighted = self.weighted._replace(delta=by_weight)
         told["filled"] = 0
 
     def _step(self, fills: Fills | None, batch: Batch | None) -> list[Any]:
@@ -379,7 +374,10 @@ class RemoteText:
                 if done < 0:
                     return False
                 if done:
-                    self._pass(j, k, right)
+                    # note down that the first token of shard k has gone to shard j
+                    self.starts[j + 1 : k + 1] = self.starts[k] + int(self.driver.lengths[right])
+                    for host in range(int(self.host_of[j]) + 1, int(self.host_of[k]) + 1):
+                        self.passed[host].append(right)
                     self._tell(k, "give_first")
         return True
 
@@ -401,14 +399,8 @@ class RemoteText:
             self.shards.state[first:last] = state
         return done
 
-    def _pass(self, j: int, k: int, token: int) -> None:
-        """Note down that the first token of shard k has gone to shard j."""
-        self.starts[j + 1 : k + 1] = self.starts[k] + int(self.driver.lengths[token])
-        for host in range(int(self.host_of[j]) + 1, int(self.host_of[k]) + 1):
-            self.passed[host].append(token)
 
-
-def ask_at_first(engine: Engine, method: str) -> list[Any]:
+def ask_at_first(engine: DaskEngine, method: str) -> list[Any]:
     """Answers of hosts that have not loaded their parts. Lost ones are made anew; RuntimeError if that happens too often."""
     for _ in range(_MOST_LOSSES):
         try:
