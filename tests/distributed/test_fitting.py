@@ -494,7 +494,7 @@ def at_batches(monkeypatch: pytest.MonkeyPatch, method: str, what: dict[int, Cal
 
 def test_workers_killed_in_the_middle(mortal: Any, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     caplog.set_level(logging.INFO, "ubpe_numba")
-    batches = at_batches(monkeypatch, "merge", {2: lambda: kill(mortal, 0), 4: lambda: kill(mortal, 0, 1)})
+    batches = at_batches(monkeypatch, "_merge", {2: lambda: kill(mortal, 0), 4: lambda: kill(mortal, 0, 1)})
     found = fit(UBPEClassic(600), array(ECG, WAV_CHUNKS), mortal, progress=False)
     same(found, here(UBPEClassic(600), ECG))
     assert len(batches) > 5
@@ -505,7 +505,7 @@ def test_workers_killed_in_the_middle(mortal: Any, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_worker_with_weights_killed_in_the_middle(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    batches = at_batches(monkeypatch, "merge", {3: lambda: kill(mortal, 1)})
+    batches = at_batches(monkeypatch, "_merge", {3: lambda: kill(mortal, 1)})
     weights = RNG.integers(0, 4, len(DOCS))
     options = {"sample_weight": np.split(weights, [2, 3, 30])}
     found = fit(UBPEClassic(400, 9), [dask.delayed(part) for part in split(DOCS, 2, 3, 30)], mortal, progress=False, **options)
@@ -567,7 +567,7 @@ def test_a_partition_that_is_not_the_same_again(mortal: Any, monkeypatch: pytest
             return part if n == 0 else [doc[::-1] for doc in part]
 
         parts.append(dask.delayed(again)(part, folder))
-    at_batches(monkeypatch, "merge", {2: lambda: kill(mortal, 0)})
+    at_batches(monkeypatch, "_merge", {2: lambda: kill(mortal, 0)})
     tok = BPE(290)
     with pytest.raises(RuntimeError, match=r"partition \d.* not the same when"):
         fit(tok, parts, mortal, progress=False)
@@ -583,7 +583,7 @@ def test_weights_that_are_not_the_same_again(mortal: Any, monkeypatch: pytest.Mo
         flag.touch()
         return counts
 
-    at_batches(monkeypatch, "merge", {2: lambda: kill(mortal, 0, 1)})
+    at_batches(monkeypatch, "_merge", {2: lambda: kill(mortal, 0, 1)})
     with pytest.raises(RuntimeError, match=r"not the same when"):
         fit(BPE(9, alphabet=range(3)), [dask.delayed(again)(tmp_path / str(i)) for i in range(2)], mortal, progress=False)
     assert clean(mortal)
@@ -594,7 +594,7 @@ def test_futures_whose_data_is_lost(mortal: Any, monkeypatch: pytest.MonkeyPatch
     futures = [
         mortal.scatter([part], workers=[where])[0] for part, where in zip(split(DOCS, 25), mortal.run(os.getpid), strict=True)
     ]
-    at_batches(monkeypatch, "merge", {2: lambda: kill(mortal, 0, 1)})
+    at_batches(monkeypatch, "_merge", {2: lambda: kill(mortal, 0, 1)})
     with pytest.raises(RuntimeError, match="partition 0: cancelled, or data of a future was lost"):
         fit(BPE(290), futures, mortal, progress=False)
     del futures
@@ -649,7 +649,7 @@ def test_a_large_partition_in_memory(client: Any) -> None:
 
 def test_a_scheduler_that_dies(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     address = mortal.scheduler.address
-    at_batches(monkeypatch, "merge", {2: lambda: mortal.cluster.close()})
+    at_batches(monkeypatch, "_merge", {2: lambda: mortal.cluster.close()})
     tok = BPE(290).fit([[0, 1, 0, 1]], progress=False)
     model = tok.model_
     with pytest.raises(ConnectionError, match=address):
@@ -677,7 +677,7 @@ def test_ctrl_c(client: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
             "in a batch": lambda: threading.Timer(0.01, _thread.interrupt_main).start(),
             "in the pause of the driver": lambda: signal.raise_signal(signal.SIGINT),
         }[how]
-        at_batches(monkeypatch, "merge", {2: interrupt})
+        at_batches(monkeypatch, "_merge", {2: interrupt})
     with pytest.raises(KeyboardInterrupt):  # in the fit, or just behind it
         (fit(tok, parts, client, progress=False), time.sleep(5))
     assert tok.model_ is model

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ubpe_numba.coding.streams import check_options
 from ubpe_numba.distributed.map_partitions import NewColumn, check_compression, check_tokenizer, recoded, source_of
@@ -19,21 +20,6 @@ __all__ = ["decode", "encode"]
 
 #: Options of `encode_batch` whose draws depend on the number of a document in its batch.
 _DRAWS = ("dropout", "sample", "alpha", "seed")
-
-
-class Encoding(NamedTuple):
-    """Documents to ids, with options of `encode_batch`."""
-
-    options: dict[str, Any]
-
-    def __call__(self, tokenizer: Tokenizer, docs: Any) -> Ragged:
-        """The ids of documents."""
-        found: Ragged = tokenizer.encode_batch(docs, **self.options)
-        return found
-
-    def column(self, tokenizer: Tokenizer, found: Ragged) -> Any:
-        """Ids as lists of int32."""
-        return list_array(found)
 
 
 def encode(
@@ -138,9 +124,9 @@ def encode(
     for where, names in found.tables.items():
         new.check(names, where)
     settings = {"column": found.column, "ids": ids, "drop": drop, "compression": compression, "options": _shown(options)}
-    return recoded(  # type: ignore[no-any-return]
-        "encode", tokenizer, Encoding(options), found, new, target, settings, compression, client, progress
-    )
+    ways = partial(_encoded, options=options), _id_column
+    call = found, new, target, settings, compression, client, progress
+    return recoded("encode", tokenizer, *ways, *call)  # type: ignore[no-any-return]
 
 
 def _shown(options: dict[str, Any]) -> dict[str, Any]:
@@ -149,33 +135,6 @@ def _shown(options: dict[str, Any]) -> dict[str, Any]:
         name: sorted(map(repr, value)) if isinstance(value, (set, frozenset, list, tuple)) else str(value)
         for name, value in options.items()
     }
-
-
-class Decoding(NamedTuple):
-    """Ids to documents, with what `decode_batch` does about bytes that are no UTF-8."""
-
-    errors: str
-
-    def __call__(self, tokenizer: Tokenizer, docs: Any) -> Any:
-        """The documents of ids."""
-        return tokenizer.decode_batch(docs, errors=self.errors)
-
-    def column(self, tokenizer: Tokenizer, found: Any) -> Any:
-        """Documents as lists of int32 or int64, strings, or binary, by the kind of the model."""
-        import pyarrow as pa
-
-        if isinstance(found, Ragged):
-            return list_array(found)
-        model = tokenizer.model_
-        if model.alphabet.kind == "int":
-            return pa.array(found, pa.list_(pa.int64()))
-        kind = pa.binary() if model.alphabet.kind == "bytes" and model.segmenter.encoding is None else pa.string()
-        try:
-            return pa.array(found, kind)
-        except UnicodeEncodeError as error:
-            raise ValueError(
-                f"errors: with {quoted(self.errors)} texts have surrogates, which files cannot hold; use 'replace'"
-            ) from error
 
 
 def decode(
@@ -251,6 +210,37 @@ def decode(
     for where, names in found.tables.items():
         new.check(names, where)
     settings = {"ids": found.column, "column": column, "drop": drop, "compression": compression, "errors": errors}
-    return recoded(  # type: ignore[no-any-return]
-        "decode", tokenizer, Decoding(errors), found, new, target, settings, compression, client, progress
-    )
+    ways = partial(_decoded, errors=errors), partial(_document_column, errors=errors)
+    call = found, new, target, settings, compression, client, progress
+    return recoded("decode", tokenizer, *ways, *call)  # type: ignore[no-any-return]
+
+
+def _encoded(tokenizer: Tokenizer, docs: Any, options: dict[str, Any]) -> Any:
+    return tokenizer.encode_batch(docs, **options)
+
+
+def _id_column(tokenizer: Tokenizer, found: Ragged) -> Any:
+    """Ids as lists of int32."""
+    return list_array(found)
+
+
+def _decoded(tokenizer: Tokenizer, ids: Any, errors: str) -> Any:
+    return tokenizer.decode_batch(ids, errors=errors)
+
+
+def _document_column(tokenizer: Tokenizer, found: Any, errors: str) -> Any:
+    """Documents as lists of int32 or int64, strings, or binary, by the kind of the model."""
+    import pyarrow as pa
+
+    if isinstance(found, Ragged):
+        return list_array(found)
+    model = tokenizer.model_
+    if model.alphabet.kind == "int":
+        return pa.array(found, pa.list_(pa.int64()))
+    kind = pa.binary() if model.alphabet.kind == "bytes" and model.segmenter.encoding is None else pa.string()
+    try:
+        return pa.array(found, kind)
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"errors: with {quoted(errors)} texts have surrogates, which files cannot hold; use 'replace'"
+        ) from error

@@ -25,7 +25,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -66,65 +66,45 @@ if TYPE_CHECKING:
 _TAIL = 8  # bytes at the end of a Parquet file: the size of the footer before them, and "PAR1"
 
 
-class Recode(Protocol):
-    """One direction with its options, a value that travels to workers."""
-
-    def __call__(self, tokenizer: Tokenizer, docs: Any) -> Any:
-        """Documents, or an array of Arrow, to a `Ragged` or a list."""
-
-    def column(self, tokenizer: Tokenizer, found: Any) -> Any:
-        """What a call gave as an array of Arrow."""
-
-
 class Source(NamedTuple):
-    """The partitions of a source.
+    """The partitions of a source."""
 
-    Attributes
-    ----------
-    column : str or None
-        The column of documents, where partitions are tables; None where they are documents.
-    parts : list
-        `RowGroups`, or `Delayed` that give a partition.
-    names, marks : list of str
-        What messages and the manifest call each.
-    tables : dict
-        The names of the columns of each table that is known beforehand, by what messages call it.
-    client : Client or None
-        The only one that can compute the parts.
-    """
-
-    column: str | None
-    parts: list[Any]
-    names: list[str]
-    marks: list[str]
-    tables: dict[str, list[str]]
-    client: Any = None
+    column: str | None  # of documents, where partitions are tables; None where they are documents
+    parts: list[Any]  # `RowGroups`, or `Delayed` that give a partition
+    names: list[str]  # for messages
+    marks: list[str]  # for the manifest
+    tables: dict[str, list[str]]  # the columns of each table that is known beforehand, by its name in messages
+    client: Any = None  # the only one that can compute the parts
 
 
 class Work(NamedTuple):
-    """What all tasks of a call have in common."""
+    """A partition through the model, in a worker: the options that all tasks of a call share."""
 
     model: bytes  # `shipped`
-    recode: Recode
+    convert: Callable[[Tokenizer, Any], Any]  # documents, or an array of Arrow, to a `Ragged` or a list
+    column: Callable[[Tokenizer, Any], Any]  # the result as an array of Arrow
     new: NewColumn
     is_table: bool
     compression: str | None
     token: str
 
     def run(self, part: Any, path: str | None) -> Any:
-        """In a worker: a partition through the model, to the file of this path or to a result."""
-        if path is not None:
-            return write_part(path, lambda path: self._write(part, path))
-        return joined([found for _, found in self._pieces(tokenizer_of(self.model), part)])
+        """The result, or None where it goes to the file of this path."""
+        import pyarrow as pa
 
-    def _write(self, part: Any, path: str) -> None:
-        """A partition through the model, to a file."""
         tokenizer = tokenizer_of(self.model)
-        tables = (self._table(tokenizer, batch, found) for batch, found in self._pieces(tokenizer, part))
-        write_tables(path, tables, self.new.name, self.compression)
+        if path is None:
+            return joined([found for _, found in self._pieces(tokenizer, part)])
+
+        def tables() -> Iterator[Any]:
+            for batch, found in self._pieces(tokenizer, part):
+                values = self.column(tokenizer, found)
+                yield self.new.beside(batch, values) if self.is_table else pa.table({self.new.name: values})
+
+        return write_part(path, lambda path: write_tables(path, tables(), self.new.name, self.compression))
 
     def _pieces(self, tokenizer: Tokenizer, part: Any) -> Iterator[tuple[Any, Any]]:
-        """What becomes of the documents, batch by batch, at least one; and the rows that they stood in, None without a table."""
+        """Results batch by batch, at least one, each with its rows, or None without a table."""
         import pyarrow as pa
 
         if isinstance(part, RowGroups):
@@ -137,22 +117,15 @@ class Work(NamedTuple):
             self.new.check(table.column_names, "the table")
             batches = slices_of(table, self.new.source)
         else:
-            yield None, self.recode(tokenizer, part)
+            yield None, self.convert(tokenizer, part)
             return
         for row, batch in batches:
             check_stopped(self.token)
-            yield batch, through(batch, row, self.new.source, lambda docs: self.recode(tokenizer, docs))
-
-    def _table(self, tokenizer: Tokenizer, batch: Any, found: Any) -> Any:
-        """The table to write."""
-        import pyarrow as pa
-
-        values = self.recode.column(tokenizer, found)
-        return self.new.beside(batch, values) if self.is_table else pa.table({self.new.name: values})
+            yield batch, through(batch, row, self.new.source, lambda docs: self.convert(tokenizer, docs))
 
 
 def joined(found: list[Any]) -> Any:
-    """Results one behind the other: one `Ragged`, or a list.
+    """Results one after the other: one `Ragged`, or a list.
 
     >>> joined([Ragged.from_lists([[1], []]), Ragged.from_lists([[2, 3]])]).to_lists(), joined([["a"], ["b", "c"]])
     ([[1], [], [2, 3]], ['a', 'b', 'c'])
@@ -185,9 +158,8 @@ def source_of(
         if chosen is None or names.count(chosen) != 1:
             raise ValueError(f"{argument}: expected the name of one of the columns {', '.join(map(repr, names))}, got {column!r}")
         return _of_tables(source.to_delayed(), chosen, {"source": names})
-    found = partitions_of(
-        source, None if _gives_tables(source, column) else column, lines=lines, blocksize=blocksize, name="source"
-    )
+    gives_tables = column is not None and isinstance(source, (list, tuple)) and not any(map(is_path, source))
+    found = partitions_of(source, None if gives_tables else column, lines=lines, blocksize=blocksize, name="source")
     if found.joined:
         raise ValueError(
             "source: a 1-D dask.array is one document, which cannot be encoded in parts; expected documents, as rows of 2-D are"
@@ -195,11 +167,6 @@ def source_of(
     if column is not None:
         return _of_tables(found.delayed, column, {}, found.client)
     return Source(None, found.delayed, found.names, found.names, {}, found.client)
-
-
-def _gives_tables(source: Any, column: str | None) -> bool:
-    """Whether a source is a list of tables with this column, or of tasks that give them."""
-    return column is not None and isinstance(source, (list, tuple)) and not any(map(is_path, source))
 
 
 def _chosen(names: list[str], column: str | None, default: str | None) -> str | None:
@@ -248,7 +215,8 @@ def _mark_of(path: str) -> str:
 def recoded(
     what: str,
     tokenizer: Tokenizer,
-    recode: Recode,
+    convert: Callable[[Tokenizer, Any], Any],
+    to_column: Callable[[Tokenizer, Any], Any],
     source: Source,
     new: NewColumn,
     target: Any,
@@ -259,8 +227,11 @@ def recoded(
 ) -> Any:
     """All partitions through the model: one result, or with a target the paths of the files, in the order of the partitions.
 
-    `what` is the name of the public function, and `settings` what the manifest says beside model and partitions.
+    `what` is the name of the public function, `settings` are those of the manifest beside model and partitions; `convert` and
+    `to_column` as in `Work`.
     """
+    from dask import delayed
+
     Progress(progress)  # raises for another value
     n = len(source.parts)
     folder = None if target is None else TargetFolder(_path_of(target), n)
@@ -270,26 +241,18 @@ def recoded(
     found: list[Any] = [None] * n
     if todo:
         token = token_of_call()
-        work = Work(shipped(tokenizer), recode, new, source.column is not None, compression, token)
+        work = Work(shipped(tokenizer), convert, to_column, new, source.column is not None, compression, token)
         with using(client or source.client) as running:
-            tasks = _tasks(what, token, source.parts, todo, folder)
+            run, tasks = delayed(_run, pure=False, traverse=False), []
+            for i in todo:
+                part = source.parts[i]
+                part = opaque(part) if isinstance(part, RowGroups) else part  # else Dask would take it apart
+                path = None if folder is None else folder.file(i)
+                tasks.append(run(f"ubpe-{token}", part, path, dask_key_name=f"ubpe-{what}-{token}-{i}"))
             with reaching(running), shared(running, f"ubpe-{token}", work):
                 for k, result in results(running, tasks, [source.names[i] for i in todo], progress, what, token):
                     found[todo[k]] = result
     return joined(found) if folder is None else folder.finish()
-
-
-def _tasks(what: str, token: str, parts: list[Any], todo: list[int], folder: TargetFolder | None) -> list[Any]:
-    """The tasks of partitions; what they have in common the workers have."""
-    from dask import delayed
-
-    run = delayed(_run, pure=False, traverse=False)
-    tasks = []
-    for i in todo:
-        part = opaque(parts[i]) if isinstance(parts[i], RowGroups) else parts[i]  # else Dask would take it apart
-        path = None if folder is None else folder.file(i)
-        tasks.append(run(f"ubpe-{token}", part, path, dask_key_name=f"ubpe-{what}-{token}-{i}"))
-    return tasks
 
 
 def _run(name: str, part: Any, path: str | None) -> Any:
@@ -326,9 +289,6 @@ def _path_of(target: Any) -> str:
 
 BATCH_BYTES = 1 << 24  # of the documents that are worked on at a time
 _ROW_BYTES = 1 << 26  # of whole rows, with the other columns
-
-#: Turns the documents of a batch, an array of Arrow, into something.
-Convert = Callable[[Any], Any]
 
 
 class NewColumn(NamedTuple):
@@ -414,7 +374,7 @@ def slices_of(table: Any, column: str) -> Iterator[tuple[int, Any]]:
         row += batch.num_rows
 
 
-def through(batch: Any, row: int, column: str, convert: Convert) -> Any:
+def through(batch: Any, row: int, column: str, convert: Callable[[Any], Any]) -> Any:
     """What becomes of the documents of a batch; errors number them from `row` on. ValueError for one that is null."""
     docs = arrow_documents(batch.column(column), f"column {quoted(column)}")
     if docs.null_count:
@@ -510,7 +470,14 @@ class TargetFolder(NamedTuple):
                 )
             with suppress(FileExistsError, FileNotFoundError), atomically(where, new=True) as file:
                 file.write(json.dumps(manifest, indent=1).encode())
-        _check_same(_read(where), manifest, self.path)
+        try:
+            with open(where, "rb") as file:
+                found = json.load(file)
+        except ValueError as error:
+            raise ValueError(f"target: {where}: not a manifest: {error}") from error
+        if not isinstance(found, dict) or found.get("format") != _FORMAT:
+            raise ValueError(f"target: {where}: not a manifest of format {_FORMAT}")
+        _check_same(found, manifest, self.path)
         return [i for i in range(self.n_parts) if not os.path.exists(self.file(i))]
 
     def finish(self) -> list[str]:
@@ -542,18 +509,6 @@ def write_part(path: str, write: Callable[[str], None]) -> None:
 def _is_temporary(name: str) -> bool:
     """Whether a file is one that `atomically` writes before it has its name."""
     return name.endswith(".tmp") and name.startswith((".part-", f".{MANIFEST}"))
-
-
-def _read(where: str) -> dict[str, Any]:
-    """The manifest; ValueError if it is none."""
-    try:
-        with open(where, "rb") as file:
-            found = json.load(file)
-    except ValueError as error:
-        raise ValueError(f"target: {where}: not a manifest: {error}") from error
-    if not isinstance(found, dict) or found.get("format") != _FORMAT:
-        raise ValueError(f"target: {where}: not a manifest of format {_FORMAT}")
-    return found
 
 
 def _check_same(found: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
