@@ -123,10 +123,15 @@ def encode(
     new = NewColumn(found.column or ids, ids, drop or found.column is None, "ids")
     for where, names in found.tables.items():
         new.check(names, where)
-    settings = {"column": found.column, "ids": ids, "drop": drop, "compression": compression, "options": _shown(options)}
+    settings: dict[str, Any] = {
+        "column": found.column,
+        "ids": ids,
+        "drop": drop,
+        "compression": compression,
+        "options": _shown(options),
+    }
     ways = partial(_encoded, options=options), _id_column
-    call = found, new, target, settings, compression, client, progress
-    return recoded("encode", tokenizer, *ways, *call)  # type: ignore[no-any-return]
+    return recoded("encode", tokenizer, *ways, found, new, target, settings, compression, client, progress)  # type: ignore[no-any-return]
 
 
 def _shown(options: dict[str, Any]) -> dict[str, Any]:
@@ -209,10 +214,9 @@ def decode(
     new = NewColumn(found.column or column, column, drop or found.column is None, "column")
     for where, names in found.tables.items():
         new.check(names, where)
-    settings = {"ids": found.column, "column": column, "drop": drop, "compression": compression, "errors": errors}
+    settings: dict[str, Any] = {"ids": found.column, "column": column, "drop": drop, "compression": compression, "errors": errors}
     ways = partial(_decoded, errors=errors), partial(_document_column, errors=errors)
-    call = found, new, target, settings, compression, client, progress
-    return recoded("decode", tokenizer, *ways, *call)  # type: ignore[no-any-return]
+    return recoded("decode", tokenizer, *ways, found, new, target, settings, compression, client, progress)  # type: ignore[no-any-return]
 
 
 def _encoded(tokenizer: Tokenizer, docs: Any, options: dict[str, Any]) -> Any:

@@ -161,8 +161,7 @@ class Host:
         for (begin, end), (start, stop) in zip(place.segments, np.stack([starts[:-1], starts[1:]], 1), strict=True):
             lengths.append(np.diff(np.clip(offsets[begin : end + 1], start, stop)))
             at.append(at[-1] + end - begin)
-        starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-        text = Ragged._trusted(ids[starts[0] : starts[-1]], starts)
+        text = Ragged._trusted(ids[starts[0] : starts[-1]], offsets_of(np.concatenate(lengths)))
         if len(merges):
             vocabulary = Vocabulary.from_merges(n, merges, max_symbols=1 << 62)
             text = PairEncoder(vocabulary, batch=False).encode(text, self.n_threads)
