@@ -12,6 +12,7 @@ from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.fit import fit
 from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.formats.protobuf import field
@@ -76,6 +77,9 @@ def warmup() -> None:
     fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), Progress(False))
     BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)
     UBPEClassic(10, alphabet=4, rules=FitRules(ties="first_seen")).fit(counts.documents, progress=False)
+    # candidates of a search and merges beside them
+    few = Substrings(np.array([0, 1] * 3, np.int32), np.array([0, 6]), np.ones(1, np.int64), 2, 2, 2, 100, 100)
+    few.extended(Ragged.from_lists([[0, 1, 0]]))
     # words that are kept whole
     BPE(10, alphabet=4, known_words=[[1, 2], [3]]).fit([[0, 1, 2, 3, 0, 0]], progress=False)
     # what only large or uneven data comes to: a text that is laid out anew, a table that grows
