@@ -77,7 +77,10 @@ def decode(options: Namespace) -> None:
     to = Form(options.to or (None if options.output != STANDARD else "text" if text else "jsonl"), options.lines)
     dtype = None if options.out_dtype is None else integer_type(options.out_dtype, "--out-dtype")
     with _placed(reader):
-        write_documents(options.output, to, _decoded(tokenizer, reader), dtype)
+        escape = "surrogateescape" if tokenizer.segmenter_.encoding is not None else "surrogatepass"  # keeps what is not UTF-8
+        docs = tokenizer.decode_iter(reader, errors=escape)
+        found = (doc.encode("utf-8", escape) if isinstance(doc, str) else doc for doc in docs)
+        write_documents(options.output, to, found, dtype)
 
 
 def inspect(options: Namespace) -> None:
@@ -97,21 +100,16 @@ def inspect(options: Namespace) -> None:
 
 def explore(options: Namespace) -> None:
     """Write a report of a model and what it does to documents: a page for a browser."""
-    _check_page(options)
-    tokenizer = _tokenizer(options.model, n_threads=options.threads)
-    reader = _reader_for(tokenizer, options)
-    with _placed(reader):
-        _write_page(options, tokenizer, reader)
-
-
-def _check_page(options: Namespace) -> None:
-    """ValueError or OSError if the output is no page, or cannot be written: before anything is read."""
     if options.output != STANDARD and pathlib.Path(options.output).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"-o: expected a name that ends in .html, got {options.output}")
     check_output(options.output)
     for name in ("max_symbols", "rate"):
         if (given := getattr(options, name)) is not None and not given > 0:
             raise ValueError(f"--{name.replace('_', '-')}: expected a number above 0, got {given}")
+    tokenizer = _tokenizer(options.model, n_threads=options.threads)
+    reader = _reader_for(tokenizer, options)
+    with _placed(reader):
+        _write_page(options, tokenizer, reader)
 
 
 def _write_page(options: Namespace, tokenizer: Tokenizer | WordPiece, reader: Reader) -> None:
@@ -151,7 +149,12 @@ def convert(options: Namespace) -> None:
         raise ValueError(f"-o: {options.output}: its name does not tell the form, say it with --to")
     if to in ("json", "npz") and suffix != f".{to}":
         raise ValueError(f"-o: expected a name that ends in .{to}, got {options.output}")
-    asked = _asked_of_huggingface(options, to)
+    said = {"unk_token": options.unk_token, "template": options.template, "special_first": options.special_first}
+    asked = {name: value for name, value in said.items() if value is not None}
+    if asked and to != "huggingface":
+        raise ValueError(f"--{next(iter(asked)).replace('_', '-')}: for huggingface only, not for {to}")
+    if len(asked.get("template", ())) > 2:
+        raise ValueError(f"--template: expected one for a document, and one for a pair, got {len(asked['template'])}")
     check_output(options.output)
     tokenizer: Any = _read(options)
     if to in ("json", "npz"):
@@ -178,17 +181,6 @@ def convert(options: Namespace) -> None:
     data = getattr(tokenizer, method)(**asked)
     with output(options.output) as f:
         f.write(data if isinstance(data, bytes) else data.encode())
-
-
-def _asked_of_huggingface(options: Namespace, to: str) -> dict[str, Any]:
-    """The arguments of `to_huggingface` that the options say; ValueError for another format, or for too many templates."""
-    given = {"unk_token": options.unk_token, "template": options.template, "special_first": options.special_first}
-    asked = {name: value for name, value in given.items() if value is not None}
-    if asked and to != "huggingface":
-        raise ValueError(f"--{next(iter(asked)).replace('_', '-')}: for huggingface only, not for {to}")
-    if len(asked.get("template", ())) > 2:
-        raise ValueError(f"--template: expected one for a document, and one for a pair, got {len(asked['template'])}")
-    return asked
 
 
 def _unfitted(options: Namespace, text: bool) -> Tokenizer:
@@ -283,13 +275,6 @@ def _placed(reader: Reader | None) -> Iterator[None]:
         if isinstance(error, SpecialTokenError):
             what = f"position {error.position}: {quoted(error.token)} is a special token; see --special"
         raise ValueError(f"{path}: document {number}, {what}") from None
-
-
-def _decoded(tokenizer: Tokenizer | WordPiece, reader: Reader) -> Iterator[Any]:
-    """The decoded documents as bytes or arrays; bytes that are not UTF-8 are kept."""
-    escape = "surrogateescape" if tokenizer.segmenter_.encoding is not None else "surrogatepass"
-    for doc in tokenizer.decode_iter(reader, errors=escape):
-        yield doc.encode("utf-8", escape) if isinstance(doc, str) else doc
 
 
 def _tokenizer(path: str, **params: Any) -> Tokenizer | WordPiece:

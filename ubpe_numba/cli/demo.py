@@ -95,7 +95,8 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool = True) ->
         same = np.array_equal(back.values, levels) and np.array_equal(back.offsets, offsets)
         exact &= same
         pause = max(first + first_encode + first_decode - fit - encode - decode, 0.0)
-        rows.append((name, _encodes_by(tokenizer), encoded.total, fit, encode, decode, pause, same))
+        way = {"tfidf": "tf-idf", "shortest": "fewest tokens"}.get(getattr(tokenizer, "objective", ""), "merge rank")
+        rows.append((name, way, encoded.total, fit, encode, decode, pause, same))
     print(f"vocabulary of {len(tokenizer.vocabulary)} tokens, the levels among them")
     print("           encodes by     tokens  samples a token      fit   encode   decode  compile  round trip")
     for name, way, n, fit, encode, decode, pause, same in rows:
@@ -136,7 +137,14 @@ def motifs(
     for token in chosen:
         shape, found = values[vocabulary.offsets[token] : vocabulary.offsets[token + 1]], index[token]
         around = contexts_of(signal, offsets, found.documents, found.starts, shape.size, _SIDE)
-        drawn = sketch(shape, _WIDEST) if shape.size > _WIDEST else _with_bars(sketch(_typical(around)), shape.size)
+        if shape.size > _WIDEST:
+            drawn = sketch(shape, _WIDEST)
+        else:  # the median of each column, NaN where most documents have ended or not yet begun; bars around the token
+            known = np.isfinite(around).sum(axis=0) * 2 >= len(around)
+            median = np.full(around.shape[1], np.nan)
+            median[known] = np.nanmedian(around[:, known], axis=0)
+            line, end = sketch(median), _SIDE + shape.size
+            drawn = f"{line[:_SIDE]}|{line[_SIDE:end]}|{line[end:]}"
         reach = f"{shape.min():.0f}..{shape.max():.0f}"
         numbers = f"{usage.counts[token]:5} {usage.document_frequencies[token]:12}"
         numbers = f"{shape.size:7}  {shape.size / BEAT_RATE:5.2f} s  {reach:>8}  {numbers}"
@@ -159,26 +167,6 @@ def sketch(shape: NDArray[np.float64], widest: int | None = None) -> str:
     low, high = np.nanmin(shape), np.nanmax(shape)
     rows = (shape - low) * (len(_BARS) - 1) / max(high - low, _LOWEST)
     return "".join(" " if np.isnan(row) else _BARS[int(row + 0.5)] for row in rows.tolist())
-
-
-def _typical(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The median of each column, NaN where most documents have ended or not yet begun."""
-    known = np.isfinite(rows).sum(axis=0) * 2 >= len(rows)
-    typical = np.full(rows.shape[1], np.nan)
-    typical[known] = np.nanmedian(rows[:, known], axis=0)
-    return typical
-
-
-def _with_bars(drawn: str, size: int) -> str:
-    """A sketch with a bar before and after the token of this size, which stands in the middle."""
-    return f"{drawn[:_SIDE]}|{drawn[_SIDE : _SIDE + size]}|{drawn[_SIDE + size :]}"
-
-
-def _encodes_by(tokenizer: Tokenizer) -> str:
-    """How it cuts, in words."""
-    if not isinstance(tokenizer, UBPE):
-        return "merge rank"
-    return {"tfidf": "tf-idf", "shortest": "fewest tokens"}[tokenizer.objective]
 
 
 def _timed(work: Callable[..., Any], *args: Any, **options: Any) -> tuple[Any, float]:

@@ -334,14 +334,10 @@ def write_documents(path: str, form: Form, documents: Iterable[Any], dtype: np.d
     with output(path) as f:
         if name in ARRAYS:
             _write_arrays(f, name, documents, dtype)
+        elif name == "ids":
+            f.writelines(" ".join(map(str, doc.tolist())).encode() + b"\n" for doc in documents)
         else:
-            write = {"text": _write_text, "jsonl": _write_json, "ids": _write_ids}[name]
-            write(f, documents, form.lines)
-
-
-def _write_ids(f: BinaryIO, documents: Iterable[Any], _: bool) -> None:
-    for doc in documents:
-        f.write(" ".join(map(str, doc.tolist())).encode() + b"\n")
+            (_write_text if name == "text" else _write_json)(f, documents, form.lines)
 
 
 def _write_json(f: BinaryIO, documents: Iterable[Any], _: bool) -> None:

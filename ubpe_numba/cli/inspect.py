@@ -52,7 +52,11 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
     }
     if objective := getattr(tokenizer, "objective", None):
         found["objective"] = objective
-    found["tokens"] = [_token(tokenizer, i) for i in _ranked(tokenizer, sort)[:top].tolist()]
+    order = np.arange(vocabulary.n_alphabet, len(vocabulary))
+    if sort != "id":  # ties by id
+        keys = {"count": vocabulary.counts, "length": np.diff(vocabulary.offsets), "weight": vocabulary.weights}
+        order = order[np.argsort(-keys[sort][vocabulary.n_alphabet :], kind="stable")]
+    found["tokens"] = [_token(tokenizer, i) for i in order[:top].tolist()]
     if documents is not None:
         found["encoded"] = _encoded(tokenizer, documents)
     return found
@@ -164,15 +168,6 @@ def _ratio(value: float | None) -> str:
     return "no" if value is None else f"{value:.4g}"
 
 
-def _ranked(tokenizer: Tokenizer, sort: str) -> np.ndarray:
-    """The indices of the learned tokens in the vocabulary, sorted as `describe_model` says; ties by index."""
-    vocabulary = tokenizer.vocabulary
-    n = vocabulary.n_alphabet
-    keys = {"count": vocabulary.counts, "length": np.diff(vocabulary.offsets), "weight": vocabulary.weights}
-    order = np.arange(n, len(vocabulary))
-    return order if sort == "id" else order[np.argsort(-keys[sort][n:], kind="stable")]
-
-
 def _token(tokenizer: Tokenizer, i: int) -> dict[str, Any]:
     vocabulary, ids = tokenizer.vocabulary, tokenizer.segmenter_.token_ids
     symbols = tokenizer.alphabet_.output(tokenizer.alphabet_.to_symbols(vocabulary.sequence(i)))
@@ -202,7 +197,12 @@ def _shown(word: Any) -> Any:
 def _encoded(tokenizer: Tokenizer, documents: Iterable[Any]) -> dict[str, Any]:
     """Figures of the encoding of documents, also with vocabularies truncated to 2, 4, 8, ... times the alphabet."""
     held = list(documents)
-    n_symbols = sum(len(doc.encode("utf-8", "surrogatepass")) if _is_utf8(tokenizer, doc) else len(doc) for doc in held)
+    n_symbols = sum(
+        len(doc.encode("utf-8", "surrogatepass"))
+        if isinstance(doc, str) and tokenizer.segmenter_.encoding is not None
+        else len(doc)
+        for doc in held
+    )
     curve: list[tuple[int, float | None]] = []
     size = 2 * tokenizer.vocabulary.n_alphabet
     while size < len(tokenizer.vocabulary):
@@ -220,10 +220,6 @@ def _encoded(tokenizer: Tokenizer, documents: Iterable[Any]) -> dict[str, Any]:
         "symbols_per_token": _per_token(n_symbols, total),
         "curve": curve,
     }
-
-
-def _is_utf8(tokenizer: Tokenizer, doc: Any) -> bool:
-    return isinstance(doc, str) and tokenizer.segmenter_.encoding is not None
 
 
 def _per_token(n_symbols: int, n_tokens: int) -> float | None:

@@ -58,7 +58,10 @@ def main(arguments: list[str] | None = None) -> int:
         _forget_stdout()
         return 141
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
-        print(f"error: {_line(error)}", file=sys.stderr)
+        line = _printable(" ".join(str(error).split())) or type(error).__name__
+        if isinstance(error, OSError) and error.filename is not None:  # the file first
+            line = f"{_printable(os.fsdecode(error.filename)) or repr('')}: {error.strerror}"
+        print(f"error: {line}", file=sys.stderr)
         if isinstance(error, OSError) and error.filename == _STDOUT:
             _forget_stdout()
         return 1 if isinstance(error, (ImportError, MemoryError, OSError)) else 2
@@ -90,13 +93,6 @@ def _run(options: argparse.Namespace) -> int:
     command = getattr(commands, options.command)
     command(options)
     return 0
-
-
-def _line(error: BaseException) -> str:
-    """The message of an error in one line; for one of the system the file first."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{_printable(os.fsdecode(error.filename)) or repr('')}: {error.strerror}"
-    return _printable(" ".join(str(error).split())) or type(error).__name__
 
 
 def _printable(text: str) -> str:

@@ -61,13 +61,22 @@ def draw(
     titles = [f"{name}  token {token}" for name, token in zip(_LETTERS, colours, strict=False)]
     gallery.plot(axes, rate=rate, names=titles, colours=list(colours.values()), theme=chosen)
     if tokens.size:
-        _draw_scale(axes.flat[0], rate, chosen)
+        ax = axes.flat[0]  # a bar as long as a tenth of a second, at the bottom right
+        right, bottom = ax.get_xlim()[1] - 1, ax.get_ylim()[0]
+        height = bottom + 0.08 * (ax.get_ylim()[1] - bottom)
+        ax.plot([right - 0.1 * rate, right], [height, height], color=chosen.dim, lw=1.5)
+        ax.text(right - 0.05 * rate, height, "0.1 s", ha="center", va="bottom", fontsize=9, color=chosen.dim)
     inside = slice(*np.searchsorted(starts, [begin, end]).tolist())
     ids, lengths = spans.ids[inside], spans.lengths[inside]
     above = TokensDisplay(samples[begin:end], ids, starts[inside] - begin, lengths, gallery.n_alphabet)
     above.plot(top, rate=rate, colours=colours, theme=chosen)
     _letter(above, dict(zip(colours, _LETTERS, strict=False)), rate, chosen)
-    _write_titles(figure, _figures(samples, spans, tok, step), samples.size / rate / 60, int(tokens.size), chosen)
+    n = spans.ids.size
+    figures = (
+        f"{samples.size:,} samples became {n:,} tokens from a vocabulary of {len(tok.vocabulary):,}: "
+        f"{samples.size / max(n, 1):.1f} samples each; lossless after rounding to levels {step:g} apart"
+    )
+    _write_titles(figure, figures, samples.size / rate / 60, int(tokens.size), chosen)
     with atomically(path) as file:
         figure.savefig(file, format="png", dpi=110)
 
@@ -118,23 +127,6 @@ def _letter(above: TokensDisplay, names: dict[int, str], rate: float, theme: The
         if token in names:
             middle = (start + (length - 1) / 2) / rate
             ax.text(middle, ceiling, names[token], ha="center", va="top", fontsize=14, fontweight="bold", color=theme.ink)
-
-
-def _draw_scale(ax: Any, rate: float, theme: Theme) -> None:
-    """A bar as long as a tenth of a second at the bottom right of a panel, whose axes count samples."""
-    right, bottom = ax.get_xlim()[1] - 1, ax.get_ylim()[0]
-    height = bottom + 0.08 * (ax.get_ylim()[1] - bottom)
-    ax.plot([right - 0.1 * rate, right], [height, height], color=theme.dim, lw=1.5)
-    ax.text(right - 0.05 * rate, height, "0.1 s", ha="center", va="bottom", fontsize=9, color=theme.dim)
-
-
-def _figures(samples: NDArray[Any], spans: Spans, tok: Tokenizer, step: float) -> str:
-    """What was made of what, in a line."""
-    n, size = spans.ids.size, len(tok.vocabulary)
-    made = (
-        f"{samples.size:,} samples became {n:,} tokens from a vocabulary of {size:,}: {samples.size / max(n, 1):.1f} samples each"
-    )
-    return f"{made}; lossless after rounding to levels {step:g} apart"
 
 
 def _write_titles(figure: Any, figures: str, minutes: float, n_motifs: int, theme: Theme) -> None:

@@ -133,7 +133,11 @@ class CompressionDisplay:
         ax.set_ylabel("symbols a token")
         ax.grid(color=chosen.grid, lw=0.8)
         ax.set_axisbelow(True)
-        _name_sizes(ax)
+        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))  # of each decade
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:,.0f}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -149,12 +153,3 @@ def _apart(heights: list[float], gap: float) -> list[float]:
     for i in sorted(range(len(heights)), key=heights.__getitem__):
         below = found[i] = max(heights[i], below + gap)
     return found
-
-
-def _name_sizes(ax: Any) -> None:
-    """Ticks of a logarithmic axis of sizes as whole numbers, 1, 2 and 5 of each decade."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:,.0f}"))
-    ax.xaxis.set_minor_formatter(NullFormatter())

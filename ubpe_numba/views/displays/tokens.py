@@ -161,7 +161,8 @@ class TokensDisplay:
         bottom = low - room
         if lane:
             bottom -= 2 * room
-            self._draw_lane(ax, drawn, (bottom, 1.6 * room), scale, chosen)
+            bars = np.column_stack([self.starts * scale, self.lengths * scale])
+            ax.broken_barh(bars, (bottom, 1.6 * room), facecolors=drawn, edgecolors=chosen.paper, linewidth=0.8, zorder=2)
         if token is not None or colours is not None:
             for a, b in zip(self.starts[shown].tolist(), ends[shown].tolist(), strict=True):
                 ax.axvspan(a * scale, b * scale, color=chosen.highlight, zorder=0, lw=0)
@@ -183,8 +184,3 @@ class TokensDisplay:
         shown = self.ids >= self.n_alphabet if token is None else self.ids == token
         by_rule = colours_of(self.ids, self.n_alphabet, theme)
         return shown, [colour if on else theme.grey for colour, on in zip(by_rule, shown.tolist(), strict=True)]
-
-    def _draw_lane(self, ax: Any, colours: list[str], band: tuple[float, float], scale: float, theme: Theme) -> None:
-        """Blocks of the tokens between `band[0]` and `band[0] + band[1]`, with gaps of the paper's colour."""
-        bars = np.column_stack([self.starts * scale, self.lengths * scale])
-        ax.broken_barh(bars, band, facecolors=colours, edgecolors=theme.paper, linewidth=0.8, zorder=2)

@@ -333,7 +333,11 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: Drawn, option
     ids = tok.encode_batch(as_given(documents), documents.offsets, **options)
     usage = tok.usage(ids=ids)
     counts, frequencies, total = usage.counts, usage.document_frequencies, ids.total
-    if _covers_all(tok) and options["unknown"] != "skip":
+    # whether the tokens of a document cover all its symbols one after the other, and have the ids of the vocabulary
+    segmenter = tok.segmenter_
+    others = segmenter._replace(encoding=None, reserved=None)
+    covers_all = segmenter.special is None and all(part is None or part is False for part in others)
+    if covers_all and options["unknown"] != "skip":
         kept = ids.take(drawn.indices)
         values, per_document, starts = kept.values, kept.lengths, None
         if drawn.limit is not None:
@@ -356,8 +360,3 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: Drawn, option
     before[first[per_document > 0]] = 0
     gaps = starts - before
     return Cut(name, counts, frequencies, total, values, per_document, gaps if gaps.any() else None, widths)
-
-
-def _covers_all(tok: Tokenizer) -> bool:
-    """Whether the tokens of a document stand for all its symbols one after the other, and have the ids of the vocabulary."""
-    return all(part is None or part is False for part in tok.segmenter_._replace(encoding=None, reserved=tok.segmenter_.special))

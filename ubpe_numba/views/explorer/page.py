@@ -34,7 +34,9 @@ def packed(array: np.ndarray) -> dict[str, Any]:
         flat = flat.astype("<u1")
     else:
         flat = flat.astype("<f8" if flat.dtype.itemsize > 4 else "<f4", copy=False)
-    differences = flat.dtype.kind in "iu" and _pays(flat)
+    sample = flat[:_SAMPLE]
+    differences = flat.dtype.kind in "iu" and flat.size >= 8
+    differences = differences and len(_deflated(_differences(sample), 1)) < len(_deflated(sample, 1))
     data = _deflated(_differences(flat) if differences else flat, 6)
     return {"t": flat.dtype.str.lstrip("<|"), "n": int(flat.size), "c": int(differences), "d": base64.b64encode(data).decode()}
 
@@ -69,13 +71,6 @@ def _differences(array: np.ndarray) -> np.ndarray:
     made = unsigned.copy()
     made[1:] -= unsigned[:-1]
     return made
-
-
-def _pays(array: np.ndarray) -> bool:
-    if array.size < 8:
-        return False
-    sample = array[:_SAMPLE]
-    return len(_deflated(_differences(sample), 1)) < len(_deflated(sample, 1))
 
 
 def _deflated(array: np.ndarray, level: int) -> bytes:

@@ -154,7 +154,12 @@ def explore(
         "cuts": [{"name": cut.name, "tokens": cut.n_tokens} for cut in cuts],
         "arrays": _arrays(tok, shown, drawn, lengths, tokens, cuts, symbols),
     }
-    report = Report(page_of(meta, name, _summary(meta)), name)
+    told = ", ".join(f"{cut.n_tokens:,} by {cut.name}" for cut in cuts)
+    summary = (  # for readers without scripts
+        f"{meta['symbols']:,} {meta['unit']}s in {meta['documents']:,} documents, cut into tokens of a vocabulary of "
+        f"{meta['size']:,} ({meta['tokenizer']}): {told}."
+    )
+    report = Report(page_of(meta, name, summary), name)
     if path is None:
         return report
     report.save(path)
@@ -231,12 +236,3 @@ def _arrays(
         some = np.unique(np.round(np.linspace(0, sizes.size - 1, min(sizes.size, _CURVE))).astype(np.int64))
         arrays |= {"curvesize": sizes[some], "curve": ratios[some].astype(np.float32)}
     return {name: packed(array) for name, array in arrays.items()}
-
-
-def _summary(meta: dict[str, Any]) -> str:
-    """The report in a sentence, for readers without scripts."""
-    cuts = ", ".join(f"{cut['tokens']:,} by {cut['name']}" for cut in meta["cuts"])
-    return (
-        f"{meta['symbols']:,} {meta['unit']}s in {meta['documents']:,} documents, cut into tokens of a vocabulary of "
-        f"{meta['size']:,} ({meta['tokenizer']}): {cuts}."
-    )
