@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.formats.export_samples import TEXTS
+from ubpe_numba.formats.export_check import TEXTS
 
 END = "<|endoftext|>"
 MIXED = [*TEXTS, "", " ", "\n\n", "naïve café ﬁ", "\U0001d518\U0001d52b 한국어 हिन्दी", "a" * 300, "=" * 80 + "\n" * 20]

@@ -10,8 +10,7 @@ from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import NORMAL, SPECIAL, model
 
 from ubpe_numba import BPE, FitRules, UBPEClassic
-from ubpe_numba.formats import table
-from ubpe_numba.formats.export_check import ExportCheck
+from ubpe_numba.formats import export, export_check, table
 
 
 def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
@@ -22,8 +21,8 @@ def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest
     path = tmp_path / "tokenizer.json"
     with pytest.raises(ValueError, match="vocabulary: its pairs are not in order of creation"):
         tok.to_huggingface(path)
-    monkeypatch.setattr(ExportCheck, "check_order", lambda self: None)
-    monkeypatch.setattr(ExportCheck, "same_as_model", lambda self, other: None)
+    monkeypatch.setattr(export_check, "check_order", lambda model: None)
+    monkeypatch.setattr(export, "_same_by_rank", lambda other, samples: None)
     monkeypatch.setattr(table, "from_huggingface", lambda *source: table.Found(tok.model_))
     with pytest.raises(ValueError, match=r"export refused: \[.*\] is \[.*\] here, but \[.*\] by tokenizers"):
         tok.to_huggingface(path)

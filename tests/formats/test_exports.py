@@ -11,7 +11,7 @@ import pytest
 from foreign import END, MIXED
 
 from ubpe_numba import BPE
-from ubpe_numba.formats import export
+from ubpe_numba.formats.export import _package
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.text.patterns import published_steps
 
@@ -84,9 +84,9 @@ def test_unfitted_and_foreign_objects() -> None:
 def test_a_folder_of_its_name_is_not_an_installed_package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "just_a_folder").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
-    assert not export._installed("just_a_folder")
-    assert not export._installed("not_even_that")
-    assert export._installed("numpy")
+    assert _package("just_a_folder") is None
+    assert _package("not_even_that") is None
+    assert _package("numpy") is not None
 
 
 @pytest.mark.parametrize("name", PATTERNS)

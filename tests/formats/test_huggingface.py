@@ -13,7 +13,7 @@ import pytest
 from foreign import END, MIXED, same
 
 from ubpe_numba import BPE, ModelFormatError
-from ubpe_numba.formats.export_samples import TEXTS
+from ubpe_numba.formats.export_check import TEXTS
 from ubpe_numba.formats.huggingface import _never_matches
 from ubpe_numba.formats.pair_table import symbol_character
 from ubpe_numba.text.characters import byte_characters

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ubpe_numba import BPE, UBPE, WordPiece
-from ubpe_numba.formats.post_processor import PostProcessor
+from ubpe_numba.formats import export
 
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "<s>", "<a:1>"]
 IDS = {word: i for i, word in enumerate(SPECIAL)}
@@ -30,14 +30,14 @@ def test_a_template_is_what_tokenizers_makes_of_it(template: Any, single: str, p
     theirs = tokenizers.processors.TemplateProcessing(single=single, pair=pair, special_tokens=[*IDS.items()])
     other = tokenizers.Tokenizer(tokenizers.models.BPE())
     other.post_processor = theirs
-    found, expected = PostProcessor.of(template, IDS).state(IDS), json.loads(other.to_str())["post_processor"]
+    found, expected = export.post_processor(export.template_of(template, IDS), IDS), json.loads(other.to_str())["post_processor"]
     assert (found["single"], found["pair"]) == (expected["single"], expected["pair"])
     used = {word for word in SPECIAL if word in f"{single} {pair}"}
     assert found["special_tokens"] == {word: expected["special_tokens"][word] for word in used}
 
 
 def test_a_special_token_may_end_in_a_number() -> None:
-    assert PostProcessor.of("<a:1> $A <a:1>:3", IDS).single == (("<a:1>", 0), ("$A", 0), ("<a:1>", 3))
+    assert export.template_of("<a:1> $A <a:1>:3", IDS)[0] == (("<a:1>", 0), ("$A", 0), ("<a:1>", 3))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_special_token_may_end_in_a_number() -> None:
 )
 def test_templates_that_say_nothing(template: Any, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
-        PostProcessor.of(template, IDS)
+        export.template_of(template, IDS)
     tok = BPE.from_merges([[0, 1]], "ab", special_tokens=SPECIAL)
     with pytest.raises(error, match="template: "):
         tok.to_huggingface(unk_token="[UNK]", template=template)
@@ -94,6 +94,6 @@ def test_exports_with_a_template(tok: Any) -> None:
 def test_a_template_that_the_other_library_reads_differently_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tokenizers")
     tok = BPE.for_text(258, special_tokens=SPECIAL).fit(["abab"], progress=False)
-    monkeypatch.setattr(PostProcessor, "around", lambda self, special, first, second=None: first)
+    monkeypatch.setattr(export, "around", lambda template, special, first, second=None: first)
     with pytest.raises(ValueError, match="export refused: .* by tokenizers"):
         tok.to_huggingface(template="[CLS] $A")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, UBPE
-from ubpe_numba.formats.export_samples import TEXTS
-from ubpe_numba.formats.special_order import are_first, special_tokens_first
+from ubpe_numba.formats.export import special_tokens_first
+from ubpe_numba.formats.export_check import TEXTS
 
 tokenizers = pytest.importorskip("tokenizers")
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]"]
@@ -66,7 +66,7 @@ def test_unigrams_with_special_tokens_first_have_the_same_ids() -> None:
 def test_what_is_first_stays() -> None:
     tok = BPE.from_merges([[0, 1]], "ab", special_tokens=SPECIAL)
     made, new = special_tokens_first(tok.model_)
-    assert not are_first(tok.model_) and are_first(made) and new.tolist() == [3, 4, 5, 0, 1, 2]
+    assert new.tolist() == [3, 4, 5, 0, 1, 2]
     again, same = special_tokens_first(made)
     assert np.array_equal(same, np.arange(6)) and again.segmenter.special.ids.tolist() == [0, 1, 2]
     first = BPE.from_huggingface(tok.to_huggingface(unk_token="[UNK]", special_first=True))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Splitter
-from ubpe_numba.formats import export, unknown_token
-from ubpe_numba.formats.export_samples import TEXTS
+from ubpe_numba.formats import export
+from ubpe_numba.formats.export_check import TEXTS
 from ubpe_numba.formats.pair_table import symbol_character
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -92,10 +92,10 @@ def test_a_file_that_loses_symbols_is_warned_about(make: Any, match: str, tmp_pa
 
 def test_nothing_is_lost_of_all_bytes() -> None:
     tok = BPE.for_text(258, special_tokens=WORDS).fit(["abab"], progress=False)
-    assert unknown_token.loss_of(tok.model_) is None
+    assert export.loss_of(tok.model_) is None
     assert json.loads(tok.to_huggingface())["model"]["unk_token"] is None
     in_text = bytes(sorted({*range(0xF5)} - {0xC0, 0xC1}))
-    assert unknown_token.loss_of(BPE.from_merges([[0, 1]], alphabet=in_text).model_) is None
+    assert export.loss_of(BPE.from_merges([[0, 1]], alphabet=in_text).model_) is None
     named = tok.to_huggingface(unk_token="[UNK]")
     assert json.loads(named)["model"]["unk_token"] == "[UNK]"
     assert tokenizers.Tokenizer.from_str(named).encode("xé中").ids == tok.encode("xé中").tolist()

@@ -1,99 +1,137 @@
-"""Models for other libraries, each export checked on samples: Hugging Face, transformers, tiktoken, GPT-2's pair of files."""
+"""Models for other libraries: Hugging Face, tiktoken, sentencepiece, GPT-2's files; each export is checked on samples."""
 
 from __future__ import annotations
 
 import itertools
 import json
+import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ubpe_numba.coding.plan import LIKELIHOOD, Tables, plan_by_path, plan_by_rank
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import listed, quoted, shortened
-from ubpe_numba.formats import (
-    export_samples,
-    huggingface,
-    sentencepiece,
-    table,
-    tiktoken,
-    unigram,
-    vocab_merges,
-    wordpiece,
-)  # fmt: skip
-from ubpe_numba.formats.export_check import EncodeLists, ExportCheck, compare, encode_by_path
-from ubpe_numba.formats.post_processor import PostProcessor
-from ubpe_numba.formats.special_order import are_first, special_tokens_first
-from ubpe_numba.formats.unknown_token import check_with_unknown, loss_of, texts_with_unknown, unk_token_of
+from ubpe_numba.formats import huggingface, sentencepiece, table, tiktoken, unigram, vocab_merges, wordpiece
+from ubpe_numba.formats.export_check import (
+    TEXTS,
+    EncodeLists,
+    Samples,
+    changed,
+    check_model,
+    check_order,
+    check_plain,
+    compare,
+    encode_with,
+    ids_of,
+    named,
+    pattern_of,
+    samples_of,
+    table_of,
+    text_of,
+    texts_of,
+    unheard,
+    without_unknown,
+    word_samples,
+    words_of,
+)
+from ubpe_numba.formats.pair_table import MOST_INTEGERS
 from ubpe_numba.formats.wordpiece import Words
+from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.lazy import require
+from ubpe_numba.text.characters import names_of
+from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.reserved import SpecialChoice
+from ubpe_numba.vocabulary.unknown import choice_of, symbol_of
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-_PAIRS = 100  # so many samples, and pairs of them, are tried with what a template puts around them
-
-
-class HuggingFace(NamedTuple):
-    """What a `tokenizer.json` is to say beside the model; the arguments of `BPE.to_huggingface`."""
-
-    unk_token: Any = None
-    template: str | Sequence[str] | None = None
-    special_first: bool | None = None
+_PAIRS = 100  # so many samples, and pairs of them, are tried with the tokens that a template puts around them
+_NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # bytes that are in no text
+_SOME = "XNn0_.,;- \t\néÉß中語\U0001f600\u0301\ue000"  # of many kinds, for samples and messages
+_TEXTS = 300  # at most so many samples with unknown characters, of a model of unigrams
+_OTHER_INTEGERS = 4  # so many integers outside an alphabet are part of samples
 
 
-NOTHING = HuggingFace()
+def _package(name: str) -> Any:
+    """A package if it is installed, else None; a mere folder of its name on the path is none."""
+    spec = find_spec(name)
+    return None if spec is None or spec.origin is None else import_module(name)
 
 
-def to_huggingface(model: Model, encode: EncodeLists, asked: HuggingFace = NOTHING) -> str:
+# ---------------------------------------------------------------------------------------------------- Hugging Face
+
+
+def to_huggingface(
+    model: Model, encode: EncodeLists, unk_token: Any = None, template: Any = None, special_first: bool | None = None
+) -> str:
     """The `tokenizer.json` of a model; see `BPE.to_huggingface`, which is called by a user's code two calls up the stack."""
-    model, encode = _in_order(model, encode, asked.special_first)
-    check = ExportCheck(model, encode)
-    vocab, merges = check.named()
-    special, known = check.words()
+    model, encode = _in_order(model, encode, special_first)
+    check_model(model)
+    vocab, merges = named(model)
+    special, known = words_of(model)
     if clash := next((word for word, i in {**special, **known}.items() if vocab.get(word, i) != i), None):
         raise ValueError(f"special_tokens: {quoted(clash)} is a token of the vocabulary too; Hugging Face allows one")
-    unknown = unk_token_of(check, asked.unk_token)
-    template = None if asked.template is None else PostProcessor.of(asked.template, special)
+    unknown = unk_token_of(model, unk_token)
+    frame = None if template is None else template_of(template, special)
     text = huggingface.write(
-        check.table(), {**check.unheard(vocab), **vocab}, merges, special, known,
+        table_of(model), {**unheard(model, vocab), **vocab}, merges, special, known,
         unk_token=None if unknown is None else unknown.name,
-        post_processor=None if template is None else template.state(special),
+        post_processor=None if frame is None else post_processor(frame, special),
     )  # fmt: skip
     kind = model.alphabet.kind
     symbols = None if kind != "int" else model.alphabet.symbols
-    check.same_as_model(table.from_huggingface(text, kind, symbols).model)
-    wider = None if unknown is None or loss_of(model) is None else check_with_unknown(model, unknown)
-    if wider is not None:
-        check.leave_out_unknown()
-    if wider is not None and unknown is not None and unknown.symbol is not None:
-        found = table.from_huggingface(text, None if kind == "str" else kind, symbols)
-        wider.same_as_tokenizer(found.model, found.params)
-    elif wider is not None and kind == "str":
-        wider.same_as_model(table.from_huggingface(text, "bytes", None).model)
-    if _installed("tokenizers"):
-        other = import_module("tokenizers").Tokenizer.from_str(text)
-        for samples in (check,) if wider is None else (check, wider):
-            samples.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)])
-        if template is not None:
-            _, ids, texts = check.texts()
-            _check_template(other, template, special, texts, ids)
-    if unknown is None and asked.unk_token is not False and (loss := loss_of(model)) is not None:
+    docs = samples_of(model)
+    samples: Samples = docs, encode(docs)
+    _same_by_rank(table.from_huggingface(text, kind, symbols).model, samples)
+    all_samples = [samples]
+    if unknown is not None and loss_of(model) is not None:
+        samples = without_unknown(model, samples)
+        wider, more = samples_with_unknown(model, unknown)
+        all_samples = [samples, more]
+        if unknown.symbol is not None:
+            found = table.from_huggingface(text, None if kind == "str" else kind, symbols)
+            _same_by_rank(found.model, more, found.params.get("unknown", "skip"))
+        elif kind == "str":
+            _same_by_rank(table.from_huggingface(text, "bytes", None).model, more)
+    if (package := _package("tokenizers")) is not None:
+        other = package.Tokenizer.from_str(text)
+        alphabets = [model.alphabet, *([wider.alphabet] if len(all_samples) > 1 else [])]
+        for alphabet, one in zip(alphabets, all_samples, strict=True):
+            docs, ids, texts = texts_of(alphabet, one)
+            compare(docs, ids, [e.ids for e in other.encode_batch(texts, add_special_tokens=False)], "tokenizers")
+        if frame is not None:
+            _, ids, texts = texts_of(model.alphabet, samples)
+            _check_template(other, frame, special, texts, ids)
+    if unknown is None and unk_token is not False and (loss := loss_of(model)) is not None:
         warnings.warn(loss, UserWarning, stacklevel=4)
     return text
 
 
-def to_huggingface_unigram(model: Model, encode: EncodeLists, asked: HuggingFace = NOTHING) -> str:
+def _same_by_rank(other: Model, samples: Samples, unknown: Any = "skip") -> None:
+    """ValueError, with the first sample that differs, if a model that was read back gives other ids."""
+    docs, ids = samples
+    chosen = choice_of(unknown, other.alphabet, other.segmenter.special)
+    compare(docs, ids, encode_with(plan_by_rank(Tables(other)), docs, chosen), "what was written")
+
+
+def to_huggingface_unigram(
+    model: Model, encode: EncodeLists, unk_token: Any = None, template: Any = None, special_first: bool | None = None
+) -> str:
     """The `tokenizer.json` of a model with log-probabilities; see `UBPE.to_huggingface`."""
-    model, encode = _in_order(model, encode, asked.special_first)
-    check = ExportCheck(model, encode)
+    model, encode = _in_order(model, encode, special_first)
+    check_model(model)
     if model.segmenter.whole_words:
         raise ValueError("whole_words: a Unigram model has no place for tokens that only whole words become")
     scores = model.vocabulary.log_probabilities
     assert scores is not None  # the caller has seen to that
-    words = special, _ = check.words()
-    unknown = unk_token_of(check, asked.unk_token)
+    words = special, _ = words_of(model)
+    unknown = unk_token_of(model, unk_token)
     if unknown is not None and unknown.symbol is not None:
         raise ValueError(f"unk_token: {quoted(unknown.name)} is a symbol, which is not searched for as one by a Unigram model")
     if unknown is not None and model.alphabet.kind == "bytes":
@@ -102,26 +140,29 @@ def to_huggingface_unigram(model: Model, encode: EncodeLists, asked: HuggingFace
                 "unk_token: a Unigram model over bytes has none unless it has all of them; give it all 256 as alphabet"
             )
         unknown = None  # nothing is unknown
-    template = None if asked.template is None else PostProcessor.of(asked.template, special)
+    frame = None if template is None else template_of(template, special)
     text = unigram.write(
-        model, check.table(), scores, *words,
+        model, table_of(model), scores, *words,
         unk_id=None if unknown is None else unknown.id,
-        post_processor=None if template is None else template.state(special),
+        post_processor=None if frame is None else post_processor(frame, special),
     )  # fmt: skip
-    again = table.from_huggingface_unigram(text)
+    plan = plan_by_path(Tables(table.from_huggingface_unigram(text)), LIKELIHOOD, "tokenizers")
+    docs = samples_of(model)
+    samples: Samples = docs, encode(docs)
     if model.segmenter.unknown is None:  # which is an error there, or the unknown token
-        check.leave_out_unknown()
-    check.same_as("what was written", lambda docs: encode_by_path(again, docs, "tokenizers"))
-    if _installed("tokenizers"):
-        other = import_module("tokenizers").Tokenizer.from_str(text)
-        check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs, add_special_tokens=False)])
-        _, ids, texts = check.texts()
+        samples = without_unknown(model, samples)
+    docs, ids, texts = texts_of(model.alphabet, samples)
+    compare(docs, ids, encode_with(plan, texts), "what was written")
+    if (package := _package("tokenizers")) is not None:
+        other = package.Tokenizer.from_str(text)
+        compare(docs, ids, [e.ids for e in other.encode_batch(texts, add_special_tokens=False)], "tokenizers")
         if unknown is not None:
-            docs = texts_with_unknown(texts)
-            theirs = [e.ids for e in other.encode_batch(docs, add_special_tokens=False)]
-            compare(docs, encode_by_path(again, docs, "tokenizers"), theirs, "tokenizers")
-        if template is not None:
-            _check_template(other, template, special, texts, ids)
+            few = texts[-_TEXTS:]  # with a character between two that may be unknown
+            more = [*TEXTS, *(f"{one}{_SOME[i % len(_SOME)]}{few[-1 - i]}" for i, one in enumerate(few))]
+            theirs = [e.ids for e in other.encode_batch(more, add_special_tokens=False)]
+            compare(more, encode_with(plan, more), theirs, "tokenizers")
+        if frame is not None:
+            _check_template(other, frame, special, texts, ids)
     return text
 
 
@@ -129,46 +170,74 @@ def to_huggingface_words(
     words: Words, encode: EncodeLists, again: Callable[[str], EncodeLists], template: str | Sequence[str] | None = None
 ) -> str:
     """The `tokenizer.json` of a WordPiece model; `again` makes what encodes by that. See `WordPiece.to_huggingface`."""
-    around = None if template is None else PostProcessor.of(template, words.special_tokens)
-    text = wordpiece.write(words, None if around is None else around.state(words.special_tokens))
-    docs = export_samples.texts(list(words.vocabulary), [*words.special_tokens, *words.known_words])
+    frame = None if template is None else template_of(template, words.special_tokens)
+    text = wordpiece.write(words, None if frame is None else post_processor(frame, words.special_tokens))
+    docs = word_samples(list(words.vocabulary), [*words.special_tokens, *words.known_words])
     ids = encode(docs)
     compare(docs, ids, again(text)(docs), "what was written")
-    if _installed("tokenizers"):
-        other = import_module("tokenizers").Tokenizer.from_str(text)
+    if (package := _package("tokenizers")) is not None:
+        other = package.Tokenizer.from_str(text)
         compare(docs, ids, [e.ids for e in other.encode_batch(docs, add_special_tokens=False)], "tokenizers")
-        if around is not None:
-            _check_template(other, around, words.special_tokens, docs, ids)
+        if frame is not None:
+            _check_template(other, frame, words.special_tokens, docs, ids)
     return text
 
 
 def _in_order(model: Model, encode: EncodeLists, special_first: bool | None) -> tuple[Model, EncodeLists]:
-    """A model, and what encodes as it does, with its special tokens first if that is asked for."""
+    """A model and its encoder, with its special tokens first if `special_first`."""
     if special_first not in (None, False, True):
         raise TypeError(f"special_first: expected True, False or None, got {quoted(special_first)}")
-    if special_first is False and are_first(model):
+    special = model.segmenter.special
+    ids = np.zeros(0) if special is None else np.sort(special.ids[~special.always & special.found])
+    are_first = bool(ids.size) and np.array_equal(ids, np.arange(ids.size))
+    if special_first is False and are_first:
         raise ValueError("special_first: the special tokens of this tokenizer come first, and an export does not move them back")
-    if not special_first or are_first(model):
+    if not special_first or are_first:
         return model, encode
-    if model.segmenter.special is None:
+    if special is None:
         raise ValueError("special_first: this tokenizer has no special tokens")
     model, new = special_tokens_first(model)
     return model, lambda docs: [new[ids].tolist() for ids in encode(docs)]
 
 
-def _check_template(other: Any, template: PostProcessor, special: dict[str, int], texts: list[str], ids: list[list[int]]) -> None:
-    """ValueError if a tokenizer of the package tokenizers puts other tokens around some samples, or pairs of them."""
-    texts, ids = texts[-_PAIRS:], ids[-_PAIRS:]
-    compare(texts, [template.around(special, one) for one in ids], [e.ids for e in other.encode_batch(texts)], "tokenizers")
-    pairs = [*itertools.pairwise(texts)]
-    expected = [template.around(special, one, two) for one, two in itertools.pairwise(ids)]
-    compare(pairs, expected, [e.ids for e in other.encode_batch(pairs)], "tokenizers")
+def special_tokens_first(model: Model) -> tuple[Model, NDArray[np.int64]]:
+    """Renumber so that special tokens get ids 0..k-1; also returns the old-to-new map, int64[largest id + 1].
+
+    Special tokens stay in the order of their ids, and so do all others after them, known words too, without gaps; -1 for an
+    unused id. Without special tokens only gaps go.
+
+    >>> from ubpe_numba import BPE
+    >>> made, new = special_tokens_first(BPE.from_merges([[0, 1]], "ab", special_tokens=["[UNK]", "[CLS]"]).model_)
+    >>> made.segmenter.special.ids.tolist(), made.segmenter.token_ids.tolist(), new.tolist()
+    ([0, 1], [2, 3, 4], [2, 3, 4, 0, 1])
+    """
+    segmenter = model.segmenter
+    reserved, special, unknown = segmenter.reserved, segmenter.special, segmenter.unknown
+    tokens = np.arange(len(model.vocabulary)) if segmenter.token_ids is None else segmenter.token_ids.astype(np.int64)
+    none = np.zeros(0, np.int64)
+    words = none if special is None else special.ids.astype(np.int64)
+    others = [tokens, words]
+    if unknown is not None:
+        others += [np.array([unknown.id]), none if unknown.byte_ids is None else unknown.byte_ids.astype(np.int64)]
+    used = np.unique(np.concatenate(others))
+    first = np.sort(words[~special.always & special.found]) if special is not None else none
+    order = np.concatenate([first, np.setdiff1d(used[used >= 0], first)])
+    new = np.full(int(order.max()) + 1, -1, np.int64)
+    new[order] = np.arange(order.size)
+    found = np.append(new, -1)  # of -1: no id
+    if special is not None:
+        reserved = special.with_ids(new[words].astype(np.int32))
+    if unknown is not None:
+        byte_ids = None if unknown.byte_ids is None else found[unknown.byte_ids].astype(np.int32)
+        unknown = unknown._replace(byte_ids=byte_ids, id=int(found[unknown.id]))
+    changed = segmenter._replace(reserved=reserved, unknown=unknown).numbered(found[tokens], tokens.size)
+    return model._replace(segmenter=changed), new
 
 
 def to_transformers(text: str, roles: dict[str, Any], params: dict[str, Any]) -> Any:
     """A `transformers.PreTrainedTokenizerFast` of a `tokenizer.json`.
 
-    `roles` say what special tokens are for, such as ``{"eos_token": "<end>"}``, None for those that were not given; `params` are
+    `roles` assign special tokens, such as ``{"eos_token": "<end>"}``, None for those that were not given; `params` are
     further arguments, None likewise. ValueError for a role of a word that is no special token of the file.
     """
     fast = require("transformers", "to_transformers", "hf").PreTrainedTokenizerFast
@@ -183,7 +252,10 @@ def to_transformers(text: str, roles: dict[str, Any], params: dict[str, Any]) ->
     else:
         given.setdefault("unk_token", unknown)
     for name, value in given.items():
-        for word in _words_of(name, value):
+        words = [value] if name.endswith("_token") else []
+        if name in ("additional_special_tokens", "extra_special_tokens"):
+            words = list(value.values() if isinstance(value, dict) else value)
+        for word in map(str, words):
             if word not in special and not (name == "unk_token" and word == unknown):
                 known = listed(sorted(special)) or "none"
                 raise ValueError(
@@ -198,56 +270,250 @@ def to_transformers(text: str, roles: dict[str, Any], params: dict[str, Any]) ->
     return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **given})
 
 
-def _words_of(name: str, value: Any) -> list[str]:
-    """The words that an argument of transformers says are special tokens."""
-    if name.endswith("_token"):
-        return [str(value)]
-    if name in ("additional_special_tokens", "extra_special_tokens"):
-        return list(map(str, value.values() if isinstance(value, dict) else value))
-    return []
+# ---------------------------------------------------------------------------------------------------- templates
+
+
+#: The tokens around a document, as ``"[CLS] $A [SEP]"``, and around a pair: names of parts, ``"$A"``, ``"$B"`` or a special
+#: token, and their type ids.
+Template = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
+_PART = re.compile(r"(.+?)(?::([0-9]+))?", re.DOTALL)
+_DOCUMENTS = ("$A", "$B")
+
+
+def template_of(template: str | Sequence[str], special: Mapping[str, int]) -> Template:
+    """Read the argument `template` of a tokenizer with these special tokens.
+
+    Parts are separated by spaces: ``$A``, ``$B`` for the second document of a pair, or a special token; each may be followed by
+    its type id, as in ``$B:1``. Without a template for pairs, the parts after ``$A`` also follow ``$B``, both with the type id 1,
+    as BERT has it. TypeError for another type, ValueError naming what is wrong.
+
+    >>> template_of("[CLS] $A [SEP]", {"[CLS]": 0, "[SEP]": 1})[1][3:]
+    (('$B', 1), ('[SEP]', 1))
+    """
+    both = (template,) if isinstance(template, str) else tuple(template) if isinstance(template, Sequence) else ()
+    if not 1 <= len(both) <= 2 or not all(isinstance(one, str) for one in both):
+        raise TypeError(f"template: expected str, or two of them, for one document and for a pair, got {quoted(template)}")
+    found = []
+    for one, documents in zip(both, (("$A",), _DOCUMENTS), strict=False):
+        matches = [None if word in special else _PART.fullmatch(word) for word in one.split()]
+        words = zip(one.split(), matches, strict=True)
+        parts = tuple((word, 0) if match is None else (match[1], int(match[2] or 0)) for word, match in words)
+        for document in _DOCUMENTS:
+            n, expected = sum(name == document for name, _ in parts), int(document in documents)
+            if n != expected:
+                times = ("not at all", "once")[expected]
+                raise ValueError(f"template: expected {document} {times} in {quoted(one)}, found it {n} times")
+        if odd := next((name for name, _ in parts if name not in _DOCUMENTS and name not in special), None):
+            known = listed(special) or "none"
+            raise ValueError(
+                f"template: {quoted(odd)} in {quoted(one)} is neither $A nor a special token of this tokenizer: {known}"
+            )
+        found.append(parts)
+    if len(found) == 2:
+        return found[0], found[1]
+    after = found[0][[name for name, _ in found[0]].index("$A") + 1 :]
+    return found[0], (*found[0], ("$B", 1), *((name, 1) for name, _ in after))
+
+
+def post_processor(template: Template, special: Mapping[str, int]) -> dict[str, Any]:
+    """The object of a tokenizer.json for a template."""
+    single, pair = (
+        [
+            {"Sequence": {"id": name[1:], "type_id": i}} if name in _DOCUMENTS else {"SpecialToken": {"id": name, "type_id": i}}
+            for name, i in parts
+        ]
+        for parts in template
+    )
+    used = sorted({name for name, _ in (*template[0], *template[1]) if name not in _DOCUMENTS})
+    words = {word: {"id": word, "ids": [special[word]], "tokens": [word]} for word in used}
+    return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": words}
+
+
+def around(template: Template, special: Mapping[str, int], first: list[int], second: list[int] | None = None) -> list[int]:
+    """The ids of a document, or of a pair, with the special tokens of a template.
+
+    >>> special = {"[CLS]": 0, "[SEP]": 1}
+    >>> around(template_of("[CLS] $A [SEP]", special), special, [7, 8], [9])
+    [0, 7, 8, 1, 9, 1]
+    """
+    documents = {"$A": first, "$B": second or []}
+    return [i for name, _ in template[second is not None] for i in (documents[name] if name in documents else [special[name]])]
+
+
+def _check_template(other: Any, template: Template, special: dict[str, int], texts: list[str], ids: list[list[int]]) -> None:
+    """ValueError if a tokenizer of the package tokenizers puts other tokens around some samples, or pairs of them."""
+    texts, ids = texts[-_PAIRS:], ids[-_PAIRS:]
+    compare(texts, [around(template, special, one) for one in ids], [e.ids for e in other.encode_batch(texts)], "tokenizers")
+    pairs = [*itertools.pairwise(texts)]
+    expected = [around(template, special, one, two) for one, two in itertools.pairwise(ids)]
+    compare(pairs, expected, [e.ids for e in other.encode_batch(pairs)], "tokenizers")
+
+
+# ---------------------------------------------------------------------------------------------------- the unknown token
+
+
+class UnkToken(NamedTuple):
+    """The unknown token that a file is to name: its name and id there; where it is a symbol, its id in the alphabet."""
+
+    name: str
+    id: int
+    symbol: int | None = None
+
+
+def unk_token_of(model: Model, unk_token: Any) -> UnkToken | None:
+    """The unknown token that a file is to name; None for none, or where the model has a rule of its own.
+
+    A model over characters, some bytes or integers has no id for any other character; Hugging Face leaves such a character out
+    silently, unless the file names a token for it. `unk_token` is the user's special token or symbol, of integers in a tuple,
+    None or False. ValueError for one that is neither, or another one than the model's own.
+    """
+    if unk_token is None or unk_token is False:
+        return None
+    if not isinstance(unk_token, (str, bytes, list, tuple, np.ndarray)):
+        raise TypeError(f"unk_token: expected a special token, None or False, got {describe(unk_token)}")
+    special, _ = words_of(model)
+    name = text_of(model.alphabet, unk_token if isinstance(unk_token, (str, bytes)) else tuple(map(int, unk_token)))
+    rule = model.segmenter.unknown
+    if rule is not None and rule.byte_ids is not None:
+        return None  # unknown characters become bytes
+    if rule is not None:
+        if {**unheard(model, special), **special}.get(name) != rule.id:
+            raise ValueError(f"unk_token: unknown characters become the id {rule.id} in this model, which is not {quoted(name)}")
+        return None
+    if name in special:
+        return UnkToken(name, special[name])
+    alphabet = model.alphabet
+    symbol = symbol_of(unk_token if isinstance(unk_token, (str, bytes)) else tuple(unk_token), alphabet)
+    if symbol is not None:
+        if alphabet.kind == "bytes":
+            name = names_of(bytes([int(alphabet.symbols[symbol])]))
+        return UnkToken(name, ids_of(model)[symbol], symbol)
+    known = listed(special) or "none"
+    raise ValueError(f"unk_token: {quoted(name)} is neither a symbol nor a special token of this tokenizer: {known}")
+
+
+def loss_of(model: Model) -> str | None:
+    """Message of what Hugging Face loses by a file without an unknown token; None if nothing.
+
+    >>> from ubpe_numba import BPE
+    >>> loss_of(BPE.for_text(256).fit(["a"], progress=False).model_) is None
+    True
+    """
+    alphabet = model.alphabet
+    if model.segmenter.unknown is not None:
+        return None
+    ways = "give unk_token= a special token"
+    if alphabet.kind == "int":
+        lost, of = "characters that stand for no integer of the alphabet", f"{alphabet.size} integers"
+        ways += " of several integers, or the tokenizer all integers that can occur as its alphabet"
+    elif alphabet.kind == "str":
+        letters = np.concatenate([np.array(list(map(ord, _SOME))), np.arange(0x110000)])
+        missing = np.flatnonzero(alphabet.lookup(letters) < 0)
+        if not missing.size:
+            return None
+        letter = chr(letters[missing[0]])
+        lost, of = f"characters such as {quoted(letter)}", f"{alphabet.size} characters"
+        ways += ", or fit over bytes (BPE.for_text), of which none is unknown"
+    else:
+        missing = np.setdiff1d(np.arange(256), alphabet.symbols)
+        if set(missing.tolist()) <= _NEVER:
+            return None
+        lost, of = f"bytes such as {quoted(bytes([missing[0]]))}", f"{alphabet.size} bytes"
+        ways += ", or the tokenizer all 256 bytes as its alphabet (BPE.for_text)"
+    return (
+        f"alphabet: the exported tokenizer has {of} and no unk_token: tokenizers and transformers leave out {lost} "
+        f"without a word, so that ids no longer stand for the whole text. Instead {ways}; unk_token=False says that this is meant"
+    )
+
+
+def samples_with_unknown(model: Model, unknown: UnkToken) -> tuple[Model, Samples]:
+    """Samples of an export to which every unknown symbol is one token, which hold some, and their model; for pairs.
+
+    In that model all unknown symbols of the samples are part of the alphabet, in no pair, and have that id; ids are
+    those of the model itself where a symbol stands for them, which is merged with others.
+    """
+    kind = model.alphabet.kind
+    if kind == "int":
+        size, there = model.alphabet.size, set(model.alphabet.symbols.tolist())
+        others = [i for i in range(size + _OTHER_INTEGERS) if i not in there][: min(_OTHER_INTEGERS, MOST_INTEGERS - size)]
+    elif kind == "bytes":
+        others = np.setdiff1d(np.arange(256), model.alphabet.symbols).tolist()
+    else:
+        others = sorted(map(ord, {*_SOME, *"".join(TEXTS)} - {*map(chr, model.alphabet.symbols.tolist())}))
+    wider = _with_symbols(model, others, unknown.id)
+    docs = samples_of(wider)
+    if model.segmenter.rewrites:  # which may make symbols that no document holds
+        made = np.unique(changed(model, docs).values).astype(np.int64)
+        wider = _with_symbols(wider, made[wider.alphabet.lookup(made) < 0].tolist(), unknown.id)
+    if unknown.symbol is None:
+        return wider, (docs, encode_with(plan_by_rank(Tables(wider)), docs))
+    return wider, (docs, encode_with(plan_by_rank(Tables(model)), docs, unknown.symbol))
+
+
+def _with_symbols(model: Model, symbols: list[int], token_id: int) -> Model:
+    """The same model with further symbols in its alphabet, all of which have one id and are in no pair."""
+    if not symbols:
+        return model
+    alphabet, vocabulary, segmenter = model
+    n, more = alphabet.size, len(symbols)
+    assert vocabulary.merges is not None  # a pair table has merges
+    merges = vocabulary.merges.astype(np.int64)
+    merges = np.where(merges < n, merges, merges + more)
+    ids = np.arange(len(vocabulary), dtype=np.int32) if segmenter.token_ids is None else segmenter.token_ids
+    ids = np.concatenate([ids[:n], np.full(more, token_id, np.int32), ids[n:]])
+    return Model(
+        Alphabet.from_symbols([*alphabet.symbols.tolist(), *symbols], alphabet.kind),
+        Vocabulary.from_merges(n + more, merges.astype(np.int32)),
+        segmenter._replace(token_ids=ids),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- other files
 
 
 def to_tiktoken(model: Model, encode: EncodeLists) -> bytes:
     """The `.tiktoken` file of a model; see `BPE.to_tiktoken`."""
-    return _ranks(ExportCheck(model, encode))[0]
+    return _ranks(model, encode)[0]
 
 
 def to_tiktoken_encoding(model: Model, encode: EncodeLists, name: str) -> Any:
     """A `tiktoken.Encoding` of a model; see `BPE.to_tiktoken_encoding`."""
-    check = ExportCheck(model, encode)
-    ranks = _ranks(check)[1]
+    ranks = _ranks(model, encode)[1]
     try:
         make = import_module("tiktoken").Encoding
     except ImportError as error:
         raise ImportError("to_tiktoken_encoding needs tiktoken: pip install tiktoken") from error
-    return make(name, pat_str=tiktoken.covering(check.pattern()), mergeable_ranks=ranks, special_tokens=check.words()[0])
+    return make(name, pat_str=tiktoken.covering(pattern_of(model)), mergeable_ranks=ranks, special_tokens=words_of(model)[0])
 
 
-def _ranks(check: ExportCheck) -> tuple[bytes, dict[bytes, int]]:
+def _ranks(model: Model, encode: EncodeLists) -> tuple[bytes, dict[bytes, int]]:
     """A file for tiktoken, and its tokens and ranks, checked on samples; ValueError if tiktoken cannot encode as the model."""
-    check.check_plain("tiktoken")
-    check.check_order()
-    alphabet, vocabulary, _ = check.model
+    check_model(model)
+    check_plain(model, "tiktoken")
+    check_order(model)
+    alphabet, vocabulary, _ = model
     if alphabet.kind != "bytes" or alphabet.size < 256:
         raise ValueError("alphabet: tiktoken needs one of all 256 bytes")
-    special, known = check.words()
+    special, known = words_of(model)
     if known:
         raise ValueError("known_words: tiktoken has none that are found in every text")
     symbols = alphabet.to_symbols(vocabulary.arena).tobytes()
     tokens = [symbols[a:b] for a, b in itertools.pairwise(vocabulary.offsets.tolist())]
-    ids = check.ids()
+    ids = ids_of(model)
     if sorted(ids[256:]) != ids[256:]:
         raise ValueError("token_ids: tiktoken merges by id, and these are not in order of the merges")
     ranks = dict(zip(tokens, ids, strict=True))
     if len(ranks) < len(tokens):
         raise ValueError("vocabulary: two tokens stand for the same bytes; tiktoken allows one")
-    pattern = check.pattern()
+    pattern = pattern_of(model)
     data = tiktoken.write(ranks)
-    check.same_as_model(table.from_tiktoken(data, pattern, special))
-    if _installed("tiktoken"):
-        make = import_module("tiktoken").Encoding
-        other = make("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=ranks, special_tokens=special)
-        check.same_as("tiktoken", lambda docs: [other.encode(doc, allowed_special="all") for doc in docs])
+    docs = samples_of(model)
+    samples: Samples = docs, encode(docs)
+    _same_by_rank(table.from_tiktoken(data, pattern, special), samples)
+    if (package := _package("tiktoken")) is not None:
+        other = package.Encoding("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=ranks, special_tokens=special)
+        docs, expected, texts = texts_of(alphabet, samples)
+        compare(docs, expected, [other.encode(doc, allowed_special="all") for doc in texts], "tiktoken")
     return data, ranks
 
 
@@ -256,49 +522,44 @@ def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
     data = sentencepiece.write(model, unigram)
     reserved = model.segmenter.reserved
     reserved = None if reserved is None else reserved.symbols_only()  # special tokens are in no text
-    check = ExportCheck(model._replace(segmenter=model.segmenter._replace(reserved=reserved)), encode)
+    model = model._replace(segmenter=model.segmenter._replace(reserved=reserved))
+    check_model(model)
     tables = Tables(sentencepiece.model_of(sentencepiece.read(data)))
     plan = plan_by_path(tables, LIKELIHOOD, "sentencepiece") if unigram else plan_by_rank(tables)
-
-    def again(docs: list[str]) -> list[list[int]]:
-        found, _ = plan.documents(as_documents(docs), "raise", SpecialChoice("none", "none"), "docs")
-        return found.to_lists()
-
-    check.same_as("what was written", again)
-    if _installed("sentencepiece"):
+    given = samples_of(model)
+    docs, ids, texts = texts_of(model.alphabet, (given, encode(given)))
+    found, _ = plan.documents(as_documents(texts), "raise", SpecialChoice("none", "none"), "docs")
+    compare(docs, ids, found.to_lists(), "what was written")
+    if (package := _package("sentencepiece")) is not None:
         try:
-            peer = import_module("sentencepiece").SentencePieceProcessor(model_proto=data)
+            peer = package.SentencePieceProcessor(model_proto=data)
         except RuntimeError as error:  # it reads no model without pieces for text
             raise ValueError(f"export refused: sentencepiece does not read it: {shortened(error)}") from error
-        check.same_as("sentencepiece", peer.encode)
+        compare(docs, ids, peer.encode(texts), "sentencepiece")
     return data
 
 
 def to_vocab_merges(model: Model, encode: EncodeLists, end_of_word: str | None) -> tuple[str, str]:
     """The texts of `vocab.json` and `merges.txt`; see `BPE.to_vocab_merges`."""
-    check = ExportCheck(model, encode)
-    check.check_plain("a pair of files")
+    check_model(model)
+    check_plain(model, "a pair of files")
     kind = model.alphabet.kind
     if kind == "int":
         raise ValueError("alphabet: the files hold text; use to_huggingface for integers")
-    vocab, merges = check.named()
-    special, known = check.words()
+    vocab, merges = named(model)
+    special, known = words_of(model)
     if known or any(word in vocab for word in special):
         raise ValueError("special_tokens: known words, or tokens that the vocabulary has too, cannot be written")
     out = vocab_merges.write({**vocab, **special}, merges, end_of_word)
-    check.same_as_model(table.from_vocab_merges(*out, kind, check.pattern(), special, end_of_word))
-    if _installed("tokenizers") and end_of_word is None:
-        theirs = import_module("tokenizers")
+    docs = samples_of(model)
+    samples: Samples = docs, encode(docs)
+    _same_by_rank(table.from_vocab_merges(*out, kind, pattern_of(model), special, end_of_word), samples)
+    if (theirs := _package("tokenizers")) is not None and end_of_word is None:
         lines = out[1].split("\n")[1:-1]
         other = theirs.Tokenizer(theirs.models.BPE(json.loads(out[0]), [tuple(line.split(" ")) for line in lines]))
-        rest = huggingface.write(check.table(), {}, ([], []), {}, {})
+        rest = huggingface.write(table_of(model), {}, ([], []), {}, {})
         other.pre_tokenizer = theirs.Tokenizer.from_str(rest).pre_tokenizer  # the files do not say it
         other.add_special_tokens(list(special))
-        check.same_as("tokenizers", lambda docs: [e.ids for e in other.encode_batch(docs)])
+        docs, ids, texts = texts_of(model.alphabet, samples)
+        compare(docs, ids, [e.ids for e in other.encode_batch(texts)], "tokenizers")
     return out
-
-
-def _installed(package: str) -> bool:
-    """Whether a package can be imported; a mere folder of its name on the path is none."""
-    spec = find_spec(package)
-    return spec is not None and spec.origin is not None

@@ -1,229 +1,228 @@
 """The check of an export: a model under the names that other libraries use, and samples that must be encoded alike.
 
 Every export is read back, and read by the other library if that is installed; each must give the same ids for some thousand
-samples. Otherwise the export is refused with the first sample that differs.
+samples: tokens of the vocabulary, alone and in pairs, random symbols, and text of many kinds. Otherwise the export is refused
+with the first sample that differs.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.plan import LIKELIHOOD, Plan, Tables, plan_by_path, plan_by_rank
+from ubpe_numba.coding.plan import Plan
 from ubpe_numba.documents.read import as_documents, utf8_documents
 from ubpe_numba.errors import quoted
-from ubpe_numba.formats import export_samples
 from ubpe_numba.formats.character_bytes import of_characters
 from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_character
 from ubpe_numba.text.characters import names_of
 from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.reserved import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD, SpecialChoice, Word
 from ubpe_numba.vocabulary.stretches import Stretches
-from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of
+from ubpe_numba.vocabulary.unknown import UnknownChoice
 
 #: Encodes documents of any kind, special tokens allowed, to lists of ids.
 EncodeLists = Callable[[list[Any]], list[list[int]]]
+#: Documents as users pass them, bytes, `str`, or arrays of integers, and their ids.
+Samples = tuple[list[Any], list[list[int]]]
+
+#: English, its contractions, German, Russian, Greek, Chinese, Japanese, Arabic, code, numbers, emoji, control characters.
+TEXTS = (
+    "In the beginning God created the heaven and the earth. It's what we'll SAY: they'Ve, I'D, don't.",
+    "Zwölf Boxkämpfer jagen Viktor; съешь ещё этих мягких французских булок, ΟΔΥΣΣΕΥΣ ὀδυσσεύς.",
+    "我能吞下玻璃而不伤身体。いろはにほへと ちりぬるを、カタカナ混じり。العربية ١٢٣",
+    "def f(x):\n\treturn {'a': x**2, \"b\": [1, 2.5e-10]}  # 12345678 µs\r\n\r\n    if not x:  \n\n  pass   ",
+    "👩‍👩‍👧‍👦 🇯🇵 ½ ² ǅ e\u0301 \u00a0\u2028\u200b\x00\x01\x1c\x7f\x85 \t \v\f",
+)
+_TOKENS, _PAIRS, _RANDOM = 4000, 1000, 50  # at most so many tokens; so many pairs of tokens, and twice so many random documents
 
 
-class ExportCheck:
-    """A model to export.
+def check_model(model: Model) -> None:
+    """ValueError for a model that no other library has: several symbols of one id, break tokens that matter."""
+    model.alphabet.refuse_folded()
+    lone = model.segmenter.lone
+    if lone is not None and (model.segmenter.pretokenizer is not None or lone.held_by(model.alphabet, model.vocabulary)):
+        raise ValueError(
+            "break_tokens: other libraries have none; ids are the same only where text is not cut, and no token holds one"
+        )
 
-    Parameters
-    ----------
-    model : Model
-        The model.
-    encode : callable
-        Encodes documents, special tokens allowed, as the exported tokenizer does.
-    """
 
-    def __init__(self, model: Model, encode: EncodeLists) -> None:
-        model.alphabet.refuse_folded()
-        lone = model.segmenter.lone
-        if lone is not None and (model.segmenter.pretokenizer is not None or lone.held_by(model.alphabet, model.vocabulary)):
+def check_order(model: Model) -> None:
+    """ValueError unless parents precede children: otherwise other libraries merge in another order."""
+    if not model.vocabulary.in_order_of_creation and not model.segmenter.one_by_one:
+        raise ValueError("vocabulary: its pairs are not in order of creation; other libraries merge them differently")
+
+
+def check_plain(model: Model, library: str) -> None:
+    """ValueError if text is treated in a way that only Hugging Face's files can say."""
+    segmenter = model.segmenter
+    named: dict[str, Any] = {"normalizer": segmenter.normalizer, "unknown": segmenter.unknown}
+    named |= {"whole_words": segmenter.whole_words or None, "one_by_one": segmenter.one_by_one or None}
+    named |= {"special_tokens: flags": flags_of(model) or None}
+    if odd := next((name for name, value in named.items() if value is not None), None):
+        raise ValueError(f"{odd}: {library} has no place for it; use to_huggingface")
+
+
+def ids_of(model: Model) -> list[int]:
+    """The id of every token except special tokens."""
+    ids = model.segmenter.token_ids
+    return list(range(len(model.vocabulary))) if ids is None else ids.tolist()
+
+
+def named(model: Model) -> tuple[dict[str, int], Pairs]:
+    """Names of tokens with their ids, and pairs of names. ValueError as `check_order`, or for symbols without a name."""
+    check_order(model)
+    if model.segmenter.unknown is not None:
+        if model.alphabet.kind != "bytes":
             raise ValueError(
-                "break_tokens: other libraries have none; ids are the same only where text is not cut, and no token holds one"
+                "alphabet: characters of which others are unknown, as models of sentencepiece have them, are not written"
             )
-        self.model, self.encode = model, encode
-        self._made: tuple[list[Any], list[list[int]]] | None = None
+        return of_characters(model)
+    alphabet, vocabulary, _ = model
+    called = names(alphabet, vocabulary)
+    assert vocabulary.merges is not None  # a pair table has merges
+    lefts, rights = ([called[part] for part in side] for side in vocabulary.merges.T.tolist())
+    return name_ids(called, ids_of(model)), (lefts, rights)
 
-    # ---------------------------------------------------------------------------------------------- names
 
-    def check_order(self) -> None:
-        """ValueError unless parents precede children: otherwise other libraries merge in another order than `encode` does."""
-        if not self.model.vocabulary.in_order_of_creation and not self.model.segmenter.one_by_one:
-            raise ValueError("vocabulary: its pairs are not in order of creation; other libraries merge them differently")
+def pattern_of(model: Model) -> str | None:
+    """The regular expression that splits text, None if text is not split."""
+    cutter = model.segmenter.pretokenizer
+    if isinstance(cutter, Splitter):
+        raise ValueError("pretokenizer: it has several steps, and not a pattern")
+    return None if cutter is None else cutter.pattern
 
-    def ids(self) -> list[int]:
-        """The id of every token except special tokens."""
-        ids = self.model.segmenter.token_ids
-        return list(range(len(self.model.vocabulary))) if ids is None else ids.tolist()
 
-    def named(self) -> tuple[dict[str, int], Pairs]:
-        """Names of tokens with their ids, and pairs of names. ValueError as `check_order`, or for symbols without a name."""
-        self.check_order()
-        if self.model.segmenter.unknown is not None:
-            if self.model.alphabet.kind != "bytes":
-                raise ValueError(
-                    "alphabet: characters of which others are unknown, as models of sentencepiece have them, are not written"
-                )
-            return of_characters(self.model)
-        alphabet, vocabulary, _ = self.model
-        called = names(alphabet, vocabulary)
-        assert vocabulary.merges is not None  # a pair table has merges
-        lefts, rights = ([called[part] for part in side] for side in vocabulary.merges.T.tolist())
-        return name_ids(called, self.ids()), (lefts, rights)
+def table_of(model: Model) -> Table:
+    """A table without tokens, for writers that need only the treatment of text."""
+    none = np.zeros(0, np.int64)
+    segmenter = model.segmenter
+    splitter = segmenter.pretokenizer if isinstance(segmenter.pretokenizer, Splitter) else None
+    return Table(
+        model.alphabet.kind, [], none, none, {}, {}, None if splitter else pattern_of(model), segmenter.whole_words,
+        segmenter.one_by_one, splitter, segmenter.normalizer, segmenter.unknown, segmenter.decoding, flags_of(model),
+    )  # fmt: skip
 
-    def pattern(self) -> str | None:
-        """The regular expression that splits text, None if text is not split."""
-        cutter = self.model.segmenter.pretokenizer
-        if isinstance(cutter, Splitter):
-            raise ValueError("pretokenizer: it has several steps, and not a pattern")
-        return None if cutter is None else cutter.pattern
 
-    def table(self) -> Table:
-        """A table without tokens, for writers that use only how text is treated."""
-        none = np.zeros(0, np.int64)
-        segmenter = self.model.segmenter
-        splitter = segmenter.pretokenizer if isinstance(segmenter.pretokenizer, Splitter) else None
-        return Table(
-            self.model.alphabet.kind, [], none, none, {}, {}, None if splitter else self.pattern(), segmenter.whole_words,
-            segmenter.one_by_one, splitter, segmenter.normalizer, segmenter.unknown, segmenter.decoding, self.flags(),
-        )  # fmt: skip
+def flags_of(model: Model) -> dict[Any, int]:
+    """The flags of special tokens and known words that have some, but for those that no text has."""
+    special = model.segmenter.special
+    if special is None:
+        return {}
+    masks = (special.flags & (LSTRIP | RSTRIP | SINGLE_WORD | NORMALIZED)).tolist()
+    return {word: mask for word, mask in zip(special.words, masks, strict=True) if mask}
 
-    def check_plain(self, library: str) -> None:
-        """ValueError if text is treated in a way that only Hugging Face's files can say."""
-        segmenter = self.model.segmenter
-        named: dict[str, Any] = {
-            "normalizer": segmenter.normalizer,
-            "unknown": segmenter.unknown,
-            "whole_words": segmenter.whole_words or None,
-        }
-        named |= {"one_by_one": segmenter.one_by_one or None, "special_tokens: flags": self.flags() or None}
-        if odd := next((name for name, value in named.items() if value is not None), None):
-            raise ValueError(f"{odd}: {library} has no place for it; use to_huggingface")
 
-    def flags(self) -> dict[Any, int]:
-        """The flags of special tokens and known words that have some, but for those of `unheard`."""
-        special = self.model.segmenter.special
-        if special is None:
-            return {}
-        masks = (special.flags & (LSTRIP | RSTRIP | SINGLE_WORD | NORMALIZED)).tolist()
-        return {word: mask for word, mask in zip(special.words, masks, strict=True) if mask}
-
-    def words(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Special tokens and known words that texts may hold, as text, with their ids; ValueError for one that is not text."""
-        found: tuple[dict[str, int], dict[str, int]] = {}, {}
-        special = self.model.segmenter.special
-        if special is None:
-            return found
-        words = zip(special.words, special.ids.tolist(), special.always.tolist(), special.found.tolist(), strict=True)
-        for word, i, known in (word[:3] for word in words if word[3]):
-            try:
-                text = self.text_of(word)
-                text.encode()
-            except UnicodeError as error:
-                raise ValueError(f"special_tokens: {quoted(word)} is not text") from error
-            found[known][text] = i
+def words_of(model: Model) -> tuple[dict[str, int], dict[str, int]]:
+    """Special tokens and known words that texts may hold, as text, with their ids; ValueError for one that is not text."""
+    found: tuple[dict[str, int], dict[str, int]] = {}, {}
+    special = model.segmenter.special
+    if special is None:
         return found
+    words = zip(special.words, special.ids.tolist(), special.always.tolist(), special.found.tolist(), strict=True)
+    for word, i, known in (word[:3] for word in words if word[3]):
+        try:
+            text = text_of(model.alphabet, word)
+            text.encode()
+        except UnicodeError as error:
+            raise ValueError(f"special_tokens: {quoted(word)} is not text") from error
+        found[known][text] = i
+    return found
 
-    def text_of(self, word: Word) -> str:
-        """A special token, or what could be one, as text; ValueError for integers outside the alphabet, UnicodeError."""
-        return word if isinstance(word, str) else word.decode() if isinstance(word, bytes) else self._characters(word)
 
-    def unheard(self, vocab: dict[str, int]) -> dict[str, int]:
-        """The names of tokens that no text has, and their ids; in the characters of bytes, unless `vocab` has such a name."""
-        special, kind = self.model.segmenter.special, self.model.alphabet.kind
-        if special is None:
-            return {}
-        found: dict[str, int] = {}
-        bytewise = kind == "bytes" and self.model.segmenter.unknown is None
-        for i in np.flatnonzero(~special.found).tolist():
-            word = special.words[i]
-            if bytewise:
-                data = word.encode() if isinstance(word, str) else bytes(word)
-                name = names_of(data)
-                name = data.decode("utf-8", "replace") if name in vocab else name
-            else:
-                name = self._characters(word) if isinstance(word, tuple) else str(word)
-            found[name] = int(special.ids[i])
-        return found
+def text_of(alphabet: Alphabet, word: Word) -> str:
+    """A special token, or what could be one, as text; ValueError for integers outside the alphabet, UnicodeError."""
+    return word if isinstance(word, str) else word.decode() if isinstance(word, bytes) else _characters(alphabet, word)
 
-    def _characters(self, word: tuple[int, ...]) -> str:
-        """Integers as the characters that name them; ValueError for one outside the alphabet."""
-        fits = all(-(2**63) <= symbol < 2**63 for symbol in word)
-        ids = self.model.alphabet.lookup(np.array(word if fits else [], np.int64))
-        if not fits or (ids < 0).any():
-            raise ValueError(f"special_tokens: {quoted(word)} holds integers outside the alphabet, which no character stands for")
-        return "".join(symbol_character(i) for i in ids.tolist())
 
-    # ---------------------------------------------------------------------------------------------- samples
+def unheard(model: Model, vocab: dict[str, int]) -> dict[str, int]:
+    """The names of tokens that no text has, and their ids; in the characters of bytes, unless `vocab` has such a name."""
+    special, kind = model.segmenter.special, model.alphabet.kind
+    if special is None:
+        return {}
+    found: dict[str, int] = {}
+    bytewise = kind == "bytes" and model.segmenter.unknown is None
+    for i in np.flatnonzero(~special.found).tolist():
+        word = special.words[i]
+        if bytewise:
+            data = word.encode() if isinstance(word, str) else bytes(word)
+            name = names_of(data)
+            name = data.decode("utf-8", "replace") if name in vocab else name
+        else:
+            name = _characters(model.alphabet, word) if isinstance(word, tuple) else str(word)
+        found[name] = int(special.ids[i])
+    return found
 
-    def same_as_model(self, other: Model) -> None:
-        """ValueError, with the first sample that differs, if a model that was read back gives other ids."""
-        docs, ids = self._samples()
-        compare(docs, ids, encode_by_rank(other, docs), "what was written")
 
-    def same_as_tokenizer(self, other: Model, params: dict[str, Any]) -> None:
-        """The same for a model and the arguments of a constructor, of which `unknown` says what becomes of unknown symbols."""
-        docs, ids = self._samples()
-        chosen = choice_of(params.get("unknown", "skip"), other.alphabet, other.segmenter.special)
-        compare(docs, ids, encode_by_rank(other, docs, chosen), "what was written")
+def _characters(alphabet: Alphabet, word: tuple[int, ...]) -> str:
+    """Integers as the characters that name them; ValueError for one outside the alphabet."""
+    fits = all(-(2**63) <= symbol < 2**63 for symbol in word)
+    ids = alphabet.lookup(np.array(word if fits else [], np.int64))
+    if not fits or (ids < 0).any():
+        raise ValueError(f"special_tokens: {quoted(word)} holds integers outside the alphabet, which no character stands for")
+    return "".join(symbol_character(i) for i in ids.tolist())
 
-    def same_as(self, library: str, encode: Callable[[list[str]], list[list[int]]]) -> None:
-        """The same for another library, whose `encode` takes text; samples that are not text are left out."""
-        docs, ids, texts = self.texts()
-        compare(docs, ids, encode(texts), library)
 
-    def texts(self) -> tuple[list[Any], list[list[int]], list[str]]:
-        """The samples that are text: as users pass them, their ids, and the texts."""
-        docs, ids, texts = [], [], []
-        for doc, encoded in zip(*self._samples(), strict=True):
-            try:
-                if isinstance(doc, np.ndarray):
-                    text = self._characters(tuple(doc.tolist()))
-                else:
-                    text = doc.decode() if isinstance(doc, bytes) else doc
-            except UnicodeError:  # random bytes, or part of a character
-                continue
-            docs.append(doc)
-            ids.append(encoded)
-            texts.append(text)
-        return docs, ids, texts
+def samples_of(model: Model) -> list[Any]:
+    """Documents to be samples: tokens, pairs of tokens, random symbols, `TEXTS` without unknown symbols, special tokens.
 
-    def use(self, docs: list[Any]) -> None:
-        """Take these documents as samples."""
-        self._made = docs, self.encode(docs)
+    Deterministic. At most 5105 documents of at most 4096 symbols, and one a special token.
+    """
+    rng = random.Random(0)
+    alphabet, vocabulary, segmenter = model
+    size = len(vocabulary)
+    tokens = range(size) if size <= _TOKENS else sorted(rng.sample(range(size), _TOKENS))
+    out = [vocabulary.sequence(t)[:4096].tolist() for t in tokens]
+    for _ in range(_PAIRS):
+        out.append([s for t in rng.choices(range(size), k=2) for s in vocabulary.sequence(t)[:1024].tolist()])
+    for _ in range(_RANDOM):
+        out.append(rng.choices(range(alphabet.size), k=rng.randrange(200)))
+        few = rng.sample(range(alphabet.size), min(3, alphabet.size))
+        out.append(rng.choices(few, k=rng.randrange(60)))
+    if alphabet.kind != "int":
+        for text in TEXTS:
+            symbols = list(text.encode()) if alphabet.kind == "bytes" else [ord(c) for c in text]
+            ids = alphabet.lookup(np.array(symbols, np.int64))
+            out.append(ids[ids >= 0].tolist())
+    docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in out]
+    given: list[Any] = [alphabet.output(symbols) for symbols in docs]
+    first, last = given[0], given[-1]
+    for word in [] if segmenter.special is None else segmenter.special.words:
+        if isinstance(word, tuple):
+            given.append(np.array([*docs[0].tolist(), *word, *docs[-1].tolist()], np.int64))
+        else:
+            word = word.encode() if isinstance(word, str) and alphabet.kind == "bytes" else word
+            given.append(first + word + last)
+    return given
 
-    def leave_out_unknown(self) -> None:
-        """Keep only samples without unknown symbols: a normalizer may make some, as of ``c`` and an accent."""
-        docs, ids = self._samples()
-        kept = [i for i, odd in enumerate(holds_unknown(self.model, docs)) if not odd]
-        self._made = [docs[i] for i in kept], [ids[i] for i in kept]
 
-    def _samples(self) -> tuple[list[Any], list[list[int]]]:
-        """Documents as users pass them, bytes, `str`, or arrays of integers, and their ids; made once."""
-        if self._made is None:
-            self.use(self.documents())
-        assert self._made is not None
-        return self._made
+def texts_of(alphabet: Alphabet, samples: Samples) -> tuple[list[Any], list[list[int]], list[str]]:
+    """The samples that are text: as users pass them, their ids, and the texts."""
+    docs, every, texts = list[Any](), list[list[int]](), list[str]()
+    for doc, ids in zip(*samples, strict=True):
+        try:
+            text = _characters(alphabet, tuple(doc.tolist())) if isinstance(doc, np.ndarray) else text_of(alphabet, doc)
+        except UnicodeError:  # random bytes, or part of a character
+            continue
+        docs.append(doc)
+        every.append(ids)
+        texts.append(text)
+    return docs, every, texts
 
-    def documents(self) -> list[Any]:
-        """Documents to be samples."""
-        alphabet, vocabulary, segmenter = self.model
-        docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in export_samples.documents(alphabet, vocabulary)]
-        out: list[Any] = [alphabet.output(symbols) for symbols in docs]
-        first, last = out[0], out[-1]
-        for word in [] if segmenter.special is None else segmenter.special.words:
-            if isinstance(word, tuple):
-                between = [*docs[0].tolist(), *word, *docs[-1].tolist()]
-                out.append(np.array(between, np.int64))
-            else:
-                word = word.encode() if isinstance(word, str) and alphabet.kind == "bytes" else word
-                out.append(first + word + last)
-        return out
+
+def word_samples(pieces: list[str], special: list[str]) -> list[str]:
+    """Texts for a model of words: pieces alone and several, `TEXTS` and special tokens among them. Deterministic."""
+    rng = random.Random(0)
+    out = [*TEXTS, *(pieces if len(pieces) <= _TOKENS else rng.sample(pieces, _TOKENS))]
+    out += [rng.choice(["", " "]).join(rng.choices(pieces, k=rng.randrange(2, 6))) for _ in range(_PAIRS)]
+    out += [f"{rng.choice(out)}{word}{rng.choice(out)}" for word in special]
+    out += ["".join(rng.choices("".join(TEXTS), k=rng.randrange(60))) for _ in range(2 * _RANDOM)]
+    return out
 
 
 def changed(model: Model, docs: list[Any]) -> Stretches:
@@ -233,31 +232,24 @@ def changed(model: Model, docs: list[Any]) -> Stretches:
     return segmenter.rewritten(segmenter.stretches(given, "docs", chosen), chosen)
 
 
-def holds_unknown(model: Model, docs: list[Any]) -> list[bool]:
-    """Which documents hold symbols outside the alphabet when they are encoded.
+def without_unknown(model: Model, samples: Samples) -> Samples:
+    """The samples without unknown symbols when they are encoded: a normalizer may make some, as of ``c`` and an accent.
 
     >>> from ubpe_numba import BPE
-    >>> holds_unknown(BPE.from_merges([[0, 1]], "ab", special_tokens=["<x>"]).model_, ["ab", "a<x>", "", "ax"])
-    [False, False, False, True]
+    >>> model = BPE.from_merges([[0, 1]], "ab", special_tokens=["<x>"]).model_
+    >>> without_unknown(model, (["ab", "a<x>", "", "ax"], [[2], [0, 3], [], [0]]))
+    (['ab', 'a<x>', ''], [[2], [0, 3], []])
     """
+    docs, ids = samples
     pieces = changed(model, docs)
     at = np.flatnonzero(model.alphabet.lookup(pieces.values) < 0)
-    found = np.zeros(len(docs), bool)
-    found[np.searchsorted(pieces.cuts[pieces.first], at, side="right") - 1] = True
-    return [bool(one) for one in found]
+    odd = set((np.searchsorted(pieces.cuts[pieces.first], at, side="right") - 1).tolist())
+    kept = [i for i in range(len(docs)) if i not in odd]
+    return [docs[i] for i in kept], [ids[i] for i in kept]
 
 
-def encode_by_rank(model: Model, docs: list[Any], unknown: UnknownChoice = "skip") -> list[list[int]]:
-    """The ids of documents by merge rank, special tokens allowed, unknown symbols left out unless something is to stand there."""
-    return _encode(plan_by_rank(Tables(model)), docs, unknown)
-
-
-def encode_by_path(model: Model, docs: list[Any], objective: str) -> list[list[int]]:
-    """The same by the most probable path, with ties as `objective` says."""
-    return _encode(plan_by_path(Tables(model), LIKELIHOOD, objective), docs)
-
-
-def _encode(plan: Plan, docs: list[Any], unknown: UnknownChoice = "skip") -> list[list[int]]:
+def encode_with(plan: Plan, docs: list[Any], unknown: UnknownChoice = "skip") -> list[list[int]]:
+    """Ids of documents, special tokens allowed, unknown symbols left out unless one replaces them."""
     segmenter = plan.model.segmenter
     given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
     if segmenter.unknown is not None and segmenter.encoding is None:

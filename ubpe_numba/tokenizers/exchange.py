@@ -187,8 +187,8 @@ class PairFiles(HuggingFace):
         return self.rules is not None and self.rules.encode == "batch"
 
     def _huggingface(self, unk_token: Any, template: Any, special_first: bool | None) -> str:
-        asked = formats.export.HuggingFace(self._unk_token(unk_token), template, special_first)
-        return formats.export.to_huggingface(self._fitted(), self._to_lists, asked)
+        unk_token = self._unk_token(unk_token)
+        return formats.export.to_huggingface(self._fitted(), self._to_lists, unk_token, template, special_first)
 
     def _to_lists(self, docs: list[Any]) -> list[list[int]]:
         """The ids of documents, special tokens allowed: what an export has to give too.
@@ -545,7 +545,9 @@ class UnigramFiles(Refining, HuggingFace):
         return formats.export.to_huggingface_unigram(
             _with_scores(model),
             lambda docs: self.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists(),
-            formats.export.HuggingFace(self._unk_token(unk_token, symbols=False), template, special_first),
+            self._unk_token(unk_token, symbols=False),
+            template,
+            special_first,
         )
 
     @classmethod
