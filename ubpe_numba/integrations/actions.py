@@ -5,7 +5,7 @@ are what a tokenizer is fitted on, low frequencies first:
 
     coefficients        frequency 0: dimension 0 .. D-1, frequency 1: dimension 0 .. D-1, ...
 
-So every token stands for a known number of coefficients, and a sequence of tokens is a chunk if these numbers add up to T x D.
+So every token represents a known number of coefficients, and a sequence of tokens is a chunk if these numbers add up to T x D.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _OUT_OF_RANGE = ("warn", "clip", "raise")
 class ActionTokenizer:
     """Chunks of robot actions to tokens and back, as FAST does it: a cosine transform (DCT), rounding, and byte-pair encoding.
 
-    Usually made by `fit`. Coefficients are symbols, so every id stands for some, any sequence of ids has a length that is known,
+    Usually made by `fit`. Coefficients are symbols, so every id represents some, any sequence of ids has a length that is known,
     and every chunk comes back. Nothing changes once it is made: it may be shared between threads, and can be pickled.
 
     Parameters
@@ -169,11 +169,6 @@ class ActionTokenizer:
             One that is not fitted, whose other arguments are taken: ``BPE(max_token_length=8)``, ``UBPE(objective="shortest")``.
         progress
             As for `Tokenizer.fit`.
-
-        Returns
-        -------
-        ActionTokenizer
-            The fitted tokenizer.
 
         Raises
         ------
@@ -403,8 +398,8 @@ class ActionTokenizer:
         time_horizon, action_dim
             The shape of the chunks; by default that of the tokenizer.
         on_length
-            What happens to ids that stand for more or fewer coefficients than a chunk has: ``"raise"``, or ``"fit"``, which
-            leaves out those behind the end and takes 0 for those that are missing, the high frequencies.
+            What happens to ids that represent more or fewer coefficients than a chunk has: ``"raise"``, or ``"fit"``, which
+            leaves out those after the end and takes 0 for those that are missing, the high frequencies.
         skip
             Ids that are left out first, such as those of padding.
 
@@ -474,7 +469,7 @@ class ActionTokenizer:
     # ---------------------------------------------------------------------------------------------- lengths and errors
 
     def allowed_lengths(self) -> NDArray[np.int64]:
-        """How many coefficients each id stands for: what a sampler counts, so that a sequence ends where the chunk does.
+        """How many coefficients each id represents: what a sampler counts, so that a sequence ends where the chunk does.
 
         Returns
         -------

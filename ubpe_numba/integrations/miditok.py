@@ -61,8 +61,8 @@ class MusicAlphabet(NamedTuple):
             raise ValueError(
                 f"vocabulary: MidiTok has no character for the basic token of id {bad[0]}; make the vocabulary smaller"
             )
-        behind = sorted(set(ids).difference(first) | ({ord(MARK) - FIRST_CHARACTER} if marked else set()))
-        order = np.array([*first, *behind], np.int64)
+        others = sorted(set(ids).difference(first) | ({ord(MARK) - FIRST_CHARACTER} if marked else set()))
+        order = np.array([*first, *others], np.int64)
         mark = int(np.flatnonzero(order == ord(MARK) - FIRST_CHARACTER)[0]) if marked else -1
         symbols = np.full(max(ids, default=-1) + 1, -1, np.int32)
         known = np.arange(order.size) != mark
@@ -286,7 +286,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         TypeError
             For arguments of `tokenizers`' trainer that have no meaning here, and for sequences that are none.
         ValueError
-            Without data or with no basic token in them, and for basic tokens that no single character stands for.
+            Without data or with no basic token in them, and for basic tokens that no single character represents.
         UnknownSymbolError
             For an id that no basic token has.
         RuntimeError
@@ -474,7 +474,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         return Ragged.from_lists(rows), np.array(cuts, np.int64)
 
     def _documents(self, alphabet: MusicAlphabet, iterator: Any, files_paths: Any, sequences: Any) -> Ragged:
-        """What a training learns from. ValueError if it is nothing."""
+        """The documents of a training. ValueError if it is nothing."""
         if sequences is not None:
             given = list(_sequences(sequences, "sequences"))
             for i, one in enumerate(given):

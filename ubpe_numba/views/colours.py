@@ -64,7 +64,7 @@ def theme_of(theme: str | Theme) -> Theme:
 
 
 def hue_of(token: int, n_alphabet: int) -> int:
-    """The hue of a token that stands alone: 5 times its id modulo `N_HUES`; `GREY` for a symbol of the alphabet.
+    """The hue of a token without neighbours: 5 times its id modulo `N_HUES`; `GREY` for a symbol of the alphabet.
 
     `token`: the id of the token; `n_alphabet`: the size of the alphabet, whose symbols have the ids below it. Returns an index of
     `HUES`, or `GREY`.

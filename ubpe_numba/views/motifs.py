@@ -31,7 +31,7 @@ def contexts_of(
 
     `values` (float64[n_values]): documents, one after the other; `offsets` (int64[d + 1]): where each begins; `documents`,
     `starts` (int64[k]): the document of each occurrence, and its first symbol, counted from the beginning of the document;
-    `length`: symbols of the motif; `side`: symbols before and behind it. Returns float64[k, side + length + side]: a row for each
+    `length`: symbols of the motif; `side`: symbols before and after it. Returns float64[k, side + length + side]: a row for each
     occurrence.
 
     >>> contexts_of(np.array([1.0, 2, 3, 4]), np.array([0, 3, 4]), np.array([0]), np.array([1]), length=2, side=1)
@@ -62,13 +62,13 @@ def says_most(
 
 
 def ranges_of(vocabulary: Vocabulary, symbols: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The range of values of every token, of the values that the arena's symbols stand for."""
+    """The range of values of every token, of the values that the arena's symbols represent."""
     begins = vocabulary.offsets[:-1]
     return np.maximum.reduceat(symbols, begins) - np.minimum.reduceat(symbols, begins)
 
 
 def likeness(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """How alike two shapes are, 0 to 1, wherever they stand in time and value: 1 for the same one.
+    """How alike two shapes are, 0 to 1, wherever they are in time and value: 1 for the same one.
 
     Their steps, smoothed a little, are laid over one another at every shift; ``2 a.b / (a.a + b.b)`` at the best one. Level parts
     have no steps, so a shape is like itself with a longer rest before it; one of half the height is less like it.

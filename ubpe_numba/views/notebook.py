@@ -103,7 +103,7 @@ def tokenizer_html(tok: Tokenizer) -> str:
 
 
 def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
-    """What is known of a fitted tokenizer, by name."""
+    """Facts of a fitted tokenizer, by name."""
     vocabulary, segmenter = tok.vocabulary, tok.segmenter_
     kind = _KINDS[tok.alphabet_.kind]
     facts = [("tokens", f"{vocabulary.n_alphabet:,} symbols ({kind}) and {vocabulary.n_learned:,} learned")]

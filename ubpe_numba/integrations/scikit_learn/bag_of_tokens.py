@@ -27,7 +27,7 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     tokenizer : BPE, UBPE, UBPEClassic or FrozenEstimator, optional
-        Its clone is fitted on the documents. One that is fitted already and is to stay as it is stands in scikit-learn's
+        Its clone is fitted on the documents. One that is fitted already and is to stay as it is goes into scikit-learn's
         ``FrozenEstimator(tok)``. By default ``BPE()``.
     tf_idf : bool
         Whether rows are weighted as by scikit-learn's ``TfidfTransformer(sublinear_tf=True)``: ``1 + ln(count)`` times the
@@ -97,11 +97,6 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         y : None
             Ignored.
 
-        Returns
-        -------
-        BagOfTokens
-            The estimator itself.
-
         Raises
         ------
         TypeError, ValueError
@@ -157,7 +152,7 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         Raises
         ------
         TypeError, ValueError
-            As `BPE.encode_batch` raises it, for unknown symbols too where the tokenizer does not say what becomes of them; for a
+            As `BPE.encode_batch` raises it, for unknown symbols too where the tokenizer does not say the treatment of them; for a
             matrix of another number of columns than in `fit`.
 
         Examples
@@ -176,7 +171,7 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         return self._weighted(self._counts(docs))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """What each id stands for.
+        """Names of all ids.
 
         Parameters
         ----------
@@ -186,7 +181,7 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str
-            A name for each column: the text, or integers with spaces between them; ``" #7"`` stands behind the name of id 7 where
+            A name for each column: the text, or integers with spaces between them; ``" #7"`` follows the name of id 7 where
             a lower id has the same.
 
         Examples

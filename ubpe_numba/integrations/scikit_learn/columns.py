@@ -26,9 +26,9 @@ def counts_of(ids: Ragged, n_columns: int) -> Any:
 
 
 def counts_of_parts(ids: Ragged, lengths: np.ndarray, n_parts: int, n_columns: int, n_symbols: int) -> Any:
-    """The same for each of `n_parts` equal parts of documents of `n_symbols` symbols, csr_matrix[d, n_parts * n_columns].
+    """Counts for each of `n_parts` equal parts of documents of `n_symbols` symbols, csr_matrix[d, n_parts * n_columns].
 
-    The parts stand side by side. A token belongs to the part in which its middle is; `lengths` are those of tokens, in symbols.
+    The parts are side by side. A token belongs to the part in which its middle is; `lengths` are those of tokens, in symbols.
     In the example document the middle of the second token is at 3 of 4 symbols.
 
     >>> counts_of_parts(Ragged.from_lists([[1, 1]]), np.array([1, 2]), 2, 2, 4).toarray().tolist()
@@ -50,7 +50,7 @@ def parts_of_tokens(merges: np.ndarray, n_alphabet: int) -> Any:
     """Of what tokens every token was merged: csr_matrix[V, V].
 
     Row t says how often each token occurs in the merge tree of token t, to which it belongs itself. Counts of tokens times this
-    are the counts of all tokens that stood there at any time of the merging.
+    are the counts of all tokens that were there at any time of the merging.
 
     >>> parts_of_tokens(np.array([[0, 1], [2, 0]]), 2).toarray().astype(int).tolist()
     [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 0], [2, 1, 1, 1]]
@@ -65,7 +65,7 @@ def parts_of_tokens(merges: np.ndarray, n_alphabet: int) -> Any:
 
 
 def distinct(names: list[str]) -> list[str]:
-    """The names, those that are there before with their number behind them.
+    """The names, those that are there before followed by their number.
 
     >>> distinct(["a", "b", "a"])
     ['a', 'b', 'a #2']
@@ -91,7 +91,7 @@ def of_symbols(symbols: NDArray[Any]) -> str:
 
 
 def of_ids(tok: Any, size: int) -> list[str]:
-    """What the ids of a tokenizer stand for: a text or the integers; ``<i>`` for an id that stands for nothing.
+    """Names of the ids of a tokenizer: a text or the integers; ``<i>`` for an id that represents nothing.
 
     >>> from ubpe_numba import BPE
     >>> of_ids(BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<end>"]), 4)

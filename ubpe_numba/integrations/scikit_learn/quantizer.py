@@ -98,11 +98,6 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : None
             Ignored.
 
-        Returns
-        -------
-        Quantizer
-            The estimator itself.
-
         Raises
         ------
         TypeError, ValueError

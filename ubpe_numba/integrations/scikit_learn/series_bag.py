@@ -41,7 +41,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
 
     A series is seen in several ways: smoothed by means over windows, as it is or as its differences, on scales of several numbers
     of levels. In each of these views a vocabulary is learned, and the tokens of all are counted side by side. With a linear
-    classifier behind it this is a classifier of series; `benchmarks/series.md` compares it with others.
+    classifier after it this is a classifier of series; `benchmarks/series.md` compares it with others.
 
     Parameters
     ----------
@@ -129,11 +129,6 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         y : None
             Ignored.
 
-        Returns
-        -------
-        SeriesBag
-            The estimator itself.
-
         Raises
         ------
         TypeError, ValueError
@@ -219,7 +214,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         return found if self.sparse_output else found.toarray()
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The levels that each feature stands for, and where it is counted.
+        """The levels that each feature represents, and where it is counted.
 
         Parameters
         ----------
@@ -269,7 +264,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         return values[:, None] if values.ndim == 2 else values
 
     def _values(self, series: NDArray[np.float64], window: int, differences: bool) -> NDArray[np.float64]:
-        """What of series float64[n, samples] becomes levels."""
+        """Values of series float64[n, samples] becomes levels."""
         values = series
         if self.normalize:  # by a power of two, which changes nothing but that no sum or square overflows or vanishes
             values = np.ldexp(values, -np.frexp(np.abs(values).max(axis=1, keepdims=True))[1])

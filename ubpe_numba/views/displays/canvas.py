@@ -31,7 +31,7 @@ def grid_for(ax: Any, n: int, columns: int, size: tuple[float, float], theme: Th
     """At least `n` axes: of a new figure of pyplot, in the place of one that is given, or those of an array that is given.
 
     A new figure has rows of `columns` axes of `size` inches each. Raises as `axes_for`, and ValueError for fewer axes than `n`,
-    or a single one that stands in no grid.
+    or a single one outside of a grid.
     """
     require_matplotlib()
     axes: np.ndarray

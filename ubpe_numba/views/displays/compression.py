@@ -63,11 +63,6 @@ class CompressionDisplay:
         ax, theme
             As for `plot`.
 
-        Returns
-        -------
-        CompressionDisplay
-            The display, drawn.
-
         Raises
         ------
         NotFittedError
@@ -85,11 +80,6 @@ class CompressionDisplay:
             Where to draw; by default a new figure of pyplot.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
-
-        Returns
-        -------
-        CompressionDisplay
-            The display itself.
 
         Raises
         ------

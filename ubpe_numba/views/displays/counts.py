@@ -28,7 +28,7 @@ class CountsDisplay:
     counts : int[V]
         Occurrences of every token, in the order of the vocabulary.
     lengths : int[V]
-        The symbols that each stands for.
+        The symbols that each represents.
 
     Attributes
     ----------
@@ -63,11 +63,6 @@ class CountsDisplay:
             Documents, as `Tokenizer.usage` takes them.
         by, ax, theme
             As for `plot`.
-
-        Returns
-        -------
-        CountsDisplay
-            The display, drawn.
         """
         return cls._of_usage(tok, tok.usage(docs)).plot(ax, by=by, theme=theme)
 
@@ -83,17 +78,12 @@ class CountsDisplay:
             Documents of ids, as `Tokenizer.usage` takes them.
         by, ax, theme
             As for `plot`.
-
-        Returns
-        -------
-        CountsDisplay
-            The display, drawn.
         """
         return cls._of_usage(tok, tok.usage(ids=ids)).plot(ax, by=by, theme=theme)
 
     @classmethod
     def _of_usage(cls, tok: Tokenizer, usage: Any) -> Self:
-        """The display of counted tokens; special tokens, which stand for no symbols, are left out."""
+        """The display of counted tokens; special tokens, which represent no symbols, are left out."""
         return cls(counts_of_tokens(tok, usage.counts), np.diff(tok.vocabulary.offsets))
 
     def plot(self, ax: Any = None, *, by: str = "rank", theme: str | Theme = "light") -> Self:
@@ -108,11 +98,6 @@ class CountsDisplay:
             length.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
-
-        Returns
-        -------
-        CountsDisplay
-            The display itself.
 
         Raises
         ------

@@ -30,7 +30,7 @@ class MotifsDisplay:
     motifs : list of float[length]
         The values of each.
     contexts : list of float[n, side + length + side]
-        Occurrences of each with what stands around them, NaN outside the document.
+        Occurrences of each with their context, NaN outside the document.
     counts : int[k]
         How often each occurs, drawn or not.
     side : int
@@ -111,11 +111,6 @@ class MotifsDisplay:
         columns, rate, share_y, ax, theme
             As for `plot`.
 
-        Returns
-        -------
-        MotifsDisplay
-            The display, drawn.
-
         Raises
         ------
         ValueError
@@ -137,7 +132,7 @@ class MotifsDisplay:
         symbols = tok.alphabet_.to_symbols(vocabulary.arena).astype(np.float64)
         encode: Any = tok.encode_batch  # the classes' options differ
         index = tok.index(encode(documents.values, bounds))
-        counts = index.counts[: len(vocabulary)]  # special tokens have ids behind
+        counts = index.counts[: len(vocabulary)]  # special tokens have ids after them
         if tokens is None:
             chosen = choose_motifs(vocabulary, symbols, counts, n, diverse, least)
         else:
@@ -175,7 +170,7 @@ class MotifsDisplay:
         ax : Axes or array of Axes, optional
             Axes for each motif, or one whose place in its grid is divided; by default a new figure of pyplot.
         columns : int
-            How many motifs stand beside one another, unless the axes are given.
+            How many motifs are drawn in a row, unless the axes are given.
         rate : float, optional
             Samples a second, for lengths in seconds; by default they are in symbols.
         share_y : bool
@@ -186,11 +181,6 @@ class MotifsDisplay:
             The colour of each; by default its hue.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
-
-        Returns
-        -------
-        MotifsDisplay
-            The display itself.
 
         Raises
         ------

@@ -87,11 +87,6 @@ class PianoRollDisplay:
         ax, theme
             As for `plot`.
 
-        Returns
-        -------
-        PianoRollDisplay
-            The display, drawn.
-
         Raises
         ------
         ValueError
@@ -115,11 +110,6 @@ class PianoRollDisplay:
             Where to draw; by default a new figure of pyplot.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
-
-        Returns
-        -------
-        PianoRollDisplay
-            The display itself.
 
         Raises
         ------

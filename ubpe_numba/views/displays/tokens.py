@@ -79,11 +79,6 @@ class TokensDisplay:
         rate, token, colours, lane, ax, theme
             As for `plot`.
 
-        Returns
-        -------
-        TokensDisplay
-            The display, drawn.
-
         Raises
         ------
         ValueError
@@ -121,11 +116,6 @@ class TokensDisplay:
             Whether the tokens are drawn as blocks below the signal, too.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
-
-        Returns
-        -------
-        TokensDisplay
-            The display itself.
 
         Raises
         ------

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TreeDisplay"]
 
-_HALF = 0.36  # of the width of a shape; leaves stand 1 apart
-_TALL = 0.44  # the height of a shape; levels stand 1 apart
+_HALF = 0.36  # of the width of a shape; leaves are 1 apart
+_TALL = 0.44  # the height of a shape; levels are 1 apart
 _LONGEST = 18  # characters of a string that are shown
 
 
@@ -30,7 +30,7 @@ class TreeDisplay:
     tree : MergeTree
         The nodes in preorder.
     labels : list of (float[length] or str)
-        What each node stands for: values to draw, or a string to write.
+        What each node represents: values to draw, or a string to write.
     n_alphabet : int
         The size of the alphabet, whose symbols are grey.
     ids : int[k], optional
@@ -74,11 +74,6 @@ class TreeDisplay:
         ax, theme
             As for `plot`.
 
-        Returns
-        -------
-        TreeDisplay
-            The display, drawn.
-
         Raises
         ------
         ValueError
@@ -104,11 +99,6 @@ class TreeDisplay:
             Where to draw; by default a new figure of pyplot.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
-
-        Returns
-        -------
-        TreeDisplay
-            The display itself.
 
         Raises
         ------
@@ -152,13 +142,13 @@ class TreeDisplay:
         return self
 
     def _places(self) -> tuple[NDArray[np.float64], int]:
-        """Where nodes stand from left to right, leaves 1 apart, others over the middle of their parts; and how many levels."""
+        """Positions of nodes from left to right, leaves 1 apart, others over the middle of their parts; and how many levels."""
         above = self.tree.above.tolist()
         x = np.zeros(len(above))
         parts = np.bincount(self.tree.above[1:], minlength=len(above))
         leaves = np.flatnonzero(parts == 0)
         x[leaves] = np.arange(leaves.size)
-        for i in range(len(above) - 1, 0, -1):  # preorder: parts stand behind the whole
+        for i in range(len(above) - 1, 0, -1):  # preorder: parts follow the whole
             x[above[i]] += x[i] / parts[above[i]]
         return x, int(self.tree.depths.max()) + 1
 

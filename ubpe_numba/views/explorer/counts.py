@@ -88,7 +88,7 @@ class Symbols(NamedTuple):
 
 
 def kind_of(kind: str, documents: Documents) -> str:
-    """What documents are shown as.
+    """Kind of the documents.
 
     `kind`: ``"auto"`` or one of `KINDS`; `documents`: the documents; the beginning of their symbols decides. Returns for
     ``"auto"``: of `str` and bytes ``"dna"`` if all letters are those of nucleotides, ``"signal"`` if bytes are no text, else
@@ -159,7 +159,7 @@ def _heights(pitches: Any, used: np.ndarray) -> np.ndarray:
 
 
 def _looked_up(table: Any, symbol: int, name: str) -> Any:
-    """What a sequence or a mapping says of a symbol."""
+    """Look a symbol up in a sequence or a mapping."""
     if isinstance(table, Mapping):
         if symbol in table:
             return table[symbol]
@@ -177,8 +177,8 @@ SYMBOL, LEARNED, SPECIAL, GAP = range(4)
 class Tokens(NamedTuple):
     """The ids 0..n-1.
 
-    `symbols`: the symbols of all tokens, one token after the other; `lengths` (int64[n]): how many symbols each stands for, 0 for
-    an id that stands for nothing; `kinds` (uint8[n]): 0: a symbol of the alphabet, 1: a learned token, 2: a special token, 3: an
+    `symbols`: the symbols of all tokens, one token after the other; `lengths` (int64[n]): how many symbols each represents, 0 for
+    an id that represents nothing; `kinds` (uint8[n]): 0: a symbol of the alphabet, 1: a learned token, 2: a special token, 3: an
     id without a token; `parents` (int64[n, 2] or None): the two ids that each learned token was merged of, -1 for others; None
     for a flat vocabulary; `statistics`: arrays by id of what the vocabulary knows: ``idf``, ``merged`` (the count when it was
     merged), ``logp``.
@@ -192,7 +192,7 @@ class Tokens(NamedTuple):
 
 
 def tokens_of(tok: Tokenizer, n: int) -> Tokens:
-    """What the first `n` ids of a fitted tokenizer stand for. O(symbols of all tokens).
+    """Symbols, kinds and statistics of the first `n` ids of a fitted tokenizer. O(symbols of all tokens).
 
     >>> from ubpe_numba import BPE
     >>> found = tokens_of(BPE.from_merges([[0, 1]], alphabet=[7, 9]), 3)
@@ -292,7 +292,7 @@ def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) 
 
 
 def _all(tok: Tokenizer, own: str) -> list[str]:
-    """The names that ``"auto"`` stands for."""
+    """The names that ``"auto"`` represents."""
     vocabulary = tok.vocabulary
     possible = {
         own: True,
@@ -311,7 +311,7 @@ class Cut(NamedTuple):
     that hold it; `n_tokens`: tokens of all documents; `ids` (int32[k]): the tokens of the drawn documents; `per_document`
     (int64[d]): how many of them each drawn document has; `gaps` (int64[k] or None): symbols between the token before, or the
     beginning of the document, and each token; None if there are none; `widths` (int64[k] or None): symbols of the document that
-    each token covers; None if they are those that it stands for.
+    each token covers; None if they are those that it represents.
     """
 
     name: str

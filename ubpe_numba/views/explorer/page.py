@@ -157,7 +157,7 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
 
 
 def as_html(text: str) -> str:
-    """Any text as HTML, a surrogate that stands alone as ``?``: a file of UTF-8 holds none."""
+    """Any text as HTML, a lone surrogate as ``?``: a file of UTF-8 holds none."""
     return html.escape(text.encode("utf-8", "replace").decode())
 
 
