@@ -17,8 +17,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import words as reference
 from text_samples import SAMPLES, known, spoken, text_of
+from unicode_tables import flags_by_regex
 
-from ubpe_numba.text import cut, unicode_classes
+from ubpe_numba.text import cut
 from ubpe_numba.text.cut import PATTERNS, kernel_of, places_between_parts, scan
 
 
@@ -86,7 +87,7 @@ def asked_about() -> tuple[np.ndarray, np.ndarray]:
     found = known()
     ranges = np.array([regex.match("[一-龥\u3040-ゟ\u30a0-ヿ]", chr(point)) is not None for point in range(0xA000)])
     ranges = np.pad(ranges, (0, 0x110000 - ranges.size))[found]
-    kind = np.stack([found - np.arange(found.size), unicode_classes.flags_by_regex()[found], ranges, found >= 0x10000], 1)
+    kind = np.stack([found - np.arange(found.size), flags_by_regex()[found], ranges, found >= 0x10000], 1)
     changes = np.any(kind[1:] != kind[:-1], axis=1) | (found[1:] < 0x800)
     run = np.concatenate([[0], np.cumsum(changes)])
     sizes = np.bincount(run)

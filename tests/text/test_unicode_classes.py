@@ -12,23 +12,24 @@ from typing import Any
 import numpy as np
 import pytest
 import regex
+import unicode_tables as tables
 
 from ubpe_numba.text import unicode_classes as code_points
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.unicode_data import OLDER, UNICODE_VERSION
 
-SAME_UNICODE = code_points.unicode_of_regex() == UNICODE_VERSION
+SAME_UNICODE = tables.unicode_of_regex() == UNICODE_VERSION
 
 
 @pytest.mark.skipif(not SAME_UNICODE, reason=f"this regex knows another Unicode than {UNICODE_VERSION}")
 def test_the_committed_classes_are_those_of_regex() -> None:
-    assert np.array_equal(code_points.flags_by_regex(), code_points.flags_of_code_points())
+    assert np.array_equal(tables.flags_by_regex(), code_points.flags_of_code_points())
 
 
 def test_the_written_source_holds_the_classes() -> None:
     made: dict[str, Any] = {}
     older = {version: code_points.flags_of_code_points(version) for version in code_points.VERSIONS[1:]}
-    source = code_points._source(code_points.flags_of_code_points(), UNICODE_VERSION, older)
+    source = tables._source(code_points.flags_of_code_points(), UNICODE_VERSION, older)
     assert source == pathlib.Path(code_points.__file__).with_name("unicode_data.py").read_text("ascii")
     exec(source.replace(UNICODE_VERSION, "1.2.3"), made)
     assert made["UNICODE_VERSION"] == "1.2.3" and list(made["OLDER"]) == list(OLDER)
@@ -45,13 +46,13 @@ def test_the_classes_are_those_of_pythons_unicode() -> None:
     if version not in code_points.VERSIONS:
         pytest.skip(f"no classes of Unicode {version}")
     lines = [f"{point:04X} ; {unicodedata.category(chr(point))}" for point in range(0x110000)]
-    assert np.array_equal(code_points.flags_by_categories(lines), code_points.flags_of_code_points(version))
+    assert np.array_equal(tables.flags_by_categories(lines), code_points.flags_of_code_points(version))
 
 
 def test_categories_of_a_file() -> None:
     lines = ["# DerivedGeneralCategory", "", "0041..005A ; Lu # A..Z", "0061 ; Ll", "01C5 ; Lt", "02B0;Lm", "4E00..4E02 ; Lo",
              "0300..0301 ; Mn", "0030 ; Nd", "0021 ; Po", "0024 ; Sc", "0020 ; Zs", "0001 ; Cc", "E000..F8FF ; Co"]  # fmt: skip
-    flags = code_points.flags_by_categories(lines)
+    flags = tables.flags_by_categories(lines)
     found = [flags[ord(c)] for c in "AZa\u01c5\u02b0\u4e00\u0300\u030010!$ \x01\ue000"]
     assert found == [5, 5, 6, 5, 7, 7, 3, 3, 0, 8, 64, 64, 16, 0, 0] and flags[ord("B")] == 5 and flags[ord("b")] == 0
 

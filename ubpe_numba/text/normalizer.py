@@ -20,10 +20,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.text.characters import names_of
-from ubpe_numba.text.steps import NORMALIZERS, Engine, checked, flat_steps
+from ubpe_numba.text.steps import NORMALIZERS, Engine, Steps, checked, flat_steps
 
 __all__ = ["Normalizer", "Step", "apply_steps", "traced_steps"]
 
@@ -185,7 +183,7 @@ def _check_growth(steps: list[dict[str, Any]], runs: list[Step]) -> None:
             )
 
 
-class Normalizer:
+class Normalizer(Steps):
     r"""What a text is changed to before it is cut and encoded: the argument `normalizer` of a tokenizer.
 
     A tokenizer takes the steps themselves, too: ``normalizer=["NFC", "Lowercase"]`` is ``Normalizer(["NFC", "Lowercase"])``.
@@ -247,8 +245,7 @@ class Normalizer:
     ('é▁x', [0, 2, 3])
     """
 
-    __slots__ = ("runs", "steps")
-    steps: tuple[dict[str, Any], ...]
+    __slots__ = ("runs",)
     runs: tuple[Step, ...]
 
     def __init__(self, steps: Any) -> None:
@@ -355,33 +352,3 @@ class Normalizer:
             if (restore := getattr(step, "restore", None)) is not None:
                 text = restore(text, errors)
         return text
-
-    def state(self) -> list[dict[str, Any]]:
-        """What a model file holds of it: the steps."""
-        return [dict(step) for step in self.steps]
-
-    @classmethod
-    def from_state(cls, state: Any) -> Normalizer:
-        """Make it again from `state()`; ModelFormatError if that is not valid.
-
-        Parameters
-        ----------
-        state
-            What a file holds.
-        """
-        try:
-            return cls(state)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(str(error)) from error
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return pickled(Normalizer, self.state())
-
-    def __eq__(self, other: object) -> bool:
-        return self.steps == other.steps if isinstance(other, Normalizer) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(str(self.steps))
-
-    def __repr__(self) -> str:
-        return f"Normalizer({self.state()!r})"

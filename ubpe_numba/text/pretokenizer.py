@@ -6,6 +6,7 @@ so that nothing of a text is ever lost.
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 import warnings
@@ -30,6 +31,10 @@ __all__ = ["Pretokenizer", "PythonPattern", "check_size", "compiled", "positions
 _SECONDS, _PER_CHARACTER = 10.0, 1e-4  # of processor time; the second is a thousand times what patterns in use take
 _MOST_SIZE = 40_000  # as `size_of` counts: some tenths of a second, and 40 MB
 _HUGE = 1 << 40
+_MOST_CHOICES = 8  # optional parts or groups, one after the other
+_ENDLESS = re.compile(r"[*+]|,\}|\d{3}")
+#: A group that is repeated, references, and groups or limits that only some engines have.
+_REPEATED = re.compile(r"\)[*+{]|\\[1-9gkL]|\(\?(?![ims]*(?:-[ims]+)?[:)]|<?[=!])|\(\*|\{[^}\d,\\]*[<=]|\{[^\d,^A-Z]")
 _SIGN = re.compile(  # a comment, a class, within which there may be names such as [:alpha:], a least repeat, or a character
     r"\\.|\(\?#[^)]*\)?|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]?|\{(?P<least>\d+)(?:,\d*)?\}|.", re.DOTALL
 )
@@ -100,13 +105,19 @@ class Pretokenizer:
         self._marks = MarkCuts.of(pattern)
         self.name = name_of(pattern) if self._marks is None else None
         self.pattern = pattern if self.name is None else NAMED[self.name]
-        self._older = None if unicode is None else _older(unicode)
+        self._older = None
+        if unicode is not None:
+            data = import_module("ubpe_numba.text.unicode_data")
+            if not isinstance(unicode, str) or (unicode != data.UNICODE_VERSION and unicode not in data.OLDER):
+                known = ", ".join([data.UNICODE_VERSION, *data.OLDER])
+                raise ValueError(f"unicode: expected one of {known}, got {quoted(unicode)}")
+            self._older = None if unicode == data.UNICODE_VERSION else unicode
         self.kernel = None
         if self.name in PATTERNS:
             self.kernel = self.name if self._older is None else f"{self.name}@{self._older}"
         self._compiled: Any = None
         if self.name is None and self._marks is None:  # a named pattern is compiled when first needed
-            self._compiled = self._compile()
+            self._compiled = compiled(self.pattern, "pretokenizer")
 
     @classmethod
     def of(cls, value: Any) -> Pretokenizer | None:
@@ -151,10 +162,14 @@ class Pretokenizer:
         [0, 1, 3]
         """
         if self.kernel is not None:
-            return _scan(values, offsets, self.kernel)
+            if values.dtype == np.uint8:
+                return scan(values, offsets, self.kernel)
+            data = np.frombuffer(text_of(values).encode("utf-8", "surrogatepass"), np.uint8)  # kernels read UTF-8
+            starts = np.append(np.flatnonzero(data & 0xC0 != 0x80), data.size)  # of every character
+            return np.searchsorted(starts, scan(data, starts[offsets], self.kernel))
         if self._marks is not None:
             return self._marks.split(values, offsets)
-        self._compiled = self._compiled or self._compile()  # two threads may both make it, the same
+        self._compiled = self._compiled or compiled(self.pattern, "pretokenizer")  # two threads may both make it, the same
         found: list[np.ndarray] = [offsets]
         plain: list[int] = []
         for begin, end in pairwise(offsets.tolist()):
@@ -174,7 +189,8 @@ class Pretokenizer:
         """Where matches start and end, in characters; empty matches are left out."""
         if self._older is not None and not text.isascii():
             text = import_module("ubpe_numba.text.unicode_classes").as_of(self._older, text)
-        limit = None if self.name is not None else _SECONDS + _PER_CHARACTER * len(text)
+        timed = self.name is None and may_take_long(self.pattern)
+        limit = _SECONDS + _PER_CHARACTER * len(text) if timed else None  # the clock costs 0.7 us a match
         try:
             if self._compiled.groups == 0:
                 lengths = list(map(len, self._compiled.findall(text, timeout=limit)))
@@ -188,14 +204,6 @@ class Pretokenizer:
                 f"pretokenizer: {self.pattern!r:.200} takes more than {limit:.3g} s of processor time on {shown}: "
                 "what repeats in it matches in many ways"
             ) from None
-
-    def _compile(self) -> Any:
-        return compiled(self.pattern, "pretokenizer")
-
-    @property
-    def matches_nothing(self) -> bool:
-        """Whether a pattern of one's own matches where there is no text."""
-        return self._compiled.fullmatch("") is not None
 
     def state(self) -> dict[str, Any]:
         """What a model file holds of it."""
@@ -218,7 +226,7 @@ class Pretokenizer:
         return pickled(Pretokenizer, self.name or self.pattern, self._older)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Pretokenizer):
+        if not isinstance(other, Pretokenizer) or type(other) is not type(self):
             return NotImplemented
         return self.pattern == other.pattern and self._older == other._older
 
@@ -227,27 +235,7 @@ class Pretokenizer:
 
     def __repr__(self) -> str:
         older = "" if self._older is None else f", unicode={self._older!r}"
-        return f"Pretokenizer({self.name or self.pattern!r}{older})"
-
-
-def _older(version: Any) -> str | None:
-    """A version of Unicode whose classes are known, None for the newest; ValueError for another."""
-    data = import_module("ubpe_numba.text.unicode_data")
-    if version == data.UNICODE_VERSION:
-        return None
-    if not isinstance(version, str) or version not in data.OLDER:
-        raise ValueError(f"unicode: expected one of {', '.join([data.UNICODE_VERSION, *data.OLDER])}, got {quoted(version)}")
-    return version
-
-
-def _scan(values: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
-    """The segments of text by a kernel, which reads UTF-8; code points are encoded for it."""
-    if values.dtype == np.uint8:
-        return scan(values, offsets, name)
-    text = text_of(values).encode("utf-8", "surrogatepass")
-    data = np.frombuffer(text, np.uint8)
-    starts = np.append(np.flatnonzero(data & 0xC0 != 0x80), data.size)  # of every character
-    return np.searchsorted(starts, scan(data, starts[offsets], name))
+        return f"{type(self).__name__}({self.name or self.pattern!r}{older})"
 
 
 def positions(text: str) -> np.ndarray:
@@ -270,6 +258,19 @@ def compiled(pattern: str, name: str) -> Any:
         return engine.compile(pattern)
     except (engine.error, RecursionError, OverflowError, MemoryError) as error:
         raise ValueError(f"{name}: {quoted(pattern)} is not a regular expression: {shortened(error)}") from error
+
+
+@functools.lru_cache(256)
+def may_take_long(pattern: str) -> bool:
+    r"""Whether a pattern might be tried in more than some n**2 ways on n characters, seen from its signs; True if in doubt.
+
+    >>> [may_take_long(pattern) for pattern in (r"(a+)+$", r"(?:a|aa)+b", r"a*b*c*", r"\p{L}+|\s+(?!\S)|\s*[\r\n]+")]
+    [True, True, True, False]
+    """
+    if _REPEATED.search(pattern) or pattern.count("(") > _MOST_CHOICES:
+        return True
+    branches = pattern.split("|")
+    return any(branch.count("?") > _MOST_CHOICES or len(_ENDLESS.findall(branch)) > 2 for branch in branches)
 
 
 def check_size(pattern: str, name: str) -> None:
@@ -318,8 +319,6 @@ _WIDE, _MOST_WIDE = (
     re.compile(r"-(?:\\[xuUN]|[^\x00-\x7f])"),
     6,
 )  # ranges that end beyond ASCII: without case 12 ms each to compile
-#: A group with a repeat at its end or alternatives that is repeated itself: it may be tried in 2**n ways.
-_REPEATED = re.compile(r"[*+}]\??\)+[*+{]|\|[^()]*\)+[*+{]")
 _NO_CASE = re.compile(r"\(\?[a-zA-Z]*i")
 
 
@@ -366,7 +365,7 @@ class PythonPattern(Pretokenizer):
             raise TypeError(f"pretokenizer: expected a regular expression, got {quoted(pattern)}")
         self.name, self.pattern, self.kernel, self._older, self._marks, self._compiled = None, pattern, None, None, None, None
         self._compiled = self._compile()
-        if _REPEATED.search(pattern):
+        if may_take_long(pattern):
             warn(
                 f"pretokenizer: {pattern!r:.200} may be tried in very many ways, and take exponential time on some texts: "
                 "what repeats or has alternatives in it stands in a repeat; re has no limit of time: only Ctrl-C in the main "
@@ -421,11 +420,3 @@ class PythonPattern(Pretokenizer):
 
     def __reduce__(self) -> tuple[object, ...]:
         return pickled(PythonPattern, self.pattern)
-
-    def __eq__(self, other: object) -> bool:
-        return self.pattern == other.pattern if isinstance(other, PythonPattern) else False
-
-    __hash__ = Pretokenizer.__hash__
-
-    def __repr__(self) -> str:
-        return f"PythonPattern({self.pattern!r})"

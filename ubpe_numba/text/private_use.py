@@ -12,10 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ubpe_numba.documents.read import text_of
 from ubpe_numba.text.kernels import sentencepiece as kernels
 from ubpe_numba.text.kernels.sentencepiece import BYTES, MOST_WORDS, UNKNOWN, WORDS
-from ubpe_numba.text.sentencepiece import INSIDE, Changed, document, words_trie
+from ubpe_numba.text.sentencepiece import INSIDE, ByKernel, words_trie
 
 __all__ = ["BYTES", "BYTE_NAMES", "MOST_WORDS", "UNKNOWN", "WORDS", "StandIns", "byte_name", "needed_of"]
 
@@ -46,7 +45,7 @@ def needed_of(points: np.ndarray, n_words: int, by_bytes: bool) -> int:
     return int(number[needed].max(initial=-1))
 
 
-class StandIns:
+class StandIns(ByKernel):
     """The characters that stand for what a model has instead of characters.
 
     Parameters
@@ -93,27 +92,6 @@ class StandIns:
         named = f"{chr(WORDS)}-{chr(WORDS + len(words) - 1)}" if words else ""
         self._found = re.compile(f"{several}[{named}{chr(UNKNOWN)}]")
 
-    def apply(self, text: str) -> str:
-        """The text with characters that stand for others.
-
-        Parameters
-        ----------
-        text
-            Surrogates are never known; by bytes each becomes three.
-        """
-        return text_of(self.run(*document(text)).points)
-
-    def traced(self, text: str) -> tuple[str, list[int]]:
-        """The same, and for each of its characters the index of the one that it comes from.
-
-        Parameters
-        ----------
-        text
-            As for `apply`.
-        """
-        done, _, origins = self.run(*document(text))
-        return text_of(done), origins.tolist()
-
     def restore(self, text: str, errors: str = "replace") -> str:
         """Text as it was before `apply`; in words U+2581 is a space again.
 
@@ -135,19 +113,5 @@ class StandIns:
 
         return self._found.sub(shown, text)
 
-    def run(self, points: np.ndarray, offsets: np.ndarray) -> Changed:
-        """Documents changed, as arrays.
-
-        Parameters
-        ----------
-        points, offsets
-            uint32 code points, int64[d + 1].
-        """
-        ends = np.empty(offsets.size, np.int64)
-        room = points.size + 16
-        while True:
-            out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
-            n = int(kernels.stand_in(points, offsets, self._known, self._trie, INSIDE, self._flags, out, origins, ends))
-            if n <= room:
-                return Changed(out[:n], ends, origins[:n])
-            room = n
+    def _call(self, points: np.ndarray, offsets: np.ndarray, *results: np.ndarray) -> int:  # type: ignore[override]
+        return int(kernels.stand_in(points, offsets, self._known, self._trie, INSIDE, self._flags, *results))

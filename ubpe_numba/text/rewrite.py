@@ -101,11 +101,10 @@ def split(splitter: Splitter, values: np.ndarray, cuts: np.ndarray, at_start: np
     for (begin, end), first in zip(pairwise(cuts.tolist()), at_start.tolist(), strict=True):
         text = _text(values[begin:end])
         if trace:
-            places = begin + _places(text, values)
-            for piece, came in splitter.traced(text, first):
-                parts.append(piece)
-                found = places[came]
-                origins.append(found if splitter.bytewise or values.dtype != np.uint8 else found.repeat(_sizes(piece, values)))
+            pieces = splitter.traced(text, first)
+            parts += [piece for piece, _ in pieces]
+            came = np.array([i for _, origin in pieces for i in origin], np.int64)
+            origins.append(begin + _places(text, values)[came])
         else:
             parts += splitter.pieces(text, first)
         numbers.append(len(parts))
@@ -115,8 +114,12 @@ def split(splitter: Splitter, values: np.ndarray, cuts: np.ndarray, at_start: np
     else:
         new, lengths = _joined(parts, values)
     segments = offsets_of(lengths)
-    places = np.concatenate([np.zeros(0, np.int64), *origins])
-    return Rewritten(new, segments[numbers], segments, places if trace else None)
+    if not trace:
+        return Rewritten(new, segments[numbers], segments, None)
+    places = np.concatenate([np.zeros(0, np.int64), *origins])  # of characters
+    if values.dtype == np.uint8 and not splitter.bytewise:
+        places = places.repeat(_sizes("".join(parts), values))
+    return Rewritten(new, segments[numbers], segments, places)
 
 
 def _text(values: np.ndarray) -> str:

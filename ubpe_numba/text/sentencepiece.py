@@ -17,7 +17,7 @@ from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import EDGE, trie_of
 from ubpe_numba.text.kernels import sentencepiece as kernels
 
-__all__ = ["INSIDE", "Changed", "CharsMap", "SentencePieceText", "document", "words_trie"]
+__all__ = ["INSIDE", "ByKernel", "CharsMap", "SentencePieceText", "words_trie"]
 
 _LONGEST = 64  # characters of a replacement; the longest of Unicode's normal forms has 18
 #: The symbol that ends words of one character in `words_trie`.
@@ -65,15 +65,36 @@ class CharsMap(NamedTuple):
         return cls(units, begins, replacements)
 
 
-class Changed(NamedTuple):
-    """Documents that were changed: `points` uint32, `offsets` int64[d + 1], and for each point where it comes from, int64."""
+class ByKernel:
+    """A change of text by a kernel, of documents as arrays or of one text."""
 
-    points: np.ndarray
-    offsets: np.ndarray
-    origins: np.ndarray
+    def apply(self, text: str) -> str:
+        """The text changed; surrogates that stand alone are characters that no map or alphabet has."""
+        return self.traced(text)[0]
+
+    def traced(self, text: str) -> tuple[str, list[int]]:
+        """The text changed, and for each of its characters the index of the one that it comes from."""
+        points = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
+        done, _, origins = self.run(points, np.array([0, points.size]))
+        return text_of(done), origins.tolist()
+
+    def run(self, points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Documents changed, uint32 code points and int64[d + 1], and for each point where it comes from, int64."""
+        ends = np.empty(offsets.size, np.int64)
+        room = points.size + points.size // 8 + 2 * offsets.size + 16
+        while True:
+            out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
+            n = self._call(points, offsets, out, origins, ends)
+            if n <= room:
+                return out[:n], ends, origins[:n]
+            room = n
+
+    def _call(self, *arrays: np.ndarray) -> int:
+        """Call the kernel: points, offsets, then out, origins and ends, which it fills; the room that it needs."""
+        raise NotImplementedError
 
 
-class SentencePieceText:
+class SentencePieceText(ByKernel):
     """What sentencepiece encodes instead of a text.
 
     Parameters
@@ -121,27 +142,6 @@ class SentencePieceText:
             | (kernels.ESCAPE if escape_whitespaces else 0)
         )
 
-    def apply(self, text: str) -> str:
-        """The text changed.
-
-        Parameters
-        ----------
-        text
-            Surrogates that stand alone become U+FFFD.
-        """
-        return text_of(self.run(*document(text)).points)
-
-    def traced(self, text: str) -> tuple[str, list[int]]:
-        """The text changed, and for each of its characters the index of the one that it comes from.
-
-        Parameters
-        ----------
-        text
-            As for `apply`.
-        """
-        done, _, origins = self.run(*document(text))
-        return text_of(done), origins.tolist()
-
     def restore(self, text: str, errors: str = "replace") -> str:
         """Text as sentencepiece decodes it: marks are spaces again, and the one before the text is gone.
 
@@ -160,28 +160,8 @@ class SentencePieceText:
         text = text.lstrip("\u2581") if self._remove else text.removeprefix("\u2581") if self._prefix else text
         return text.replace("\u2581", " ")
 
-    def run(self, points: np.ndarray, offsets: np.ndarray) -> Changed:
-        """Documents changed, as arrays.
-
-        Parameters
-        ----------
-        points, offsets
-            uint32 code points, int64[d + 1].
-        """
-        ends = np.empty(offsets.size, np.int64)
-        room = points.size + points.size // 8 + 2 * offsets.size + 16
-        while True:
-            out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
-            n = int(kernels.normalize(points, offsets, *self._map, self._words, INSIDE, self._flags, out, origins, ends))
-            if n <= room:
-                return Changed(out[:n], ends, origins[:n])
-            room = n
-
-
-def document(text: str) -> tuple[np.ndarray, np.ndarray]:
-    """A text as one document: uint32 code points, int64[2]."""
-    points = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
-    return points, np.array([0, points.size])
+    def _call(self, points: np.ndarray, offsets: np.ndarray, *results: np.ndarray) -> int:  # type: ignore[override]
+        return int(kernels.normalize(points, offsets, *self._map, self._words, INSIDE, self._flags, *results))
 
 
 def words_trie(words: Sequence[str]) -> np.ndarray:

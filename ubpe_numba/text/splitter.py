@@ -24,13 +24,11 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.documents.read import code_points
-from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.arrays import distinct
-from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.text.characters import bytes_of, names_of
 from ubpe_numba.text.patterns import COVERING, NAMED, VERSION_OF_OTHERS, name_of
-from ubpe_numba.text.pretokenizer import Pretokenizer, size_of
-from ubpe_numba.text.steps import PRE_TOKENIZERS, Engine, Piece, checked, flat_steps
+from ubpe_numba.text.pretokenizer import Pretokenizer, compiled, size_of
+from ubpe_numba.text.steps import PRE_TOKENIZERS, Engine, Piece, Steps, checked, flat_steps
 from ubpe_numba.text.unicode_data import UNICODE_VERSION
 
 __all__ = ["Splitter"]
@@ -54,7 +52,7 @@ _REPEAT = r"(?:[*+?][+?]?|\{\d{1,4}(?:,\d{0,4})?\}(?![+?]))(?![*+?{])"
 _PLAIN = re.compile(rf"(?:{_LOOK}|\((?:\?:)?|\||(?:{_FOLDED}|\)|{_ESCAPE}|{_SET}|[^\\\[\](){{}}|*+?^$])(?:{_REPEAT})?)+")
 
 
-class Splitter:
+class Splitter(Steps):
     """Where text is cut, by any number of steps: an argument `pretokenizer`, where one pattern (`Pretokenizer`) does not do.
 
     `BPE`, `UBPEClassic` and `UBPE` take a `Splitter`, `WordPiece` the steps themselves, too.
@@ -122,8 +120,7 @@ class Splitter:
     [1, 2, 3, 4]
     """
 
-    __slots__ = ("_stages", "bytewise", "cutters", "steps")
-    steps: tuple[dict[str, Any], ...]
+    __slots__ = ("_stages", "bytewise", "cutters")
     cutters: tuple[Pretokenizer, ...] | None
     bytewise: bool
     name = kernel = None  # of a pattern: there is none
@@ -131,7 +128,12 @@ class Splitter:
 
     def __init__(self, steps: Any) -> None:
         flat = flat_steps(steps, "pre_tokenizer", _MOST_STEPS)
-        self.steps = tuple(checked(_as_scheme(step), PRE_TOKENIZERS, "pre_tokenizer") for step in flat)
+        for step in flat:
+            if step.get("type") == "Metaspace":  # once it said `add_prefix_space` instead of a scheme
+                if step.pop("add_prefix_space", None) is False:
+                    step.setdefault("prepend_scheme", "never")
+                step.pop("str_rep", None)
+        self.steps = tuple(checked(step, PRE_TOKENIZERS, "pre_tokenizer") for step in flat)
         kinds = [step["type"] for step in self.steps]
         if kinds.count("Marks") > 1:  # each doubles the text
             raise ValueError("pre_tokenizer: Marks: expected at most one such step; leave out the others")
@@ -153,7 +155,12 @@ class Splitter:
     @property
     def is_lossless(self) -> bool:
         """Whether the pieces of every text, one behind the other, are the text."""
-        return self.cutters is not None or all(_keeps_all(step) for step in self.steps)
+        return self.cutters is not None or all(
+            step["type"] in ("Digits", "FixedLength")
+            or (step["type"] == "ByteLevel" and not step["add_prefix_space"])
+            or step.get("behavior", "Removed") != "Removed"
+            for step in self.steps
+        )
 
     @property
     def asks_for_start(self) -> bool:
@@ -231,53 +238,6 @@ class Splitter:
         """
         return bytes_of(piece) if self.bytewise else piece.encode("utf-8", "surrogateescape")
 
-    def state(self) -> list[dict[str, Any]]:
-        """What a model file holds of it: the steps."""
-        return [dict(step) for step in self.steps]
-
-    @classmethod
-    def from_state(cls, state: Any) -> Splitter:
-        """Make it again from `state()`; ModelFormatError if that is not valid.
-
-        Parameters
-        ----------
-        state
-            What a file holds.
-        """
-        try:
-            return cls(state)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(str(error)) from error
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return pickled(Splitter, self.state())
-
-    def __eq__(self, other: object) -> bool:
-        return self.steps == other.steps if isinstance(other, Splitter) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(str(self.steps))
-
-    def __repr__(self) -> str:
-        return f"Splitter({self.state()!r})"
-
-
-def _as_scheme(given: dict[str, Any]) -> dict[str, Any]:
-    """A Metaspace step of any version in the fields of today's: once it said `add_prefix_space` instead of a scheme."""
-    if given.get("type") != "Metaspace":
-        return given
-    step = {field: value for field, value in given.items() if field not in ("add_prefix_space", "str_rep")}
-    if "prepend_scheme" not in step and given.get("add_prefix_space") is False:
-        step["prepend_scheme"] = "never"
-    return step
-
-
-def _keeps_all(step: dict[str, Any]) -> bool:
-    """Whether a step neither leaves anything out nor puts anything in."""
-    if step["type"] == "ByteLevel":
-        return not step["add_prefix_space"]
-    return step["type"] in ("Digits", "FixedLength") or step.get("behavior", "Removed") != "Removed"
-
 
 def _cutters(step: dict[str, Any], version: str | None = VERSION_OF_OTHERS) -> tuple[Pretokenizer, ...] | None:
     """What cuts as a step does, where that keeps all of a text and is known here; None for others.
@@ -318,7 +278,7 @@ def _is_plain(pattern: str) -> bool:
         return False
     consuming = re.sub(rf"({_ESCAPE}|{_SET})|{_LOOK}", lambda found: found[1] or "", pattern)
     try:
-        return not Pretokenizer(f"(?:{consuming})").matches_nothing
+        return compiled(consuming, "pre_tokenizer").fullmatch("") is None
     except ValueError:
         return False
 

@@ -13,14 +13,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
-from ubpe_numba.errors import quoted, shortened
+from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.lazy import require
+from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.text.pretokenizer import check_size
 
-__all__ = ["NORMALIZERS", "PRE_TOKENIZERS", "Engine", "Piece", "checked", "flat_steps"]
+__all__ = ["NORMALIZERS", "PRE_TOKENIZERS", "Engine", "Piece", "Steps", "checked", "flat_steps"]
 
 #: A piece of text, and the index that each of its characters comes from; None where that is not needed.
 Piece = tuple[str, "list[int] | None"]
@@ -127,6 +128,46 @@ def _expected(field: str, value: Any, default: Any) -> str:
     if field == "words":
         return "" if isinstance(value, list) and all(isinstance(word, str) for word in value) else "text"
     return "" if is_text else "a text" if field in ("content", "prepend") else "text"
+
+
+class Steps:
+    """Steps that are a value: equal if they are, held by a model file, and made again from it."""
+
+    __slots__ = ("steps",)
+    steps: tuple[dict[str, Any], ...]
+
+    def __init__(self, steps: Any) -> None:
+        raise NotImplementedError
+
+    def state(self) -> list[dict[str, Any]]:
+        """The steps, as a model file holds them."""
+        return [dict(step) for step in self.steps]
+
+    @classmethod
+    def from_state(cls, state: Any) -> Self:
+        """Make it again from `state()`; ModelFormatError if that is not valid.
+
+        Parameters
+        ----------
+        state
+            What a file holds.
+        """
+        try:
+            return cls(state)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(str(error)) from error
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return pickled(type(self), self.state())
+
+    def __eq__(self, other: object) -> bool:
+        return self.steps == other.steps if isinstance(other, type(self)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(str(self.steps))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.state()!r})"
 
 
 class Engine:

@@ -4,8 +4,7 @@ The classes are committed (`unicode_data.py`), so that text is cut alike everywh
 `regex` know depends on their release. Each version has some thousands of letters more, and a few that changed; other libraries
 have older ones, and models that come from them are cut by theirs: an older version is held as what differs from the newest.
 
-`python -m ubpe_numba.text.unicode_classes FILES` writes them anew: the newest from the installed `regex`, and, from the files
-`DerivedGeneralCategory-*.txt` of the Unicode Character Database, older ones.
+`tests/unicode_tables.py` writes them anew.
 
 They are stored as runs of code points with equal flags: the flags of all runs, then the lowest bytes of their lengths, the middle
 and the highest ones, compressed. The runs of U+0000..U+0020 of the newest version are::
@@ -18,15 +17,12 @@ from __future__ import annotations
 
 import base64
 import functools
-import importlib.metadata
-import pathlib
 import re
-import sys
 import zlib
 
 import numpy as np
 
-from ubpe_numba.text.kernels.utf8 import CJK, LETTER, LOWER, NEWLINE, NUMBER, SIGN, SPACE, UPPER
+from ubpe_numba.text.kernels.utf8 import CJK, LETTER, LOWER, SIGN, UPPER
 from ubpe_numba.text.unicode_data import OLDER, RUNS, UNICODE_VERSION
 
 __all__ = ["VERSIONS", "class_table", "flags_of_code_points"]
@@ -39,15 +35,6 @@ base64.b85decode(b"")
 
 SIZE = 0x110000
 _BLOCK = 64  # code points that share all bytes of UTF-8 but the last
-_CLASSES = {
-    UPPER: r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+",
-    LOWER: r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
-    LETTER: r"\p{L}+",
-    NUMBER: r"\p{N}+",
-    SIGN: r"[\p{P}\p{S}]+",
-    SPACE: r"\s+",
-    NEWLINE: r"[\r\n]+",
-}
 
 
 def flags_of_code_points(version: str = UNICODE_VERSION) -> np.ndarray:
@@ -121,74 +108,3 @@ def as_of(version: str, text: str) -> str:
     """
     pattern, table = _changed(version)
     return pattern.sub(lambda found: table[found[0]], text)
-
-
-def flags_by_regex() -> np.ndarray:
-    """uint8[0x110000]: the flags of every code point, as the package `regex` has them."""
-    import regex  # here only: an extra
-
-    everything = "".join(map(chr, range(SIZE)))
-    flags = np.zeros(SIZE, np.uint8)
-    for flag, pattern in _CLASSES.items():
-        for found in regex.finditer(pattern, everything):
-            flags[found.start() : found.end()] |= flag
-    return flags
-
-
-def unicode_of_regex() -> str:
-    """The Unicode version of the installed `regex`, which only its description on the package index names; "" if it does not."""
-    found = re.search(r"supports Unicode (\d+\.\d+\.\d+)", importlib.metadata.distribution("regex").read_text("METADATA") or "")
-    return found[1] if found else ""
-
-
-def flags_by_categories(lines: list[str]) -> np.ndarray:
-    """uint8[0x110000]: the same from the lines of a file of general categories; white space is that of the newest version.
-
-    >>> flags_by_categories(["0041..005A    ; Lu #  [26] LATIN CAPITAL LETTER A..", "# a comment"])[[65, 97]].tolist()
-    [5, 0]
-    """
-    flags = flags_of_code_points() & (SPACE | NEWLINE)
-    for line in lines:
-        points, _, category = line.partition("#")[0].partition(";")
-        if kind := category.strip():
-            first, _, last = points.strip().partition("..")
-            flags[int(first, 16) : int(last or first, 16) + 1] |= _of_category(kind)
-    return flags
-
-
-def _of_category(kind: str) -> int:
-    flag = {"L": LETTER, "N": NUMBER, "P": SIGN, "S": SIGN}.get(kind[0], 0)
-    upper, lower = kind in ("Lu", "Lt"), kind == "Ll"
-    both = kind in ("Lm", "Lo") or kind[0] == "M"
-    return flag | UPPER * (upper or both) | LOWER * (lower or both)
-
-
-def packed(flags: np.ndarray) -> str:
-    """Runs of equal flags, packed as the head of this file says, as lines of a Python literal."""
-    starts = np.flatnonzero(np.diff(flags, prepend=~flags[:1]))
-    lengths = np.diff(starts, append=SIZE).astype("<u4").view(np.uint8).reshape(-1, 4)
-    packed = base64.b85encode(zlib.compress(np.concatenate([flags[starts], lengths[:, :3].T.reshape(-1)]).tobytes(), 9)).decode()
-    return "\n".join(f'    "{packed[i : i + 120]}"' for i in range(0, len(packed), 120))
-
-
-def _source(flags: np.ndarray, version: str, older: dict[str, np.ndarray]) -> str:
-    """The text of `unicode_data.py`: the flags of all code points in the newest version, and what differs in older ones."""
-    about = '"""Written by `python -m ubpe_numba.text.unicode_classes`: the classes of all code points, compressed."""'
-    parts = [f'{about}\n\nUNICODE_VERSION = "{version}"\nRUNS = (\n{packed(flags)}\n)\nOLDER = {{\n']
-    parts += [f'"{name}": (\n{packed(flags ^ old)}\n),\n' for name, old in sorted(older.items(), reverse=True)]
-    return "".join([*parts, "}  # fmt: skip\n"])
-
-
-def main(paths: list[str]) -> None:
-    """Write `unicode_data.py`; versions that it has stay."""
-    older = {name: flags_of_code_points(name) for name in VERSIONS}
-    for path in map(pathlib.Path, paths):
-        older[path.stem.rpartition("-")[2]] = flags_by_categories(path.read_text("utf-8").splitlines())
-    newest = unicode_of_regex()
-    older.pop(newest, None)
-    path = pathlib.Path(__file__).with_name("unicode_data.py")
-    path.write_text(_source(flags_by_regex(), newest, older), encoding="ascii", newline="\n")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
