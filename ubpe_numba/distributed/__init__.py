@@ -1,4 +1,4 @@
-"""The same fit, counts and encoding on many machines, by Dask (``pip install 'ubpe-numba[dask]'``).
+"""Fits, counts and encodings on many machines, by Dask (``pip install 'ubpe-numba[dask]'``).
 
 Without a `client` the functions start a cluster of processes on this machine and close it again. A script that relies on that has
 to be under ``if __name__ == "__main__":``, since the processes import it.

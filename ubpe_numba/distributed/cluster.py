@@ -51,24 +51,12 @@ class StoppedError(Exception):
 
 @contextmanager
 def using(client: Client | None) -> Iterator[Client]:
-    """A client to work with, whose workers have been found fit for it.
+    """A client to work with, whose workers have been found fit for it: the user's, which stays open.
 
-    Parameters
-    ----------
-    client : distributed.Client or None
-        The user's, which stays open. None: the current client of Dask if there is one, as for Dask's own `compute`; otherwise
-        that of a cluster of processes on this machine, one a core with one thread each, which is closed at the end.
-
-    Raises
-    ------
-    TypeError
-        If `client` is something else, or asynchronous.
-    ValueError
-        If there is none in a task of Dask.
-    ConnectionError
-        If the scheduler does not answer, with its address.
-    RuntimeError
-        If a worker has another version of this library or another byte order, or cannot import it.
+    None: the current client of Dask if there is one, as for Dask's own `compute`; otherwise that of a cluster of processes on
+    this machine, one a core with one thread each, which is closed at the end. TypeError if `client` is something else, or
+    asynchronous; ValueError if there is none in a task of Dask; ConnectionError, with its address, if the scheduler does not
+    answer; RuntimeError if a worker has another version of this library or another byte order, or cannot import it.
     """
     if client is None:
         with suppress(ValueError):  # there is none
@@ -183,38 +171,13 @@ def results(
     what: str,
     token: str | None = None,
 ) -> Iterator[tuple[int, Any]]:
-    """Run tasks and give their results as they finish; what is not yet done when the iterator ends or is closed is cancelled.
+    """Run tasks and yield their indices and results as they finish; what is not done when the iterator ends is cancelled.
 
     A result is fetched when the iterator comes to it, and the worker may forget it then: one result at a time is in memory here.
-
-    Parameters
-    ----------
-    client
-        Of a running cluster.
-    delayeds
-        The tasks; their keys are the names that Dask's dashboard shows.
-    names
-        What messages call each of them.
-    progress
-        As for `Progress`: ``"auto"``, True or False.
-    what
-        The label of the bar.
-    token
-        Put where tasks look with `check_stopped`, if the iterator ends early.
-
-    Yields
-    ------
-    (int, Any)
-        The index of a task, and its result.
-
-    Raises
-    ------
-    ConnectionError
-        If the scheduler is lost.
-    RuntimeError
-        If several workers died one after the other while they ran the same task, or its input is lost.
-    Exception
-        What a task raised, of its class, with the name of the task before the message.
+    delayeds: the tasks, whose keys are the names that Dask's dashboard shows; names: of each in messages; what: the label of the
+    bar; token: put where tasks look with `check_stopped`, if the iterator ends early. ConnectionError if the scheduler is lost;
+    RuntimeError if several workers died one after the other while they ran the same task, or its input is lost; and the exception
+    of a task, of its class, with the name of the task before the message.
     """
     indices: dict[Any, list[int]] = {}
     for i, task in enumerate(delayeds):
@@ -267,7 +230,7 @@ def _result(future: Any, name: str) -> Any:
 
 
 def failure(error: Exception, name: str) -> Exception:
-    """What a task raised, or Dask about it, with the name before the message."""
+    """The exception of a task, or of Dask about it, with the name before the message."""
     if isinstance(error, KilledWorker):
         return RuntimeError(
             f"{name}: {error.allowed_failures + 1} workers died while they ran it, the last at {error.last_worker.address}: "

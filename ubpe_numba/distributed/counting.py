@@ -167,7 +167,7 @@ def steady(tokenizer: Tokenizer) -> Tokenizer:
 
 
 def lines_of(tokenizer: Tokenizer | None) -> str:
-    """What the lines of text files are to the fit of a tokenizer: ``"bytes"``, or ``"str"`` where characters are symbols."""
+    """Kind of the lines of text files in the fit of a tokenizer: ``"bytes"``, or ``"str"`` where characters are symbols."""
     if tokenizer is None or (getattr(tokenizer, "encoding", None) is None and getattr(tokenizer, "alphabet", None) is None):
         return "str"
     if tokenizer.encoding is not None:
@@ -181,7 +181,7 @@ def lines_of(tokenizer: Tokenizer | None) -> str:
 def _tasks(
     partitions: Partitions, tokenizer: Tokenizer | None, tables: int, min_count: int, split_every: int
 ) -> tuple[list[Any], int]:
-    """The tasks to wait for: one for each partition, which tells that it is counted, and behind them the sum of each table."""
+    """The tasks to wait for: one for each partition, which tells that it is counted, and after them the sum of each table."""
     from dask import delayed
 
     call = uuid4().hex
@@ -222,24 +222,12 @@ _GATHERED = 1 << 17  # symbols that are put in order at a time
 
 
 class Counted(NamedTuple):
-    """The counts of one or several partitions.
+    """The counts of one or several partitions."""
 
-    Attributes
-    ----------
-    counts : Counts
-        Of documents or segments, in order of first appearance.
-    places : int64[n]
-        Where each appeared first: 2**32 * partition + its number there.
-    n_symbols : int
-        The symbols of all documents; of partitions that were `Counts` already 0.
-    name : str
-        The first partition that has documents, for messages.
-    """
-
-    counts: Counts
-    places: np.ndarray
-    n_symbols: int
-    name: str
+    counts: Counts  # of documents or segments, in order of first appearance
+    places: np.ndarray  # int64[n]: where each appeared first, 2**32 * partition + its number there
+    n_symbols: int  # of all documents; of partitions that were `Counts` already 0
+    name: str  # the first partition that has documents, for messages
 
     def alphabet(self) -> Alphabet:
         """The alphabet that a fit on all the documents learns: for integers that depends on how many symbols there are."""

@@ -45,7 +45,7 @@ def encode(
     source
         As `parts` of `count`: paths of Parquet or text files, a dataframe, a column, a bag or a 2-D array of Dask, or a list of
         partitions. All other columns of tables are kept; so are those that folders of Parquet files name (``year=2024/``),
-        behind the file's own, unless the file has a column of this name itself.
+        after the file's own, unless the file has a column of this name itself.
     target
         A folder that all machines see: one Parquet file for each partition, ``part-00000.parquet`` and so on in their order, and
         a manifest, ``_ubpe.json``. None: the ids are brought here.
@@ -56,7 +56,7 @@ def encode(
     ids
         The column that ids are written to, ``list<int32>``.
     drop
-        False: the ids are one more column of a table, behind all others. True: they stand in the place of `column`.
+        False: the ids are one more column of a table, after all others. True: they take the place of `column`.
     blocksize
         Of files: bytes of documents in a partition, as for `count`.
     compression
@@ -172,7 +172,7 @@ def decode(
     column
         The column that documents are written to: lists of integers, strings, or binary, by the kind of the model.
     drop
-        False: the documents are one more column of a table, behind all others. True: they stand in the place of `ids`.
+        False: the documents are one more column of a table, after all others. True: they take the place of `ids`.
     errors
         As for `Tokenizer.decode`.
     blocksize, compression, client, progress
@@ -194,7 +194,7 @@ def decode(
 
     Notes
     -----
-    Files are continued as by `encode`, and memory is bounded likewise: 16 MB of ids, and what they stand for.
+    Files are continued as by `encode`, and memory is bounded likewise: 16 MB of ids, and their documents.
 
     Examples
     --------

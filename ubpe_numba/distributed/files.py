@@ -140,7 +140,7 @@ def columns_of_folders(folders: list[str]) -> list[dict[str, Any]]:
 
 
 def _values(folder: str) -> dict[str, str | None]:
-    """What the names of a folder and those that it is in say.
+    """Columns in the names of a folder and of those that it is in.
 
     >>> _values("data/year=2024/__/lang=a%20b/year=1")
     {'year': '2024', 'lang': 'a b'}
@@ -186,7 +186,7 @@ class ByteRange(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What errors call the part."""
+        """The name of the part in errors."""
         return f"{self.path}, bytes {self.begin}..{self.end - 1}" if self.end else f"{self.path}, no bytes"
 
     @property
@@ -288,7 +288,7 @@ class RowGroups(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What errors call the part."""
+        """The name of the part in errors."""
         return f"{self.path}, rows {self.rows[0]}..{self.rows[1] - 1}" if self.rows[1] > self.rows[0] else f"{self.path}, no rows"
 
     def documents(self) -> Any:
@@ -334,7 +334,7 @@ def row_groups_of(
 
 
 def _column(names: list[str], column: str | None, path: str, argument: str) -> str:
-    """The column to read: the one that was asked for, or the only one."""
+    """The column to read: the given one, or the only one."""
     shown = ", ".join(map(repr, names))
     if column is None:
         if len(names) != 1:

@@ -194,7 +194,7 @@ def _fit_there(
 
 
 def _n_workers(client: Client) -> int:
-    """How many workers there are: Dask shows some of them only, unless it is asked for all."""
+    """The number of workers; without `n_workers=-1` Dask shows some of them only."""
     return len(client.scheduler_info(n_workers=-1)["workers"])
 
 
@@ -238,20 +238,11 @@ def _one(values: np.ndarray, kind: str) -> Documents:
 
 
 def even_cuts(sizes: Sequence[int], n_hosts: int) -> list[int]:
-    """Where to cut: host h gets the partitions ``cuts[h]`` to ``cuts[h + 1]`` - 1, at least one.
+    """Cut partitions of these sizes evenly: host h gets the partitions ``cuts[h]`` to ``cuts[h + 1]`` - 1, at least one.
 
-    The limit, which no host exceeds, is found by bisection: it suffices if hosts that are filled one after the other, as far as
-    it goes, take all partitions. O(hosts * log(partitions) * log(sum of sizes)).
+    The largest host has as little as can be. The limit, which no host exceeds, is found by bisection: it suffices if hosts that
+    are filled one after the other, as far as it goes, take all partitions. O(hosts * log(partitions) * log(sum of sizes)).
 
-    Parameters
-    ----------
-    sizes
-        Of the partitions, 0 or more each.
-    n_hosts
-        1 to the number of partitions.
-
-    Examples
-    --------
     >>> even_cuts([9, 1, 1, 1, 5, 1], 3)
     [0, 1, 5, 6]
     """

@@ -125,13 +125,9 @@ class DaskEngine:
     def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
         """Answers of the hosts, in their order; all get the same arguments, or with `each` host k gets `each[k]`.
 
-        Raises
-        ------
-        LostHostsError
-            If hosts are gone, when all others have answered; of a group whose first host is gone, or of which one does not say
-            a word, others may be at work still, and take the next message after that.
-        Exception
-            The exception of the first host that raised one, when all have answered.
+        LostHostsError if hosts are gone, when all others have answered; of a group whose first host is gone, or of which one is
+        silent, others may be at work still, and take the next message after that. Else the exception of the first host that
+        raised one, when all have answered.
         """
         if each is None:
             return self._exchange(self._groups, [[pack((method, args))]] * len(self._groups))
@@ -259,14 +255,8 @@ class DaskEngine:
     def renew(self, lost: Sequence[int]) -> None:
         """Make hosts anew that are lost, on the workers that are left or on those that nannies have started again.
 
-        Raises
-        ------
-        RuntimeError
-            If there is no worker for a minute.
-        LostHostsError
-            If the new hosts are lost as well, and those after them.
-        Exception
-            What making a host raised.
+        RuntimeError if there is no worker for a minute; LostHostsError if the new hosts are lost as well, and those after them;
+        and the exception of making a host.
         """
         lost = list(lost)
         for _ in range(TRIES):

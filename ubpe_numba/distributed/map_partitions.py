@@ -170,7 +170,7 @@ def source_of(
 
 
 def _chosen(names: list[str], column: str | None, default: str | None) -> str | None:
-    """The column that is asked for, or the only one, or the default if it is there."""
+    """The given column, or the only one, or the default if it is there."""
     if column is not None or not names:
         return column
     return names[0] if len(names) == 1 else default if default in names else None
@@ -292,7 +292,7 @@ _ROW_BYTES = 1 << 26  # of whole rows, with the other columns
 
 
 class NewColumn(NamedTuple):
-    """The column `name` is made of the column `source`, and stands behind the others; with `drop` in the place of `source`.
+    """The column `name` is made of the column `source`, and comes after the others; with `drop` in the place of `source`.
 
     `argument` is what messages call the argument that gives the name.
     """
@@ -318,7 +318,7 @@ class NewColumn(NamedTuple):
 
 
 def batches_of(part: RowGroups) -> Iterator[tuple[int, Any]]:
-    """The rows of row groups in batches with all columns, those that folders name behind those of the file.
+    """The rows of row groups in batches with all columns, those that folders name after those of the file.
 
     At least one batch, each with the number of its first row in the file.
 
@@ -342,7 +342,7 @@ def batches_of(part: RowGroups) -> Iterator[tuple[int, Any]]:
 
 
 def _next_of(batches: Iterator[Any], row: int) -> Any:
-    """The next batch, or None behind the last; ValueError with the first row that could not be read."""
+    """The next batch, or None after the last; ValueError with the first row that could not be read."""
     try:
         return next(batches, None)
     except OSError as error:  # pyarrow raises it for pages that are damaged, too, and then without a number
@@ -375,7 +375,7 @@ def slices_of(table: Any, column: str) -> Iterator[tuple[int, Any]]:
 
 
 def through(batch: Any, row: int, column: str, convert: Callable[[Any], Any]) -> Any:
-    """What becomes of the documents of a batch; errors number them from `row` on. ValueError for one that is null."""
+    """Convert the documents of a batch; errors number them from `row` on. ValueError for one that is null."""
     docs = arrow_documents(batch.column(column), f"column {quoted(column)}")
     if docs.null_count:
         raise ValueError(
@@ -448,16 +448,10 @@ class TargetFolder(NamedTuple):
         return os.path.join(self.path, f"part-{i:0{max(5, len(str(self.n_parts - 1)))}}.parquet")
 
     def begin(self, manifest: dict[str, Any]) -> list[int]:
-        """Make the folder with the manifest, or find that one that is there has the same; the partitions that are missing.
+        """Make the folder with the manifest, or compare the one that is there; returns the partitions that are missing.
 
-        Raises
-        ------
-        ValueError
-            If the manifest that is there says something else, naming what, or is none.
-        FileExistsError
-            If there is no manifest, but something else.
-        OSError
-            If the folder cannot be made or written to.
+        ValueError, naming what, if the manifest that is there says something else, or is none; FileExistsError if there is no
+        manifest, but something else; OSError if the folder cannot be made or written to.
         """
         os.makedirs(self.path, exist_ok=True)
         where = os.path.join(self.path, MANIFEST)

@@ -77,7 +77,7 @@ class Loaded(NamedTuple):
     documents: np.ndarray  # int64[K, 2]: the first and the last document of each shard, -1 if it has none
     weights: np.ndarray  # int64[K, 2]: of the two
     symbol_counts: np.ndarray  # int64[alphabet], by weight
-    n_shards: int  # that were asked for; the same part is cut in the same places with as many
+    n_shards: int  # wanted; the same part is cut in the same places with as many
 
 
 class Stepped(NamedTuple):
@@ -146,7 +146,7 @@ def together(method: str, answers: list[Any]) -> list[Any]:
 
 
 def least_bytes(counts: np.ndarray) -> np.ndarray:
-    """The same counts in as few bytes as will do."""
+    """Counts in as few bytes as will do."""
     return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 

@@ -1,4 +1,4 @@
-"""What a user may give as partitions becomes a list of Dask's delayed values, each documents as `fit` takes them."""
+"""Partitions of a user as a list of Dask's delayed values, each documents as `fit` takes them."""
 
 from __future__ import annotations
 
@@ -30,27 +30,13 @@ _ACCEPTED = (
 
 
 class Partitions(NamedTuple):
-    """The partitions of a corpus, in order.
+    """The partitions of a corpus, in order."""
 
-    Attributes
-    ----------
-    delayed : list of Delayed
-        Each gives documents as `Tokenizer.fit` takes them, or `Counts`.
-    names : list of str
-        What messages call each.
-    joined : bool
-        Whether the partitions one after the other are a single document.
-    client : Client or None
-        That of the futures among the partitions, which no other one can use.
-    sizes : list of int or None
-        How large each is, in one unit for all, where that is known without reading them.
-    """
-
-    delayed: list[Any]
-    names: list[str]
-    joined: bool = False
-    client: Any = None
-    sizes: list[int] | None = None
+    delayed: list[Any]  # each gives documents as `Tokenizer.fit` takes them, or `Counts`
+    names: list[str]  # for messages
+    joined: bool = False  # the partitions one after the other are a single document
+    client: Any = None  # that of the futures among the partitions, which no other one can use
+    sizes: list[int] | None = None  # in one unit for all, where they are known without reading
 
 
 def partitions_of(
@@ -61,43 +47,18 @@ def partitions_of(
     blocksize: int | str | None = None,
     name: str = "parts",
 ) -> Partitions:
-    """The partitions that a user gives.
+    """The partitions that a user gives; nothing is read before they are computed but the footers of Parquet files.
 
-    Parameters
-    ----------
-    parts
-        A list or tuple of `Delayed`, of `Future`, or of partitions that are in memory here: each documents as `fit` takes them,
-        or `Counts`. A `dask.bag`, whose elements are documents; a 1-D `dask.array` of integers, which is one document; a 2-D one,
-        whose rows are documents; a column of a `dask.dataframe` (lists of integers, strings, binary), or a dataframe with
-        `column`. Or a path, a folder, a glob, or a list of them, of ``.parquet`` or ``.txt`` files that all workers see; lines of
-        text are documents (byte_ranges.py).
-    column
-        Which column of tables: of Parquet files, a dataframe, or tables that `Delayed` or `Future` give. Parquet files that have
-        one column need none.
-    lines
-        What the lines of text files are, ``"str"`` or ``"bytes"``. As ``"str"`` they have to be UTF-8.
-    blocksize
-        Of files: bytes that are one partition, as Dask reads sizes (``"64 MiB"``, the default). A line or a row group is never
-        divided.
-    name
-        What messages call the argument.
+    parts: a list or tuple of `Delayed`, of `Future`, or of partitions that are in memory here: each documents as `fit` takes
+    them, or `Counts`. A `dask.bag`, whose elements are documents; a 1-D `dask.array` of integers, which is one document; a 2-D
+    one, whose rows are documents; a column of a `dask.dataframe` (lists of integers, strings, binary), or a dataframe with
+    `column`. Or a path, a folder, a glob, or a list of them, of ``.parquet`` or ``.txt`` files that all workers see, where lines
+    of text are documents. column: of tables, of which Parquet files that have one column need none; lines: ``"str"`` (UTF-8) or
+    ``"bytes"``, for text files; blocksize: bytes of files that are one partition, as Dask reads sizes (a line or a row group is
+    never divided); name: of the argument in messages. TypeError for anything else, naming the argument and the partition;
+    ValueError for an array of other dimensions, a column that is not there, and files that are neither, or not of one kind;
+    OSError for a file that cannot be read.
 
-    Returns
-    -------
-    Partitions
-        The partitions; nothing is read before they are computed but the footers of Parquet files.
-
-    Raises
-    ------
-    TypeError
-        For anything else, naming the argument and the partition.
-    ValueError
-        For an array of other dimensions, a column that is not there, and files that are neither, or not of one kind.
-    OSError
-        For a file that is not there or cannot be read.
-
-    Examples
-    --------
     >>> found = partitions_of([[[1, 2], [3]], [[1, 2]]])
     >>> found.names, [part.compute(scheduler="sync") for part in found.delayed]
     (['partition 0', 'partition 1'], [[[1, 2], [3]], [[1, 2]]])

@@ -55,7 +55,7 @@ class Packed:
 
     @property
     def nbytes(self) -> int:
-        """What travels."""
+        """Bytes that travel."""
         return len(self.head) + sum(memoryview(b).nbytes for b in self.buffers)
 
     def frames(self) -> Any:
@@ -65,7 +65,7 @@ class Packed:
         return Serialized(*serialize(self))
 
     def apart(self) -> Packed:
-        """The same, whose arrays nobody else writes to."""
+        """A copy of what others might write to."""
         return Packed(self.head, [b if memoryview(b).readonly else bytearray(b) for b in self.buffers])
 
     def open(self) -> Any:
@@ -201,7 +201,7 @@ class HostActor:
 
 
 async def _pass_on(worker: Worker, where: str, key: str, number: int, message: Packed) -> Packed:
-    """What the actor with this key answers. Any exception: it did not get the message, or is not there."""
+    """The answer of the actor with this key. Any exception: it did not get the message, or is not there."""
     if not where:
         raise OSError("not there")
     answer: Packed
@@ -217,7 +217,7 @@ async def _pass_on(worker: Worker, where: str, key: str, number: int, message: P
 
 
 async def _on_this(worker: Worker, key: str, method: str, *args: Any) -> Any:
-    """What a method of a actor on this worker returns, which runs on the thread for actors as if a message had called it."""
+    """The result of a method of an actor on this worker, which runs on the thread for actors as if a message had called it."""
     answered = await worker.actor_execute(actor=key, function=method, args=args, kwargs={})
     if answered["status"] != "OK":
         raise answered["exception"].data

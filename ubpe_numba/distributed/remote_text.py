@@ -98,16 +98,8 @@ class _RemoteLoop(Loop):
 class RemoteText:
     """All shards of a fit whose hosts are elsewhere; parameters as `fit_remotely` has them.
 
-    Attributes
-    ----------
-    shards, weighted, borders
-        Arrays for kernels of the driver; the weights None where occurrences count 1.
-    loaded
-        The answers of the hosts when they had loaded their parts.
-    n_synchronisations
-        So far.
-    losses
-        How often each host was lost.
+    `loaded` are the answers of the hosts when they had loaded their parts, `n_synchronisations` counts so far, `losses` how often
+    each host was lost.
     """
 
     driver: Driver

@@ -14,7 +14,7 @@ _EXPECTED = "lists of integers, strings or binary"
 
 
 def kind_of(kind: Any, where: str) -> str:
-    """What the documents of a column of this Arrow type are, as `Documents.kind` says it; TypeError, beginning with `where`."""
+    """Kind of the documents of a column of this Arrow type, as in `Documents`; TypeError, beginning with `where`."""
     return _read(kind, where)[0]
 
 
@@ -56,7 +56,7 @@ def table_documents(table: Any, column: str) -> Any:
 
 
 def _read(kind: Any, where: str) -> tuple[str, Any]:
-    """What documents of a type of Arrow are, and the type as which they are read."""
+    """Kind of the documents of an Arrow type, and the type as which they are read."""
     import pyarrow as pa
 
     types = pa.types

@@ -17,7 +17,7 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
 _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
-_ROUND = 1024  # most merges of a round where one is asked for
+_ROUND = 1024  # most merges of a round with one candidate
 _MOST_READY = 1 << 15  # most pairs and tokens that there is room for at first; a round that needs more asks for it
 
 

@@ -1,4 +1,4 @@
-"""What happened during a fit, merge by merge."""
+"""The record of a fit, merge by merge."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class History(NamedTuple):
         return History(counts, documents, lengths, n_symbols, min(self.last_round, m))
 
     def state(self, vocabulary: Vocabulary) -> dict[str, Any]:
-        """What a model file holds beside the vocabulary: plain data and arrays.
+        """State for a model file, beside the vocabulary: plain data and arrays.
 
         ``lengths`` int64[m]; ``corpora`` pairs of a number of merges and the symbols of the corpus that they were learned on, in
         order; ``last_round``; ``counts`` and ``document_frequencies`` unless they are those of the vocabulary.

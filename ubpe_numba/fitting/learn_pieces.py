@@ -21,31 +21,12 @@ CRITERIA = ("count", "pmi", "likelihood")
 
 
 def learn_pieces(counts: Mapping[str, int], n: int, criterion: str, min_count: int, prefix: str) -> list[str]:
-    """Pieces of words: the characters, and then what is merged of them.
+    """Pieces of words by merges: the characters in order of code points, those that begin a word first, then their merges.
 
-    Parameters
-    ----------
-    counts
-        How often each word occurs.
-    n
-        How many pieces.
-    criterion
-        One of `CRITERIA`. Among equals the pair of the smaller left id, then of the smaller right id.
-    min_count
-        Pairs that occur less often are not merged.
-    prefix
-        Of pieces that go on a word.
-
-    Returns
-    -------
-    `n` of them at most, characters in order of code points, those at the beginning of a word first.
-
-    Notes
-    -----
+    counts: occurrences of each word; n: most pieces; criterion: one of `CRITERIA`, among equals the pair of the smaller left id,
+    then of the smaller right id; min_count: pairs that occur less often are not merged; prefix: of pieces that go on a word.
     O(merges * pairs). Two ways to merge a piece give one piece, as in other trainers.
 
-    Examples
-    --------
     >>> learn_pieces({"ab": 5, "ac": 1, "bc": 4}, 6, "count", 2, "##")
     ['a', 'b', '##b', '##c', 'ab', 'bc']
     """

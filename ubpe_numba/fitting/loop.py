@@ -146,22 +146,9 @@ def _megabytes(n: int) -> str:
 class Loop:
     """The driver of a fit: the arrays of its tables, and the steps that Python takes between rounds.
 
-    Parameters
-    ----------
-    text
-        The shards.
-    room
-        Sizes of the first arrays.
-    settings
-        How to fit, with the threads to use.
-    n_symbols, by_weight, has_weights
-        The symbols of the corpus, with weights counted, and whether it has any.
-    n_parts
-        To which the pairs are dealt.
-    lengths
-        int64[alphabet]: symbols in each id, where the alphabet is one of tokens; None: one.
-    memory
-        The limit, None without one.
+    room: sizes of the first arrays; settings: how to fit, with the threads to use; n_symbols, by_weight, has_weights: the symbols
+    of the corpus, with weights counted, and whether it has any; n_parts: to which the pairs are dealt; lengths: int64[alphabet],
+    symbols in each id, where the alphabet is one of tokens.
     """
 
     def __init__(

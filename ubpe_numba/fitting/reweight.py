@@ -59,24 +59,8 @@ def likeliest(
 ) -> Vocabulary:
     """The vocabulary with probabilities after `n_rounds` of EM, and the occurrences of its tokens in the likeliest paths.
 
-    Parameters
-    ----------
-    ids
-        The segments of the corpus, as alphabet ids.
-    corpus
-        Whose weights and documents count.
-    vocabulary
-        The tokens.
-    counts
-        Of the V tokens, to begin with.
-    n_rounds, n_threads, progress
-        How many rounds, threads to use, and where rounds are shown.
-    objective
-        Of the paths that occurrences are counted in: ``"additive"`` or ``"sentencepiece"``, which differ in ties.
-
-    Returns
-    -------
-    The same tokens with `log_probabilities` and `occurrences`.
+    ids: the segments of the corpus, whose weights and documents count, as alphabet ids; counts: of the V tokens, to begin with;
+    objective: of the paths that occurrences are counted in, ``"additive"`` or ``"sentencepiece"``, which differ in ties.
     """
     encoder = PathEncoder(vocabulary)
     p = probabilities(counts)
@@ -98,19 +82,11 @@ def by_own_idf(
     n_threads: int | None,
     progress: Progress,
 ) -> Vocabulary:
-    """The vocabulary with the idf that its tokens have in the documents' own encodings.
+    """The vocabulary with the idf that its tokens have in the documents' own encodings, and with their occurrences.
 
-    Parameters
-    ----------
-    ids, corpus, vocabulary, n_rounds, n_threads, progress
-        As for `likeliest`.
-    encode
-        Encodes `ids` with the weights of a vocabulary.
-
-    Returns
-    -------
-    The same tokens with `weights` and `occurrences`. Weights decide the encoding, which decides the weights, so rounds are
-    repeated until nothing changes, or `n_rounds` are done; then occurrences are counted with the last weights.
+    `encode` encodes `ids` with the weights of a vocabulary; other arguments as for `likeliest`. Weights decide the encoding,
+    which decides the weights, so rounds are repeated until nothing changes, or `n_rounds` are done; then occurrences are counted
+    with the last weights.
     """
     n = vocabulary.n_alphabet
     usage = usage_in(encode(vocabulary), corpus, len(vocabulary), n_threads)

@@ -142,29 +142,13 @@ class _Sorted(NamedTuple):
 
 
 class LocalText:
-    """Shards of a fit in this process: all of them, or those of one host.
+    """Shards of a fit in this process: all of them (`whole`), or those of one host.
 
-    Parameters
-    ----------
-    corpus, alphabet
-        Documents to load. UnknownSymbolError for a symbol outside the alphabet.
-    place
-        Where shards begin.
-    weighted
-        Whether occurrences have weights, or segments are not documents.
-    room
-        Of tokens, slots and merges of a round; `grow` makes more of the first two.
-    threads
-        To work on shards.
-    whole
-        Whether these are all shards of the fit. Those of a host take tokens over from other hosts, and count symbols at once.
-
-    Attributes
-    ----------
-    shards, weighted, borders
-        The arrays; None without weights, and of a single shard or of a host.
-    symbol_counts
-        As in `Text`; at first only of the last symbols of segments, where the first dense table of pairs adds the others.
+    A host's shards take tokens over from other hosts, and count symbols at once. weighted: occurrences have weights, or segments
+    are not documents; room: of tokens, slots and merges of a round, of which `grow` makes more of the first two; threads: to work
+    on shards. UnknownSymbolError for a symbol outside the alphabet. The attribute `weighted` is None without weights, `borders`
+    of a single shard or of a host; `symbol_counts` are at first only of the last symbols of segments, where the first dense table
+    of pairs adds the others.
     """
 
     def __init__(
