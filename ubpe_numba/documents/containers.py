@@ -23,27 +23,12 @@ _AWKWARD_TEXTS: dict[str | None, Kind] = {"string": "utf8", "bytestring": "bytes
 
 
 def unpacked(docs: Any, name: str) -> Any:
-    """What a container of another library holds, or `docs` itself if it is none of those known here.
+    """The content of a container of another library, or `docs` itself if it is none of those known here.
 
-    Parameters
-    ----------
-    docs
-        Of pandas: a Series, a DataFrame of one column of documents or with columns of integers only, a column of a groupby. An
-        array of awkward, a nested tensor of torch, a column of a dataset of datasets.
-    name : str
-        What messages call it.
-
-    Returns
-    -------
-    object
-        `Documents`, an array, a list or a tuple, or an object that hands out Arrow arrays.
-
-    Raises
-    ------
-    TypeError
-        For what these libraries have besides, and says how to give it.
-    ValueError
-        For missing values, naming document and position.
+    Of pandas: a Series, a DataFrame of one column of documents or with columns of integers only, a column of a groupby. An array
+    of awkward, a nested tensor of torch, a column of a dataset of datasets. The content is `Documents`, an array, a list or a
+    tuple, or an object that hands out Arrow arrays. TypeError for other objects of these libraries says how to give them,
+    ValueError for missing values names document and position.
     """
     for cls in type(docs).__mro__:  # a class of a user that is made of one of these is read as that
         if (read := _READERS.get(cls.__module__.partition(".")[0])) is not None:
@@ -60,7 +45,7 @@ def _of_pandas(docs: Any, cls: str, name: str) -> Any:
         return _of_groups(docs, name)
     if cls == "DataFrameGroupBy":
         raise TypeError(f"{name}: expected documents, got groups of a DataFrame; select a column: groupby(...)['column']")
-    if cls.endswith("Array") and hasattr(docs, "isna"):  # what a Series holds, which NumPy makes float64 of where one is missing
+    if cls.endswith("Array") and hasattr(docs, "isna"):  # NumPy would make float64 of missing values
         return _of_series(sys.modules["pandas"].Series(docs, copy=False), name)
     return docs
 

@@ -1,4 +1,4 @@
-"""What a fit learns from: documents, their weights, and the boundaries that no token may cross."""
+"""The corpus of a fit: documents, their weights, and the boundaries that no token may cross."""
 
 from __future__ import annotations
 
@@ -13,28 +13,14 @@ from ubpe_numba.runtime.arrays import describe, distinct
 
 
 class Corpus(NamedTuple):
-    """Documents divided into s segments; no token crosses the end of one.
+    """Documents divided into s segments; no token crosses the end of one."""
 
-    Attributes
-    ----------
-    given : Documents
-        The documents as they were passed, those of weight 0 included.
-    values, offsets : ndarray, int64[s + 1]
-        Segment i is ``values[offsets[i] : offsets[i + 1]]``.
-    document_of : int32[s] or None
-        The document of each segment; None if segments are documents.
-    weights : int64[s] or None
-        The weight of each segment, above 0; None if all are 1.
-    n_documents, n_symbols : int
-        Size of the corpus, weights counted.
-    """
-
-    given: Documents
+    given: Documents  # as they were passed, those of weight 0 included
     values: np.ndarray
-    offsets: np.ndarray
-    document_of: np.ndarray | None
-    weights: np.ndarray | None
-    n_documents: int
+    offsets: np.ndarray  # int64[s + 1]: segment i is values[offsets[i] : offsets[i + 1]]
+    document_of: np.ndarray | None  # int32[s], the document of each segment; None if segments are documents
+    weights: np.ndarray | None  # int64[s], of each segment, above 0; None if all are 1
+    n_documents: int  # weights counted, as are symbols
     n_symbols: int
 
     @property
@@ -57,35 +43,11 @@ def as_corpus(
 ) -> Corpus:
     """Read the arguments of `fit`.
 
-    Parameters
-    ----------
-    docs : Counts or documents
-        The documents, as `read` takes them; or `Counts`, which have offsets and weights of their own.
-    offsets : sequence of int, optional
-        As for `as_documents`.
-    sample_weight : int[n], optional
-        The weight of each document, at least 0. Documents of weight 0 are left out.
-    boundaries : sequence, optional
-        For each document the positions that no token may cross, 0 to its length; for one document that is a `str`, bytes or a
-        1-D array its positions alone.
-    read : callable
-        Makes `Documents` of `docs` and `offsets`.
+    `read` makes `Documents` of `docs` and `offsets`; `Counts` have offsets and weights of their own. `sample_weight` int[n] is at
+    least 0, and documents of weight 0 are left out. `boundaries` are for each document the positions that no token may cross, 0
+    to its length; for one document that is a `str`, bytes or a 1-D array its positions alone. TypeError and ValueError name the
+    argument, the document and the position; there are less than 2**62 symbols in all.
 
-    Returns
-    -------
-    Corpus
-        The segments of all documents that weigh something.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `as_documents` raises them, naming the argument, the document and the position.
-    ValueError
-        If there are not as many weights or lists of boundaries as documents, for a negative weight, a boundary outside its
-        document, or 2**62 symbols or more in all.
-
-    Examples
-    --------
     >>> as_corpus([[1, 2, 3], [4]], boundaries=[[1], []]).offsets
     array([0, 1, 3, 4])
     """

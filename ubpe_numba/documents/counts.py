@@ -1,4 +1,4 @@
-"""Distinct documents with their weights: all that a fit needs of a corpus. Parts of a corpus are counted apart and added up."""
+"""Distinct documents with their weights, all that a fit needs of a corpus; counts of parts of a corpus are added up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, 
 MOST = 2**62  # symbols in all, weights counted: far enough below 2**63 that sums do not overflow
 _KINDS = ("int", "str", "bytes")
 _FORMAT = b"ubpe-numba counts 1"
-_SEGMENTS = " segments"  # behind the kind, in a file
+_SEGMENTS = " segments"  # follows the kind, in a file
 
 
 class Counts:
@@ -78,25 +78,7 @@ class Counts:
 
     @staticmethod
     def of(given: Documents, weights: np.ndarray) -> Counts:
-        """Count documents that are normalised already.
-
-        Parameters
-        ----------
-        given : Documents
-            n documents.
-        weights : int64[n]
-            Their weights, at least 0.
-
-        Returns
-        -------
-        Counts
-            The distinct documents whose weights sum to more than 0.
-
-        Raises
-        ------
-        OverflowError
-            If the weights sum to 2**62 or more.
-        """
+        """Count documents that are read already, with weights int64[n]; OverflowError if these sum to 2**62 or more."""
         stay, total, _ = distinct(given, weights)
         return Counts(given.take(stay), total)
 
@@ -116,8 +98,6 @@ class Counts:
 
         Raises
         ------
-        TypeError
-            If parts are of different kinds.
         OverflowError
             If the weights sum to 2**62 or more.
         """
@@ -161,8 +141,6 @@ class Counts:
 
         Raises
         ------
-        ValueError
-            For another suffix.
         OSError
             If the file cannot be written.
         """
@@ -192,8 +170,6 @@ class Counts:
 
         Raises
         ------
-        ValueError
-            For another suffix.
         ModelFormatError
             If the file is not one of counts, or not valid; says what is wrong.
         OSError
@@ -243,28 +219,11 @@ def count_documents(docs: Any, *, offsets: Any = None, sample_weight: Any = None
 
 
 def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which of n documents are the first of their equals, and weigh something together: O(symbols).
+    """Indices int64[k] of the documents that are the first of their equals and weigh something, their weights and hashes.
 
-    Parameters
-    ----------
-    given : Documents
-        n documents.
-    weights : int64[n]
-        Their weights, at least 0.
-
-    Returns
-    -------
-    stay : int64[k]
-        Their indices, ascending.
-    total : int64[k]
-        The weight of each with all its equals, above 0.
-    hashes : uint64[k]
-        A hash of the symbols of each: equal for equal documents of every dtype, in every process.
-
-    Raises
-    ------
-    OverflowError
-        If the weights sum to 2**62 or more.
+    weights int64[n] are at least 0; those returned, int64[k], are of each document with all its equals, above 0. The hashes,
+    uint64[k], are equal for equal documents of every dtype, in every process. OverflowError if the weights sum to 2**62 or more.
+    O(symbols).
     """
     n = given.offsets.size - 1
     words = writable(given.values.astype(np.int64, copy=False)).view(np.uint32)  # two words a symbol of any dtype
@@ -280,7 +239,7 @@ def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def side_by_side(parts: Sequence[Counts]) -> tuple[Documents, np.ndarray]:
-    """The documents of several counts one after the other, and their weights; TypeError for parts that do not go together."""
+    """The documents of several counts one after the other, and their weights; TypeError for parts of different kinds."""
     kinds = {part.kind for part in parts}
     if len(kinds) > 1:
         raise TypeError(f"counts: expected one kind of documents, got {' and '.join(sorted(kinds))}")

@@ -50,10 +50,8 @@ class Ragged:
 
     Raises
     ------
-    TypeError
-        If one of the two is not an array, or not of the dtype above in native byte order.
     ValueError
-        If one is not one-dimensional, or the offsets are empty, negative, decreasing or past the end of `values`.
+        If the offsets are empty, negative, decreasing or past the end of `values`.
 
     Examples
     --------
@@ -106,10 +104,8 @@ class Ragged:
 
         Raises
         ------
-        TypeError
-            For anything but integers (bools too), naming document and position.
         ValueError
-            For an integer that does not fit int32, likewise.
+            For an integer that does not fit int32, naming document and position.
 
         Examples
         --------
@@ -144,10 +140,8 @@ class Ragged:
 
         Raises
         ------
-        TypeError
-            If the lengths are not integers, and as the constructor raises it.
         ValueError
-            If a length is negative or their sum is not ``len(values)``, and as the constructor raises it.
+            If a length is negative or their sum is not ``len(values)``.
 
         Examples
         --------
@@ -188,8 +182,6 @@ class Ragged:
 
         Raises
         ------
-        TypeError
-            If the array is not of Arrow, or not of lists of integers.
         ValueError
             For nulls, an integer that does not fit int32, both naming document and position, or an array that is not valid.
 
@@ -227,11 +219,6 @@ class Ragged:
         -------
         Ragged
             All documents, in order.
-
-        Raises
-        ------
-        TypeError
-            If a part is something else.
 
         Examples
         --------
@@ -321,10 +308,8 @@ class Ragged:
 
         Raises
         ------
-        TypeError
-            For other dtypes.
         IndexError
-            For other shapes, a mask of another length, or an index out of range.
+            For a mask of another length, or an index out of range.
 
         Examples
         --------
@@ -357,7 +342,7 @@ class Ragged:
         return int(self.offsets[-1] - self.offsets[0])
 
     def compact(self) -> Ragged:
-        """The same documents with ``offsets[0] == 0`` and ``offsets[-1] == len(values)``.
+        """Drop values outside the documents: the same documents with ``offsets[0] == 0`` and ``offsets[-1] == len(values)``.
 
         Returns
         -------
@@ -432,11 +417,6 @@ class Ragged:
             The padded documents.
         mask : bool[n, length]
             False at the padding; only with `return_mask`.
-
-        Raises
-        ------
-        ValueError
-            If a document is longer than `length`, `fill` does not fit int32, or `side` or `truncate` is another word.
 
         Examples
         --------

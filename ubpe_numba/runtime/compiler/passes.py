@@ -199,48 +199,35 @@ class KernelLower(ScratchLower):
         return self.builder.gep(self._member(array, variable, "data"), [place])
 
 
-class _Pass(FunctionPass):  # type: ignore[misc]
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
+def _pass(run: Any) -> Any:
+    """A compiler pass, for numba a class, from a function that changes the state."""
+    methods = {"_name": f"ubpe{run.__name__}", "run_pass": lambda self, state: run(state) or True}
+    methods["__init__"] = lambda self: FunctionPass.__init__(self)
+    return register_pass(mutates_CFG=True, analysis_only=False)(type(run.__name__, (FunctionPass,), methods))
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _Canonicalise(_Pass):
+@_pass
+def _canonicalise(state: Any) -> None:
     """The control flow in the form that the other passes expect."""
-
-    _name = "ubpe_canonicalise"
-
-    def run_pass(self, state: Any) -> bool:
-        state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
-        return True
+    state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _ConstantIndices(_Pass):
-    """`a[0]` is an access of its own: what it gives of a tuple has a type of its own."""
-
-    _name = "ubpe_constant_indices"
-
-    def run_pass(self, state: Any) -> bool:
-        blocks = state.func_ir.blocks
-        for kind in (RewriteConstGetitems, RewriteConstSetitems):
-            for label in list(blocks):
-                rewrite = kind(state)
-                while rewrite.match(state.func_ir, blocks[label], state.typemap, state.calltypes):
-                    blocks[label] = rewrite.apply()
-        return True
+@_pass
+def _constant_indices(state: Any) -> None:
+    """`a[0]` is an access of its own: an item of a tuple has a type of its own."""
+    blocks = state.func_ir.blocks
+    for kind in (RewriteConstGetitems, RewriteConstSetitems):
+        for label in list(blocks):
+            rewrite = kind(state)
+            while rewrite.match(state.func_ir, blocks[label], state.typemap, state.calltypes):
+                blocks[label] = rewrite.apply()
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _AssignOnce(_Pass):
+@_pass
+def _assign_once(state: Any) -> None:
     """Static single assignment."""
-
-    _name = "ubpe_assign_once"
-
-    def run_pass(self, state: Any) -> bool:
-        state.func_ir = reconstruct_ssa(state.func_ir)
-        state.func_ir._definitions = build_definitions(state.func_ir.blocks)
-        return True
+    state.func_ir = reconstruct_ssa(state.func_ir)
+    state.func_ir._definitions = build_definitions(state.func_ir.blocks)
 
 
 class _Remembering:
@@ -309,31 +296,21 @@ def _unsigned(index: types.Type) -> types.Type:
     return index
 
 
-@register_pass(mutates_CFG=False, analysis_only=False)
-class _UnsignedIndices(_Pass):
+@_pass
+def _unsigned_indices(state: Any) -> None:
     """Make `a[i]` and `a[i] = x` of arrays take the index as unsigned; index values are cast, their bits unchanged."""
-
-    _name = "ubpe_unsigned_indices"
-
-    def run_pass(self, state: Any) -> bool:
-        for node, signature in list(state.calltypes.items()):
-            is_get = isinstance(node, ir.Expr) and node.op == "getitem"
-            if (is_get or isinstance(node, ir.SetItem)) and isinstance(signature.args[0], types.Array):
-                args = (signature.args[0], _unsigned(signature.args[1]), *signature.args[2:])
-                del state.calltypes[node]  # numba allows an entry to be set only once
-                state.calltypes[node] = signature.replace(args=args)
-        return True
+    for node, signature in list(state.calltypes.items()):
+        is_get = isinstance(node, ir.Expr) and node.op == "getitem"
+        if (is_get or isinstance(node, ir.SetItem)) and isinstance(signature.args[0], types.Array):
+            args = (signature.args[0], _unsigned(signature.args[1]), *signature.args[2:])
+            del state.calltypes[node]  # numba allows an entry to be set only once
+            state.calltypes[node] = signature.replace(args=args)
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _Assign(typed_passes.PreLowerStripPhis):  # type: ignore[misc]
+@_pass
+def _assign_phis(state: Any) -> None:
     """Phi nodes become assignments."""
-
-    _name = "ubpe_assign"
-
-    def run_pass(self, state: Any) -> bool:
-        state.func_ir = self._strip_phi_nodes(state.func_ir)
-        return True
+    state.func_ir = typed_passes.PreLowerStripPhis()._strip_phi_nodes(state.func_ir)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -405,15 +382,15 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
         for step in (
             untyped_passes.TranslateByteCode,
             untyped_passes.FixupArgs,
-            _Canonicalise,
+            _canonicalise,
             untyped_passes.RewriteSemanticConstants,
             untyped_passes.DeadBranchPrune,
-            _ConstantIndices,
-            _AssignOnce,
+            _constant_indices,
+            _assign_once,
             untyped_passes.DeadBranchPrune,
             _InferTypes,
-            _Assign,
-            _UnsignedIndices,
+            _assign_phis,
+            _unsigned_indices,
             *((typed_passes.IRLegalization,) if counted else ()),
             typed_passes.AnnotateTypes,
             _LowerCounted if counted and self.lowering is _Lower else self.lowering,
