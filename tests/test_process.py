@@ -603,7 +603,7 @@ CHANGES = {
         ("3", "1 1 1 1"),
     ),
     "bounds/kernels": Change(
-        "exact_paths.py",
+        "path_prices.py",
         "@kernel\ndef read_tails(*args):\n    for i in range(args[-1].size): args[-1][i] = 0",  # all tokens are the first
         "tok = UBPE(3, 1, alphabet=2).fit([[0, 1, 0, 1], [1]], progress=False); "
         "print(*bounds.encode_nbest(tok, [[0, 1]], 1, exact=True)[0].candidates[0])",

@@ -153,26 +153,21 @@ def lower_bound(
 
     Raises
     ------
-    NotFittedError, UnknownSymbolError, TypeError, ValueError
-        As `fit`, naming the argument; ValueError also for fewer tokens than symbols.
     MemoryError
         If tokens of `max_token_length` symbols do not keep to `memory_limit`.
 
     Notes
     -----
     The claim: take any vocabulary of this alphabet and of `n_tokens` tokens, of which those that are learned have at most
-    `max_token_length` symbols and occur at least `min_count` times within segments of these documents (or are not used).
-    Whatever encoder cuts the documents into its tokens, they are at least `tokens`. The proof, by prices of symbols, is in
-    ``bounds/kernels/symbol_prices.py``; the number is computed in integers, so no rounding makes it wrong. It is about these
-    documents: of others a vocabulary may need fewer for as many symbols. Documents are cut into segments as in a fit, which
-    special tokens do not belong to, and no token crosses the end of a segment.
+    `max_token_length` symbols and occur at least `min_count` times within segments of these documents (or are not used). Whatever
+    encoder cuts the documents into its tokens, they are at least `tokens`. The proof, by prices of symbols, is in
+    ``bounds/kernels/symbol_prices.py``; the number is computed in integers, so no rounding makes it wrong. No token crosses the
+    end of a segment, and special tokens belong to none.
 
     The search ends near the optimum of a linear programme in which tokens may belong to a vocabulary in part. For text that is
     cut into words that is close to what can be reached. For whole texts and for signals it is not: a gap there may say more about
-    the bound than about the tokenizer. Of whole documents, whose learned tokens may be as long as documents are, give
-    `max_token_length`, or `min_count`.
-
-    With `seconds` None the bound is the same for any number of threads and on any machine.
+    the bound than about the tokenizer. Of whole documents give `max_token_length` or `min_count`, or tokens may be as long as
+    these. With `seconds` None the bound is the same for any number of threads and on any machine.
 
     Examples
     --------

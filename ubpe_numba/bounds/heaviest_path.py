@@ -1,8 +1,8 @@
 """How heavy any segmentation of a document is at most, and the truly n best: certificates of `UBPE.encode_nbest` by tf-idf.
 
-The beam search of `encode_nbest` always runs first. From prices of tokens (kernels/token_prices.py) follows the most that any
+The beam search of `encode_nbest` always runs first. From prices of tokens (kernels/path_prices.py) follows the most that any
 segmentation weighs; a guided search runs the beam a second time in the order of these prices and keeps the best of both; an exact
-one then tries every tail that the bound does not exclude (kernels/exact_paths.py).
+one then tries every tail that the bound does not exclude.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.bounds.kernels import exact_paths, token_prices
+from ubpe_numba.bounds.kernels import path_prices
 from ubpe_numba.coding.n_best import NBest, end_to_end, n_best_paths
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
 from ubpe_numba.documents.ragged import Ragged
@@ -66,11 +66,6 @@ def encode_nbest(
     gaps
         float64, for each document: how much heavier than its first segmentation any other can be at most, in the units in which
         candidates are compared; 0 if exact. It holds for any length, and takes about as long as a guided search.
-
-    Raises
-    ------
-    ValueError, UnknownSymbolError, TypeError, NotFittedError
-        As `UBPE.encode_nbest_batch`; ValueError also by another objective.
 
     Examples
     --------
@@ -147,7 +142,7 @@ def _weigh(encoder: PathEncoder, paths: Ragged) -> np.ndarray:
     """Weights of paths in fixed point."""
     weights, tables, paths = np.empty(len(paths)), encoder.tables, paths.compact()
     counts = np.zeros(tables.scaled_idf.size, np.int32)
-    token_prices.weigh_paths(paths.values, paths.offsets, tables.scaled_idf, tables.logs, counts, weights)
+    path_prices.weigh_paths(paths.values, paths.offsets, tables.scaled_idf, tables.logs, counts, weights)
     return weights
 
 
@@ -168,14 +163,14 @@ class Prices(NamedTuple):
         n, size = document.size, tables.scaled_idf.size
         bounds, n_matches = np.zeros(n + 1, np.int64), 4 * n
         while True:
-            matches = np.empty(n_matches, token_prices.MATCH)
-            n_matches = token_prices.list_matches(document, tables.edges, tables.states, bounds, matches)
+            matches = np.empty(n_matches, path_prices.MATCH)
+            n_matches = path_prices.list_matches(document, tables.edges, tables.states, bounds, matches)
             if n_matches <= matches.size:
                 break
         tokens = np.unique(matches["token"][:n_matches])
         mean = np.bincount(path, minlength=size).astype(np.float64)
         prices, value = np.zeros(size), np.empty(n + 1)
-        bound, over = token_prices.find_prices(
+        bound, over = path_prices.find_prices(
             bounds, matches, tokens, tables.scaled_idf, tables.logs, _PASSES,
             mean, np.zeros(size, np.int32), np.zeros(size), prices, value, np.empty(n, np.int32),
         )  # fmt: skip
@@ -186,11 +181,11 @@ def _exact(encoder: PathEncoder, given: Prices, least: float, n: int, by_bag: bo
     """The truly n best of the paths that weigh `least` or more; `number` is that of the document in errors."""
     tables, size, n_symbols = encoder.tables, 1 << 12, given.value.size - 1
     while True:
-        scratch = exact_paths.Scratch(
-            np.empty(size, exact_paths.TAIL), np.empty(size, exact_paths.LINK), np.empty((2, n_symbols + 1), np.int64),
+        scratch = path_prices.Scratch(
+            np.empty(size, path_prices.TAIL), np.empty(size, path_prices.LINK), np.empty((2, n_symbols + 1), np.int64),
             np.full(4 * size, -1, np.int32), np.zeros(tables.scaled_idf.size, np.int32),
         )  # fmt: skip
-        found = exact_paths.exact_tails(
+        found = path_prices.exact_tails(
             given.bounds, given.matches, tables.scaled_idf, tables.logs, given.prices, given.value, given.over, least,
             encoder.marks, 1 if by_bag else n, _EFFORT * size, tuple(scratch),
         )  # fmt: skip
@@ -207,5 +202,5 @@ def _exact(encoder: PathEncoder, given: Prices, least: float, n: int, by_bag: bo
     order = np.lexsort((n_tokens, -weights))[:n]
     offsets = offsets_of(n_tokens[order])
     ids = np.empty(offsets[-1], np.int32)
-    exact_paths.read_tails(whole[order], scratch.links, offsets, ids)
+    path_prices.read_tails(whole[order], scratch.links, offsets, ids)
     return Ragged(ids, offsets), weights[order]

@@ -22,21 +22,10 @@ class Substrings:
     A unit of n symbols has n + 1 nodes: one before every symbol, and one at the end. Node p of unit u is
     ``offsets[u] + u + p`` of all. Symbols are edges too, of length 1, which are in no list.
 
-    Parameters
-    ----------
-    values, offsets
-        int32[n] and int64[d + 1], from 0 to n: the units (documents, or distinct words) as alphabet ids. There are fewer than
-        2**31 nodes.
-    weights
-        int64[d], how often each occurs.
-    n_alphabet
-        How many symbols there are.
-    longest
-        Symbols of the longest candidate; None for as long as any are frequent enough.
-    min_count
-        How often a candidate occurs at least, occurrences that overlap counted.
-    most_edges, most
-        Below 2**31. Before there would be more edges, or candidates, they end with the length before.
+    `values` int32[n] and `offsets` int64[d + 1], from 0 to n, are the units (documents, or distinct words) as alphabet ids;
+    `weights` int64[d]: how often each occurs. There are fewer than 2**31 nodes. A candidate has at most `longest` symbols (None:
+    as many as any frequent one) and occurs at least `min_count` times, occurrences that overlap counted. Before there would be
+    more than `most_edges`, or than `most` candidates, both below 2**31, they end with the length before.
 
     Attributes
     ----------
@@ -115,83 +104,46 @@ class Substrings:
         return counts
 
     def extended(self, tokens: Ragged) -> Substrings:
-        """These candidates and further ones, numbered behind them, whose edges stand behind the others of a node.
-
-        Parameters
-        ----------
-        tokens
-            Sequences of two symbols or more. Those that do not occur, or are candidates already, are left out.
-        """
-        edges, states = self._automaton(tokens)
-        of_token = self._candidate_of(edges, states, len(tokens))
-        new = self.n_alphabet + np.flatnonzero(of_token[self.n_alphabet :] < 0)
-        if not new.size:
+        """These candidates and those of the tokens that are longer and occur, numbered after them; so are the edges of a node."""
+        longer = tokens.take(np.flatnonzero(tokens.lengths > self.longest)).compact()
+        if not len(longer):
             return self
-        of_token[:] = -1
-        of_token[new] = np.arange(new.size)
+        symbols = Ragged(np.arange(self.n_alphabet, dtype=np.int32), np.arange(self.n_alphabet + 1))
+        whole, nothing = Ragged.concat([symbols, longer]), np.empty(0, np.int32)
+        edges, states, _, _ = automaton.automaton_of(self.n_alphabet, writable(whole.values), whole.lengths)
+        of_token = np.arange(-self.n_alphabet, len(longer), dtype=np.int32)  # symbols are below 0: not wanted
         found = np.zeros(self.starts.size - 1, np.int64)
-        nothing = np.empty(0, np.int32)
         kernels.find_tokens(self.values, self.offsets, edges, states, of_token, True, found, nothing, nothing)
-        starts = np.concatenate([[0], np.cumsum(found + np.diff(self.starts))])
-        lengths, tokens_of, cursors = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32), starts[:-1].copy()
-        kernels.copy_edges(self.starts, self.lengths, self.tokens, cursors, lengths, tokens_of)
-        behind = cursors.copy()
-        of_token[new] += len(self)
-        kernels.find_tokens(self.values, self.offsets, edges, states, of_token, False, cursors, lengths, tokens_of)
+        starts = offsets_of(found + np.diff(self.starts))
+        lengths, number, cursors = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32), starts[:-1].copy()
+        kernels.copy_edges(self.starts, self.lengths, self.tokens, cursors, lengths, number)
+        new = places_of(cursors, found)  # the edges that follow
+        kernels.find_tokens(self.values, self.offsets, edges, states, of_token, False, cursors, lengths, number)
+        nodes, of = np.repeat(np.arange(found.size), found), number[new]
+        first, length = np.full(len(longer), -1, np.int64), np.zeros(len(longer), np.int32)
+        first[of[::-1]] = nodes[::-1]
+        length[of] = lengths[new]
+        occurs = first >= 0
+        number[new] = (np.cumsum(occurs) - 1)[of] + len(self)
+        first -= np.searchsorted(self.nodes, first, side="right") - 1
         other = copy.copy(self)
-        other.starts, other.lengths, other.tokens = starts, lengths, tokens_of
-        other._add_new(np.repeat(np.arange(found.size), found), places_of(behind, found), new.size)
+        other.starts, other.lengths, other.tokens = starts, lengths, number
+        other.first, other.length = np.append(self.first, first[occurs]), np.append(self.length, length[occurs])
+        other.counts = other.counted(self.weights)
         return other
 
-    def _add_new(self, nodes: np.ndarray, edges: np.ndarray, n: int) -> None:
-        """Enter `n` new candidates, those that occur, by their edges and the nodes that these begin at."""
-        number = self.tokens[edges] - len(self)
-        first = np.full(n, -1, np.int64)
-        first[number[::-1]] = nodes[::-1]
-        length = np.zeros(n, np.int32)
-        length[number] = self.lengths[edges]
-        occurs = first >= 0
-        self.tokens[edges] = (np.cumsum(occurs) - 1)[number] + len(self)
-        first -= np.searchsorted(self.nodes, first, side="right") - 1
-        self.first, self.length = np.append(self.first, first[occurs]), np.append(self.length, length[occurs])
-        self.counts = self.counted(self.weights)
-
-    def _automaton(self, tokens: Ragged) -> tuple[np.ndarray, np.ndarray]:
-        """The edges and states of an automaton of the symbols and then these tokens."""
-        symbols = Ragged(np.arange(self.n_alphabet, dtype=np.int32), np.arange(self.n_alphabet + 1))
-        whole = Ragged.concat([symbols, tokens])
-        edges, states, _, _ = automaton.automaton_of(self.n_alphabet, writable(whole.values), whole.lengths)
-        return edges, states
-
-    def _candidate_of(self, edges: np.ndarray, states: np.ndarray, n: int) -> np.ndarray:
-        """The candidate that each symbol, and each of the `n` tokens of an automaton is, int32; -1 for none."""
-        found = np.full(self.n_alphabet + n, -1, np.int32)
-        kernels.find_candidates(self.values, self.first, self.length, edges, states, self.n_alphabet, found)
-        return found
-
     def sequences(self, chosen: np.ndarray) -> Ragged:
-        """The symbols of candidates.
-
-        Parameters
-        ----------
-        chosen
-            Their numbers.
-        """
+        """The symbols of candidates, by their numbers."""
         lengths = self.length[chosen].astype(np.int64)
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        offsets = offsets_of(lengths)
         at = np.repeat(self.first[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Ragged(self.values[at], offsets)
-
-    def candidates_of(self, tokens: Ragged) -> np.ndarray:
-        """Which candidates are these tokens, int64[m] ascending; those that are none are left out."""
-        found = self._candidate_of(*self._automaton(tokens), len(tokens))
-        return np.unique(found[found >= 0]).astype(np.int64)
 
 
 def _longer(
     nodes: np.ndarray, numbers: np.ndarray, weights: np.ndarray, min_count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of substrings that are one symbol longer the frequent ones: the nodes, which they are, and how often each occurs."""
+    """The frequent substrings that are one symbol longer: the nodes, which they are, and how often each occurs."""
     table = np.full(4 << nodes.size.bit_length(), -1, np.int64).view(EDGE)
     found, counts = np.empty(nodes.size, np.int32), np.zeros(nodes.size, np.int64)
     k = kernels.count_longer(nodes, numbers, weights, table, found, counts)

@@ -1,4 +1,4 @@
-"""What vocabularies for the fewest tokens are chosen on: documents, or the distinct segments of text that is cut."""
+"""Units that a vocabulary for the fewest tokens is chosen on: documents, or distinct segments of text that is cut."""
 
 from __future__ import annotations
 
@@ -49,11 +49,6 @@ class Units(NamedTuple):
         """How many times something else can be held out."""
         return len(self.held)
 
-    @property
-    def n_symbols(self) -> int:
-        """The number of symbols, weights counted."""
-        return int(self.documents.lengths @ self.weights)
-
     def sample(self, n: int) -> Units:
         """A part of about `n` symbols: what occurs most often, and some from everywhere of what occurs as often as the last."""
         lengths = self.documents.lengths
@@ -71,26 +66,12 @@ class Units(NamedTuple):
 
 
 def units_of(ids: Ragged, document_of: np.ndarray | None, weights: np.ndarray | None, counted: bool = False) -> Units:
-    """The units of documents, or of their segments.
+    """The units of documents, or of their segments: `ids` as alphabet ids, each of an ascending document (None: its own).
 
-    Parameters
-    ----------
-    ids
-        Segments, as alphabet ids.
-    document_of
-        int32, the document of each segment, ascending; None if segments are documents.
-    weights
-        int64, the weight of each segment; None if all are 1.
-    counted
-        Whether weights are counts of what came from many documents, such as words: an eighth of each is held out then.
+    `weights` int64 (None: all are 1) are those of segments; `counted`: they count the words, or the like, of many documents, so
+    an eighth of each is held out. Long documents are cut into pieces, which can be held out. Equal units are one, none is empty.
+    Every eighth document or piece is held out, whatever it weighs; of documents that are equal some may be held out, others not.
 
-    Returns
-    -------
-    Documents, long ones in pieces, which can be held out; or their segments. Equal ones are one, none is empty. Every eighth
-    document or piece is held out, whatever it weighs; of documents that are equal some may be held out, and others not.
-
-    Examples
-    --------
     >>> units = units_of(Ragged.from_lists([[0, 1], [], [2]]), None, np.array([1, 1, 3]))
     >>> units.documents.to_lists(), units.weights.tolist(), units.most.tolist()
     ([[0, 1], [2]], [1, 3], [1, 3])
@@ -109,15 +90,9 @@ def units_of(ids: Ragged, document_of: np.ndarray | None, weights: np.ndarray | 
 def units_in_batches(batches: Iterable[tuple[Ragged, np.ndarray, np.ndarray | None]], n_symbols: int) -> Units:
     """The distinct segments of documents that are cut one batch after the other; none is empty.
 
-    Parameters
-    ----------
-    batches
-        Segments, documents and weights as for `units_of`; no document is in two of them, and all are ascending.
-    n_symbols
-        Of all documents, about.
+    Batches are segments, documents and weights as for `units_of`; no document is in two of them, and all are ascending.
+    `n_symbols` is about how many symbols all documents have.
 
-    Examples
-    --------
     >>> batch = Ragged.from_lists([[0, 1], [2], [0, 1], [0, 1]]), np.array([0, 0, 0, 1]), None
     >>> units = units_in_batches([batch], 7)
     >>> units.documents.to_lists(), units.weights.tolist(), units.most.tolist()

@@ -37,11 +37,8 @@ T = TypeVar("T")
 _LEAST = 2  # occurrences of a candidate
 _LEAVING = 0.05  # of the tokens, in a step: two that can replace each other should not leave together
 _ADDED, _FADING = 0.3, 0.6  # of the tokens wanted, by the first round; how much of that is left after a round that is undone
-_ROUNDS, _ROUNDS_OF_A_TRIAL = 200, 24  # at most
-_MISSES = 2  # least counts in a row that are no better, after which no more are tried
-_SEEN = 7, 8  # of the documents that are not held out: so many fewer occurrences are needed there
-_SYMBOLS_OF_FOLDS = 1_000_000  # of documents with fewer several parts are held out in turn,
-_FEW_FOLDS, _SYMBOLS_OF_FEW = 4, 4_000_000  # of words at most so many, if these come from as many symbols
+_ROUNDS, _ROUNDS_OF_A_TRIAL = 200, 8  # at most
+_SYMBOLS_OF_FOLDS = 1_000_000  # of documents with fewer several parts are held out in turn
 _TRIALS = 0.5  # of the time, at most
 _SILENT = Progress(False)
 
@@ -121,8 +118,7 @@ def search_vocabulary(
     goal = Goal(bool(units.n_folds) if robust is None else robust, min_count or _LEAST)
     if None in (robust, min_count) and goal.robust and units.n_folds:
         until = deadline.part(_TRIALS)
-        folds = min(_SYMBOLS_OF_FOLDS // max(1, units.documents.total), most_tables // threads)
-        folds = max(1, min(folds, max(_FEW_FOLDS, _SYMBOLS_OF_FEW // max(1, units.n_symbols))))
+        folds = max(1, min(_SYMBOLS_OF_FOLDS // max(1, units.documents.total), most_tables // threads))
         seen = zip(units.weights - units.held[:folds], units.most_seen, strict=False)
         searches = [SwapSearch(candidates, weights, most, n, threads, until) for weights, most in seen]
         totals: dict[Goal, int] = {}
@@ -130,8 +126,7 @@ def search_vocabulary(
         def total_of(one: Goal) -> int:
             """Tokens that the parts held out need; 2**63 if there was no time to see."""
             if one not in totals and (not totals or not until.is_over()):
-                fewer = Goal(one.robust, max(_LEAST, -(-one.min_count * _SEEN[0] // _SEEN[1])))
-                found = [searched(search, fewer, _ROUNDS_OF_A_TRIAL) for search in searches]
+                found = [searched(search, one, _ROUNDS_OF_A_TRIAL) for search in searches]
                 apart = zip(searches, found, units.held, strict=False)
                 totals[one] = sum(search.total(inside, held) for search, inside, held in apart)
                 log.info("refine: %d tokens on what is held out by %s", totals[one], one)
@@ -140,7 +135,8 @@ def search_vocabulary(
         open_ = [choice for choice, given in (("min_count", min_count), ("robust", robust)) if given is None]
         for choice in progress.rounds(open_, "refine, try on what is held out", "choice"):
             if choice == "min_count":
-                goal = Goal(True, _best_count(lambda count: total_of(Goal(True, count))))
+                while total_of(goal) > total_of(more := Goal(True, 2 * goal.min_count)):
+                    goal = more
             else:
                 counts = goal.min_count, _LEAST if min_count is None else min_count
                 goal = min((goal, *(Goal(False, count) for count in counts)), key=total_of)
@@ -148,19 +144,6 @@ def search_vocabulary(
         log.info("refine: %s", goal)
     search = SwapSearch(candidates, units.weights, units.most, n, threads, deadline)
     return candidates.sequences(searched(search, goal, _ROUNDS, progress))
-
-
-def _best_count(total_of: Callable[[int], int]) -> int:
-    """The least count of the smallest total: powers of two as long as they are better, then those between.
-
-    >>> _best_count(lambda count: abs(count - 13))
-    12
-    """
-    best, misses, count = _LEAST, 0, 2 * _LEAST
-    while misses < _MISSES:
-        best, misses = (count, 0) if total_of(count) < total_of(best) else (best, misses + 1)
-        count *= 2
-    return min([best, *(count for count in (best * 3 // 4, best * 3 // 2) if count >= _LEAST)], key=total_of)
 
 
 class _Part:

@@ -11,7 +11,7 @@ By bag, at most one tail is kept of those that hold the same tokens equally ofte
 Bags are told apart by weight, number of tokens, and a sum over the tokens of a random number each, so two tails of one bag are
 never both kept; that two bags collide, and one of two tails of equal weight and length is lost, has a chance of 2**-64.
 
-With prices (bounds/kernels/token_prices.py) a token adds its price at most to the order of tails: the part of a weight that may
+With prices (bounds/kernels/path_prices.py) a token adds its price at most to the order of tails: the part of a weight that may
 be had later as well does not count. Source: UBPE tokenizers, part 2; the prices are our own.
 
 While the tails of a position are looked for, the best so far are in `listed`, in order; what is not compared stays where it was

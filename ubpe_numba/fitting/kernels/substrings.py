@@ -98,7 +98,7 @@ def find_tokens(symbols, offsets, edges, states, of_token, count_only, cursors, 
     """Find where given tokens begin, and write them as edges or count them.
 
     symbols int32, offsets int64[d + 1] of all units, from 0; edges EDGE[capacity], states STATE[n] (tables/automaton.py) of a
-    vocabulary; of_token int32[V]: the candidate that a token is to be, which has no edges yet, or -1: not wanted. If
+    vocabulary; of_token int32[V]: the candidate that a token is to be, or below 0: not wanted. If
     count_only, cursors int64[N] of the nodes are raised by the number of edges; otherwise they say where the next edge of a
     node goes and move on; lengths, tokens int32[E]. The caller allocates all. O(symbols + matches).
 
@@ -118,23 +118,3 @@ def find_tokens(symbols, offsets, edges, states, of_token, count_only, cursors, 
                         tokens[at] = t
                     cursors[p + u] = at + 1
                 match = np.int64(states[match].longest)
-
-
-@kernel
-def find_candidates(values, first, length, edges, states, n_alphabet, candidate_of):
-    """Which candidates are tokens of a vocabulary.
-
-    values int32, first int64[T], length int32[T]: the candidates, of 2 symbols or more; edges EDGE[capacity], states STATE[n]
-    of the vocabulary; candidate_of int32[V], all -1, gets the candidate that equals each token, of equal tokens the last
-    one's. The caller allocates all. O(symbols of candidates), where a candidate is left as soon as no token ends as it does.
-
-    The candidates [1, 0] and [0, 1], the tokens 2 = [0, 1] and 3 = [1, 1]: candidate_of [-1, -1, 1, -1].
-    """
-    for t in range(first.size):
-        p = first[t] + length[t] - 1
-        state = np.int64(values[p])
-        while p > first[t] and state >= 0:
-            p -= 1
-            state = edges[find_edge(edges, state, values[p])].value
-        if state >= n_alphabet and states[state].token >= 0:
-            candidate_of[states[state].token] = t
